@@ -1,0 +1,1 @@
+"""One file per engine; the only rooms that import a database driver."""

@@ -1,0 +1,187 @@
+"""What an engine is: sessions that take SQL and give rows, and the generic part that runs statements over them.
+
+An engine's own file opens the sessions, reads the catalog and translates errors. Knows no driver.
+"""
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError
+from qidsql.schema import Table, TableName
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.statements import Row, Statement
+
+Answer = TypeVar("Answer")
+
+PATIENCE = 20.0  # seconds that cancelled statements get to end
+TICK = 0.2  # seconds between looks at the clock while statements run: Ctrl-C is noticed at once, a deadline by this
+
+
+class Session(Protocol):
+    """One connection, used by one thread at a time: SQL in, rows out. `cancel` is called from another thread."""
+
+    def execute(self, sql: str) -> list[Row]: ...
+
+    def cancel(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A statement that was answered, for those who watch."""
+
+    sql: str
+    purpose: str
+    seconds: float
+
+
+class Engine(ABC):
+    """A live source. Close it, or use it in a `with` block.
+
+    All sessions of an engine see one and the same state of the data where the engine can promise that (`snapshot`
+    says what holds). `asked` counts the statements put to tables, the catalog's not included; `seconds` is the time
+    they took.
+    """
+
+    dialect: Dialect
+    label: str  # the source as people may see it: never a password
+    version: str  # the engine's name and version
+    snapshot: str  # what is known of the state that the statements see, in words
+
+    def __init__(self, sessions: Sequence[Session]) -> None:
+        self.workers = len(sessions)
+        self.asked = 0
+        self.seconds = 0.0
+        self.watchers: list[Callable[[Asked], None]] = []
+        self._idle = list(sessions)
+        self._busy: set[Session] = set()
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(self.workers, thread_name_prefix="qidsql")
+        self._closed = False
+
+    # the driver part
+
+    @abstractmethod
+    def translate(self, error: Exception, purpose: str) -> QidsqlError:
+        """The driver's error in our words; its text is not used, it can hold values and secrets."""
+
+    @abstractmethod
+    def table_names(self) -> list[TableName]:
+        """All tables and views that can be audited."""
+
+    @abstractmethod
+    def describe(self, table: str | None) -> Table:
+        """The table that the user means, as the catalog describes it; None: the only one there is.
+
+        Raises UnknownName, UsageError, AccessError.
+        """
+
+    # the generic part
+
+    def run(self, statement: Statement[Answer], deadline: float | None = None) -> Answer:
+        """The answer to one statement. Raises as `run_many`."""
+        return self.run_many([statement], deadline)[0]
+
+    def run_many(self, statements: Sequence[Statement[Answer]], deadline: float | None = None) -> list[Answer]:
+        """The answers in the order of the statements, asked in parallel on all workers.
+
+        At the first error, at Ctrl-C and at the deadline (of `time.monotonic`) every running statement is cancelled
+        on the server and the engine is closed. Raises StatementError, AccessError, ConnectionLost, Interrupted,
+        BudgetSpent.
+        """
+        if self._closed:
+            raise SourceError(f"the connection to {self.label} is closed; connect again")
+        started = time.monotonic()
+        futures: list[Future[Answer]] = []
+        try:
+            futures += [self._threads.submit(self._ask, statement) for statement in statements]
+            pending = set(futures)
+            while pending:
+                left = TICK if deadline is None else min(TICK, deadline - time.monotonic())
+                if left <= 0:
+                    raise BudgetSpent("the time budget (--max-seconds) is used up")
+                done, pending = wait(pending, timeout=left, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+        except KeyboardInterrupt:
+            self._stop(futures)
+            raise Interrupted("interrupted; the running statements were cancelled") from None
+        except BaseException:
+            self._stop(futures)
+            raise
+        finally:
+            self.seconds += time.monotonic() - started
+        return [future.result() for future in futures]
+
+    def close(self) -> None:
+        """Ends all sessions. Safe to call twice."""
+        if not self._closed:
+            self._stop([])
+        self.release()
+
+    def release(self) -> None:
+        """Frees what the engine holds besides its sessions. Safe to call twice."""
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ask(self, statement: Statement[Answer]) -> Answer:
+        """One statement on one session, in a worker thread."""
+        started = time.monotonic()
+        with self._lock:
+            if self._closed:
+                raise SourceError(f"the connection to {self.label} is closed; connect again")
+            session = self._idle.pop()  # there are as many sessions as threads
+            self._busy.add(session)
+        try:
+            rows = session.execute(statement.sql)
+        except Exception as error:  # noqa: BLE001 - drivers raise what they like; translate knows
+            raise self.translate(error, statement.purpose) from None
+        finally:
+            self._give_back(session)
+        seconds = time.monotonic() - started
+        with self._lock:
+            self.asked += 1
+            for watch in self.watchers:
+                watch(Asked(statement.sql, statement.purpose, seconds))
+        return statement.read(rows)
+
+    def _give_back(self, session: Session) -> None:
+        with self._lock:
+            self._busy.discard(session)
+            if not self._closed:
+                self._idle.append(session)
+                return
+        session.close()
+
+    def _stop(self, futures: Sequence[Future[Answer]]) -> None:
+        """Cancels what runs, on the server, and closes every session.
+
+        A session that was cancelled is not used again: a cancel that arrives late would hit its next statement.
+        """
+        for future in futures:
+            future.cancel()
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        give_up = time.monotonic() + PATIENCE
+        while time.monotonic() < give_up:
+            with self._lock:
+                busy = list(self._busy)
+            if not busy:
+                break
+            for session in busy:  # again and again: a cancel that comes before its statement starts is lost
+                session.cancel()
+            time.sleep(0.05)
+        self._threads.shutdown(wait=not self._busy, cancel_futures=True)
+        for session in idle:
+            session.close()

@@ -1,0 +1,244 @@
+"""Class profiles, the ratios, and the criteria that decide whether a column set is a quasi-identifier.
+
+Integers and `Fraction` decide; floats appear only where a report prints. Knows no engine and no SQL.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ClassProfile:
+    """What the equivalence classes of one column set look like.
+
+    Rows that agree on the set form a class. With an entity, "rows" are distinct entities: a class's size is the
+    number of distinct entities in it, and an entity is at risk when any of its classes is below k.
+    """
+
+    rows: int
+    classes: int
+    smallest: int  # 0 for an empty table
+    largest: int
+    k: int  # the k that the two "at risk" counts refer to
+    classes_at_risk: int  # classes below k
+    rows_at_risk: int  # rows in classes below k
+    unique_rows: int  # rows in classes of size 1
+    colliding_pairs: int  # sum of c * (c - 1) over the classes: ordered pairs that the set does not separate
+
+    @property
+    def distinct_ratio(self) -> Fraction:
+        """Classes / rows [Motwani & Xu, 1.1]; 1 for an empty table."""
+        return Fraction(self.classes, self.rows) if self.rows else Fraction(1)
+
+    @property
+    def separation_ratio(self) -> Fraction:
+        """Share of the pairs of rows that the set tells apart [Motwani & Xu, 1.1]; 1 where there is no pair."""
+        pairs = self.rows * (self.rows - 1)
+        return 1 - Fraction(self.colliding_pairs, pairs) if pairs else Fraction(1)
+
+    @property
+    def share_at_risk(self) -> Fraction:
+        """Rows in classes below k / rows; 0 for an empty table."""
+        return Fraction(self.rows_at_risk, self.rows) if self.rows else Fraction(0)
+
+    @property
+    def duplicate_rows(self) -> int:
+        """Rows beyond the first of each class."""
+        return self.rows - self.classes
+
+    @classmethod
+    def of_sizes(cls, sizes: Mapping[int, int], k: int) -> "ClassProfile":
+        """The profile of classes given as {class size: number of classes of that size}."""
+        return cls(
+            rows=sum(size * count for size, count in sizes.items()),
+            classes=sum(sizes.values()),
+            smallest=min(sizes, default=0),
+            largest=max(sizes, default=0),
+            k=k,
+            classes_at_risk=sum(count for size, count in sizes.items() if size < k),
+            rows_at_risk=sum(size * count for size, count in sizes.items() if size < k),
+            unique_rows=sizes.get(1, 0),
+            colliding_pairs=sum(size * (size - 1) * count for size, count in sizes.items()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSizes:
+    """How many classes of each size there are: every k at once, and the histogram.
+
+    `rows` counts, by the size of the class a row stands in, the rows. With an entity it counts entities by the size of
+    the smallest class they stand in, and `classes` the distinct entities per class.
+    """
+
+    classes: Mapping[int, int]
+    rows: Mapping[int, int]
+
+    def profile(self, k: int) -> ClassProfile:
+        """The class profile for that k."""
+        by_class = ClassProfile.of_sizes(self.classes, k)
+        return ClassProfile(
+            rows=sum(self.rows.values()),
+            classes=by_class.classes,
+            smallest=by_class.smallest,
+            largest=by_class.largest,
+            k=k,
+            classes_at_risk=by_class.classes_at_risk,
+            rows_at_risk=sum(count for size, count in self.rows.items() if size < k),
+            unique_rows=self.rows.get(1, 0),
+            colliding_pairs=by_class.colliding_pairs,
+        )
+
+
+class Profiler(Protocol):
+    """Column sets in, profiles out: all that a search sees of the world.
+
+    `columns` is the number of columns; a column set is a bit mask over them. `profiles` answers in the order asked
+    and raises `Stopped` when the work must end early.
+    """
+
+    @property
+    def columns(self) -> int: ...
+
+    def profiles(self, masks: Sequence[int]) -> list[ClassProfile]: ...
+
+
+class Criterion(Protocol):
+    """A monotone test on class profiles: once a column set meets it, every superset does."""
+
+    @property
+    def name(self) -> str: ...
+
+    def met_by(self, profile: ClassProfile) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """No two rows agree on the set: a key, or unique column combination [Motwani & Xu, 1.1].
+
+    With an entity: no combination of values is shared by two entities.
+    """
+
+    @property
+    def name(self) -> str:
+        return "key"
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        return profile.colliding_pairs == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """Distinct ratio of at least beta [Motwani & Xu, 1.1]."""
+
+    beta: Fraction
+
+    @property
+    def name(self) -> str:
+        return f"{decimal(self.beta)}-distinct quasi-identifier"
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        return profile.distinct_ratio >= self.beta
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """Separation ratio of at least beta [Motwani & Xu, 1.1]."""
+
+    beta: Fraction
+
+    @property
+    def name(self) -> str:
+        return f"{decimal(self.beta)}-separation quasi-identifier"
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        return profile.separation_ratio >= self.beta
+
+
+@dataclass(frozen=True, slots=True)
+class Violates:
+    """Some class is smaller than k: the set is a witness against k-anonymity [Yuan & Wang, Definition 3]."""
+
+    k: int
+
+    @property
+    def name(self) -> str:
+        return f"column set below k = {self.k}"
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        return 0 < profile.smallest < self.k
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAtRisk:
+    """At least this share of the rows stands in classes below k."""
+
+    k: int
+    share: Fraction
+
+    @property
+    def name(self) -> str:
+        return f"column set that puts {decimal(self.share)} of the rows below k = {self.k}"
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        if profile.k != self.k:
+            raise ValueError(f"the profile was taken for k = {profile.k}, not {self.k}")
+        return profile.rows > 0 and profile.share_at_risk >= self.share
+
+
+@dataclass(frozen=True, slots=True)
+class Determines:
+    """As many classes as the goal: the set tells apart all that the whole column set does.
+
+    The test inside Yuan & Wang's Algorithm 5.1, which is not their Definition 3 (see `Violates`).
+    """
+
+    goal: int
+
+    @property
+    def name(self) -> str:
+        return f"column set with all {self.goal} classes"
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        return profile.classes == self.goal
+
+
+def decimal(value: Fraction) -> str:
+    """A ratio as people type it: 0.9, not 9/10; a fraction with no short decimal form stays one."""
+    for digits in range(13):
+        text = f"{float(value):.{digits}f}"
+        if Fraction(text) == value:
+            return text
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeBin:
+    """Classes whose size lies between low and high (None: no upper end), and the rows in them."""
+
+    low: int
+    high: int | None
+    classes: int
+    rows: int
+
+
+def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
+    """The class-size histogram whose bins begin at `starts` (ascending)."""
+    edges = list(starts)
+    bins = []
+    for low, following in zip(edges, [*edges[1:], None], strict=True):
+        high = None if following is None else following - 1
+
+        def inside(size: int, low: int = low, high: int | None = high) -> bool:
+            return low <= size and (high is None or size <= high)
+
+        bins.append(
+            SizeBin(
+                low,
+                high,
+                sum(count for size, count in sizes.classes.items() if inside(size)),
+                sum(count for size, count in sizes.rows.items() if inside(size)),
+            )
+        )
+    return tuple(bins)

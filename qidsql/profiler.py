@@ -1,0 +1,155 @@
+"""The table profiler: column sets in, class profiles out, by statements to an engine. Batches, caches, keeps the budget."""
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from qidsql.engines.base import Engine
+from qidsql.errors import BudgetSpent
+from qidsql.measures import ClassProfile, ClassSizes
+from qidsql.schema import names_of
+from qidsql.sql.relation import Relation
+from qidsql.sql.statements import (
+    Statement,
+    class_profiles,
+    class_profiles_in_one_scan,
+    class_sizes,
+    column_counts,
+    entity_profile,
+)
+
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the work may cost; None: no limit. Seconds count from the moment the profiler is made."""
+
+    max_statements: int | None = None
+    max_seconds: float | None = None
+
+
+class TableProfiler:
+    """Profiles column sets of one relation. The same set is never asked twice.
+
+    With an entity, classes are counted in distinct entities. `sets` counts the column sets profiled.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        source: Relation,
+        names: Sequence[str],
+        k: int,
+        entity: str | None = None,
+        rows: int | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        self.engine = engine
+        self.source = source
+        self.names = tuple(names)
+        self.k = k
+        self.entity = entity
+        self.rows = rows  # about how many; decides how many sets go into one statement
+        self.sets = 0
+        self._known: dict[int, ClassProfile] = {}
+        self._budget = budget or Budget()
+        self._first = engine.asked
+        self._deadline = None if self._budget.max_seconds is None else time.monotonic() + self._budget.max_seconds
+
+    @property
+    def columns(self) -> int:
+        return len(self.names)
+
+    @property
+    def everything(self) -> int:
+        """The set of all columns."""
+        return (1 << len(self.names)) - 1
+
+    def profile(self, mask: int) -> ClassProfile:
+        """The class profile of one column set. At most one statement. Raises as `profiles`."""
+        return self.profiles([mask])[0]
+
+    def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
+        """The class profiles of the column sets, in their order.
+
+        One statement per set not asked before, or fewer where the engine gains from batches. Raises Stopped,
+        StatementError, AccessError.
+        """
+        new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
+        self._ask(new, self._statements(new))
+        return [self._known[mask] for mask in masks]
+
+    def singles(self) -> list[ClassProfile]:
+        """The profile of every column by itself, in as few scans as the engine can do with. Raises as `profiles`."""
+        new = [1 << i for i in range(self.columns) if 1 << i not in self._known]
+        width = self.engine.dialect.grouping_arguments
+        if self.entity is not None or width == 0:
+            return self.profiles(new)
+        parts = [new[start : start + width] for start in range(0, len(new), width)]
+        one_scan = [
+            class_profiles_in_one_scan(self.engine.dialect, self.source, [self._names(m) for m in part], self.k)
+            for part in parts
+        ]
+        self._ask(new, one_scan)
+        return [self._known[1 << i] for i in range(self.columns)]
+
+    def sizes(self, mask: int) -> ClassSizes:
+        """All class sizes of one column set; its profile is known from then on. One statement."""
+        statement = class_sizes(self.engine.dialect, self.source, self._names(mask), self.entity)
+        [sizes] = self._run([statement])
+        self._known[mask] = sizes.profile(self.k)
+        self.sets += 1
+        return sizes
+
+    def counts(self) -> tuple[int, tuple[int, ...]]:
+        """Rows, and the NULLs of each column. One statement, one scan."""
+        [counts] = self._run([column_counts(self.engine.dialect, self.source, self.names)])
+        self.rows = counts[0]
+        return counts
+
+    def planned(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
+        """The statements that `profiles` would ask."""
+        return self._statements(masks)
+
+    def _names(self, mask: int) -> tuple[str, ...]:
+        return names_of(mask, self.names)
+
+    def _statements(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
+        dialect = self.engine.dialect
+        if self.entity is not None:
+            return [entity_profile(dialect, self.source, self._names(m), self.k, self.entity) for m in masks]
+        small = self.rows is not None and self.rows <= dialect.union_rows
+        width = dialect.union_sets if small else 1
+        return [
+            class_profiles(dialect, self.source, [self._names(m) for m in masks[start : start + width]], self.k)
+            for start in range(0, len(masks), width)
+        ]
+
+    def _ask(self, masks: Sequence[int], statements: Sequence[Statement[list[ClassProfile]]]) -> None:
+        """Asks the statements, which together answer the masks in order.
+
+        A handful at a time, so that what was answered before the budget ended is known.
+        """
+        todo, answered = list(statements), 0
+        while todo:
+            step = min(4 * self.engine.workers, max(1, self._left()))
+            for profiles in self._run(todo[:step]):
+                self._known.update(zip(masks[answered : answered + len(profiles)], profiles, strict=True))
+                answered += len(profiles)
+                self.sets += len(profiles)
+            del todo[:step]
+
+    def _left(self) -> int:
+        """How many statements the budget still allows."""
+        most = self._budget.max_statements
+        return sys.maxsize if most is None else most - (self.engine.asked - self._first)
+
+    def _run(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
+        """The answers, within the budget."""
+        if self._left() < len(statements):
+            raise BudgetSpent("the statement budget (--max-statements) is used up")
+        return self.engine.run_many(statements, self._deadline)

@@ -1,0 +1,108 @@
+"""Tables, columns and column sets, by name. Knows no engine and no SQL.
+
+A column set is an `int` bit mask over an ordered list of columns: bit i stands for column i. Names appear
+only at the edges.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from qidsql.errors import UnknownName
+
+
+class Role(StrEnum):
+    """What a column is to the audit."""
+
+    QUASI_IDENTIFIER = "quasi-identifier"
+    DIRECT_IDENTIFIER = "direct identifier"
+    SENSITIVE = "sensitive"
+    ENTITY = "entity"
+    EXCLUDED = "excluded"
+    UNREADABLE = "unreadable"
+
+
+class Comparison(StrEnum):
+    """How two values of a column are compared when rows are put into classes."""
+
+    VALUE = "value"  # the engine's own equality
+    TEXT = "text"  # the type has no equality: its text form stands for the value
+    BYTES = "bytes"  # the collation merges texts that a reader can tell apart
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as the catalog describes it."""
+
+    name: str
+    type: str
+    nullable: bool = True
+    readable: bool = True
+    comparison: Comparison = Comparison.VALUE
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table's full name; parts that an engine does not have are empty."""
+
+    name: str
+    schema: str = ""
+    catalog: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}" if self.schema else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as the catalog describes it.
+
+    `kind` is "table", "view", "materialized view", "partitioned table", "foreign table" or "file".
+    `estimated_rows` is the catalog's guess and only steers how statements are batched.
+    """
+
+    name: TableName
+    kind: str
+    columns: tuple[Column, ...]
+    estimated_rows: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def column(self, name: str) -> Column:
+        """The column of that name. Raises UnknownName."""
+        return self.resolve([name])[0]
+
+    def resolve(self, names: Sequence[str]) -> tuple[Column, ...]:
+        """The columns of those names; a name in other letter case is accepted where it is unambiguous.
+
+        Raises UnknownName with all the names that were not found.
+        """
+        exact = {column.name: column for column in self.columns}
+        folded: dict[str, list[Column]] = {}
+        for column in self.columns:
+            folded.setdefault(column.name.lower(), []).append(column)
+        found: dict[str, Column] = {}
+        missing: list[str] = []
+        for name in names:
+            near = folded.get(name.lower(), [])
+            if name in exact:
+                found[name] = exact[name]
+            elif len(near) == 1:
+                found[near[0].name] = near[0]
+            else:
+                missing.append(name)
+        if missing:
+            raise UnknownName("column", missing, str(self.name), exact)
+        return tuple(found.values())
+
+
+def positions(mask: int) -> Iterator[int]:
+    """The positions of the set bits, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def names_of(mask: int, columns: Sequence[str]) -> tuple[str, ...]:
+    """The names of a column set, in the order of the table."""
+    return tuple(columns[i] for i in positions(mask))

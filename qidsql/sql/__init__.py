@@ -1,0 +1,1 @@
+"""SQL as syntax trees: templates, the statements made of them, and what engines cannot share."""

@@ -1,0 +1,89 @@
+"""The audited rows as one node to select from: a table, its columns made comparable, and the user's condition."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from qidsql.errors import UsageError
+from qidsql.schema import Column, Comparison, Table, TableName
+from qidsql.sql.dialects import Dialect
+
+ALIAS = "relation"
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """Rows to audit. `node` goes behind FROM and is aliased; `column` names one of its columns.
+
+    Two relations are equal only when they are one object: a cheap key for caches.
+    """
+
+    node: exp.Expr
+
+    def column(self, name: str) -> exp.Expr:
+        return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(ALIAS))
+
+    def columns(self, names: Sequence[str]) -> list[exp.Expr]:
+        return [self.column(name) for name in names]
+
+
+def relation(dialect: Dialect, table: Table, columns: Sequence[Column], where: str | None = None) -> Relation:
+    """The rows of a table that meet a condition, with these columns, each in its comparable form.
+
+    Raises UsageError when the condition is more than a plain condition on the table's columns, UnknownName when it
+    names a column that the table does not have.
+    """
+    source = table_node(table.name)
+    if where is None and all(column.comparison is Comparison.VALUE for column in columns):
+        return Relation(exp.alias_(source, ALIAS, table=True))
+    projection = [
+        exp.alias_(
+            dialect.comparable(exp.column(exp.to_identifier(column.name, quoted=True)), column.comparison),
+            exp.to_identifier(column.name, quoted=True),
+        )
+        for column in columns
+    ]
+    select = exp.select(*projection).from_(source)
+    if where is not None:
+        select = select.where(condition(dialect, table, where))
+    return Relation(select.subquery(ALIAS))
+
+
+def table_node(name: TableName) -> exp.Table:
+    """The table's name as a node, every part quoted."""
+    parts = [exp.to_identifier(part, quoted=True) if part else None for part in (name.name, name.schema, name.catalog)]
+    return exp.Table(this=parts[0], db=parts[1], catalog=parts[2])
+
+
+def condition(dialect: Dialect, table: Table, text: str) -> exp.Expr:
+    """The user's condition, parsed and tied to the table's columns.
+
+    Raises UsageError, UnknownName.
+    """
+    try:
+        tree = sqlglot.parse_one(f"SELECT 1 WHERE {text}", read=dialect.name)
+    except SqlglotError:
+        raise UsageError("--where cannot be read as one SQL condition; expected something like: age >= 18") from None
+    clause = tree.args.get("where")
+    if not isinstance(tree, exp.Select) or clause is None or set(_given(tree)) != {"expressions", "where"}:
+        raise UsageError("--where must be one condition on the table's columns, nothing behind it")
+    for node in clause.walk():
+        if isinstance(node, (exp.Query, exp.Subquery, exp.Exists, exp.Window, exp.AggFunc)):
+            raise UsageError("--where must be a plain condition on the table's columns, without a query inside")
+        if isinstance(node, (exp.Anonymous, exp.Command, exp.Placeholder, exp.Parameter, exp.SessionParameter)):
+            raise UsageError(f"--where uses {node.name or 'a parameter'}, which qidsql does not know as a plain function")
+    found = list(clause.find_all(exp.Column))
+    resolved = table.resolve([column.name for column in found])
+    by_name = {column.name.lower(): column.name for column in resolved} | {c.name: c.name for c in resolved}
+    for column in found:
+        name = by_name.get(column.name, by_name.get(column.name.lower(), column.name))
+        column.replace(exp.column(exp.to_identifier(name, quoted=True)))
+    condition_node: exp.Expr = clause.this
+    return condition_node
+
+
+def _given(node: exp.Expr) -> list[str]:
+    return [key for key, value in node.args.items() if value]

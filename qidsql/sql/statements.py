@@ -1,0 +1,168 @@
+"""One typed function per question: it makes the statement and knows how to read the answer."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Generic, TypeAlias, TypeVar
+
+from sqlglot import exp
+
+from qidsql.measures import ClassProfile, ClassSizes
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import Relation
+from qidsql.sql.templates import fill
+
+Answer = TypeVar("Answer")
+Row: TypeAlias = tuple[object, ...]
+ColumnNames: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Generic[Answer]):
+    """A question to an engine: its text, what it is for (in words, without values), and how to read the rows."""
+
+    sql: str
+    purpose: str
+    read: Callable[[list[Row]], Answer]
+
+
+def integer(cell: object) -> int:
+    """Counts come as int, Decimal, str or NULL, depending on driver and function."""
+    return 0 if cell is None else int(cell)  # type: ignore[call-overload, no-any-return]
+
+
+def class_profiles(
+    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
+) -> Statement[list[ClassProfile]]:
+    """The class profiles of some column sets, none of them empty, in the order given. One statement, a scan per set."""
+    head, middle, tail = _profile_text(dialect, source, k)
+    parts = []
+    for number, names in enumerate(column_sets):
+        columns = ", ".join(_column_text(dialect, source, name) for name in names)
+        parts.append(f"{head}{number}{middle}{columns}{tail}")
+    return Statement("\nUNION ALL\n".join(parts), _about(column_sets), _reader(k, range(len(column_sets))))
+
+
+def entity_profile(
+    dialect: Dialect, source: Relation, columns: ColumnNames, k: int, entity: str
+) -> Statement[list[ClassProfile]]:
+    """The class profile of one column set in distinct entities. One statement, one scan."""
+    tree = fill(
+        "entity_profile",
+        set_number=0,
+        relation=source.node,
+        entity=source.column(entity),
+        k=k,
+        **_members(source, columns),
+    )
+    return Statement(dialect.render(tree), _about([columns]), _reader(k, [0]))
+
+
+def class_profiles_in_one_scan(
+    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
+) -> Statement[list[ClassProfile]]:
+    """The same profiles in one scan of the rows, by grouping sets. At most `dialect.grouping_arguments` columns."""
+    columns = list(dict.fromkeys(name for names in column_sets for name in names))
+    bits = {name: 1 << place for place, name in enumerate(reversed(columns))}
+    everything = (1 << len(columns)) - 1
+    numbers = [everything ^ sum(bits[name] for name in names) for names in column_sets]
+    classes = fill(
+        "classes_of_sets",
+        relation=source.node,
+        columns=source.columns(columns),
+        sets=[exp.Tuple(expressions=source.columns(names)) for names in column_sets],
+    )
+    tree = fill("class_profile", classes=_derived(classes), k=k)
+    return Statement(dialect.render(tree), _about(column_sets), _reader(k, numbers))
+
+
+def class_sizes(
+    dialect: Dialect, source: Relation, columns: ColumnNames, entity: str | None = None
+) -> Statement[ClassSizes]:
+    """How many classes of each size the column set has. One statement, one scan, at most sqrt(2 n) rows back."""
+    if entity is None:
+        classes = fill("classes", set_number=0, relation=source.node, columns=source.columns(columns))
+        tree = fill("class_sizes", classes=_derived(classes))
+    else:
+        tree = fill("entity_sizes", relation=source.node, entity=source.column(entity), **_members(source, columns))
+
+    def read(rows: list[Row]) -> ClassSizes:
+        by_class = {integer(row[0]): integer(row[1]) for row in rows if integer(row[1])}
+        if entity is None:
+            return ClassSizes(by_class, {size: size * count for size, count in by_class.items()})
+        return ClassSizes(by_class, {integer(row[0]): integer(row[2]) for row in rows if integer(row[2])})
+
+    return Statement(dialect.render(tree), f"class sizes of {_set(columns)}", read)
+
+
+def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> Statement[tuple[int, tuple[int, ...]]]:
+    """Rows of the relation, and the NULLs of each column. One statement, one scan."""
+    counts = [exp.Count(this=column, big_int=True) for column in source.columns(columns)]
+    tree = fill("column_counts", relation=source.node, counts=counts)
+
+    def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
+        total, *present = (integer(cell) for cell in rows[0])
+        return total, tuple(total - count for count in present)
+
+    return Statement(dialect.render(tree), f"rows, and NULLs of {len(columns)} columns", read)
+
+
+def _members(source: Relation, columns: ColumnNames) -> dict[str, list[exp.Expr]]:
+    """The holes of the entity templates that stand for the column set."""
+    aliases = [f"c{place}" for place in range(len(columns))]
+    nodes = source.columns(columns)
+    return {
+        "columns": nodes,
+        "aliased": [exp.alias_(node, alias) for node, alias in zip(nodes, aliases, strict=True)],
+        "names": [exp.column(alias) for alias in aliases],
+    }
+
+
+def _derived(query: exp.Expr) -> exp.Expr:
+    assert isinstance(query, exp.Query)
+    return query.subquery("classes")
+
+
+# The text of a class profile is rendered once per relation and k, with these in the places that differ from set to
+# set; thousands of column sets then cost a join of rendered pieces each, not a syntax tree each.
+_NUMBER_MARK = 918_273_645
+_COLUMNS_MARK = "the columns of the set"
+
+
+@lru_cache(maxsize=64)
+def _profile_text(dialect: Dialect, source: Relation, k: int) -> tuple[str, str, str]:
+    """The text of a class profile before its number, between number and columns, and behind the columns."""
+    mark = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
+    classes = fill("classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
+    text = dialect.render(fill("class_profile", classes=_derived(classes), k=k))
+    head, rest = text.split(str(_NUMBER_MARK))
+    middle, tail = rest.split(dialect.render(mark))
+    return head, middle, tail
+
+
+@lru_cache(maxsize=4096)
+def _column_text(dialect: Dialect, source: Relation, name: str) -> str:
+    return dialect.render(source.column(name))
+
+
+def _reader(k: int, numbers: Sequence[int]) -> Callable[[list[Row]], list[ClassProfile]]:
+    """Reads profile rows in the order of the set numbers; a set without a row has no rows."""
+
+    def read(rows: list[Row]) -> list[ClassProfile]:
+        by_number: dict[int, ClassProfile] = {}
+        for row in rows:
+            number, classes, count, smallest, largest, below, at_risk, unique, colliding = map(integer, row)
+            by_number[number] = ClassProfile(count, classes, smallest, largest, k, below, at_risk, unique, colliding)
+        return [by_number.get(number) or ClassProfile.of_sizes({}, k) for number in numbers]
+
+    return read
+
+
+def _set(columns: ColumnNames) -> str:
+    return " + ".join(columns) if len(columns) <= 4 else f"{len(columns)} columns"
+
+
+def _about(column_sets: Sequence[ColumnNames]) -> str:
+    if len(column_sets) == 1:
+        return f"class profile of {_set(column_sets[0])}"
+    return f"class profiles of {len(column_sets)} column sets"

@@ -1,0 +1,63 @@
+"""Loads `sql_templates/*.sql` and fills their `:name` holes with syntax-tree nodes. Never with text.
+
+Templates are written in sqlglot's own dialect, so that one file serves every engine; those in a folder named after
+an engine use that engine's words (its catalog, its file readers).
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeAlias
+
+import sqlglot
+from sqlglot import exp
+
+Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
+
+
+def _folder() -> Path:
+    """The templates' folder: package data of an installed wheel, else the one beside the checkout's `qidsql/`."""
+    packaged = Path(str(files("qidsql") / "sql_templates"))
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "sql_templates"
+
+
+@cache
+def template(name: str) -> exp.Expr:
+    """The parsed template of that name, such as "class_profile" or "postgres/columns". Not to be changed in place."""
+    text = (_folder() / f"{name}.sql").read_text(encoding="utf-8")
+    dialect = name.rpartition("/")[0]
+    return sqlglot.parse_one(text, read=dialect or None)
+
+
+def fill(name: str, **holes: Filling) -> exp.Expr:
+    """A copy of the template with every hole filled.
+
+    A node replaces its hole; a sequence of nodes is spliced into the list the hole stands in; an int or str becomes
+    a literal. Raises ValueError when holes and arguments do not match exactly.
+    """
+    tree = template(name).copy()
+    places = list(tree.find_all(exp.Placeholder))
+    if {place.name for place in places} != set(holes):
+        raise ValueError(f"template {name} has the holes {sorted({p.name for p in places})}, got {sorted(holes)}")
+    for place in places:
+        filling = holes[place.name]
+        if isinstance(filling, int):
+            place.replace(exp.Literal.number(filling))
+        elif isinstance(filling, str):
+            place.replace(exp.Literal.string(filling))
+        elif isinstance(filling, exp.Expr):
+            place.replace(filling.copy())
+        else:
+            _splice(place, filling)
+    return tree
+
+
+def _splice(place: exp.Placeholder, nodes: Sequence[exp.Expr]) -> None:
+    """Puts several nodes where one hole stood in a list."""
+    parent, key = place.parent, place.arg_key
+    assert parent is not None and key is not None
+    before = parent.args[key]
+    assert isinstance(before, list), f"the hole :{place.name} does not stand in a list"
+    copies = [node.copy() for node in nodes]
+    parent.set(key, [new for old in before for new in (copies if old is place else [old])])

@@ -1,0 +1,2 @@
+-- The schema that an unqualified name stands for.
+SELECT current_schema() AS schema_name

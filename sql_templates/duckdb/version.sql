@@ -1,0 +1,2 @@
+-- The engine's version.
+SELECT version() AS version

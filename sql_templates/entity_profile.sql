@@ -1,0 +1,51 @@
+-- Class profile that counts distinct entities (persons), not rows: repeated rows of one person are no crowd.
+-- A class's size is its number of distinct entities; an entity is at risk when its smallest class is below k.
+-- A NULL entity counts as one entity of its own.
+-- Parameters: :set_number  integer, handed back
+--             :relation    the audited rows
+--             :columns     the column set;  :aliased  the same AS c0, c1, ...;  :names  c0, c1, ...
+--             :entity      the column that tells entities apart
+--             :k           classes below k are at risk
+-- Result: as class_profile.sql, with entities in place of rows.
+WITH members AS (
+  SELECT :aliased, :entity AS entity
+  FROM :relation
+  GROUP BY :columns, :entity
+), sized AS (
+  SELECT
+    entity,
+    COUNT(*) OVER (PARTITION BY :names) AS class_size,
+    ROW_NUMBER() OVER (PARTITION BY :names ORDER BY entity) AS place
+  FROM members
+), entities AS (
+  SELECT MIN(class_size) AS smallest_class
+  FROM sized
+  GROUP BY entity
+), per_entity AS (
+  SELECT
+    COUNT(*) AS entity_count,
+    SUM(CASE WHEN smallest_class < :k THEN 1 ELSE 0 END) AS entities_at_risk,
+    SUM(CASE WHEN smallest_class = 1 THEN 1 ELSE 0 END) AS unique_entities
+  FROM entities
+), per_class AS (
+  SELECT
+    COUNT(*) AS class_count,
+    MIN(class_size) AS smallest_class,
+    MAX(class_size) AS largest_class,
+    SUM(CASE WHEN class_size < :k THEN 1 ELSE 0 END) AS classes_at_risk,
+    SUM(CAST(class_size AS WIDE) * (class_size - 1)) AS colliding_pairs
+  FROM sized
+  WHERE place = 1
+)
+SELECT
+  :set_number AS set_number,
+  class_count,
+  entity_count,
+  smallest_class,
+  largest_class,
+  classes_at_risk,
+  entities_at_risk,
+  unique_entities,
+  colliding_pairs
+FROM per_class
+CROSS JOIN per_entity
