@@ -32,6 +32,19 @@ class Budget:
     max_seconds: float | None = None
 
 
+class _Meter:
+    """What was spent so far, shared by a profiler and those narrowed from it."""
+
+    def __init__(self, engine: Engine, budget: Budget) -> None:
+        self.sets = 0
+        self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
+        self._engine, self._first, self._most = engine, engine.asked, budget.max_statements
+
+    @property
+    def statements_left(self) -> int:
+        return sys.maxsize if self._most is None else self._most - (self._engine.asked - self._first)
+
+
 class TableProfiler:
     """Profiles column sets of one relation. The same set is never asked twice.
 
@@ -54,11 +67,28 @@ class TableProfiler:
         self.k = k
         self.entity = entity
         self.rows = rows  # about how many; decides how many sets go into one statement
-        self.sets = 0
         self._known: dict[int, ClassProfile] = {}
-        self._budget = budget or Budget()
-        self._first = engine.asked
-        self._deadline = None if self._budget.max_seconds is None else time.monotonic() + self._budget.max_seconds
+        self._meter = _Meter(engine, budget or Budget())
+
+    @property
+    def sets(self) -> int:
+        return self._meter.sets
+
+    @property
+    def spent(self) -> bool:
+        """True when no further statement can be asked."""
+        return self.engine.closed or self._meter.statements_left <= 0
+
+    def narrowed(self, names: Sequence[str]) -> "TableProfiler":
+        """A profiler over some of the columns, on the same budget, that knows what this one knows of them."""
+        places = {name: place for place, name in enumerate(names)}
+        other = TableProfiler(self.engine, self.source, names, self.k, self.entity, self.rows)
+        other._meter = self._meter
+        for mask, profile in self._known.items():
+            columns = self._names(mask)
+            if all(name in places for name in columns):
+                other._known[sum(1 << places[name] for name in columns)] = profile
+        return other
 
     @property
     def columns(self) -> int:
@@ -88,7 +118,7 @@ class TableProfiler:
         new = [1 << i for i in range(self.columns) if 1 << i not in self._known]
         width = self.engine.dialect.grouping_arguments
         if self.entity is not None or width == 0:
-            return self.profiles(new)
+            return self.profiles([1 << i for i in range(self.columns)])
         parts = [new[start : start + width] for start in range(0, len(new), width)]
         one_scan = [
             class_profiles_in_one_scan(self.engine.dialect, self.source, [self._names(m) for m in part], self.k)
@@ -102,7 +132,7 @@ class TableProfiler:
         statement = class_sizes(self.engine.dialect, self.source, self._names(mask), self.entity)
         [sizes] = self._run([statement])
         self._known[mask] = sizes.profile(self.k)
-        self.sets += 1
+        self._meter.sets += 1
         return sizes
 
     def counts(self) -> tuple[int, tuple[int, ...]]:
@@ -136,20 +166,15 @@ class TableProfiler:
         """
         todo, answered = list(statements), 0
         while todo:
-            step = min(4 * self.engine.workers, max(1, self._left()))
+            step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
             for profiles in self._run(todo[:step]):
                 self._known.update(zip(masks[answered : answered + len(profiles)], profiles, strict=True))
                 answered += len(profiles)
-                self.sets += len(profiles)
+                self._meter.sets += len(profiles)
             del todo[:step]
-
-    def _left(self) -> int:
-        """How many statements the budget still allows."""
-        most = self._budget.max_statements
-        return sys.maxsize if most is None else most - (self.engine.asked - self._first)
 
     def _run(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
         """The answers, within the budget."""
-        if self._left() < len(statements):
+        if self._meter.statements_left < len(statements):
             raise BudgetSpent("the statement budget (--max-statements) is used up")
-        return self.engine.run_many(statements, self._deadline)
+        return self.engine.run_many(statements, self._meter.deadline)

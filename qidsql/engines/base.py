@@ -119,6 +119,10 @@ class Engine(ABC):
             self.seconds += time.monotonic() - started
         return [future.result() for future in futures]
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     def close(self) -> None:
         """Ends all sessions. Safe to call twice."""
         if not self._closed:

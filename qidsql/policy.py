@@ -1,0 +1,74 @@
+"""What to audit, and what is allowed: the options of one audit, checked."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from qidsql.errors import UsageError
+from qidsql.measures import Criterion, Distinct, RowsAtRisk, Separation, Violates
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One audit's question. Raises UsageError when it cannot be right.
+
+    The table is to be k-anonymous on the audited columns. Each ratio given makes the policy stricter: no column set
+    may reach it. `columns` names the columns to audit; empty: all that no role takes out, direct identifiers that
+    are recognised left out unless `keep_identifiers`.
+    """
+
+    k: int = 5
+    distinct: Fraction | None = None
+    separation: Fraction | None = None
+    rows_at_risk: Fraction | None = None
+    columns: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    keep_identifiers: bool = False
+    where: str | None = None
+    entity: str | None = None
+    nulls: str = "equal"
+    max_size: int | None = None
+    max_statements: int | None = None
+    max_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.k < 2:
+            raise UsageError(f"k must be at least 2, got {self.k}: every table is 1-anonymous")
+        for name in ("distinct", "separation", "rows_at_risk"):
+            ratio: Fraction | None = getattr(self, name)
+            if ratio is not None and not 0 < ratio <= 1:
+                raise UsageError(f"--{name.replace('_', '-')} must lie above 0 and at most at 1")
+        for name in ("max_size", "max_statements", "max_seconds"):
+            limit: float | None = getattr(self, name)
+            if limit is not None and limit <= 0:
+                raise UsageError(f"--{name.replace('_', '-')} must be more than 0")
+        if self.nulls == "wildcard":
+            raise UsageError("--nulls wildcard is not there yet, it comes with local suppression; use --nulls equal")
+        if self.nulls != "equal":
+            raise UsageError(f"--nulls must be equal (a NULL is one more value), got {self.nulls}")
+        if self.entity is not None and (self.distinct is not None or self.separation is not None):
+            raise UsageError("--distinct and --separation measure rows; with --entity use --k or --rows-at-risk")
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """What no audited column set may meet."""
+        criteria: list[Criterion] = [Violates(self.k)]
+        if self.rows_at_risk is not None:
+            criteria.append(RowsAtRisk(self.k, self.rows_at_risk))
+        if self.distinct is not None:
+            criteria.append(Distinct(self.distinct))
+        if self.separation is not None:
+            criteria.append(Separation(self.separation))
+        return tuple(criteria)
+
+
+def ratio(text: str | float | Fraction | None, name: str) -> Fraction | None:
+    """A ratio as people write it (0.9, 9/10, 90%), exactly. Raises UsageError."""
+    if text is None or isinstance(text, Fraction):
+        return text
+    written = str(text).strip()
+    try:
+        return Fraction(written[:-1]) / 100 if written.endswith("%") else Fraction(written)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"--{name} must be a ratio such as 0.9, 9/10 or 90%, got {written}") from None

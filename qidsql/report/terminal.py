@@ -1,0 +1,210 @@
+"""The report for people at a terminal: verdict first, then what it rests on, then what to do."""
+
+import io
+import shlex
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.audit import AuditResult, ColumnFinding, SearchFinding, Verdict
+from qidsql.measures import SizeBin
+from qidsql.report.figures import count, percent, plural, ratio, seconds, size_range
+from qidsql.schema import Role
+
+COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
+SHOWN_SETS = 10
+BAR = 28
+
+
+def render(result: AuditResult, width: int = 110, colour: bool = False) -> str:
+    """The report as text of at most `width` columns."""
+    console = Console(
+        file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False, soft_wrap=False
+    )
+    _head(console, result)
+    _columns(console, result)
+    for search in result.searches:
+        _search(console, search, result)
+    _sizes(console, result)
+    _withheld(console, result)
+    _foot(console, result)
+    assert isinstance(console.file, io.StringIO)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+def _head(console: Console, result: AuditResult) -> None:
+    verdict = Text(f"{result.verdict.upper():<11}", style=COLOURS[result.verdict])
+    console.print(_hanging(verdict, Text(result.reason), 13))
+    console.print()
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(no_wrap=True)
+    facts.add_column(overflow="fold")
+    rows = "" if result.rows is None else ", " + plural(result.rows, "row")
+    if result.policy.where:
+        rows += " that meet --where"
+    if result.entities is not None:
+        rows += f", {count(result.entities)} entities ({result.policy.entity})"
+    facts.add_row("Source", f"{result.source}, {result.kind} {result.table}{rows}")
+    facts.add_row("", f"{result.engine}; {result.snapshot}")
+    audited = [column.name for column in result.columns if column.audited]
+    facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. A NULL counts as a value of its own.")
+    for reason, names in _left_out(result).items():
+        facts.add_row("Left out", f"{', '.join(names)}: {reason}")
+    for note in result.notes:
+        facts.add_row("Note", note)
+    console.print(facts)
+
+
+def _left_out(result: AuditResult) -> dict[str, list[str]]:
+    reasons: dict[str, list[str]] = {}
+    for column in result.columns:
+        if not column.audited:
+            reasons.setdefault(column.reason, []).append(column.name)
+    return reasons
+
+
+def _columns(console: Console, result: AuditResult) -> None:
+    measured = [column for column in result.columns if column.profile is not None]
+    if not measured:
+        return
+    wide = console.width >= 100
+    k = result.policy.k
+    table = _table()
+    table.add_column("Column", overflow="fold")
+    if wide:
+        table.add_column("Type", overflow="ellipsis", max_width=16, no_wrap=True)
+    for head in ("Values", "Distinct", "Separation", "Smallest", f"Below {k} alone", "NULLs"):
+        table.add_column(head, justify="right", no_wrap=True)
+    what_if = any(column.without is not None for column in measured)
+    if what_if:
+        table.add_column(f"Below {k} without it", justify="right", no_wrap=True)
+    for column in measured:
+        table.add_row(*_column_cells(column, wide, what_if))
+    console.print()
+    console.print(table)
+
+
+def _column_cells(column: ColumnFinding, wide: bool, what_if: bool) -> list[str]:
+    profile = column.profile
+    assert profile is not None
+    name = column.name if column.role is Role.QUASI_IDENTIFIER else f"{column.name} (identifier)"
+    cells = [name, *([column.type] if wide else [])]
+    cells += [
+        count(profile.classes),
+        ratio(profile.distinct_ratio, 4),
+        ratio(profile.separation_ratio, 6),
+        count(profile.smallest),
+        percent(profile.share_at_risk),
+        count(column.nulls or 0),
+    ]
+    if what_if:
+        cells.append("" if column.without is None else percent(column.without.share_at_risk))
+    return cells
+
+
+def _search(console: Console, search: SearchFinding, result: AuditResult) -> None:
+    title = f"Minimal sets: {search.criterion}"
+    console.print()
+    if search.impossible:
+        console.print(_hanging(Text(title, style="bold"), Text(search.impossible), len(title) + 2))
+        return
+    total = count(len(search.column_sets))
+    whole = "the list is complete" if search.complete else search.unfinished
+    console.print(_hanging(Text(title, style="bold"), Text(f"{total} found; {whole}"), len(title) + 2))
+    if not search.column_sets:
+        return
+    table = _table(show_header=True)
+    table.add_column("", justify="right")
+    table.add_column("Column set", overflow="fold")
+    for head in ("Values", "Distinct", "Separation", "Smallest", f"Below {result.policy.k}"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for number, found in enumerate(search.column_sets[:SHOWN_SETS], 1):
+        profile = found.profile
+        table.add_row(
+            str(number),
+            " + ".join(found.columns),
+            count(profile.classes),
+            ratio(profile.distinct_ratio, 4),
+            ratio(profile.separation_ratio, 6),
+            count(profile.smallest),
+            percent(profile.share_at_risk),
+        )
+    console.print(table)
+    if len(search.column_sets) > SHOWN_SETS:
+        console.print(f"  ... and {count(len(search.column_sets) - SHOWN_SETS)} more (--format json lists all)")
+
+
+def _sizes(console: Console, result: AuditResult) -> None:
+    if not result.class_sizes:
+        return
+    unit = "Entities" if result.entities is not None else "Rows"
+    console.print()
+    console.print(Text(f"{unit} by the size of the class they stand in", style="bold"))
+    total = sum(size.rows for size in result.class_sizes)
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right")
+    grid.add_column()
+    grid.add_column(justify="right")
+    grid.add_column(justify="right")
+    for size in result.class_sizes:
+        style = "red" if size.low < result.policy.k else "green"
+        grid.add_row(size_range(size), Text(_bar(size, total), style=style), percent_of(size.rows, total), count(size.rows))
+    console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def percent_of(part: int, total: int) -> str:
+    from fractions import Fraction
+
+    return percent(Fraction(part, total)) if total else ""
+
+
+def _bar(size: SizeBin, total: int) -> str:
+    eighths = 0 if total == 0 else -(-size.rows * BAR * 8 // total)
+    return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")
+
+
+def _withheld(console: Console, result: AuditResult) -> None:
+    if not result.withheld or result.profile is None:
+        return
+    k = result.policy.k
+    console.print()
+    console.print(Text("What would help most", style="bold"))
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(overflow="fold")
+    grid.add_column(no_wrap=True)
+    for option in result.withheld:
+        passes = option.profile.smallest >= k
+        before, after = percent(result.profile.share_at_risk), percent(option.profile.share_at_risk)
+        outcome = f"k = {option.profile.smallest}: passes" if passes else f"still k = {option.profile.smallest}"
+        grid.add_row(f"withhold {', '.join(option.columns)}", f"below {k}: {before} -> {after}, {outcome}")
+    console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def _foot(console: Console, result: AuditResult) -> None:
+    console.print()
+    for unfinished in result.unfinished:
+        console.print(_hanging(Text("Unfinished", style="yellow"), Text(unfinished), 13))
+    console.print(
+        f"{plural(result.statements, 'statement')}, {seconds(result.seconds)}, "
+        f"{plural(result.sets_profiled, 'column set')} profiled; nothing was written, no cell value left the database."
+    )
+    worst = next((found for search in result.searches for found in search.column_sets), None)
+    if worst is not None:
+        columns = " ".join(f"-c {shlex.quote(name)}" for name in worst.columns)
+        source = shlex.quote(result.source)
+        console.print(f"Next: qidsql profile {source} {shlex.quote(result.table)} {columns} --show-sql", soft_wrap=True)
+
+
+def _table(show_header: bool = True) -> Table:
+    return Table(box=None, padding=(0, 2, 0, 0), header_style="bold", show_header=show_header, pad_edge=False)
+
+
+def _hanging(head: Text, body: Text, indent: int) -> Table:
+    """A head with its text beside it, continued under itself."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, min_width=indent - 2)
+    grid.add_column(overflow="fold")
+    grid.add_row(head, body)
+    return grid

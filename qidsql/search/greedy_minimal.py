@@ -1,0 +1,34 @@
+"""One minimal column set by leaving out one column after the other."""
+
+from collections.abc import Sequence
+
+from qidsql.errors import Stopped
+from qidsql.measures import Criterion, Profiler
+from qidsql.search.result import Found, SearchResult
+
+
+def greedy_minimal(profiler: Profiler, criterion: Criterion, order: Sequence[int] | None = None) -> SearchResult:
+    """One minimal column set that meets the criterion; none when the whole column set does not meet it.
+
+    Columns are tried in `order` (positions; default: last column first, as in the paper), and each is left out when
+    the rest still meets the criterion. One pass is enough: a column that could not be left out once never can be
+    later, since the criterion is monotone. Asks columns + 1 profiles, where the paper's loop starts again after each
+    success. Minimal, not minimum: another order may give a smaller set. Stopped early, it returns nothing.
+
+    [Yuan & Wang, Algorithm 5.1]
+    """
+    kept = (1 << profiler.columns) - 1
+    try:
+        [profile] = profiler.profiles([kept])
+        if not criterion.met_by(profile):
+            return SearchResult(criterion, "greedy", (), True, profiler.columns)
+        for place in order if order is not None else reversed(range(profiler.columns)):
+            rest = kept & ~(1 << place)
+            if not rest:
+                continue
+            [without] = profiler.profiles([rest])
+            if criterion.met_by(without):
+                kept, profile = rest, without
+    except Stopped as stop:
+        return SearchResult(criterion, "greedy", (), False, 0, stop)
+    return SearchResult(criterion, "greedy", (Found(kept, profile),), False, 0)

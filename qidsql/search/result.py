@@ -1,0 +1,34 @@
+"""What every search returns."""
+
+from dataclasses import dataclass
+
+from qidsql.errors import Stopped
+from qidsql.measures import ClassProfile, Criterion
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A column set that meets the criterion, with its profile."""
+
+    mask: int
+    profile: ClassProfile
+
+    @property
+    def size(self) -> int:
+        return self.mask.bit_count()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The minimal column sets that were found, smallest first.
+
+    Every set in `found` is minimal. `complete` means that there is no other; `complete_to_size` that there is no
+    other of at most so many columns. `stopped` says why the search ended early, if it did.
+    """
+
+    criterion: Criterion
+    algorithm: str
+    found: tuple[Found, ...]
+    complete: bool
+    complete_to_size: int
+    stopped: Stopped | None = None
