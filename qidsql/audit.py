@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
+from qidsql import __version__
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
-from qidsql.measures import ClassProfile, Criterion, Key, SizeBin, Violates, size_bins
+from qidsql.measures import ClassProfile, Criterion, Key, SizeBin, Violates, bin_starts, size_bins
 from qidsql.policy import Policy
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.schema import Column, Comparison, Role, Table, names_of, positions
@@ -16,6 +18,7 @@ from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.relation import relation
+from qidsql.sql.statements import Statement
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
 WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
@@ -45,6 +48,18 @@ class ColumnFinding:
     def audited(self) -> bool:
         return self.role is Role.QUASI_IDENTIFIER
 
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "type": self.type,
+            "role": str(self.role),
+            "audited": self.audited,
+            "reason": self.reason,
+            "nulls": self.nulls,
+            "profile": self.profile and self.profile.to_dict(),
+            "without": self.without and self.without.to_dict(),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnSetFinding:
@@ -52,6 +67,9 @@ class ColumnSetFinding:
 
     columns: tuple[str, ...]
     profile: ClassProfile
+
+    def to_dict(self) -> dict[str, object]:
+        return {"columns": list(self.columns), **self.profile.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +87,17 @@ class SearchFinding:
     impossible: str = ""
     unfinished: str = ""
 
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "criterion": self.criterion,
+            "column_sets": [found.to_dict() for found in self.column_sets],
+            "complete": self.complete,
+            "complete_to_size": self.complete_to_size,
+            "algorithm": self.algorithm,
+            "impossible": self.impossible,
+            "unfinished": self.unfinished,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
@@ -76,6 +105,9 @@ class Withheld:
 
     columns: tuple[str, ...]
     profile: ClassProfile
+
+    def to_dict(self) -> dict[str, object]:
+        return {"columns": list(self.columns), **self.profile.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +135,40 @@ class AuditResult:
     sets_profiled: int
     unfinished: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
+        return {
+            "format": 1,
+            "qidsql": __version__,
+            "verdict": str(self.verdict),
+            "reason": self.reason,
+            "source": self.source,
+            "engine": self.engine,
+            "table": self.table,
+            "kind": self.kind,
+            "snapshot": self.snapshot,
+            "started": self.started.isoformat(timespec="seconds"),
+            "seconds": round(self.seconds, 3),
+            "policy": self.policy.to_dict(),
+            "rows": self.rows,
+            "entities": self.entities,
+            "columns": [column.to_dict() for column in self.columns],
+            "profile": self.profile and self.profile.to_dict(),
+            "class_sizes": [asdict(size) for size in self.class_sizes],
+            "column_sets": [
+                {"criterion": search.criterion, **found.to_dict()}
+                for search in self.searches
+                for found in search.column_sets
+            ],
+            "complete": not self.unfinished and all(search.complete for search in self.searches),
+            "searches": [search.to_dict() for search in self.searches],
+            "withheld": [option.to_dict() for option in self.withheld],
+            "statements": self.statements,
+            "sets_profiled": self.sets_profiled,
+            "unfinished": list(self.unfinished),
+            "notes": list(self.notes),
+        }
 
 
 @dataclass
@@ -169,6 +235,20 @@ def audit(
     )
 
 
+def planned_statements(engine: Engine, table: str | None, policy: Policy) -> list[Statement[Any]]:
+    """The statements that an audit is sure to ask, or asks first when the table is not k-anonymous, in their order.
+
+    Only the catalog is read. Which column sets a search goes on to depends on the answers.
+    """
+    described = engine.describe(table)
+    profiler = _profiler(engine, described, policy, assign_roles(described, policy))
+    everything = profiler.everything
+    without = [everything & ~(1 << place) for place in range(profiler.columns)]
+    pairs = [1 << low | 1 << high for high in range(profiler.columns) for low in range(high)]
+    sets = [mask for mask in dict.fromkeys(without + pairs) if mask and mask & (mask - 1)]
+    return profiler.planned_first() + profiler.planned(sets)[: statement_budget(policy, described.estimated_rows)]
+
+
 def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
     """The role of every column and the reason for it, from the policy and the rights of the user.
 
@@ -210,7 +290,9 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
         else:
             roles[column.name] = (Role.QUASI_IDENTIFIER, "")
     if not any(role is Role.QUASI_IDENTIFIER for role, _ in roles.values()):
-        raise UsageError(f"no column of {table.name} is left to audit; every one is left out by an option or unreadable")
+        raise UsageError(
+            f"no column of {table.name} is left to audit; every one is left out by an option or unreadable"
+        )
     return roles
 
 
@@ -239,21 +321,9 @@ def _examine(
     on_stage: Callable[[str], None],
 ) -> None:
     """Fills the draft, stage by stage. Raises Stopped when the work ends early."""
-    columns = audited_columns(table, roles)
-    entity = table.column(policy.entity) if policy.entity else None
-    source = relation(engine.dialect, table, columns + ((entity,) if entity else ()), policy.where)
-    budget = Budget(statement_budget(policy, table.estimated_rows), policy.max_seconds)
-    every = TableProfiler(
-        engine,
-        source,
-        [column.name for column in columns],
-        policy.k,
-        entity.name if entity else None,
-        table.estimated_rows,
-        budget,
-    )
+    every = _profiler(engine, table, policy, roles)
     try:
-        on_stage(f"profiling {len(columns)} columns one by one")
+        on_stage(f"profiling {every.columns} columns one by one")
         draft.rows, nulls = every.counts()
         if draft.rows == 0:
             return
@@ -266,7 +336,7 @@ def _examine(
         on_stage("profiling all columns together")
         sizes = audited.sizes(audited.everything)
         draft.profile = sizes.profile(policy.k)
-        draft.class_sizes = size_bins(sizes, sorted({1, 2, policy.k, 2 * policy.k, 10 * policy.k, 100 * policy.k}))
+        draft.class_sizes = size_bins(sizes, bin_starts(policy.k))
         if not any(criterion.met_by(draft.profile) for criterion in policy.criteria):
             return
         on_stage("trying what withholding columns would change")
@@ -276,6 +346,21 @@ def _examine(
             _search(audited, criterion, draft.profile, policy, draft)
     finally:
         draft.sets_profiled = every.sets
+
+
+def _profiler(engine: Engine, table: Table, policy: Policy, roles: dict[str, tuple[Role, str]]) -> TableProfiler:
+    """The profiler of the columns that may be audited."""
+    columns = audited_columns(table, roles)
+    entity = table.resolve([policy.entity]) if policy.entity else ()
+    return TableProfiler(
+        engine,
+        relation(engine.dialect, table, columns + entity, policy.where),
+        [column.name for column in columns],
+        policy.k,
+        entity[0].name if entity else None,
+        table.estimated_rows,
+        Budget(statement_budget(policy, table.estimated_rows), policy.max_seconds),
+    )
 
 
 def _with_profiles(
@@ -317,12 +402,8 @@ def _withhold(profiler: TableProfiler, draft: _Draft) -> None:
             key=lambda option: (option[1].rows_at_risk, -option[1].smallest, option[1].colliding_pairs * -1),
         )
         if not draft.withheld:
-            without = {
-                profiler.names[(left ^ mask).bit_length() - 1]: profile for mask, profile in ranked
-            }
-            draft.columns = [
-                replace(finding, without=without.get(finding.name)) for finding in draft.columns
-            ]
+            without = {profiler.names[(left ^ mask).bit_length() - 1]: profile for mask, profile in ranked}
+            draft.columns = [replace(finding, without=without.get(finding.name)) for finding in draft.columns]
             choice = [(left ^ mask).bit_length() - 1 for mask, _ in ranked[:WITHHOLD_CHOICE]]
         left, profile = ranked[0]
         draft.withheld.append(Withheld(names_of(profiler.everything ^ left, profiler.names), profile))
@@ -330,13 +411,13 @@ def _withhold(profiler: TableProfiler, draft: _Draft) -> None:
             return
 
 
-def _search(
-    profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, policy: Policy, draft: _Draft
-) -> None:
+def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, policy: Policy, draft: _Draft) -> None:
     """Appends what one search found. Raises Stopped when no statement can follow."""
     if not criterion.met_by(whole):
         draft.searches.append(
-            SearchFinding(criterion.name, (), True, profiler.columns, "profile of all columns", _impossible(whole, policy))
+            SearchFinding(
+                criterion.name, (), True, profiler.columns, "profile of all columns", _impossible(whole, policy)
+            )
         )
         return
     single = any(criterion.met_by(profile) for profile in profiler.singles())
@@ -365,9 +446,7 @@ def _impossible(whole: ClassProfile, policy: Policy) -> str:
     return "none: not even all columns together"
 
 
-def _finding(
-    result: SearchResult, sets: Sequence[Found], profiler: TableProfiler, policy: Policy
-) -> SearchFinding:
+def _finding(result: SearchResult, sets: Sequence[Found], profiler: TableProfiler, policy: Policy) -> SearchFinding:
     ordered = sorted(sets, key=lambda found: (found.size, -found.profile.rows_at_risk, -found.profile.classes))
     unfinished = ""
     if not result.complete:

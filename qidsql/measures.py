@@ -48,6 +48,23 @@ class ClassProfile:
         """Rows beyond the first of each class."""
         return self.rows - self.classes
 
+    def to_dict(self) -> dict[str, int | float]:
+        """The counts, exact, and the ratios as floats for display."""
+        return {
+            "rows": self.rows,
+            "classes": self.classes,
+            "smallest": self.smallest,
+            "largest": self.largest,
+            "k": self.k,
+            "classes_at_risk": self.classes_at_risk,
+            "rows_at_risk": self.rows_at_risk,
+            "unique_rows": self.unique_rows,
+            "colliding_pairs": self.colliding_pairs,
+            "distinct_ratio": float(self.distinct_ratio),
+            "separation_ratio": float(self.separation_ratio),
+            "share_at_risk": float(self.share_at_risk),
+        }
+
     @classmethod
     def of_sizes(cls, sizes: Mapping[int, int], k: int) -> "ClassProfile":
         """The profile of classes given as {class size: number of classes of that size}."""
@@ -224,8 +241,9 @@ class SizeBin:
 
 
 def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
-    """The class-size histogram whose bins begin at `starts` (ascending)."""
-    edges = list(starts)
+    """The class-size histogram whose bins begin at `starts` (ascending); none beyond the largest class."""
+    largest = max(sizes.classes, default=0)
+    edges = [start for start in starts if start <= largest]
     bins = []
     for low, following in zip(edges, [*edges[1:], None], strict=True):
         high = None if following is None else following - 1
@@ -242,3 +260,8 @@ def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
             )
         )
     return tuple(bins)
+
+
+def bin_starts(k: int) -> list[int]:
+    """Where the histogram's bins begin: unique rows, the rest below k, and ever larger classes."""
+    return sorted({1, 2, k, 2 * k, 10 * k, 100 * k})

@@ -1,10 +1,10 @@
 """What to audit, and what is allowed: the options of one audit, checked."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from qidsql.errors import UsageError
-from qidsql.measures import Criterion, Distinct, RowsAtRisk, Separation, Violates
+from qidsql.measures import Criterion, Distinct, RowsAtRisk, Separation, Violates, decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,11 @@ class Policy:
             raise UsageError(f"--nulls must be equal (a NULL is one more value), got {self.nulls}")
         if self.entity is not None and (self.distinct is not None or self.separation is not None):
             raise UsageError("--distinct and --separation measure rows; with --entity use --k or --rows-at-risk")
+
+    def to_dict(self) -> dict[str, object]:
+        """The options by their names; ratios as people type them."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: decimal(value) if isinstance(value, Fraction) else value for name, value in values.items()}
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:

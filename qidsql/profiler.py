@@ -1,10 +1,13 @@
-"""The table profiler: column sets in, class profiles out, by statements to an engine. Batches, caches, keeps the budget."""
+"""The table profiler: column sets in, class profiles out, by statements to an engine.
+
+It batches, never asks twice, and keeps the budget.
+"""
 
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
@@ -19,7 +22,6 @@ from qidsql.sql.statements import (
     column_counts,
     entity_profile,
 )
-
 
 Answer = TypeVar("Answer")
 
@@ -115,31 +117,28 @@ class TableProfiler:
 
     def singles(self) -> list[ClassProfile]:
         """The profile of every column by itself, in as few scans as the engine can do with. Raises as `profiles`."""
-        new = [1 << i for i in range(self.columns) if 1 << i not in self._known]
-        width = self.engine.dialect.grouping_arguments
-        if self.entity is not None or width == 0:
-            return self.profiles([1 << i for i in range(self.columns)])
-        parts = [new[start : start + width] for start in range(0, len(new), width)]
-        one_scan = [
-            class_profiles_in_one_scan(self.engine.dialect, self.source, [self._names(m) for m in part], self.k)
-            for part in parts
-        ]
-        self._ask(new, one_scan)
-        return [self._known[1 << i] for i in range(self.columns)]
+        masks = [1 << place for place in range(self.columns)]
+        new = [mask for mask in masks if mask not in self._known]
+        self._ask(new, self._single_statements(new))
+        return [self._known[mask] for mask in masks]
 
     def sizes(self, mask: int) -> ClassSizes:
         """All class sizes of one column set; its profile is known from then on. One statement."""
-        statement = class_sizes(self.engine.dialect, self.source, self._names(mask), self.entity)
-        [sizes] = self._run([statement])
+        [sizes] = self._run([self._sizes_statement(mask)])
         self._known[mask] = sizes.profile(self.k)
         self._meter.sets += 1
         return sizes
 
     def counts(self) -> tuple[int, tuple[int, ...]]:
         """Rows, and the NULLs of each column. One statement, one scan."""
-        [counts] = self._run([column_counts(self.engine.dialect, self.source, self.names)])
+        [counts] = self._run([self._counts_statement()])
         self.rows = counts[0]
         return counts
+
+    def planned_first(self) -> list[Statement[Any]]:
+        """The statements that `counts`, `singles` and `sizes` of all columns would ask."""
+        singles = self._single_statements([1 << place for place in range(self.columns)])
+        return [self._counts_statement(), *singles, self._sizes_statement(self.everything)]
 
     def planned(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
         """The statements that `profiles` would ask."""
@@ -147,6 +146,23 @@ class TableProfiler:
 
     def _names(self, mask: int) -> tuple[str, ...]:
         return names_of(mask, self.names)
+
+    def _counts_statement(self) -> Statement[tuple[int, tuple[int, ...]]]:
+        return column_counts(self.engine.dialect, self.source, self.names)
+
+    def _sizes_statement(self, mask: int) -> Statement[ClassSizes]:
+        return class_sizes(self.engine.dialect, self.source, self._names(mask), self.entity)
+
+    def _single_statements(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
+        dialect = self.engine.dialect
+        width = dialect.grouping_arguments
+        if self.entity is not None or width == 0:
+            return self._statements(masks)
+        parts = [masks[start : start + width] for start in range(0, len(masks), width)]
+        return [
+            class_profiles_in_one_scan(dialect, self.source, [self._names(mask) for mask in part], self.k)
+            for part in parts
+        ]
 
     def _statements(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
         dialect = self.engine.dialect

@@ -129,7 +129,7 @@ class Engine(ABC):
             self._stop([])
         self.release()
 
-    def release(self) -> None:
+    def release(self) -> None:  # noqa: B027 - not every engine holds more
         """Frees what the engine holds besides its sessions. Safe to call twice."""
 
     def __enter__(self) -> "Engine":

@@ -15,7 +15,9 @@ EXPECTED = (
 POSTGRES_KEYWORDS = r"^\s*(service|host|hostaddr|dbname|user|port|passfile|sslmode)\s*=\s*\S"
 
 
-def connect(source: str | None = None, *, workers: int = 2, statement_seconds: int = 3600, snapshot: bool = True) -> Engine:
+def connect(
+    source: str | None = None, *, workers: int = 2, statement_seconds: int = 3600, snapshot: bool = True
+) -> Engine:
     """A live engine on the source: a Postgres URL or connection string, `duckdb:///path`, a path, or `env:NAME`.
 
     None stands for the environment variable QIDSQL_URL. `workers` (parallel sessions), `statement_seconds` (the
@@ -65,7 +67,9 @@ def _open_path(text: str, absolute: bool = False) -> Engine:
     if re.search(r"[*?\[]", path_text) and not path.exists():
         return duckdb.open_files(str(path), path_text, options)
     if path.is_dir():
-        raise SourceError(f"{path_text} is a folder; name a file in it, or a pattern such as {path_text.rstrip('/')}/*.parquet")
+        raise SourceError(
+            f"{path_text} is a folder; name a file in it, or a pattern such as {path_text.rstrip('/')}/*.parquet"
+        )
     if not path.exists():
         raise SourceError(f"there is no file {path_text}; expected {EXPECTED}")
     if not os.access(path, os.R_OK):
@@ -76,6 +80,6 @@ def _open_path(text: str, absolute: bool = False) -> Engine:
 
 
 def _is_database(path: Path) -> bool:
-    """DuckDB writes its name behind the first eight bytes; a name alone also counts, so that the error names the cause."""
+    """By the mark in the file; the ending alone also counts, so that the error names the cause."""
     with path.open("rb") as file:
         return file.read(12)[8:] == b"DUCK" or path.suffix.lower() in (".duckdb", ".ddb")

@@ -60,7 +60,9 @@ class DuckDBEngine(Engine):
     def __init__(self, connection: duckdb.DuckDBPyConnection, label: str, workspace: Path, kind: str = "table") -> None:
         super().__init__([DuckDBSession(connection.cursor()) for _ in range(WORKERS)])
         self.label = label
-        self.snapshot = "read-only file, which nobody can change meanwhile" if kind == "table" else "files read in place"
+        self.snapshot = (
+            "read-only file, which nobody can change meanwhile" if kind == "table" else "files read in place"
+        )
         self._connection = connection
         self._kind = kind
         self._remove = weakref.finalize(self, shutil.rmtree, workspace, ignore_errors=True)
@@ -217,7 +219,9 @@ def _open_error(error: duckdb.Error, label: str) -> QidsqlError:
         where = f" at line {line[1]}" if line else ""
         return SourceError(f"{label} cannot be parsed{where}: it is not the well-formed table its name promises")
     if isinstance(error, duckdb.OutOfMemoryException):
-        return SourceError(f"{label} does not fit DuckDB's memory limit; raise it with ?memory_limit=8GB behind the path")
+        return SourceError(
+            f"{label} does not fit DuckDB's memory limit; raise it with ?memory_limit=8GB behind the path"
+        )
     return SourceError(f"{label} cannot be opened by DuckDB ({type(error).__name__})")
 
 
@@ -235,7 +239,9 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
             f"DuckDB refused the {purpose}: the table reads files or extensions, and an audit is cut off from both"
         )
     if isinstance(error, duckdb.ConversionException):
-        return StatementError(f"DuckDB could not convert a value at the {purpose}; look at --where and at the view's casts")
+        return StatementError(
+            f"DuckDB could not convert a value at the {purpose}; look at --where and at the view's casts"
+        )
     if isinstance(error, duckdb.Error):
         return StatementError(f"DuckDB could not answer the {purpose} ({type(error).__name__})")
     return StatementError(f"the DuckDB driver failed at the {purpose} ({type(error).__name__})")

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import psycopg
 from psycopg import conninfo
@@ -151,7 +151,7 @@ def connect(source: str, workers: int, statement_seconds: int, snapshot: bool) -
     )
 
 
-def _open(source: str, parameters: dict[str, object], statement_seconds: int) -> psycopg.Connection[Row]:
+def _open(source: str, parameters: Mapping[str, object], statement_seconds: int) -> psycopg.Connection[Row]:
     """One read-only connection. It notices a dead server, and the server a dead client, within about a minute."""
     defaults = {
         "application_name": "qidsql",
@@ -171,7 +171,7 @@ def _open(source: str, parameters: dict[str, object], statement_seconds: int) ->
 def _open_sessions(
     opened: list[psycopg.Connection[Row]],
     source: str,
-    parameters: dict[str, object],
+    parameters: Mapping[str, object],
     workers: int,
     statement_seconds: int,
     snapshot: bool,
@@ -203,7 +203,7 @@ def _name(row: Row) -> TableName:
     return TableName(name=str(row[2]), schema=str(row[1]))
 
 
-def _open_error(error: psycopg.Error, parameters: dict[str, object]) -> QidsqlError:
+def _open_error(error: psycopg.Error, parameters: Mapping[str, object]) -> QidsqlError:
     """Why no connection came about. libpq's text can hold the password, so it only tells which case this is."""
     text = str(error)
     host = parameters.get("host") or parameters.get("hostaddr") or "the local socket"
@@ -245,13 +245,19 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
     if state == "55P03":
         return StatementError("the table is locked by another session (an ALTER or VACUUM FULL?); try again later")
     if state == "40001":
-        return ConnectionLost("the standby server had to cancel the snapshot to follow its primary; run the audit again")
+        return ConnectionLost(
+            "the standby server had to cancel the snapshot to follow its primary; run the audit again"
+        )
     if state == "42P01":
         return StatementError(f"a table went missing at the {purpose}; was it dropped meanwhile?")
     if state.startswith("53"):
-        return StatementError(f"Postgres ran out of memory, disk or temporary space at the {purpose} (SQLSTATE {state})")
+        return StatementError(
+            f"Postgres ran out of memory, disk or temporary space at the {purpose} (SQLSTATE {state})"
+        )
     if state.startswith("22"):
-        return StatementError(f"Postgres could not convert a value at the {purpose}; look at --where and the view's casts")
+        return StatementError(
+            f"Postgres could not convert a value at the {purpose}; look at --where and the view's casts"
+        )
     if state.startswith(("08", "57")) or (isinstance(error, psycopg.OperationalError) and not state):
         return ConnectionLost(f"the connection to Postgres was lost at the {purpose}")
     code = f"SQLSTATE {state}" if state else type(error).__name__

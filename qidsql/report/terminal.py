@@ -2,6 +2,8 @@
 
 import io
 import shlex
+from collections.abc import Sequence
+from fractions import Fraction
 
 from rich.console import Console
 from rich.padding import Padding
@@ -10,6 +12,8 @@ from rich.text import Text
 
 from qidsql.audit import AuditResult, ColumnFinding, SearchFinding, Verdict
 from qidsql.measures import SizeBin
+from qidsql.policy import Policy
+from qidsql.profile import ProfileResult
 from qidsql.report.figures import count, percent, plural, ratio, seconds, size_range
 from qidsql.schema import Role
 
@@ -18,20 +22,59 @@ SHOWN_SETS = 10
 BAR = 28
 
 
-def render(result: AuditResult, width: int = 110, colour: bool = False) -> str:
+def render(result: AuditResult | ProfileResult, width: int = 110, colour: bool = False) -> str:
     """The report as text of at most `width` columns."""
     console = Console(
         file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False, soft_wrap=False
     )
+    if isinstance(result, AuditResult):
+        _audit(console, result)
+    else:
+        _profile(console, result)
+    assert isinstance(console.file, io.StringIO)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+def _audit(console: Console, result: AuditResult) -> None:
     _head(console, result)
     _columns(console, result)
     for search in result.searches:
         _search(console, search, result)
-    _sizes(console, result)
+    _sizes(console, result.class_sizes, result.policy)
     _withheld(console, result)
     _foot(console, result)
-    assert isinstance(console.file, io.StringIO)
-    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+def _profile(console: Console, result: ProfileResult) -> None:
+    profile, k = result.profile, result.policy.k
+    unit = "rows" if result.policy.entity is None else f"entities ({result.policy.entity})"
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(no_wrap=True)
+    facts.add_column(overflow="fold")
+    facts.add_row("Source", f"{result.source}, {result.kind} {result.table}; {result.engine}")
+    facts.add_row("Column set", ", ".join(result.columns) + ". A NULL counts as a value of its own.")
+    facts.add_row(unit.capitalize(), count(profile.rows) + (" that meet --where" if result.policy.where else ""))
+    facts.add_row(
+        "Classes", f"{count(profile.classes)}, of {count(profile.smallest)} to {count(profile.largest)} {unit}"
+    )
+    facts.add_row("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
+    facts.add_row(
+        "Separation ratio", f"{ratio(profile.separation_ratio, 9)}  (share of all pairs that the set tells apart)"
+    )
+    facts.add_row("k-anonymity", f"k = {count(profile.smallest)}, the smallest class")
+    small = plural(profile.classes_at_risk, "class", "classes")
+    facts.add_row(
+        f"Below k = {k}", f"{count(profile.rows_at_risk)} {unit} ({percent(profile.share_at_risk)}) in {small}"
+    )
+    facts.add_row("Unique", f"{count(profile.unique_rows)} {unit}")
+    for note in result.notes:
+        facts.add_row("Note", note)
+    console.print(facts)
+    _sizes(console, result.class_sizes, result.policy)
+    console.print()
+    console.print(
+        f"{plural(result.statements, 'statement')}, {seconds(result.seconds)}; no cell value left the database."
+    )
 
 
 def _head(console: Console, result: AuditResult) -> None:
@@ -136,32 +179,24 @@ def _search(console: Console, search: SearchFinding, result: AuditResult) -> Non
         console.print(f"  ... and {count(len(search.column_sets) - SHOWN_SETS)} more (--format json lists all)")
 
 
-def _sizes(console: Console, result: AuditResult) -> None:
-    if not result.class_sizes:
+def _sizes(console: Console, sizes: Sequence[SizeBin], policy: Policy) -> None:
+    if not sizes:
         return
-    unit = "Entities" if result.entities is not None else "Rows"
+    unit = "Rows" if policy.entity is None else "Entities"
     console.print()
     console.print(Text(f"{unit} by the size of the class they stand in", style="bold"))
-    total = sum(size.rows for size in result.class_sizes)
+    total = sum(size.rows for size in sizes)
     grid = Table.grid(padding=(0, 2))
-    grid.add_column(justify="right")
-    grid.add_column()
-    grid.add_column(justify="right")
-    grid.add_column(justify="right")
-    for size in result.class_sizes:
-        style = "red" if size.low < result.policy.k else "green"
-        grid.add_row(size_range(size), Text(_bar(size, total), style=style), percent_of(size.rows, total), count(size.rows))
+    for justify in ("right", "left", "right", "right"):
+        grid.add_column(justify=justify)
+    for size in sizes:
+        bar = Text(_bar(size.rows, total), style="red" if size.low < policy.k else "green")
+        grid.add_row(size_range(size), bar, percent(Fraction(size.rows, total)), count(size.rows))
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
-def percent_of(part: int, total: int) -> str:
-    from fractions import Fraction
-
-    return percent(Fraction(part, total)) if total else ""
-
-
-def _bar(size: SizeBin, total: int) -> str:
-    eighths = 0 if total == 0 else -(-size.rows * BAR * 8 // total)
+def _bar(part: int, total: int) -> str:
+    eighths = -(-part * BAR * 8 // total)  # rounded up: what is there is seen
     return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")
 
 

@@ -43,11 +43,11 @@ def levelwise(
         done += 1
         candidates = list(islice(_next_level(failing), max_candidates + 1))
         if done < last and len(candidates) > max_candidates:
-            stopped = BudgetSpent(f"more than {max_candidates:,} column sets of {done + 1} columns would have to be asked")
+            stopped = BudgetSpent(
+                f"more than {max_candidates:,} column sets of {done + 1} columns would have to be asked"
+            )
     complete = not candidates
-    return SearchResult(
-        criterion, "levelwise", tuple(found), complete, profiler.columns if complete else done, stopped
-    )
+    return SearchResult(criterion, "levelwise", tuple(found), complete, profiler.columns if complete else done, stopped)
 
 
 def _next_level(failing: Sequence[int]) -> Iterator[int]:

@@ -74,7 +74,9 @@ def condition(dialect: Dialect, table: Table, text: str) -> exp.Expr:
         if isinstance(node, (exp.Query, exp.Subquery, exp.Exists, exp.Window, exp.AggFunc)):
             raise UsageError("--where must be a plain condition on the table's columns, without a query inside")
         if isinstance(node, (exp.Anonymous, exp.Command, exp.Placeholder, exp.Parameter, exp.SessionParameter)):
-            raise UsageError(f"--where uses {node.name or 'a parameter'}, which qidsql does not know as a plain function")
+            raise UsageError(
+                f"--where uses {node.name or 'a parameter'}, which qidsql does not know as a plain function"
+            )
     found = list(clause.find_all(exp.Column))
     resolved = table.resolve([column.name for column in found])
     by_name = {column.name.lower(): column.name for column in resolved} | {c.name: c.name for c in resolved}

@@ -1,0 +1,374 @@
+"""The command line: options to calls, results to text, errors to exit codes. No logic of its own.
+
+Nothing heavy is imported here: `--help` must answer at once.
+"""
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from enum import IntEnum, StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qidsql import __version__
+from qidsql.errors import QidsqlError, UsageError
+
+if TYPE_CHECKING:
+    from qidsql.audit import AuditResult
+    from qidsql.engines.base import Engine
+    from qidsql.profile import ProfileResult
+    from qidsql.sql.statements import Statement
+
+app = typer.Typer(
+    name="qidsql",
+    help="Audit tables for k-anonymity, keys and quasi-identifiers, by SQL that runs inside the database.",
+    epilog=(
+        "Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive (interrupted, budget spent, nothing to judge). "
+        "Start with: qidsql demo"
+    ),
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+
+class ExitCode(IntEnum):
+    """What a run of qidsql tells a script."""
+
+    PASS = 0
+    VIOLATION = 1
+    ERROR = 2
+    INCONCLUSIVE = 3
+
+
+class Format(StrEnum):
+    terminal = "terminal"
+    json = "json"
+
+
+SourceArgument = Annotated[
+    str | None,
+    typer.Argument(
+        help="postgresql://user@host/db, service=NAME, a DuckDB database, a parquet, csv or json file or pattern, or "
+        "env:NAME. Passwords: PGPASSWORD or ~/.pgpass. Left out: $QIDSQL_URL.",
+        show_default=False,
+    ),
+]
+TableArgument = Annotated[
+    str | None,
+    typer.Argument(
+        help="the table or view, with its schema where needed; may be left out where there is only one",
+        show_default=False,
+    ),
+]
+ColumnOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-c", "--column", help="audit this column (repeat); default: all that are not left out", show_default=False
+    ),
+]
+ExcludeOption = Annotated[
+    list[str] | None, typer.Option("--exclude", help="leave this column out (repeat)", show_default=False)
+]
+IdentifierOption = Annotated[
+    list[str] | None,
+    typer.Option("--identifier", help="a direct identifier, not published; left out (repeat)", show_default=False),
+]
+SensitiveOption = Annotated[
+    list[str] | None,
+    typer.Option("--sensitive", help="a sensitive attribute, not known outside; left out (repeat)", show_default=False),
+]
+KOption = Annotated[int, typer.Option("--k", help="the least class size that the policy asks for")]
+WhereOption = Annotated[
+    str | None, typer.Option("--where", help="only rows that meet this SQL condition", show_default=False)
+]
+EntityOption = Annotated[
+    str | None,
+    typer.Option("--entity", help="count distinct values of this column (persons), not rows", show_default=False),
+]
+NullsOption = Annotated[str, typer.Option("--nulls", help="equal: a NULL is one more value, as in GROUP BY")]
+FormatOption = Annotated[Format, typer.Option("--format", help="how the report is written")]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", help="write the report to this file, not to stdout", show_default=False)
+]
+ShowSqlOption = Annotated[bool, typer.Option("--show-sql", help="print each statement to stderr as it is answered")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no words on stderr")]
+WorkersOption = Annotated[int, typer.Option("--workers", help="parallel sessions on a server", min=1, max=64)]
+SnapshotOption = Annotated[
+    bool,
+    typer.Option(
+        "--snapshot/--no-snapshot", help="one snapshot for all statements, or a moment each (frees the server's vacuum)"
+    ),
+]
+
+
+@app.command(epilog="Example: qidsql audit warehouse.duckdb patients --k 5 --exclude patient_id --sensitive diagnosis")
+def audit(
+    source: SourceArgument = None,
+    table: TableArgument = None,
+    k: KOption = 5,
+    column: ColumnOption = None,
+    exclude: ExcludeOption = None,
+    identifier: IdentifierOption = None,
+    sensitive: SensitiveOption = None,
+    keep_identifiers: Annotated[
+        bool, typer.Option("--keep-identifiers", help="search recognised direct identifiers too")
+    ] = False,
+    distinct: Annotated[
+        str | None,
+        typer.Option("--distinct", help="no column set may reach this distinct ratio, such as 0.9", show_default=False),
+    ] = None,
+    separation: Annotated[
+        str | None,
+        typer.Option("--separation", help="no column set may reach this separation ratio", show_default=False),
+    ] = None,
+    rows_at_risk: Annotated[
+        str | None,
+        typer.Option("--rows-at-risk", help="no column set may put this share of the rows below k", show_default=False),
+    ] = None,
+    where: WhereOption = None,
+    entity: EntityOption = None,
+    nulls: NullsOption = "equal",
+    max_size: Annotated[
+        int | None, typer.Option("--max-size", help="largest column set to look for", show_default=False)
+    ] = None,
+    max_statements: Annotated[
+        int | None,
+        typer.Option(
+            "--max-statements",
+            help="statements to ask at most; default: 1000, fewer on large tables",
+            show_default=False,
+        ),
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option("--max-seconds", help="seconds to work at most", show_default=False)
+    ] = None,
+    format: FormatOption = Format.terminal,
+    output: OutputOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="print the statements, ask only the catalog")] = False,
+    show_sql: ShowSqlOption = False,
+    quiet: QuietOption = False,
+    workers: WorkersOption = 2,
+    snapshot: SnapshotOption = True,
+) -> None:
+    """Is this table k-anonymous, and if not, which columns are to blame?
+
+    Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and what withholding
+    a column would change. Reads only; no row and no cell value leaves the database.
+    """
+    from qidsql.audit import audit as run_audit
+    from qidsql.audit import planned_statements
+    from qidsql.policy import Policy, ratio
+
+    policy = Policy(
+        k=k,
+        columns=tuple(column or ()),
+        exclude=tuple(exclude or ()),
+        identifiers=tuple(identifier or ()),
+        sensitive=tuple(sensitive or ()),
+        keep_identifiers=keep_identifiers,
+        distinct=ratio(distinct, "distinct"),
+        separation=ratio(separation, "separation"),
+        rows_at_risk=ratio(rows_at_risk, "rows-at-risk"),
+        where=where,
+        entity=entity,
+        nulls=nulls,
+        max_size=max_size,
+        max_statements=max_statements,
+        max_seconds=max_seconds,
+    )
+    _check_output(output)
+    source, table = _source_and_table(source, table)
+    with _connect(source, workers, snapshot, show_sql) as engine:
+        if dry_run:
+            _write(_script(planned_statements(engine, table, policy)), output)
+            return
+        with _progress(engine, quiet) as on_stage:
+            result = run_audit(engine, table, policy, on_stage)
+    _write(_render(result, format, output), output)
+    raise typer.Exit(_exit_code(result))
+
+
+@app.command(epilog="Example: qidsql profile people.csv -c zip -c birth_date -c sex")
+def profile(
+    source: SourceArgument = None,
+    table: TableArgument = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-c", "--column", help="a column of the set (repeat); default: all columns together", show_default=False
+        ),
+    ] = None,
+    k: KOption = 5,
+    where: WhereOption = None,
+    entity: EntityOption = None,
+    nulls: NullsOption = "equal",
+    format: FormatOption = Format.terminal,
+    output: OutputOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="print the statement, ask only the catalog")] = False,
+    show_sql: ShowSqlOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """The measures of one column set: classes, ratios, k-anonymity level, rows at risk.
+
+    One statement, one scan. Measures only: the exit code is 0 whatever they are.
+    """
+    from qidsql.policy import Policy
+    from qidsql.profile import planned_statement
+    from qidsql.profile import profile as run_profile
+
+    policy = Policy(k=k, columns=tuple(column or ()), where=where, entity=entity, nulls=nulls)
+    _check_output(output)
+    source, table = _source_and_table(source, table)
+    with _connect(source, 1, True, show_sql) as engine:
+        if dry_run:
+            _write(_script([planned_statement(engine, table, policy)]), output)
+            return
+        with _progress(engine, quiet) as on_stage:
+            on_stage("profiling the column set")
+            result = run_profile(engine, table, policy)
+    _write(_render(result, format, output), output)
+
+
+@app.command(epilog="Example: qidsql demo --keep clinic.duckdb")
+def demo(
+    keep: Annotated[
+        Path | None, typer.Option("--keep", help="keep the sample database in this file", show_default=False)
+    ] = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Make a sample database and audit it: the two-minute tour.
+
+    The clinic in it is made up: 20,000 patients, 60,000 visits. The exit code is 0 although the audit finds a
+    violation, since finding it is what the demo is for.
+    """
+    import tempfile
+
+    from qidsql.audit import audit as run_audit
+    from qidsql.demo import NEXT_STEPS, POLICY, TABLE, write_demo
+
+    with tempfile.TemporaryDirectory(prefix="qidsql-demo-") as folder:
+        path = keep or Path(folder) / "clinic.duckdb"
+        write_demo(path)
+        with _connect(str(path), 1, True, False) as engine, _progress(engine, quiet) as on_stage:
+            result = run_audit(engine, TABLE, POLICY, on_stage)
+        _write(_render(result, Format.terminal, None), None)
+    if not quiet:
+        shown = str(keep) if keep else "clinic.duckdb"
+        typer.echo(
+            NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), nl=False
+        )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"qidsql {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Runs the command line; every error becomes one line on stderr and exit code 2."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        code = app(standalone_mode=False)
+    except QidsqlError as error:
+        _fail(str(error))
+        code = ExitCode.ERROR
+    except typer.Exit as exit:
+        code = exit.exit_code
+    except KeyboardInterrupt:
+        _fail("interrupted")
+        code = ExitCode.INCONCLUSIVE
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output left; nothing to say to it
+        code = ExitCode.ERROR
+    except Exception as error:
+        format_message = getattr(error, "format_message", None)  # typer's own usage errors
+        if format_message is None:
+            raise
+        _fail(format_message())
+        code = ExitCode.ERROR
+    sys.exit(int(code or 0))
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"qidsql: {' '.join(message.split())}", err=True)
+
+
+def _source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:
+    """A single argument names the table when QIDSQL_URL names the source and no file has that name."""
+    if source and table is None and os.environ.get("QIDSQL_URL") and "://" not in source and not Path(source).exists():
+        known = ("env:", "service=", "host=", "dbname=")
+        if not source.startswith(known) and not any(sign in source for sign in "*?/"):
+            return None, source
+    return source, table
+
+
+def _connect(source: str | None, workers: int, snapshot: bool, show_sql: bool) -> "Engine":
+    from qidsql.engines.connect import connect
+
+    engine = connect(source, workers=workers, snapshot=snapshot)
+    if show_sql:
+        engine.watchers.append(lambda asked: typer.echo(f"-- {asked.purpose}\n{asked.sql};\n", err=True))
+    return engine
+
+
+def _progress(engine: "Engine", quiet: bool) -> "AbstractContextManager[Callable[[str], None]]":
+    from qidsql.progress import progress
+
+    return progress(engine, sys.stderr, quiet)
+
+
+def _render(result: "AuditResult | ProfileResult", format: Format, output: Path | None) -> str:
+    if format is Format.json:
+        from qidsql.report import json
+
+        return json.render(result)
+    from qidsql.report import terminal
+
+    on_screen = output is None and sys.stdout.isatty()
+    width = max(60, min(140, shutil.get_terminal_size().columns)) if on_screen else 120
+    return terminal.render(result, width, colour=on_screen and not os.environ.get("NO_COLOR"))
+
+
+def _script(statements: "Sequence[Statement[Any]]") -> str:
+    parts = [f"-- {statement.purpose}\n{statement.sql};\n" for statement in statements]
+    return "\n".join(parts) + f"\n-- {len(statements)} statements; nothing was asked but the catalog\n"
+
+
+def _check_output(output: Path | None) -> None:
+    """A path that cannot be written is said before the work, not after it."""
+    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
+        raise UsageError(f"--output {output} cannot be written: its folder must exist, and it must name a file")
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {output} cannot be written ({error.strerror})") from None
+
+
+def _exit_code(result: "AuditResult") -> ExitCode:
+    return {"pass": ExitCode.PASS, "violation": ExitCode.VIOLATION}.get(str(result.verdict), ExitCode.INCONCLUSIVE)

