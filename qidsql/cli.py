@@ -19,9 +19,8 @@ from qidsql import __version__
 from qidsql.errors import QidsqlError, UsageError
 
 if TYPE_CHECKING:
-    from qidsql.audit import AuditResult
     from qidsql.engines.base import Engine
-    from qidsql.profile import ProfileResult
+    from qidsql.findings import AuditResult, ProfileResult
     from qidsql.sql.statements import Statement
 
 app = typer.Typer(
@@ -162,9 +161,9 @@ def audit(
     Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and what withholding
     a column would change. Reads only; no row and no cell value leaves the database.
     """
-    from qidsql.audit import audit as run_audit
-    from qidsql.audit import planned_statements
     from qidsql.policy import Policy, ratio
+    from qidsql.verbs.audit import audit as run_audit
+    from qidsql.verbs.audit import planned_statements
 
     policy = Policy(
         k=k,
@@ -220,8 +219,8 @@ def profile(
     One statement, one scan. Measures only: the exit code is 0 whatever they are.
     """
     from qidsql.policy import Policy
-    from qidsql.profile import planned_statement
-    from qidsql.profile import profile as run_profile
+    from qidsql.verbs.profile import planned_statement
+    from qidsql.verbs.profile import profile as run_profile
 
     policy = Policy(k=k, columns=tuple(column or ()), where=where, entity=entity, nulls=nulls)
     _check_output(output)
@@ -250,8 +249,8 @@ def demo(
     """
     import tempfile
 
-    from qidsql.audit import audit as run_audit
-    from qidsql.demo import NEXT_STEPS, POLICY, TABLE, write_demo
+    from qidsql.verbs.audit import audit as run_audit
+    from qidsql.verbs.demo import NEXT_STEPS, POLICY, TABLE, write_demo
 
     with tempfile.TemporaryDirectory(prefix="qidsql-demo-") as folder:
         path = keep or Path(folder) / "clinic.duckdb"

@@ -10,10 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.audit import AuditResult, ColumnFinding, SearchFinding, Verdict
+from qidsql.findings import AuditResult, ColumnFinding, ProfileResult, SearchFinding, Verdict
 from qidsql.measures import SizeBin
 from qidsql.policy import Policy
-from qidsql.profile import ProfileResult
 from qidsql.report.figures import count, percent, plural, ratio, seconds, size_range
 from qidsql.schema import Role
 

@@ -2,173 +2,28 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any
 
-from qidsql import __version__
 from qidsql.engines.base import Engine
-from qidsql.errors import Interrupted, Stopped, UsageError
-from qidsql.measures import ClassProfile, Criterion, Key, SizeBin, Violates, bin_starts, size_bins
+from qidsql.errors import Interrupted, StatementError, Stopped
+from qidsql.findings import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding, Verdict, Withheld
+from qidsql.measures import ClassProfile, Criterion, Key, SizeBin, bin_starts, size_bins
 from qidsql.policy import Policy
 from qidsql.profiler import Budget, TableProfiler
-from qidsql.schema import Column, Comparison, Role, Table, names_of, positions
+from qidsql.roles import assign_roles, audited_columns, identifies
+from qidsql.schema import Comparison, Role, Table, names_of, positions
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement
+from qidsql.verdict import anonymity, judge
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
 WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
-IDENTIFIER_ROWS = 20  # with fewer rows, nearly every column looks like a key
 MAX_STATEMENTS = 1000  # unless the policy says otherwise
-
-
-class Verdict(StrEnum):
-    PASS = "pass"
-    VIOLATION = "violation"
-    INCONCLUSIVE = "inconclusive"
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnFinding:
-    """One column: what it is to the audit and why, and its own profile where it was measured."""
-
-    name: str
-    type: str
-    role: Role
-    reason: str  # empty for an audited column
-    profile: ClassProfile | None
-    nulls: int | None
-    without: ClassProfile | None = None  # of the other audited columns together: what withholding this one would leave
-
-    @property
-    def audited(self) -> bool:
-        return self.role is Role.QUASI_IDENTIFIER
-
-    def to_dict(self) -> dict[str, object]:
-        return {
-            "name": self.name,
-            "type": self.type,
-            "role": str(self.role),
-            "audited": self.audited,
-            "reason": self.reason,
-            "nulls": self.nulls,
-            "profile": self.profile and self.profile.to_dict(),
-            "without": self.without and self.without.to_dict(),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnSetFinding:
-    """A column set with its measures."""
-
-    columns: tuple[str, ...]
-    profile: ClassProfile
-
-    def to_dict(self) -> dict[str, object]:
-        return {"columns": list(self.columns), **self.profile.to_dict()}
-
-
-@dataclass(frozen=True, slots=True)
-class SearchFinding:
-    """The minimal column sets that meet one criterion, smallest first, then those that put most rows at risk.
-
-    `impossible` says why there can be none (and no search was needed); `unfinished` why the list is not whole.
-    """
-
-    criterion: str
-    column_sets: tuple[ColumnSetFinding, ...]
-    complete: bool
-    complete_to_size: int
-    algorithm: str
-    impossible: str = ""
-    unfinished: str = ""
-
-    def to_dict(self) -> dict[str, object]:
-        return {
-            "criterion": self.criterion,
-            "column_sets": [found.to_dict() for found in self.column_sets],
-            "complete": self.complete,
-            "complete_to_size": self.complete_to_size,
-            "algorithm": self.algorithm,
-            "impossible": self.impossible,
-            "unfinished": self.unfinished,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """What would be left when these columns were not published."""
-
-    columns: tuple[str, ...]
-    profile: ClassProfile
-
-    def to_dict(self) -> dict[str, object]:
-        return {"columns": list(self.columns), **self.profile.to_dict()}
-
-
-@dataclass(frozen=True, slots=True)
-class AuditResult:
-    """All that an audit found out; a report is rendered from nothing else."""
-
-    verdict: Verdict
-    reason: str  # why, in one sentence
-    source: str
-    engine: str
-    table: str
-    kind: str
-    snapshot: str
-    started: datetime
-    seconds: float
-    policy: Policy
-    rows: int | None
-    entities: int | None
-    columns: tuple[ColumnFinding, ...]
-    profile: ClassProfile | None  # of all audited columns together
-    class_sizes: tuple[SizeBin, ...]
-    searches: tuple[SearchFinding, ...]
-    withheld: tuple[Withheld, ...]
-    statements: int
-    sets_profiled: int
-    unfinished: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
-        return {
-            "format": 1,
-            "qidsql": __version__,
-            "verdict": str(self.verdict),
-            "reason": self.reason,
-            "source": self.source,
-            "engine": self.engine,
-            "table": self.table,
-            "kind": self.kind,
-            "snapshot": self.snapshot,
-            "started": self.started.isoformat(timespec="seconds"),
-            "seconds": round(self.seconds, 3),
-            "policy": self.policy.to_dict(),
-            "rows": self.rows,
-            "entities": self.entities,
-            "columns": [column.to_dict() for column in self.columns],
-            "profile": self.profile and self.profile.to_dict(),
-            "class_sizes": [asdict(size) for size in self.class_sizes],
-            "column_sets": [
-                {"criterion": search.criterion, **found.to_dict()}
-                for search in self.searches
-                for found in search.column_sets
-            ],
-            "complete": not self.unfinished and all(search.complete for search in self.searches),
-            "searches": [search.to_dict() for search in self.searches],
-            "withheld": [option.to_dict() for option in self.withheld],
-            "statements": self.statements,
-            "sets_profiled": self.sets_profiled,
-            "unfinished": list(self.unfinished),
-            "notes": list(self.notes),
-        }
 
 
 @dataclass
@@ -209,7 +64,11 @@ def audit(
     except KeyboardInterrupt:
         draft.unfinished.append("interrupted")
         interrupted = True
-    verdict, reason = _judge(draft, policy, described, interrupted)
+    name = str(described.name)
+    verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile)
+    if interrupted:
+        known = "" if draft.profile is None else f"; known so far: {anonymity(name, policy, draft.profile)}"
+        verdict, reason = Verdict.INCONCLUSIVE, f"{name} was not examined to the end: interrupted{known}"
     return AuditResult(
         verdict=verdict,
         reason=reason,
@@ -247,58 +106,6 @@ def planned_statements(engine: Engine, table: str | None, policy: Policy) -> lis
     pairs = [1 << low | 1 << high for high in range(profiler.columns) for low in range(high)]
     sets = [mask for mask in dict.fromkeys(without + pairs) if mask and mask & (mask - 1)]
     return profiler.planned_first() + profiler.planned(sets)[: statement_budget(policy, described.estimated_rows)]
-
-
-def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
-    """The role of every column and the reason for it, from the policy and the rights of the user.
-
-    Raises UnknownName, UsageError (a column in two roles, nothing left to audit), AccessError is left to the engine.
-    """
-    given = {
-        Role.ENTITY: (policy.entity,) if policy.entity else (),
-        Role.EXCLUDED: policy.exclude,
-        Role.DIRECT_IDENTIFIER: policy.identifiers,
-        Role.SENSITIVE: policy.sensitive,
-        Role.QUASI_IDENTIFIER: policy.columns,
-    }
-    table.resolve([name for names in given.values() for name in names])  # one error with all wrong names
-    reasons = {
-        Role.ENTITY: "tells the entities apart (--entity)",
-        Role.EXCLUDED: "left out on request (--exclude)",
-        Role.DIRECT_IDENTIFIER: "declared a direct identifier (--identifier)",
-        Role.SENSITIVE: "declared sensitive (--sensitive)",
-        Role.QUASI_IDENTIFIER: "",
-    }
-    roles: dict[str, tuple[Role, str]] = {}
-    for role, names in given.items():
-        for column in table.resolve(names):
-            if column.name in roles:
-                raise UsageError(f"column {column.name} is given as {roles[column.name][0]} and as {role}; choose one")
-            if role in (Role.ENTITY, Role.QUASI_IDENTIFIER) and not column.readable:
-                raise UsageError(
-                    f"this user has no right to read column {column.name} of {table.name}; "
-                    f"grant SELECT ({column.name}), or leave it out"
-                )
-            roles[column.name] = (role, reasons[role])
-    for column in table.columns:
-        if column.name in roles:
-            continue
-        if policy.columns:
-            roles[column.name] = (Role.EXCLUDED, "not among the columns asked for (--column)")
-        elif not column.readable:
-            roles[column.name] = (Role.UNREADABLE, "this user has no right to read it")
-        else:
-            roles[column.name] = (Role.QUASI_IDENTIFIER, "")
-    if not any(role is Role.QUASI_IDENTIFIER for role, _ in roles.values()):
-        raise UsageError(
-            f"no column of {table.name} is left to audit; every one is left out by an option or unreadable"
-        )
-    return roles
-
-
-def audited_columns(table: Table, roles: dict[str, tuple[Role, str]]) -> tuple[Column, ...]:
-    """The columns that the audit puts into classes."""
-    return tuple(column for column in table.columns if roles[column.name][0] is Role.QUASI_IDENTIFIER)
 
 
 def statement_budget(policy: Policy, rows: int | None) -> int:
@@ -339,13 +146,23 @@ def _examine(
         draft.class_sizes = size_bins(sizes, bin_starts(policy.k))
         if not any(criterion.met_by(draft.profile) for criterion in policy.criteria):
             return
-        on_stage("trying what withholding columns would change")
-        _withhold(audited, draft)
-        for criterion in (policy.criteria[0], Key(), *policy.criteria[1:]):
-            on_stage(f"looking for each minimal {criterion.name}")
-            _search(audited, criterion, draft.profile, policy, draft)
+        try:
+            _explain(audited, policy, draft.profile, draft, on_stage)
+        except StatementError as error:  # the verdict stands; only the reasons stay incomplete
+            draft.unfinished.append(str(error))
     finally:
         draft.sets_profiled = every.sets
+
+
+def _explain(
+    audited: TableProfiler, policy: Policy, whole: ClassProfile, draft: _Draft, on_stage: Callable[[str], None]
+) -> None:
+    """Why the table fails: what withholding columns would change, and which minimal sets are to blame."""
+    on_stage("trying what withholding columns would change")
+    _withhold(audited, draft)
+    for criterion in (policy.criteria[0], Key(), *policy.criteria[1:]):
+        on_stage(f"looking for each minimal {criterion.name}")
+        _search(audited, criterion, whole, policy, draft)
 
 
 def _profiler(engine: Engine, table: Table, policy: Policy, roles: dict[str, tuple[Role, str]]) -> TableProfiler:
@@ -381,12 +198,6 @@ def _with_profiles(
             finding = ColumnFinding(finding.name, finding.type, role, reason, profile, missing)
         completed.append(finding)
     return completed
-
-
-def identifies(profile: ClassProfile, nulls: int, entity: str | None) -> bool:
-    """True for a direct identifier: 95 % of the rows that have a value have it alone (or the entities, each)."""
-    having = profile.rows - (0 if entity else nulls)
-    return having >= IDENTIFIER_ROWS and 100 * profile.unique_rows >= 95 * having
 
 
 def _withhold(profiler: TableProfiler, draft: _Draft) -> None:
@@ -466,57 +277,6 @@ def _entities(draft: _Draft, policy: Policy) -> int | None:
     if policy.entity is None:
         return None
     return next((finding.profile.rows for finding in draft.columns if finding.profile is not None), None)
-
-
-def _judge(draft: _Draft, policy: Policy, table: Table, interrupted: bool) -> tuple[Verdict, str]:
-    """The verdict and the sentence that gives its reason. Never a pass while anything is open."""
-    name = str(table.name)
-    found = [f for f in draft.columns if f.role is Role.DIRECT_IDENTIFIER and f.profile is not None]
-    unreadable = [f.name for f in draft.columns if f.role is Role.UNREADABLE]
-    profile = draft.profile
-    if interrupted:
-        known = f"; known so far: {_k_sentence(name, profile, policy)}" if profile else ""
-        return Verdict.INCONCLUSIVE, f"{name}: interrupted before the end{known}"
-    if draft.rows == 0:
-        which = "no row meets --where" if policy.where else "the table is empty"
-        return Verdict.INCONCLUSIVE, f"{name} cannot be judged: {which}"
-    if profile is not None and Violates(policy.k).met_by(profile):
-        return Verdict.VIOLATION, _k_sentence(name, profile, policy)
-    if profile is None and any(f.profile and Violates(policy.k).met_by(f.profile) for f in draft.columns if f.audited):
-        worst = next(f for f in draft.columns if f.audited and f.profile and Violates(policy.k).met_by(f.profile))
-        return Verdict.VIOLATION, f"{name} is below k = {policy.k} already on {worst.name} alone"
-    if profile is not None:
-        for criterion in policy.criteria[1:]:
-            if criterion.met_by(profile):
-                return Verdict.VIOLATION, (
-                    f"{name} is {profile.smallest}-anonymous, but its audited columns hold a {criterion.name}"
-                )
-    if found:
-        names = ", ".join(f.name for f in found)
-        rest = f"the other columns are {profile.smallest}-anonymous" if profile else "nothing else was audited"
-        return Verdict.VIOLATION, (
-            f"{name} holds a direct identifier: {names}; {rest}. "
-            f"If it is not published, say so with --identifier {found[0].name}"
-        )
-    if profile is None:
-        return Verdict.INCONCLUSIVE, f"{name} was not examined to the end"
-    if unreadable:
-        return Verdict.INCONCLUSIVE, (
-            f"{name} is {profile.smallest}-anonymous on the columns audited, but {', '.join(unreadable)} could not be "
-            f"read; grant SELECT on it, or --exclude it"
-        )
-    return Verdict.PASS, _k_sentence(name, profile, policy)
-
-
-def _k_sentence(name: str, profile: ClassProfile, policy: Policy) -> str:
-    unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
-    if profile.smallest >= policy.k:
-        return f"{name} is {profile.smallest}-anonymous; the policy asks for {policy.k}"
-    percent = 100 * float(profile.share_at_risk)
-    return (
-        f"{name} is {profile.smallest}-anonymous; the policy asks for {policy.k}: {profile.rows_at_risk:,} of "
-        f"{profile.rows:,} {unit} ({percent:.3g} %) share their values with fewer than {policy.k - 1} others"
-    )
 
 
 def _notes(table: Table, findings: Sequence[ColumnFinding]) -> tuple[str, ...]:
