@@ -7,7 +7,8 @@
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from qidsql.version import __version__
+
 __all__ = ["__version__", "audit", "connect", "profile"]
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qidsql import __version__
 from qidsql.errors import QidsqlError, UsageError
+from qidsql.version import __version__
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine

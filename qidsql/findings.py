@@ -4,10 +4,10 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from qidsql import __version__
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
 from qidsql.schema import Role
+from qidsql.version import __version__
 
 
 class Verdict(StrEnum):
