@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from enum import IntEnum, StrEnum
@@ -186,7 +187,7 @@ def audit(
     source, table = _source_and_table(source, table)
     with _connect(source, workers, snapshot, show_sql) as engine:
         if dry_run:
-            _write(_script(planned_statements(engine, table, policy)), output)
+            _write(_script(engine, planned_statements(engine, table, policy)), output)
             return
         with _progress(engine, quiet) as on_stage:
             result = run_audit(engine, table, policy, on_stage)
@@ -227,7 +228,7 @@ def profile(
     source, table = _source_and_table(source, table)
     with _connect(source, 1, True, show_sql) as engine:
         if dry_run:
-            _write(_script([planned_statement(engine, table, policy)]), output)
+            _write(_script(engine, [planned_statement(engine, table, policy)]), output)
             return
         with _progress(engine, quiet) as on_stage:
             on_stage("profiling the column set")
@@ -299,13 +300,22 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output left; nothing to say to it
         code = ExitCode.ERROR
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the last place that can turn it into one line
         format_message = getattr(error, "format_message", None)  # typer's own usage errors
-        if format_message is None:
-            raise
-        _fail(format_message())
+        _fail(format_message() if format_message else _internal(error))
         code = ExitCode.ERROR
     sys.exit(int(code or 0))
+
+
+def _internal(error: Exception) -> str:
+    """An error that nobody foresaw, by its place alone: its text and its traceback can hold values of cells."""
+    if os.environ.get("QIDSQL_DEBUG"):
+        raise error
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"internal error ({type(error).__name__} at {Path(place.filename).name}:{place.lineno}); please report it. "
+        f"QIDSQL_DEBUG=1 shows the traceback, which can hold values"
+    )
 
 
 def _fail(message: str) -> None:
@@ -326,7 +336,7 @@ def _connect(source: str | None, workers: int, snapshot: bool, show_sql: bool) -
 
     engine = connect(source, workers=workers, snapshot=snapshot)
     if show_sql:
-        engine.watchers.append(lambda asked: typer.echo(f"-- {asked.purpose}\n{asked.sql};\n", err=True))
+        engine.watchers.append(lambda asked: typer.echo(_sql(engine, asked.purpose, asked.sql), err=True))
     return engine
 
 
@@ -348,8 +358,12 @@ def _render(result: "AuditResult | ProfileResult", format: Format, output: Path 
     return terminal.render(result, width, colour=on_screen and not os.environ.get("NO_COLOR"))
 
 
-def _script(statements: "Sequence[Statement[Any]]") -> str:
-    parts = [f"-- {statement.purpose}\n{statement.sql};\n" for statement in statements]
+def _sql(engine: "Engine", purpose: str, statement: str) -> str:
+    return f"-- {purpose}\n{engine.dialect.pretty(statement)};\n"
+
+
+def _script(engine: "Engine", statements: "Sequence[Statement[Any]]") -> str:
+    parts = [_sql(engine, statement.purpose, statement.sql) for statement in statements]
     return "\n".join(parts) + f"\n-- {len(statements)} statements; nothing was asked but the catalog\n"
 
 

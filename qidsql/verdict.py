@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from qidsql.figures import count, percent
 from qidsql.findings import ColumnFinding, Verdict
 from qidsql.measures import ClassProfile, Violates
 from qidsql.policy import Policy
@@ -54,8 +55,7 @@ def anonymity(table: str, policy: Policy, profile: ClassProfile) -> str:
     if profile.smallest >= policy.k:
         return asked
     unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
-    percent = 100 * float(profile.share_at_risk)
     return (
-        f"{asked}: {profile.rows_at_risk:,} of {profile.rows:,} {unit} ({percent:.3g} %) share their values with "
-        f"fewer than {policy.k - 1} others"
+        f"{asked}: {count(profile.rows_at_risk)} of {count(profile.rows)} {unit} ({percent(profile.share_at_risk)}) "
+        f"share their values with fewer than {policy.k - 1} others"
     )

@@ -11,7 +11,7 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 FLOORS = [
     ["errors", "version"],
     ["measures", "schema"],
-    ["policy", "search", "sql"],
+    ["figures", "policy", "search", "sql"],
     ["engines", "findings", "roles"],
     ["profiler", "progress", "report", "verdict"],
     ["verbs"],

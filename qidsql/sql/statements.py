@@ -55,7 +55,7 @@ def entity_profile(
         k=k,
         **_members(source, columns),
     )
-    return Statement(dialect.render(tree), _about([columns]), _reader(k, [0]))
+    return Statement(dialect.render(tree), _about([columns]), _reader(k, [0], entities=True))
 
 
 def class_profiles_in_one_scan(
@@ -90,7 +90,9 @@ def class_sizes(
         by_class = {integer(row[0]): integer(row[1]) for row in rows if integer(row[1])}
         if entity is None:
             return ClassSizes(by_class, {size: size * count for size, count in by_class.items()})
-        return ClassSizes(by_class, {integer(row[0]): integer(row[2]) for row in rows if integer(row[2])})
+        return ClassSizes(
+            by_class, {integer(row[0]): integer(row[2]) for row in rows if integer(row[2])}, entities=True
+        )
 
     return Statement(dialect.render(tree), f"class sizes of {_set(columns)}", read)
 
@@ -145,15 +147,18 @@ def _column_text(dialect: Dialect, source: Relation, name: str) -> str:
     return dialect.render(source.column(name))
 
 
-def _reader(k: int, numbers: Sequence[int]) -> Callable[[list[Row]], list[ClassProfile]]:
+def _reader(k: int, numbers: Sequence[int], entities: bool = False) -> Callable[[list[Row]], list[ClassProfile]]:
     """Reads profile rows in the order of the set numbers; a set without a row has no rows."""
 
     def read(rows: list[Row]) -> list[ClassProfile]:
         by_number: dict[int, ClassProfile] = {}
         for row in rows:
             number, classes, count, smallest, largest, below, at_risk, unique, colliding = map(integer, row)
-            by_number[number] = ClassProfile(count, classes, smallest, largest, k, below, at_risk, unique, colliding)
-        return [by_number.get(number) or ClassProfile.of_sizes({}, k) for number in numbers]
+            by_number[number] = ClassProfile(
+                count, classes, smallest, largest, k, below, at_risk, unique, colliding, entities
+            )
+        nothing = ClassSizes({}, {}, entities).profile(k)
+        return [by_number.get(number, nothing) for number in numbers]
 
     return read
 

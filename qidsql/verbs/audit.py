@@ -251,7 +251,7 @@ def _weakest_first(profiler: TableProfiler) -> list[int]:
 
 def _impossible(whole: ClassProfile, policy: Policy) -> str:
     if policy.entity is not None:
-        return f"none: even all columns together hold entities ({policy.entity}) that share every value"
+        return f"none: there are entities ({policy.entity}) that share all their values with another"
     if whole.duplicate_rows:
         return f"none: {whole.duplicate_rows:,} rows are duplicates of another row in all columns"
     return "none: not even all columns together"

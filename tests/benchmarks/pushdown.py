@@ -47,7 +47,8 @@ def median(repeat: int, work: Callable[[], object]) -> float:
 
 def overhead(path: Path, repeat: int) -> None:
     """Part one."""
-    print(f"{'column set':<18}{'by hand':>10}{'profile':>10}{'ratio':>8}{'process: by hand':>18}{'qidsql':>10}{'ratio':>8}")
+    heads = ("by hand", "profile", "ratio", "process: by hand", "qidsql", "ratio")
+    print(f"{'column set':<18}" + "".join(f"{head:>{len(head) + 3}}" for head in heads))
     connection = duckdb.connect(str(path), read_only=True)
     for names in COLUMN_SETS:
         sql = BY_HAND.format(columns=", ".join(names))
@@ -58,7 +59,7 @@ def overhead(path: Path, repeat: int) -> None:
         whole = median(repeat, lambda flags=flags: run(sys.executable, "-m", "qidsql", "profile", path, "big", *flags))
         print(
             f"{'+'.join(names):<18}{hand:>9.3f}s{with_engine:>9.3f}s{with_engine / hand:>8.2f}"
-            f"{whole_hand:>17.3f}s{whole:>9.3f}s{whole / whole_hand:>8.2f}"
+            f"{whole_hand:>18.3f}s{whole:>8.3f}s{whole / whole_hand:>8.2f}"
         )
     connection.close()
 
