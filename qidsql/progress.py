@@ -20,8 +20,9 @@ def progress(engine: Engine, stream: TextIO, quiet: bool) -> Iterator[Callable[[
     live = stream.isatty()
     line = _Line(stream, live)
 
-    def asked(_: Asked) -> None:
+    def asked(answered: Asked) -> None:
         line.statements += 1
+        line.last = answered.purpose
         line.show()
 
     engine.watchers.append(asked)
@@ -36,7 +37,7 @@ class _Line:
     def __init__(self, stream: TextIO, live: bool) -> None:
         self.statements = 0
         self._stream, self._live = stream, live
-        self._stage = ""
+        self._stage = self.last = ""
         self._started = time.monotonic()
         self._next = self._started + (QUIET_SECONDS if live else PLAIN_EVERY)
         self._drawn = False
@@ -50,7 +51,8 @@ class _Line:
         if now < self._next:
             return
         self._next = now + (0.1 if self._live else PLAIN_EVERY)
-        text = f"{self._stage}: {self.statements:,} statements, {now - self._started:.0f} s"
+        text = f"{now - self._started:.0f} s, {self.statements:,} statements: {self._stage}"
+        text += f" ({self.last})" if self.last else ""
         self._stream.write(f"\r\x1b[K{text[:110]}" if self._live else f"qidsql: {text}\n")
         self._stream.flush()
         self._drawn = self._live

@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from qidsql.figures import count, percent, plural, ratio, seconds, size_range
 from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
-from qidsql.figures import count, percent, plural, ratio, seconds, size_range
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10

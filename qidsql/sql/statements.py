@@ -170,4 +170,5 @@ def _set(columns: ColumnNames) -> str:
 def _about(column_sets: Sequence[ColumnNames]) -> str:
     if len(column_sets) == 1:
         return f"class profile of {_set(column_sets[0])}"
-    return f"class profiles of {len(column_sets)} column sets"
+    sizes = sorted({len(columns) for columns in column_sets})
+    return f"class profiles of {len(column_sets)} column sets of {' or '.join(map(str, sizes[:3]))} columns"
