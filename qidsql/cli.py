@@ -55,6 +55,7 @@ class Format(StrEnum):
 SourceArgument = Annotated[
     str | None,
     typer.Argument(
+        metavar="SOURCE",
         help="postgresql://user@host/db, service=NAME, a DuckDB database, a parquet, csv or json file or pattern, or "
         "env:NAME. Passwords: PGPASSWORD or ~/.pgpass. Left out: $QIDSQL_URL.",
         show_default=False,
@@ -63,6 +64,7 @@ SourceArgument = Annotated[
 TableArgument = Annotated[
     str | None,
     typer.Argument(
+        metavar="TABLE",
         help="the table or view, with its schema where needed; may be left out where there is only one",
         show_default=False,
     ),
@@ -70,36 +72,56 @@ TableArgument = Annotated[
 ColumnOption = Annotated[
     list[str] | None,
     typer.Option(
-        "-c", "--column", help="audit this column (repeat); default: all that are not left out", show_default=False
+        "-c",
+        "--column",
+        metavar="NAME",
+        help="audit this column (repeat); default: all that are not left out",
+        show_default=False,
     ),
 ]
 ExcludeOption = Annotated[
-    list[str] | None, typer.Option("--exclude", help="leave this column out (repeat)", show_default=False)
+    list[str] | None,
+    typer.Option("--exclude", metavar="NAME", help="leave this column out (repeat)", show_default=False),
 ]
 IdentifierOption = Annotated[
     list[str] | None,
-    typer.Option("--identifier", help="a direct identifier, not published; left out (repeat)", show_default=False),
+    typer.Option(
+        "--identifier", metavar="NAME", help="a direct identifier, not published; left out (repeat)", show_default=False
+    ),
 ]
 SensitiveOption = Annotated[
     list[str] | None,
-    typer.Option("--sensitive", help="a sensitive attribute, not known outside; left out (repeat)", show_default=False),
+    typer.Option(
+        "--sensitive",
+        metavar="NAME",
+        help="a sensitive attribute, not known outside; left out (repeat)",
+        show_default=False,
+    ),
 ]
-KOption = Annotated[int, typer.Option("--k", help="the least class size that the policy asks for")]
+KOption = Annotated[int, typer.Option("--k", metavar="K", help="the least class size that the policy asks for")]
 WhereOption = Annotated[
-    str | None, typer.Option("--where", help="only rows that meet this SQL condition", show_default=False)
+    str | None,
+    typer.Option("--where", metavar="SQL", help="only rows that meet this SQL condition", show_default=False),
 ]
 EntityOption = Annotated[
     str | None,
-    typer.Option("--entity", help="count distinct values of this column (persons), not rows", show_default=False),
+    typer.Option(
+        "--entity", metavar="NAME", help="count distinct values of this column (persons), not rows", show_default=False
+    ),
 ]
-NullsOption = Annotated[str, typer.Option("--nulls", help="equal: a NULL is one more value, as in GROUP BY")]
+NullsOption = Annotated[
+    str, typer.Option("--nulls", metavar="equal", help="equal: a NULL is one more value, as in GROUP BY")
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="how the report is written")]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", help="write the report to this file, not to stdout", show_default=False)
+    Path | None,
+    typer.Option("--output", metavar="FILE", help="write the report to this file, not to stdout", show_default=False),
 ]
 ShowSqlOption = Annotated[bool, typer.Option("--show-sql", help="print each statement to stderr as it is answered")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no words on stderr")]
-WorkersOption = Annotated[int, typer.Option("--workers", help="parallel sessions on a server", min=1, max=64)]
+WorkersOption = Annotated[
+    int, typer.Option("--workers", metavar="N", help="parallel sessions on a server", min=1, max=64)
+]
 SnapshotOption = Annotated[
     bool,
     typer.Option(
@@ -108,7 +130,14 @@ SnapshotOption = Annotated[
 ]
 
 
-@app.command(epilog="Example: qidsql audit warehouse.duckdb patients --k 5 --exclude patient_id --sensitive diagnosis")
+@app.command(
+    epilog="""\b
+Examples:
+  qidsql audit warehouse.duckdb patients --k 5 --identifier patient_id --sensitive diagnosis
+  qidsql audit postgresql://auditor@db.example.org/clinic public.visits --entity patient_id
+  qidsql audit people.csv -c zip -c birth_date -c sex --format json --output audit.json
+Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive"""
+)
 def audit(
     source: SourceArgument = None,
     table: TableArgument = None,
@@ -122,32 +151,45 @@ def audit(
     ] = False,
     distinct: Annotated[
         str | None,
-        typer.Option("--distinct", help="no column set may reach this distinct ratio, such as 0.9", show_default=False),
+        typer.Option(
+            "--distinct",
+            metavar="RATIO",
+            help="no column set may reach this distinct ratio, such as 0.9",
+            show_default=False,
+        ),
     ] = None,
     separation: Annotated[
         str | None,
-        typer.Option("--separation", help="no column set may reach this separation ratio", show_default=False),
+        typer.Option(
+            "--separation", metavar="RATIO", help="no column set may reach this separation ratio", show_default=False
+        ),
     ] = None,
     rows_at_risk: Annotated[
         str | None,
-        typer.Option("--rows-at-risk", help="no column set may put this share of the rows below k", show_default=False),
+        typer.Option(
+            "--rows-at-risk",
+            metavar="RATIO",
+            help="no column set may put this share of the rows below k",
+            show_default=False,
+        ),
     ] = None,
     where: WhereOption = None,
     entity: EntityOption = None,
     nulls: NullsOption = "equal",
     max_size: Annotated[
-        int | None, typer.Option("--max-size", help="largest column set to look for", show_default=False)
+        int | None, typer.Option("--max-size", metavar="N", help="largest column set to look for", show_default=False)
     ] = None,
     max_statements: Annotated[
         int | None,
         typer.Option(
             "--max-statements",
+            metavar="N",
             help="statements to ask at most; default: 1000, fewer on large tables",
             show_default=False,
         ),
     ] = None,
     max_seconds: Annotated[
-        float | None, typer.Option("--max-seconds", help="seconds to work at most", show_default=False)
+        float | None, typer.Option("--max-seconds", metavar="N", help="seconds to work at most", show_default=False)
     ] = None,
     format: FormatOption = Format.terminal,
     output: OutputOption = None,
@@ -195,14 +237,18 @@ def audit(
     raise typer.Exit(_exit_code(result))
 
 
-@app.command(epilog="Example: qidsql profile people.csv -c zip -c birth_date -c sex")
+@app.command(epilog="Example: qidsql profile people.csv -c zip -c birth_date -c sex --show-sql")
 def profile(
     source: SourceArgument = None,
     table: TableArgument = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
-            "-c", "--column", help="a column of the set (repeat); default: all columns together", show_default=False
+            "-c",
+            "--column",
+            metavar="NAME",
+            help="a column of the set (repeat); default: all columns together",
+            show_default=False,
         ),
     ] = None,
     k: KOption = 5,
@@ -239,7 +285,8 @@ def profile(
 @app.command(epilog="Example: qidsql demo --keep clinic.duckdb")
 def demo(
     keep: Annotated[
-        Path | None, typer.Option("--keep", help="keep the sample database in this file", show_default=False)
+        Path | None,
+        typer.Option("--keep", metavar="FILE", help="keep the sample database in this file", show_default=False),
     ] = None,
     quiet: QuietOption = False,
 ) -> None:
