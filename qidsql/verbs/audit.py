@@ -23,7 +23,8 @@ from qidsql.verdict import anonymity, judge
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
 WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
-MAX_STATEMENTS = 1000  # unless the policy says otherwise
+MAX_STATEMENTS = 1000  # unless the policy says otherwise, and fewer where that would scan more than ...
+MAX_ROWS_SCANNED = 2_000_000_000  # ... so many rows in all
 
 
 @dataclass
@@ -105,14 +106,13 @@ def planned_statements(engine: Engine, table: str | None, policy: Policy) -> lis
     without = [everything & ~(1 << place) for place in range(profiler.columns)]
     pairs = [1 << low | 1 << high for high in range(profiler.columns) for low in range(high)]
     sets = [mask for mask in dict.fromkeys(without + pairs) if mask and mask & (mask - 1)]
-    return profiler.planned_first() + profiler.planned(sets)[: statement_budget(policy, described.estimated_rows)]
+    most = policy.max_statements or default_statements(described.estimated_rows or 0)
+    return (profiler.planned_first() + profiler.planned(sets))[:most]
 
 
-def statement_budget(policy: Policy, rows: int | None) -> int:
-    """How many statements the audit may ask: the policy's number, else fewer the larger the table is."""
-    if policy.max_statements is not None:
-        return policy.max_statements
-    return max(MAX_STATEMENTS // 10, min(MAX_STATEMENTS, 2_000_000_000 // max(1, rows or 0)))
+def default_statements(rows: int) -> int:
+    """How many statements an audit may ask when nobody says: fewer the larger the table, since each is a scan."""
+    return max(MAX_STATEMENTS // 10, min(MAX_STATEMENTS, MAX_ROWS_SCANNED // max(1, rows)))
 
 
 def _findings(table: Table, roles: dict[str, tuple[Role, str]]) -> list[ColumnFinding]:
@@ -134,6 +134,8 @@ def _examine(
         draft.rows, nulls = every.counts()
         if draft.rows == 0:
             return
+        if policy.max_statements is None:
+            every.limit_statements(default_statements(draft.rows))
         singles = every.singles()
         draft.columns = _with_profiles(draft.columns, singles, nulls, policy)
         kept = {finding.name for finding in draft.columns if finding.audited}
@@ -176,7 +178,7 @@ def _profiler(engine: Engine, table: Table, policy: Policy, roles: dict[str, tup
         policy.k,
         entity[0].name if entity else None,
         table.estimated_rows,
-        Budget(statement_budget(policy, table.estimated_rows), policy.max_seconds),
+        Budget(policy.max_statements, policy.max_seconds),
     )
 
 
