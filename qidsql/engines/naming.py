@@ -25,6 +25,8 @@ def find_table(
             raise UsageError(f"{label} has no table that this user may read")
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise UsageError(f"{label} has {len(names)} tables, name one: {shown}")
+    if "://" in typed:  # not echoed: it may hold a password
+        raise UsageError("the table's name looks like a URL; the source comes first, then the table")
     for parts in _readings(typed, dialect):
         for same in (str.__eq__, lambda a, b: a.lower() == b.lower()):
             found = [name for name in known if _matches(name, parts, same)]
