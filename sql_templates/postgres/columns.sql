@@ -5,7 +5,7 @@
 --                            (citext; interval: 1 month is 30 days), or fails only at run time (composites)
 --                     bytes  a collation in it merges texts that differ
 --                     value  the type's own equality, should it have one (postgres/groupable.sql tells)
--- A type's parts are what it is made of: a domain's base, an array's elements, a composite's fields, a range's bounds.
+-- A type's parts are what it is made of: a domain's base, an array's elements, a range's bounds.
 WITH RECURSIVE parts AS (
   SELECT
     attribute.attnum AS place,
@@ -29,11 +29,6 @@ WITH RECURSIVE parts AS (
     SELECT list.oid AS whole_oid, list.typelem AS type_oid, list.typcollation AS collation_oid
     FROM pg_type AS list
     WHERE list.typelem <> 0
-    UNION ALL
-    SELECT composite.oid AS whole_oid, field.atttypid AS type_oid, field.attcollation AS collation_oid
-    FROM pg_type AS composite
-    JOIN pg_attribute AS field ON field.attrelid = composite.typrelid
-    WHERE composite.typtype = 'c' AND field.attnum > 0 AND NOT field.attisdropped
     UNION ALL
     SELECT bounds.rngtypid AS whole_oid, bounds.rngsubtype AS type_oid, bounds.rngcollation AS collation_oid
     FROM pg_range AS bounds

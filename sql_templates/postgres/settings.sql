@@ -1,12 +1,12 @@
 -- Settings of one transaction, gone with it, so that a connection pooler hands a changed session to nobody else.
--- It waits for no lock, ends its statements (earlier where the server's own limit is lower), fails where row-level
+-- It waits for no lock and ends its statements (sooner where the server's own limits are lower), fails where row-level
 -- security would hide rows in silence, ends when its client is gone, and writes every value as one exact text.
 -- Parameters: :statement_timeout, :idle_timeout  milliseconds
 SELECT
   set_config(
     setting.name,
     CASE
-      WHEN wanted.name <> 'statement_timeout' THEN wanted.value
+      WHEN wanted.name NOT IN ('statement_timeout', 'lock_timeout') THEN wanted.value
       WHEN CAST(setting.setting AS BIGINT) BETWEEN 1 AND CAST(wanted.value AS BIGINT) THEN setting.setting
       ELSE wanted.value
     END,
@@ -15,7 +15,7 @@ SELECT
 FROM (
   VALUES
     ('row_security', 'off'),
-    ('lock_timeout', '5s'),
+    ('lock_timeout', '5000'),
     ('statement_timeout', :statement_timeout),
     ('idle_in_transaction_session_timeout', :idle_timeout),
     ('client_connection_check_interval', '5s'),
