@@ -371,10 +371,10 @@ def _fail(message: str) -> None:
 
 def _source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:
     """A single argument names the table when QIDSQL_URL names the source and no file has that name."""
-    if source and table is None and os.environ.get("QIDSQL_URL") and "://" not in source and not Path(source).exists():
-        known = ("env:", "service=", "host=", "dbname=")
-        if not source.startswith(known) and not any(sign in source for sign in "*?/"):
-            return None, source
+    if source and table is None and os.environ.get("QIDSQL_URL") and not Path(source).exists():
+        if source.startswith("env:") or any(sign in source for sign in "*?/=@"):
+            return source, table
+        return None, source
     return source, table
 
 

@@ -12,7 +12,10 @@ EXPECTED = (
     "a Postgres URL (postgresql://user@host/db, service=NAME), a DuckDB database, a parquet, csv or json file, "
     "or env:NAME"
 )
-POSTGRES_KEYWORDS = r"^\s*(service|host|hostaddr|dbname|user|port|passfile|sslmode)\s*=\s*\S"
+POSTGRES_KEYWORDS = (
+    r"^\s*(service|host|hostaddr|dbname|user|port|password|passfile|options|application_name|connect_timeout|"
+    r"target_session_attrs|(ssl|gss|krb|keepalives|channel_|load_|require_|client_|tcp_)\w*)\s*=\s*\S"
+)
 
 
 def connect(
@@ -71,6 +74,8 @@ def _open_path(text: str, absolute: bool = False) -> Engine:
             f"{path_text} is a folder; name a file in it, or a pattern such as {path_text.rstrip('/')}/*.parquet"
         )
     if not path.exists():
+        if re.search(r":.*@|password\s*=", text):  # not echoed: it may hold a password
+            raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
         raise SourceError(f"there is no file {path_text}; expected {EXPECTED}")
     if not os.access(path, os.R_OK):
         raise SourceError(f"{path_text} may not be read by this user; check the file's permissions")
