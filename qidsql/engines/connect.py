@@ -78,7 +78,7 @@ def _open_path(text: str) -> Engine:
     path = _expanded(path_text)
     if re.search(r"[*?\[]", path_text) and not _exists(path_text):
         return duckdb.open_files(path, path_text, options)
-    if path.is_dir():
+    if _exists(path_text) and path.is_dir():
         raise SourceError(
             f"{path_text} is a folder; name a file in it, or a pattern such as {path_text.rstrip('/')}/*.parquet"
         )

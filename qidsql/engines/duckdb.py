@@ -140,7 +140,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngi
         settings = _config(workspace, {name: value for name, value in options.items() if name not in reading})
         store = ":memory:" if files.kind == "parquet" else str(workspace / "parsed.duckdb")
         connection = duckdb.connect(store, config=settings)
-        read_files(connection, files, reading)
+        read_files(lambda sql: connection.execute(sql).fetchall(), files, reading)
         _seal(connection, allowed_paths(files))
         return DuckDBEngine(connection, label, workspace, files)
 
@@ -239,7 +239,11 @@ def _open_error(error: duckdb.Error, label: str) -> QidsqlError:
         line = re.search(r"\b(?:on|in) line:? (\d+)", text, flags=re.IGNORECASE)
         where = f" at line {line[1]}" if line else ""
         found = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
-        why = f"{found[2]} fields where {found[1]} are expected" if found else "it is not what its name promises"
+        why = "it is not what its name promises"
+        if found:
+            why = f"{found[2]} fields where {found[1]} are expected"
+        elif "sniffing" in text:
+            why = "its lines differ in their number of fields or in their ends, or a quote is left open"
         return SourceError(f"{label} cannot be parsed{where}: {why}; correct the file, or export it again")
     return SourceError(f"{label} cannot be opened by DuckDB ({type(error).__name__})")
 
@@ -248,29 +252,27 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
     """A failed statement in our words."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return StatementError(
-            f"DuckDB ran out of memory or temporary space at the {purpose}; put ?memory_limit=8GB behind the path, "
+            f"DuckDB ran out of memory or temporary space ({purpose}); put ?memory_limit=8GB behind the path, "
             f"free disk space in the temporary folder (TMPDIR), or audit fewer columns"
         )
     if isinstance(error, duckdb.InterruptException) or "nterrupted" in str(error)[:40]:
-        return ConnectionLost(f"DuckDB was interrupted at the {purpose}")
+        return ConnectionLost(f"DuckDB was interrupted ({purpose})")
     if isinstance(error, duckdb.PermissionException):
         return AccessError(
-            f"DuckDB refused the {purpose}: it reads files or other databases, and an audit is cut off from both; "
-            f"name the file itself as the source, or audit a table made from the view"
+            f"DuckDB refused to read it ({purpose}): the view reads files or other databases, and an "
+            f"audit is cut off from both; name the file itself as the source, or audit a table made from the view"
         )
     if isinstance(error, (duckdb.BinderException, duckdb.CatalogException)):
         return StatementError(
-            f"DuckDB cannot make sense of the {purpose}: --where compares or calls what its columns' types do not "
-            f"allow (write CAST(age AS INTEGER) >= 18), or a view no longer fits the tables below it"
+            f"DuckDB cannot make sense of a statement ({purpose}): --where compares or calls what its columns' "
+            f"types do not allow (write CAST(age AS INTEGER) >= 18), or a view no longer fits the tables below it"
         )
     if isinstance(error, (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)):
-        return StatementError(
-            f"DuckDB could not compute a value at the {purpose}; look at --where and at the view's casts"
-        )
+        return StatementError(f"DuckDB could not compute a value ({purpose}); look at --where and at the view's casts")
     if isinstance(error, duckdb.IOException) or "Corrupt database file" in str(error):
         return StatementError(
-            f"DuckDB could not read the data at the {purpose}: a file is damaged, or was changed or removed meanwhile"
+            f"DuckDB could not read the data ({purpose}): a file is damaged, or was changed or removed meanwhile"
         )
     if isinstance(error, duckdb.Error):
-        return StatementError(f"DuckDB could not answer the {purpose} ({type(error).__name__})")
-    return StatementError(f"the DuckDB driver failed at the {purpose} ({type(error).__name__})")
+        return StatementError(f"DuckDB could not answer a statement ({purpose}; {type(error).__name__})")
+    return StatementError(f"the DuckDB driver failed ({purpose}; {type(error).__name__})")

@@ -10,16 +10,18 @@ import glob
 import gzip
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
-import duckdb
 from sqlglot import exp
 
 from qidsql.errors import SourceError, UsageError
-from qidsql.sql.statements import integer
+from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
+
+Ask: TypeAlias = Callable[[str], list[Row]]  # a statement in, its rows out
 
 KINDS = {
     ".parquet": "parquet",
@@ -55,9 +57,9 @@ def find_files(path: Path, label: str) -> DataFiles:
         raise SourceError(f"no files match {label}")
     for file in paths:
         if not os.access(file, os.R_OK):
-            raise SourceError(f"{file} may not be read by this user; check the file's permissions")
+            raise SourceError(f"{file.name} may not be read by this user; check the file's permissions")
         if file.stat().st_size == 0:
-            raise SourceError(f"{file} is empty: it has not even the names of columns")
+            raise SourceError(f"{file.name} is empty: it has not even the names of columns")
     kinds = {_kind(file, label): file.name for file in paths}
     if len(kinds) > 1:
         raise SourceError(f"{label} matches files of several kinds ({', '.join(sorted(kinds.values()))}); narrow it")
@@ -87,23 +89,23 @@ def _table_name(path: Path) -> str:
     return next((name for name in names if name and (path.exists() or not re.search(PATTERN, name))), "files")
 
 
-def read_files(connection: duckdb.DuckDBPyConnection, files: DataFiles, options: Mapping[str, str]) -> None:
+def read_files(ask: Ask, files: DataFiles, options: Mapping[str, str]) -> None:
     """Makes the files a table or view, in place where their format has types, else parsed once.
 
-    Raises SourceError, UsageError, and DuckDB's errors.
+    Raises SourceError, UsageError, and what `ask` raises.
     """
     table = exp.Table(this=exp.to_identifier(files.table, quoted=True))
     paths = exp.Array(expressions=[exp.Literal.string(glob.escape(str(path))) for path in files.paths])
     if files.kind == "parquet":
-        _run(connection, exp.Create(this=table, kind="VIEW", expression=fill("duckdb/read_parquet", paths=paths)))
+        _run(ask, exp.Create(this=table, kind="VIEW", expression=fill("duckdb/read_parquet", paths=paths)))
         return
     if files.kind == "csv":
         delimiter, header = _csv_format(files, options.get("header"))
         holes: dict[str, Filling] = {"paths": paths, "delimiter": delimiter, "header": exp.Boolean(this=header)}
-        types = _types(connection, fill("duckdb/read_csv", plain=exp.false(), **holes))
+        types = _types(ask, fill("duckdb/read_csv", plain=exp.false(), **holes))
         texts = fill("duckdb/read_csv", plain=exp.true(), **holes)
     else:
-        types = _types(connection, fill("duckdb/guess_json", paths=paths))
+        types = _types(ask, fill("duckdb/guess_json", paths=paths))
         # Text for the scalars; a column of mixed or nested values stays JSON text, which tells "1" from 1.
         plain = {name: "VARCHAR" if kind in (*TYPES, "VARCHAR", "UUID") else "JSON" for name, kind in types.items()}
         columns = [
@@ -111,8 +113,8 @@ def read_files(connection: duckdb.DuckDBPyConnection, files: DataFiles, options:
             for name, kind in plain.items()
         ]
         texts = fill("duckdb/read_json", paths=paths, columns=exp.Struct(expressions=columns))
-    _run(connection, exp.Create(this=table, kind="TABLE", expression=texts))
-    _give_types(connection, table, types)
+    _run(ask, exp.Create(this=table, kind="TABLE", expression=texts))
+    _give_types(ask, table, types)
 
 
 def allowed_paths(files: DataFiles) -> list[str]:
@@ -122,7 +124,7 @@ def allowed_paths(files: DataFiles) -> list[str]:
     return sorted({name for path in files.paths for name in (str(path), glob.escape(str(path)))})
 
 
-def _give_types(connection: duckdb.DuckDBPyConnection, table: exp.Table, types: Mapping[str, str]) -> None:
+def _give_types(ask: Ask, table: exp.Table, types: Mapping[str, str]) -> None:
     """Turns columns of text into the types guessed, each where no two texts become one value."""
     for name, kind in types.items():
         if kind not in TYPES:
@@ -130,19 +132,19 @@ def _give_types(connection: duckdb.DuckDBPyConnection, table: exp.Table, types: 
         column = exp.column(exp.to_identifier(name, quoted=True))
         typed = exp.DataType.build(kind, dialect="duckdb")
         value = exp.TryCast(this=exp.column("text_value"), to=typed)
-        [[merged]] = _run(connection, fill("duckdb/merged_texts", texts=table, column=column, value=value)).fetchall()
+        [[merged]] = _run(ask, fill("duckdb/merged_texts", texts=table, column=column, value=value))
         if integer(merged) == 0:
             change = exp.AlterColumn(this=column, dtype=typed)
-            _run(connection, exp.Alter(this=table, kind="TABLE", actions=[change]))
+            _run(ask, exp.Alter(this=table, kind="TABLE", actions=[change]))
 
 
-def _types(connection: duckdb.DuckDBPyConnection, query: exp.Expr) -> dict[str, str]:
+def _types(ask: Ask, query: exp.Expr) -> dict[str, str]:
     """The columns of a query and their types, as DuckDB guesses them."""
-    return {str(row[0]): str(row[1]) for row in _run(connection, exp.Describe(this=query)).fetchall()}
+    return {str(row[0]): str(row[1]) for row in _run(ask, exp.Describe(this=query))}
 
 
-def _run(connection: duckdb.DuckDBPyConnection, tree: exp.Expr) -> duckdb.DuckDBPyConnection:
-    return connection.execute(tree.sql("duckdb", comments=False))
+def _run(ask: Ask, tree: exp.Expr) -> list[Row]:
+    return ask(tree.sql("duckdb", comments=False))
 
 
 def _csv_format(files: DataFiles, header: str | None) -> tuple[str, bool]:
