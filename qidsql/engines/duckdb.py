@@ -120,7 +120,7 @@ class DuckDBEngine(Engine):
             return self._connection.execute(
                 fill(f"duckdb/{template}", **holes).sql("duckdb", comments=False)
             ).fetchall()
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:
             raise translate(error, purpose) from None
 
 
@@ -155,7 +155,7 @@ def _opening(label: str) -> Iterator[Path]:
         shutil.rmtree(workspace, ignore_errors=True)
         if isinstance(error, duckdb.Error):
             raise _open_error(error, label) from None
-        if isinstance(error, RuntimeError) and "interrupted" in str(error):  # how DuckDB passes on Ctrl-C
+        if _by_ctrl_c(error):
             raise Interrupted(f"interrupted while {label} was opened") from None
         raise
 
@@ -248,14 +248,21 @@ def _open_error(error: duckdb.Error, label: str) -> QidsqlError:
     return SourceError(f"{label} cannot be opened by DuckDB ({type(error).__name__})")
 
 
+def _by_ctrl_c(error: BaseException) -> bool:
+    """Whether it is what DuckDB makes of Ctrl-C in the main thread."""
+    return isinstance(error, RuntimeError) and "interrupted" in str(error)
+
+
 def translate(error: Exception, purpose: str) -> QidsqlError:
     """A failed statement in our words."""
+    if _by_ctrl_c(error):
+        return Interrupted(f"interrupted ({purpose})")
     if isinstance(error, duckdb.OutOfMemoryException):
         return StatementError(
             f"DuckDB ran out of memory or temporary space ({purpose}); put ?memory_limit=8GB behind the path, "
             f"free disk space in the temporary folder (TMPDIR), or audit fewer columns"
         )
-    if isinstance(error, duckdb.InterruptException) or "nterrupted" in str(error)[:40]:
+    if isinstance(error, duckdb.InterruptException):
         return ConnectionLost(f"DuckDB was interrupted ({purpose})")
     if isinstance(error, duckdb.PermissionException):
         return AccessError(
