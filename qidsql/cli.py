@@ -12,17 +12,20 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from enum import IntEnum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from qidsql.errors import QidsqlError, UsageError
+from qidsql.errors import QidsqlError, Stopped, UsageError
 from qidsql.version import __version__
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
     from qidsql.findings import AuditResult, ProfileResult
     from qidsql.sql.statements import Statement
+
+TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C
+PLAIN_BARS = dict.fromkeys(map(ord, "█▉▊▋▌▍▎▏"), "#")  # where the terminal's encoding has no blocks
 
 app = typer.Typer(
     name="qidsql",
@@ -308,9 +311,7 @@ def demo(
         _write(_render(result, Format.terminal, None), None)
     if not quiet:
         shown = str(keep) if keep else "clinic.duckdb"
-        typer.echo(
-            NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), nl=False
-        )
+        _print(NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), sys.stdout)
 
 
 def _version(wanted: bool) -> None:
@@ -333,9 +334,14 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = app(standalone_mode=False)
+        if code == TYPER_INTERRUPTED:
+            raise KeyboardInterrupt
+    except Stopped as stop:
+        _fail(str(stop))
+        code = ExitCode.INCONCLUSIVE
     except QidsqlError as error:
         _fail(str(error))
         code = ExitCode.ERROR
@@ -344,9 +350,6 @@ def main() -> None:
     except KeyboardInterrupt:
         _fail("interrupted")
         code = ExitCode.INCONCLUSIVE
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left; nothing to say to it
-        code = ExitCode.ERROR
     except Exception as error:  # noqa: BLE001 - the last place that can turn it into one line
         format_message = getattr(error, "format_message", None)  # typer's own usage errors
         _fail(format_message() if format_message else _internal(error))
@@ -366,7 +369,7 @@ def _internal(error: Exception) -> str:
 
 
 def _fail(message: str) -> None:
-    typer.echo(f"qidsql: {' '.join(message.split())}", err=True)
+    _print(f"qidsql: {' '.join(message.split())}\n", sys.stderr)
 
 
 def _source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:
@@ -383,14 +386,14 @@ def _connect(source: str | None, workers: int, snapshot: bool, show_sql: bool) -
 
     engine = connect(source, workers=workers, snapshot=snapshot)
     if show_sql:
-        engine.watchers.append(lambda asked: typer.echo(_sql(engine, asked.purpose, asked.sql), err=True))
+        engine.watchers.append(lambda asked: _print(_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
     return engine
 
 
 def _progress(engine: "Engine", quiet: bool) -> "AbstractContextManager[Callable[[str], None]]":
     from qidsql.progress import progress
 
-    return progress(engine, sys.stderr, quiet)
+    return progress(engine, sys.stderr, quiet or sys.stderr is None)
 
 
 def _render(result: "AuditResult | ProfileResult", format: Format, output: Path | None) -> str:
@@ -400,7 +403,7 @@ def _render(result: "AuditResult | ProfileResult", format: Format, output: Path 
         return json.render(result)
     from qidsql.report import terminal
 
-    on_screen = output is None and sys.stdout.isatty()
+    on_screen = output is None and sys.stdout is not None and sys.stdout.isatty()
     width = max(60, min(140, shutil.get_terminal_size().columns)) if on_screen else 120
     return terminal.render(result, width, colour=on_screen and not os.environ.get("NO_COLOR"))
 
@@ -422,12 +425,29 @@ def _check_output(output: Path | None) -> None:
 
 def _write(text: str, output: Path | None) -> None:
     if output is None:
-        typer.echo(text, nl=False)
+        _print(text, sys.stdout)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        output.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UsageError(f"--output {output} cannot be written ({error.strerror})") from None
+
+
+def _print(text: str, stream: TextIO | None) -> None:
+    """Writes to stdout or stderr. A reader that left and a closed stream are no errors: the exit code still counts."""
+    if stream is None:
+        return
+    try:
+        text.encode(stream.encoding)
+    except UnicodeEncodeError:
+        text = text.translate(PLAIN_BARS)
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # what is left in the stream's buffer goes there
+        if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+            raise UsageError(f"the report cannot be written to stdout ({error.strerror})") from None
 
 
 def _exit_code(result: "AuditResult") -> ExitCode:

@@ -58,7 +58,7 @@ def _live(news: _News, stream: TextIO) -> None:
     from rich.console import Console  # a live line is rarely needed, and rich takes a while to load
     from rich.status import Status
 
-    with Status(str(news), console=Console(file=stream, highlight=False)) as status:
+    with Status(str(news), console=Console(file=stream, highlight=False, markup=False)) as status:
         while not news.over.wait(0.2):
             status.update(str(news))
 

@@ -23,7 +23,7 @@ BAR = 28
 def render(result: AuditResult | ProfileResult, width: int = 110, colour: bool = False) -> str:
     """The report as text of at most `width` columns."""
     console = Console(
-        file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False, soft_wrap=False
+        file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False, markup=False
     )
     if isinstance(result, AuditResult):
         _audit(console, result)
@@ -110,17 +110,17 @@ def _columns(console: Console, result: AuditResult) -> None:
     measured = [column for column in result.columns if column.profile is not None]
     if not measured:
         return
-    typed = console.width >= 100
+    typed, narrow = console.width >= 100, console.width < 80
     what_if = any(column.without is not None for column in measured)
-    table = _measures_table(result.policy, "Column", *(["Type"] if typed else []))
+    table = _measures_table(result.policy, narrow, "Column", *(["Type"] if typed else []))
     table.columns[-1].header = f"Below {result.policy.k} alone"
     table.add_column("NULLs", justify="right", no_wrap=True)
     if what_if:
-        table.add_column(f"Below {result.policy.k} without it", justify="right", no_wrap=True)
+        table.add_column(f"Below {result.policy.k} without it", justify="right", no_wrap=not narrow)
     for column in measured:
         assert column.profile is not None
         cells = [column.name if column.audited else f"{column.name} (identifier)", *([column.type] if typed else [])]
-        cells += [*_measures(column.profile), count(column.nulls or 0)]
+        cells += [*_measures(column.profile, narrow), count(column.nulls or 0)]
         table.add_row(*cells, "" if column.without is None else percent(column.without.share_at_risk))
     console.print()
     console.print(table)
@@ -134,28 +134,31 @@ def _search(console: Console, search: SearchFinding, result: AuditResult) -> Non
     console.print(_hanging(Text(title, style="bold"), Text(outcome), len(title) + 2))
     if not search.column_sets:
         return
-    table = _measures_table(result.policy, "", "Column set")
+    narrow = console.width < 80
+    table = _measures_table(result.policy, narrow, "", "Column set")
     for number, found in enumerate(search.column_sets[:SHOWN_SETS], 1):
-        table.add_row(str(number), " + ".join(found.columns), *_measures(found.profile))
+        table.add_row(str(number), " + ".join(found.columns), *_measures(found.profile, narrow))
     console.print(table)
     if len(search.column_sets) > SHOWN_SETS:
         console.print(f"  ... and {count(len(search.column_sets) - SHOWN_SETS)} more (--format json lists all)")
 
 
-def _measures_table(policy: Policy, *heads: str) -> Table:
-    """A table whose rows begin with these cells and go on with `_measures`."""
+def _measures_table(policy: Policy, narrow: bool, *heads: str) -> Table:
+    """A table whose rows begin with these cells and go on with `_measures`. On a narrow screen heads are wrapped."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for head in heads:
         table.add_column(head, overflow="fold", max_width=24 if head == "Type" else None)
-    ratios = [] if policy.entity else ["Distinct", "Separation"]
+    ratios = [] if policy.entity or narrow else ["Distinct", "Separation"]
     for head in ("Values", *ratios, "Smallest", f"Below {policy.k}"):
-        table.add_column(head, justify="right", no_wrap=True)
+        table.add_column(head, justify="right", no_wrap=not narrow)
     return table
 
 
-def _measures(profile: ClassProfile) -> list[str]:
-    """Classes, the two ratios (of rows only), smallest class, share below k."""
-    ratios = [] if profile.entities else [ratio(profile.distinct_ratio, 4), ratio(profile.separation_ratio, 6)]
+def _measures(profile: ClassProfile, narrow: bool) -> list[str]:
+    """Classes, the two ratios (of rows only, and where there is room), smallest class, share below k."""
+    ratios = (
+        [] if profile.entities or narrow else [ratio(profile.distinct_ratio, 4), ratio(profile.separation_ratio, 6)]
+    )
     return [count(profile.classes), *ratios, count(profile.smallest), percent(profile.share_at_risk)]
 
 

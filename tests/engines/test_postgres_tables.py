@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from qidsql.audit import AuditResult, Verdict, audit
 from qidsql.errors import AccessError, QidsqlError, StatementError, UnknownName, UsageError
+from qidsql.findings import AuditResult, Verdict
 from qidsql.policy import Policy
+from qidsql.verbs.audit import audit
 from tests.stores import PostgresStore, quoted
 
 NAMES = [

@@ -3,9 +3,10 @@
 import psycopg
 import pytest
 
-from qidsql.audit import AuditResult, audit
+from qidsql.findings import AuditResult
 from qidsql.policy import Policy
 from qidsql.schema import Comparison
+from qidsql.verbs.audit import audit
 from tests.stores import PostgresStore
 
 TEXT, BYTES, VALUE = Comparison.TEXT, Comparison.BYTES, Comparison.VALUE
