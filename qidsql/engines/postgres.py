@@ -214,7 +214,7 @@ def connect(source: str, workers: int, statement_seconds: int, snapshot: bool) -
                     sessions.append(session(exported))
         except psycopg.Error as error:
             raise not_connected(error, parameters) from None
-        engine = PostgresEngine(sessions, _label(first.connection.info), snapshot)
+        engine = PostgresEngine(sessions, _label(first.connection.info, parameters), snapshot)
         opened.pop_all()
     return engine
 
@@ -262,10 +262,13 @@ def _check_version(info: psycopg.ConnectionInfo) -> None:
         )
 
 
-def _label(info: psycopg.ConnectionInfo) -> str:
-    """The source as people may see it."""
-    host = "" if info.host.startswith("/") else info.host + (f":{info.port}" if info.port != 5432 else "")
-    return f"postgresql://{info.user}@{host}/{info.dbname}"
+def _label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:
+    """The source as people may see it, and may give it again."""
+    if info.host.startswith("/"):
+        place, query = "", f"?host={info.host}" if "host" in parameters else ""
+    else:
+        place, query = info.host + (f":{info.port}" if info.port != 5432 else ""), ""
+    return f"postgresql://{info.user}@{place}/{info.dbname}{query}"
 
 
 def _name(row: Row) -> TableName:
