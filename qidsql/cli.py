@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from qidsql.sql.statements import Statement
 
 TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C
+PRETTY_STATEMENTS = 50  # laid out for reading in a dry run; that takes far longer than the statements' making
 PLAIN_BARS = dict.fromkeys(map(ord, "█▉▊▋▌▍▎▏"), "#")  # where the terminal's encoding has no blocks
 
 app = typer.Typer(
@@ -299,6 +300,7 @@ def demo(
     violation, since finding it is what the demo is for.
     """
     import tempfile
+    from dataclasses import replace
 
     from qidsql.verbs.audit import audit as run_audit
     from qidsql.verbs.demo import NEXT_STEPS, POLICY, TABLE, write_demo
@@ -308,9 +310,9 @@ def demo(
         write_demo(path)
         with _connect(str(path), 1, True, False) as engine, _progress(engine, quiet) as on_stage:
             result = run_audit(engine, TABLE, POLICY, on_stage)
-        _write(_render(result, Format.terminal, None), None)
+    shown = str(keep) if keep else "clinic.duckdb"  # the temporary file is gone before anyone could follow its path
+    _write(_render(replace(result, source=shown), Format.terminal, None), None)
     if not quiet:
-        shown = str(keep) if keep else "clinic.duckdb"
         _print(NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), sys.stdout)
 
 
@@ -413,7 +415,8 @@ def _sql(engine: "Engine", purpose: str, statement: str) -> str:
 
 
 def _script(engine: "Engine", statements: "Sequence[Statement[Any]]") -> str:
-    parts = [_sql(engine, statement.purpose, statement.sql) for statement in statements]
+    parts = [_sql(engine, statement.purpose, statement.sql) for statement in statements[:PRETTY_STATEMENTS]]
+    parts += [f"-- {statement.purpose}\n{statement.sql};\n" for statement in statements[PRETTY_STATEMENTS:]]
     return "\n".join(parts) + f"\n-- {len(statements)} statements; nothing was asked but the catalog\n"
 
 
