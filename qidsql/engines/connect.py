@@ -95,8 +95,6 @@ def _open_path(text: str) -> Engine:
         raise SourceError(
             f"{path_text} is not a regular file; write its data to one first, an audit reads it many times"
         )
-    if not os.access(path, os.R_OK):
-        raise SourceError(f"{path_text} may not be read by this user; check the file's permissions")
     if _is_database(path):
         return duckdb.open_database(path, path_text, options)
     return duckdb.open_files(path, path_text, options)
@@ -129,6 +127,9 @@ def _names_beside(path: Path) -> list[str]:
 
 
 def _is_database(path: Path) -> bool:
-    """By the mark in the file; the ending alone also counts, so that the error names the cause."""
-    with path.open("rb") as file:
-        return file.read(12)[8:] == b"DUCK" or path.suffix.lower() in (".duckdb", ".ddb")
+    """By the mark in the file; the ending alone also counts, so that the error names the cause. Raises SourceError."""
+    try:
+        with path.open("rb") as file:
+            return file.read(12)[8:] == b"DUCK" or path.suffix.lower() in (".duckdb", ".ddb")
+    except OSError as error:
+        raise SourceError(f"{path.name} cannot be read ({error.strerror}); check the file's permissions") from None

@@ -80,6 +80,10 @@ class DuckDBEngine(Engine):
         self._remove()
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
+        if self._files is not None and isinstance(error, duckdb.PermissionException):
+            return StatementError(  # the file's name is looked up like a pattern, which only the file itself allows
+                f"DuckDB could not find the data ({purpose}): a file of {self.label} was moved or removed meanwhile"
+            )
         return translate(error, purpose)
 
     def table_names(self) -> list[TableName]:
@@ -121,7 +125,7 @@ class DuckDBEngine(Engine):
                 fill(f"duckdb/{template}", **holes).sql("duckdb", comments=False)
             ).fetchall()
         except (duckdb.Error, RuntimeError) as error:
-            raise translate(error, purpose) from None
+            raise self.translate(error, purpose) from None
 
 
 def open_database(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:

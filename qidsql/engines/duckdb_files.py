@@ -8,7 +8,6 @@ merged them would call people hidden in a crowd that a reader of the file can te
 import csv
 import glob
 import gzip
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -55,11 +54,6 @@ def find_files(path: Path, label: str) -> DataFiles:
     paths = tuple(file.absolute() for file in found if file.is_file())
     if not paths:
         raise SourceError(f"no files match {label}")
-    for file in paths:
-        if not os.access(file, os.R_OK):
-            raise SourceError(f"{file.name} may not be read by this user; check the file's permissions")
-        if file.stat().st_size == 0:
-            raise SourceError(f"{file.name} is empty: it has not even the names of columns")
     kinds = {_kind(file, label): file.name for file in paths}
     if len(kinds) > 1:
         raise SourceError(f"{label} matches files of several kinds ({', '.join(sorted(kinds.values()))}); narrow it")
@@ -67,9 +61,14 @@ def find_files(path: Path, label: str) -> DataFiles:
 
 
 def _kind(path: Path, label: str) -> str:
-    """The kind of a file: by its first bytes where they tell, else by its ending."""
-    with path.open("rb") as file:
-        start = file.read(16)
+    """The kind of a file: by its first bytes where they tell, else by its ending. Raises SourceError."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except OSError as error:
+        raise SourceError(f"{path.name} cannot be read ({error.strerror}); check the file's permissions") from None
+    if not start:
+        raise SourceError(f"{path.name} is empty: it has not even the names of columns")
     if start.startswith(b"PAR1"):
         return "parquet"
     if start.startswith(b"SQLite format 3"):
