@@ -1,7 +1,6 @@
 """What a user may call a DuckDB source, and the one line that refuses what cannot be one."""
 
 import gzip
-import os
 import struct
 import subprocess
 import sys
@@ -177,21 +176,14 @@ def test_a_database_open_in_this_process(database: Path) -> None:
         assert "close that connection first" in complaint(str(database))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file; test_an_unreadable_file_as_another_user runs")
-def test_an_unreadable_file(database: Path) -> None:
-    database.chmod(0)
-    assert "cannot be read (Permission denied)" in complaint(str(database))
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_an_unreadable_file_as_another_user(tmp_path: Path, database: Path) -> None:
+def test_an_unreadable_file(tmp_path: Path, database: Path) -> None:
     (tmp_path / "people.csv").write_text("a\n1\n")
     tmp_path.chmod(0o755)
     for path in (database, tmp_path / "people.csv"):
         path.chmod(0)
         script = (
             "import os, sys; from qidsql.engines import duckdb; from qidsql.engines.connect import connect; "
-            "os.chdir(os.path.dirname(sys.argv[1])); os.seteuid(65534)\n"
+            "os.chdir(os.path.dirname(sys.argv[1])); os.geteuid() or os.seteuid(65534)\n"
             "try: connect(os.path.basename(sys.argv[1]))\nexcept Exception as error: print(error)"
         )
         said = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
