@@ -245,7 +245,7 @@ def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
     largest = max(sizes.classes, default=0)
     edges = [start for start in starts if start <= largest]
     bins = []
-    for low, following in zip(edges, [*edges[1:], None], strict=True):
+    for low, following in zip(edges, [*edges[1:], None], strict=False):  # no edge at all: no bin
         high = None if following is None else following - 1
 
         def inside(size: int, low: int = low, high: int | None = high) -> bool:
