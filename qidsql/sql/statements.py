@@ -135,9 +135,10 @@ def _profile_text(dialect: Dialect, source: Relation, k: int) -> tuple[str, str,
     mark = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
     classes = fill("classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
     text = dialect.render(fill("class_profile", classes=_derived(classes), k=k))
-    head, rest = text.split(str(_NUMBER_MARK))
-    middle, tail = rest.split(dialect.render(mark))
-    return head, middle, tail
+    # A table, a column or a condition may hold the marks too; what the user names all lies between these two.
+    head, rest = text.split(f"SELECT {_NUMBER_MARK}", maxsplit=1)
+    middle, tail = rest.rsplit(dialect.render(mark), maxsplit=1)
+    return f"{head}SELECT ", middle, tail
 
 
 @lru_cache(maxsize=4096)
