@@ -75,6 +75,17 @@ def store(request: pytest.FixtureRequest) -> Store:
     return found
 
 
+@pytest.fixture(scope="module", params=["duckdb", "postgres"])
+def module_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The same, filled once for all tests of a file."""
+    if request.param == "duckdb":
+        with DuckDBStore(tmp_path_factory.mktemp("store") / "store.duckdb") as store:
+            yield store
+    else:
+        with PostgresStore(request.getfixturevalue("postgres_url")) as store:
+            yield store
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The planning material beside the checkout; a user's clone does not have it."""
