@@ -37,6 +37,9 @@ def connect(
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)
     if scheme:
         raise SourceError(f"qidsql knows no source of the kind {scheme[1]}://; expected {EXPECTED}")
+    if re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) and not Path(text).exists():
+        # Nearly a URL or a connection string. Not echoed: it may hold a password.
+        raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
     return _open_path(text)
 
 
@@ -74,8 +77,6 @@ def _open_path(text: str, absolute: bool = False) -> Engine:
             f"{path_text} is a folder; name a file in it, or a pattern such as {path_text.rstrip('/')}/*.parquet"
         )
     if not path.exists():
-        if re.search(r":.*@|password\s*=", text):  # not echoed: it may hold a password
-            raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
         raise SourceError(f"there is no file {path_text}; expected {EXPECTED}")
     if not os.access(path, os.R_OK):
         raise SourceError(f"{path_text} may not be read by this user; check the file's permissions")
