@@ -194,6 +194,13 @@ def test_a_source_that_cannot_be_read_is_not_echoed(source: str) -> None:
     refusal(source)
 
 
+@pytest.mark.parametrize("userinfo", ["me:x@y", "me:4711/x", "me:4711/x@y", "me:x%", "me:x?y"])
+def test_a_password_with_bare_signs_is_told_how_to_be_written(userinfo: str) -> None:
+    told = refusal(f"postgresql://{userinfo}@127.0.0.1:1/db")
+    assert "percent-encoded" in told
+    assert "4711" not in told
+
+
 def test_a_server_that_closes_is_no_postgres() -> None:
     import socket
     import threading

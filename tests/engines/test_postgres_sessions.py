@@ -115,6 +115,25 @@ def test_all_sessions_see_one_snapshot(people: PostgresStore) -> None:
     assert len({pid for _, pid, _ in before}) == 3
 
 
+def test_sessions_that_open_amid_writing_see_one_snapshot(people: PostgresStore) -> None:
+    stop = threading.Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            people.execute("INSERT INTO t VALUES (1, 1, 1)")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        with people.connect(workers=4) as engine:
+            counts = ask(engine, *["SELECT COUNT(*), pg_sleep(0.1) FROM t"] * 4)
+    finally:
+        stop.set()
+        writer.join()
+    assert counts[0][0][0] >= 500  # type: ignore[operator]
+    assert all(rows == counts[0] for rows in counts)
+
+
 def test_without_a_snapshot_each_statement_sees_its_own_moment(people: PostgresStore) -> None:
     url, look = named(people)
     with connect(url, workers=2, snapshot=False) as engine:
@@ -197,6 +216,15 @@ def test_a_session_that_died_while_idle_is_noticed(people: PostgresStore) -> Non
     url, look = named(people)
     with connect(url, workers=1) as engine:
         look("pg_terminate_backend(pid)")
+        wait_until(lambda: not look("pid"))
+        with pytest.raises(ConnectionLost):
+            ask(engine, "SELECT COUNT(*) FROM t")
+
+
+def test_a_session_that_was_idle_for_too_long_is_a_lost_connection(people: PostgresStore) -> None:
+    url, look = named(people)
+    with connect(url, workers=1) as engine:
+        ask(engine, "SELECT set_config('idle_in_transaction_session_timeout', '50', TRUE)")
         wait_until(lambda: not look("pid"))
         with pytest.raises(ConnectionLost):
             ask(engine, "SELECT COUNT(*) FROM t")
