@@ -194,7 +194,7 @@ def test_a_source_that_cannot_be_read_is_not_echoed(source: str) -> None:
     refusal(source)
 
 
-@pytest.mark.parametrize("userinfo", ["me:x@y", "me:4711/x", "me:4711/x@y", "me:x%", "me:x?y"])
+@pytest.mark.parametrize("userinfo", ["me:x@y", "me:4711/x", "me:4711/x@y", "me:x%"])
 def test_a_password_with_bare_signs_is_told_how_to_be_written(userinfo: str) -> None:
     told = refusal(f"postgresql://{userinfo}@127.0.0.1:1/db")
     assert "percent-encoded" in told

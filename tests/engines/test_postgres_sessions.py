@@ -205,7 +205,7 @@ def test_what_was_known_before_the_loss_stands(people: PostgresStore) -> None:
     """All columns together are below k, which decides; the search behind it does not end."""
     url, look = named(people)
     with connect(url) as engine:
-        engine.watchers.append(lambda _: engine.asked == 3 and look("pg_terminate_backend(pid)") and None)
+        engine.watchers.append(lambda _: engine.asked == 4 and look("pg_terminate_backend(pid)") and None)
         result = audit(engine, "t", Policy())
     assert "connection to Postgres was lost" in result.unfinished[0]
     assert result.verdict is Verdict.VIOLATION
