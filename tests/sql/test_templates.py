@@ -61,10 +61,10 @@ def test_filling_leaves_the_template_as_it_was() -> None:
 
 
 def test_a_filled_node_can_be_used_again() -> None:
-    node = exp.column("a", table="t")
-    texts = {fill("classes", set_number=1, relation=exp.to_table("t"), columns=[node]).sql() for _ in range(2)}
+    table, column = exp.to_table("t"), exp.column("a", table="t")
+    texts = {fill("classes", set_number=1, relation=table, columns=[column]).sql() for _ in range(2)}
     assert len(texts) == 1
-    assert node.parent is None
+    assert table.parent is column.parent is None
 
 
 def test_a_text_becomes_a_literal_and_nothing_else() -> None:
