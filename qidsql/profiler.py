@@ -40,11 +40,12 @@ class _Meter:
     def __init__(self, engine: Engine, budget: Budget) -> None:
         self.sets = 0
         self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
-        self._engine, self._first, self._most = engine, engine.asked, budget.max_statements
+        self.most = budget.max_statements
+        self._engine, self._first = engine, engine.asked
 
     @property
     def statements_left(self) -> int:
-        return sys.maxsize if self._most is None else self._most - (self._engine.asked - self._first)
+        return sys.maxsize if self.most is None else self.most - (self._engine.asked - self._first)
 
 
 class TableProfiler:
@@ -80,6 +81,10 @@ class TableProfiler:
     def spent(self) -> bool:
         """True when no further statement can be asked."""
         return self.engine.closed or self._meter.statements_left <= 0
+
+    def limit_statements(self, most: int) -> None:
+        """Allows at most so many statements, those already asked included."""
+        self._meter.most = most
 
     def narrowed(self, names: Sequence[str]) -> "TableProfiler":
         """A profiler over some of the columns, on the same budget, that knows what this one knows of them."""
@@ -192,5 +197,5 @@ class TableProfiler:
     def _run(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
         """The answers, within the budget."""
         if self._meter.statements_left < len(statements):
-            raise BudgetSpent("the statement budget (--max-statements) is used up")
+            raise BudgetSpent(f"the budget of {self._meter.most:,} statements (--max-statements) is used up")
         return self.engine.run_many(statements, self._meter.deadline)

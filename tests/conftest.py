@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.postgres_server import PostgresServer
+from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -43,6 +44,27 @@ def duckdb_store(tmp_path: Path) -> Iterator[DuckDBStore]:
 def postgres_store(postgres_url: str) -> Iterator[PostgresStore]:
     with PostgresStore(postgres_url) as store:
         yield store
+
+
+@pytest.fixture
+def reader(postgres_store: PostgresStore) -> Iterator[str]:
+    """A role that may look into the store's schema and nothing else; nobody but the superuser may make temp tables."""
+    admin = postgres_store.admin
+    role, database = f"reader_{postgres_store.schema}", quoted(admin.info.dbname)
+    admin.execute(f"CREATE ROLE {role} LOGIN NOSUPERUSER NOINHERIT".encode())
+    admin.execute(f"GRANT USAGE ON SCHEMA {postgres_store.schema} TO {role}".encode())
+    admin.execute(f"REVOKE TEMP ON DATABASE {database} FROM PUBLIC".encode())
+    yield role
+    admin.execute(f"GRANT TEMP ON DATABASE {database} TO PUBLIC".encode())
+    admin.execute(f"DROP OWNED BY {role}".encode())
+    admin.execute(f"DROP ROLE {role}".encode())
+
+
+@pytest.fixture(scope="module")
+def spare_server() -> Iterator[PostgresServer]:
+    """A server that a test may stop, freeze or give other passwords."""
+    with PostgresServer() as server:
+        yield server
 
 
 @pytest.fixture(params=["duckdb", "postgres"])

@@ -57,6 +57,7 @@ def entity_profile_of(rows: Sequence[Values], entities: Sequence[Hashable], k: i
         rows_at_risk=sum(size < k for size in worst.values()),
         unique_rows=sum(size == 1 for size in worst.values()),
         colliding_pairs=sum(one != other for m in members.values() for one in m for other in m),
+        entities=True,
     )
 
 
@@ -67,6 +68,7 @@ def entity_sizes_of(rows: Sequence[Values], entities: Sequence[Hashable]) -> Cla
     return ClassSizes(
         classes={size: sum(len(m) == size for m in members.values()) for size in {len(m) for m in members.values()}},
         rows={size: sum(w == size for w in worst.values()) for size in set(worst.values())},
+        entities=True,
     )
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import sqlglot
 from sqlglot import exp
 
 from qidsql.schema import Comparison
@@ -39,6 +40,10 @@ class Dialect:
             if cast.to.args.get("kind") == "WIDE":
                 cast.set("to", self.wide.copy())
         return tree.sql(dialect=self.name, comments=False)
+
+    def pretty(self, statement: str) -> str:
+        """A rendered statement over several lines, for people."""
+        return sqlglot.parse_one(statement, read=self.name).sql(dialect=self.name, pretty=True)
 
 
 DUCKDB = Dialect(
