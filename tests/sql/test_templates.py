@@ -69,7 +69,7 @@ def test_a_filled_node_can_be_used_again() -> None:
 
 def test_a_text_becomes_a_literal_and_nothing_else() -> None:
     evil = "x'; DROP TABLE people; --"
-    text = fill("postgres/safety", statement_timeout=evil).sql("postgres")
+    text = fill("class_profile", classes=exp.to_table("t"), k=evil).sql("postgres")
     assert "'x''; DROP TABLE people; --'" in text
 
 
