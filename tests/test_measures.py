@@ -59,7 +59,7 @@ def test_ratios_of_nothing_and_of_one_row() -> None:
 
 
 def test_class_sizes_take_their_rows_from_the_entities() -> None:
-    sizes = ClassSizes(classes={1: 2, 3: 1}, rows={1: 1, 3: 2})  # three people in a class, one of them twice alone
+    sizes = ClassSizes({1: 2, 3: 1}, {1: 1, 3: 2}, entities=True)  # three people in a class, one of them twice alone
     assert sizes.profile(2) == ClassProfile(
         rows=3,
         classes=3,
@@ -70,6 +70,7 @@ def test_class_sizes_take_their_rows_from_the_entities() -> None:
         rows_at_risk=1,
         unique_rows=1,
         colliding_pairs=6,
+        entities=True,
     )
     assert sizes.profile(4).rows_at_risk == 3
 

@@ -101,6 +101,7 @@ def test_the_roles_own_settings_do_not_change_how_literals_are_read(postgres_sto
     except Exception:  # noqa: BLE001 - newer servers have no other way to read literals
         return
     from qidsql.audit import audit
+
     from qidsql.policy import Policy
 
     with postgres_store.connect_as(reader) as engine:

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import psycopg
 import pytest
-
 from qidsql.audit import AuditResult, Verdict, audit
+
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import ConnectionLost, StatementError

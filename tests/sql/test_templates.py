@@ -17,7 +17,7 @@ NAMES = sorted(str(path.relative_to(TEMPLATES).with_suffix("")) for path in TEMP
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_template_parses_as_one_statement(name: str) -> None:
-    assert isinstance(template(name), (exp.Query, exp.Create))
+    assert isinstance(template(name), (exp.Query, exp.Create, exp.Describe))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -61,15 +61,15 @@ def test_filling_leaves_the_template_as_it_was() -> None:
 
 
 def test_a_filled_node_can_be_used_again() -> None:
-    node = exp.column("a", table="t")
-    texts = {fill("classes", set_number=1, relation=exp.to_table("t"), columns=[node]).sql() for _ in range(2)}
+    table, column = exp.to_table("t"), exp.column("a", table="t")
+    texts = {fill("classes", set_number=1, relation=table, columns=[column]).sql() for _ in range(2)}
     assert len(texts) == 1
-    assert node.parent is None
+    assert table.parent is column.parent is None
 
 
 def test_a_text_becomes_a_literal_and_nothing_else() -> None:
     evil = "x'; DROP TABLE people; --"
-    text = fill("duckdb/columns", catalog=evil, schema="", table="").sql("duckdb")
+    text = fill("class_profile", classes=exp.to_table("t"), k=evil).sql("postgres")
     assert "'x''; DROP TABLE people; --'" in text
 
 
