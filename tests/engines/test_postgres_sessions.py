@@ -6,13 +6,14 @@ from fractions import Fraction
 
 import psycopg
 import pytest
-from qidsql.audit import AuditResult, Verdict, audit
 
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import ConnectionLost, StatementError
+from qidsql.findings import AuditResult, Verdict
 from qidsql.policy import Policy
 from qidsql.sql.statements import Row, Statement
+from qidsql.verbs.audit import audit
 from tests.postgres_server import wait_until
 from tests.stores import PostgresStore
 
