@@ -160,9 +160,10 @@ class TableProfiler:
 
     def _single_statements(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
         dialect = self.engine.dialect
-        width = dialect.grouping_arguments
-        if self.entity is not None or width == 0:
+        if self.entity is not None or dialect.grouping_arguments == 0:
             return self._statements(masks)
+        share = -(-len(masks) // self.engine.workers)  # one scan for each session keeps all of them busy
+        width = max(1, min(dialect.grouping_arguments, share))
         parts = [masks[start : start + width] for start in range(0, len(masks), width)]
         return [
             class_profiles_in_one_scan(dialect, self.source, [self._names(mask) for mask in part], self.k)

@@ -1,9 +1,10 @@
 """The real command line as a process of its own: where exit codes, streams and signals matter."""
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +42,32 @@ def qidsql(*arguments: object, cwd: Path | None = None, **extra: str) -> Outcome
     """Runs `qidsql arguments` to its end, with these variables set besides."""
     done = subprocess.run(
         command(*arguments), capture_output=True, cwd=cwd, env=environment(extra), timeout=120, check=False
+    )
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+SEVERAL = """
+import json, sys
+from qidsql.cli import main
+
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["qidsql", *arguments]
+    try:
+        main()
+    except SystemExit as end:
+        print("exit code", end.code, flush=True)
+"""
+
+
+def several(runs: Sequence[Sequence[str]], cwd: Path, **extra: str) -> Outcome:
+    """Many runs in one process, for tests that look at the streams alone: starting Python is what takes long."""
+    done = subprocess.run(
+        [sys.executable, "-c", SEVERAL, json.dumps(runs)],
+        capture_output=True,
+        cwd=cwd,
+        env=environment(extra),
+        timeout=300,
+        check=True,
     )
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -6,6 +6,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -50,7 +51,8 @@ class PostgresServer:
 
     def thaw(self) -> None:
         for process in self.processes:
-            os.kill(process, signal.SIGCONT)
+            with suppress(ProcessLookupError):  # it ended meanwhile
+                os.kill(process, signal.SIGCONT)
 
     def shut_down(self) -> None:
         """The fast shutdown: sessions are ended."""

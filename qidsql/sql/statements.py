@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count
 from typing import Generic, TypeAlias, TypeVar
 
 from sqlglot import exp
@@ -126,24 +125,22 @@ def _derived(query: exp.Expr) -> exp.Expr:
     return query.subquery("classes")
 
 
+# The text of a class profile is rendered once per relation and k, with these in the places that differ from set to
+# set; thousands of column sets then cost a join of rendered pieces each, not a syntax tree each.
+_NUMBER_MARK = 918_273_645
+_COLUMNS_MARK = "the columns of the set"
+
+
 @lru_cache(maxsize=64)
 def _profile_text(dialect: Dialect, source: Relation, k: int) -> tuple[str, str, str]:
-    """The text of a class profile before its number, between number and columns, and behind the columns.
-
-    It is rendered once per relation and k, with marks in the places that differ from set to set; thousands of column
-    sets then cost a join of rendered pieces each, not a syntax tree each. The marks are changed until the rest of the
-    text (a table's name, a condition) does not happen to hold them.
-    """
-    for attempt in count():
-        number, column = 918_273_645 + attempt, exp.column(exp.to_identifier(f"columns {attempt}", quoted=True))
-        classes = fill("classes", set_number=number, relation=source.node, columns=[column])
-        text = dialect.render(fill("class_profile", classes=_derived(classes), k=k))
-        marks = str(number), dialect.render(column)
-        if text.count(marks[0]) == text.count(marks[1]) == 1:
-            break
-    head, rest = text.split(marks[0])
-    middle, tail = rest.split(marks[1])
-    return head, middle, tail
+    """The text of a class profile before its number, between number and columns, and behind the columns."""
+    mark = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
+    classes = fill("classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
+    text = dialect.render(fill("class_profile", classes=_derived(classes), k=k))
+    # A table, a column or a condition may hold the marks too; what the user names all lies between these two.
+    head, rest = text.split(f"SELECT {_NUMBER_MARK}", maxsplit=1)
+    middle, tail = rest.rsplit(dialect.render(mark), maxsplit=1)
+    return f"{head}SELECT ", middle, tail
 
 
 @lru_cache(maxsize=4096)

@@ -42,7 +42,7 @@ def complaint(source: str) -> str:
         (["1.50", "2.25"], "DOUBLE"),
         (["1e3", "1000"], "VARCHAR"),
         (["0", "-0.0"], "VARCHAR"),
-        (["12345678901234567890123", "12345678901234567890124"], "HUGEINT"),  # a DOUBLE would merge them
+        (["12345678901234567890123", "12345678901234567890124"], "HUGEINT VARCHAR"),  # a DOUBLE merges
         (["1" + "0" * 45, "1" + "0" * 44 + "1"], "VARCHAR"),
         (["2024-01-31", "2024-02-01"], "DATE"),
         (["2024-01-31", "2024-1-31"], "VARCHAR"),
@@ -61,7 +61,7 @@ def complaint(source: str) -> str:
 def test_a_type_merges_no_texts(tmp_path: Path, texts: list[str], kind: str, form: str) -> None:
     if form == "csv":
         source = written(tmp_path / "t.csv", "a,b\n" + "".join(f"{text},x\n" for text in texts * 3))
-        assert types(source)["a"] == kind
+        assert types(source)["a"] in kind.split()  # the guess is DuckDB's, and gets better
     else:
         objects = [json.dumps({"a": text, "b": "x"}) for text in texts * 3]
         text = "\n".join(objects) if form == "jsonl" else "[" + ",".join(objects) + "]"

@@ -160,7 +160,7 @@ def test_foreign_tables(postgres_store: PostgresStore, tmp_path: Path) -> None:
         assert isinstance(refusal(postgres_store, "dead"), StatementError)
     finally:
         postgres_store.execute(f"DROP FOREIGN DATA WRAPPER {name} CASCADE")
-    if postgres_store.admin.execute("SELECT FROM pg_available_extensions WHERE name = 'file_fdw'").fetchone():
+    if postgres_store.admin.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'file_fdw'").fetchone():
         file = tmp_path / "rows.csv"
         file.write_text("1\n1\n")
         for folder in (tmp_path, *tmp_path.parents[:2]):

@@ -109,7 +109,9 @@ def test_any_type_can_tell_the_entities_apart(all_types: PostgresStore, entity: 
 
 
 def test_text_does_not_depend_on_how_the_role_likes_to_see_floats(postgres_store: PostgresStore, reader: str) -> None:
-    postgres_store.execute("CREATE TABLE t AS SELECT point(1.5, i * 1e-9) AS place FROM generate_series(1, 10) AS i")
+    postgres_store.execute(
+        "CREATE TABLE t AS SELECT point(1.5, 1 + i * 1e-12) AS place FROM generate_series(1, 10) AS i"
+    )
     postgres_store.execute(f"GRANT SELECT ON t TO {reader}; ALTER ROLE {reader} SET extra_float_digits = -15")
     with postgres_store.connect_as(reader) as engine:
         result = audit(engine, "t", Policy())
