@@ -25,6 +25,8 @@ from qidsql.sql.statements import (
 
 Answer = TypeVar("Answer")
 
+SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than to ask
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -90,6 +92,12 @@ class TableProfiler:
             columns = self._names(mask)
             if all(name in places for name in columns):
                 other._known[sum(1 << places[name] for name in columns)] = profile
+        return other
+
+    def over(self, source: Relation, rows: int) -> "TableProfiler":
+        """A profiler of the same columns over other rows, about so many, on the same budget."""
+        other = TableProfiler(self.engine, source, self.names, self.k, self.entity, rows)
+        other._meter = self._meter
         return other
 
     @property
@@ -169,7 +177,7 @@ class TableProfiler:
         if self.entity is not None:
             return [entity_profile(dialect, self.source, self._names(m), self.k, self.entity) for m in masks]
         small = self.rows is not None and self.rows <= dialect.union_rows
-        width = dialect.union_sets if small else 1
+        width = SAMPLE_SETS if self.source.drawn else dialect.union_sets if small else 1
         return [
             class_profiles(dialect, self.source, [self._names(m) for m in masks[start : start + width]], self.k)
             for start in range(0, len(masks), width)

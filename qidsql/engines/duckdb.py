@@ -103,6 +103,7 @@ class DuckDBEngine(Engine):
             columns=columns,
             estimated_rows=None if row[4] is None else integer(row[4]),
             notes=notes if collated else (),
+            row_address=("rowid",) if row[3] == "table" and not _shadowed("rowid", columns) else (),
         )
 
     def _name(self, row: Row) -> TableName:
@@ -114,6 +115,11 @@ class DuckDBEngine(Engine):
             return self._connection.execute(fill(f"duckdb/{template}", **holes).sql("duckdb")).fetchall()
         except duckdb.Error as error:
             raise translate(error, "reading the catalog") from None
+
+
+def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
+    """True when the table has a column of its own by the name of a hidden one."""
+    return any(column.name.lower() == hidden for column in columns)
 
 
 def open_database(path: Path, label: str, options: dict[str, str]) -> DuckDBEngine:

@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import psycopg
 from psycopg import conninfo
@@ -88,6 +89,7 @@ class PostgresEngine(Engine):
             columns=columns,
             estimated_rows=integer(estimate) if estimate is not None and integer(estimate) >= 0 else None,
             notes=(NOTES[str(kind)],) if str(kind) in NOTES else (),
+            row_address=("tableoid", "ctid") if kind in ("r", "m", "p") else (),
         )
         if not any(column.readable for column in columns):
             raise AccessError(f"the role {self.role} may not read {name}; run: GRANT SELECT ON {name} TO {self.role}")
@@ -103,7 +105,7 @@ class PostgresEngine(Engine):
             Column(c.name, c.type, c.nullable, c.readable, Comparison.TEXT) if c.name in bad else c
             for c in table.columns
         )
-        return Table(table.name, table.kind, columns, table.estimated_rows, table.notes)
+        return replace(table, columns=columns)
 
     def _groupable(self, table: Table, columns: Sequence[Column]) -> bool:
         if not columns:

@@ -1,5 +1,6 @@
 """What engines cannot share: the leaves that no transpiler gets right, declared as data, one entry per engine."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -13,7 +14,9 @@ class Dialect:
 
     `wide` holds the square of any row count. `grouping_arguments` is the most columns GROUPING() takes, 0 where one
     scan for many sets does not pay. `union_sets` column sets go into one statement when the table has at most
-    `union_rows` rows: there the cost of a statement outweighs the work in it.
+    `union_rows` rows: there the cost of a statement outweighs the work in it. `row_hash` makes 64 bits of some values,
+    the same for equal texts; `shuffled` the place of an integer in a random order, one order per seed: a non-negative
+    64-bit integer, as good as independent from integer to integer and from seed to seed.
     """
 
     name: str
@@ -23,6 +26,8 @@ class Dialect:
     grouping_arguments: int
     union_sets: int
     union_rows: int
+    row_hash: Callable[[Sequence[exp.Expr]], exp.Expr]
+    shuffled: Callable[[exp.Expr, int], exp.Expr]
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         """The expression whose equality decides whether two rows agree on a column."""
@@ -41,6 +46,27 @@ class Dialect:
         return tree.sql(dialect=self.name, comments=False)
 
 
+def _duckdb_row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.func("HASH", *(value.copy() for value in values))
+
+
+def _duckdb_shuffled(number: exp.Expr, seed: int) -> exp.Expr:
+    # DuckDB only adds the hash of the seed to the hash of the number; without a second round, two seeds would give
+    # orders that are the same but for a constant.
+    return exp.func("HASH", exp.func("HASH", number.copy(), exp.Literal.number(seed)))
+
+
+def _postgres_row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
+    row = exp.func("ROW", *(value.copy() for value in values))
+    text = exp.Cast(this=row, to=exp.DataType.build("TEXT", dialect="postgres"))
+    return exp.func("HASHTEXTEXTENDED", text, exp.Literal.number(0))
+
+
+def _postgres_shuffled(number: exp.Expr, seed: int) -> exp.Expr:
+    order = exp.func("HASHINT8EXTENDED", number.copy(), exp.Literal.number(seed))
+    return exp.paren(exp.BitwiseAnd(this=order, expression=exp.Literal.number(2**63 - 1)))
+
+
 DUCKDB = Dialect(
     name="duckdb",
     wide=exp.DataType.build("HUGEINT", dialect="duckdb"),
@@ -49,6 +75,8 @@ DUCKDB = Dialect(
     grouping_arguments=0,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
     union_sets=16,
     union_rows=200_000,
+    row_hash=_duckdb_row_hash,
+    shuffled=_duckdb_shuffled,
 )
 
 POSTGRES = Dialect(
@@ -59,4 +87,6 @@ POSTGRES = Dialect(
     grouping_arguments=31,
     union_sets=1,
     union_rows=0,
+    row_hash=_postgres_row_hash,
+    shuffled=_postgres_shuffled,
 )
