@@ -65,6 +65,11 @@ class ClassProfile:
             "share_at_risk": float(self.share_at_risk),
         }
 
+    @property
+    def undivided(self) -> "ClassProfile":
+        """The profile of no column at all, over the same rows: one class."""
+        return ClassProfile.of_sizes({self.rows: 1} if self.rows else {}, self.k)
+
     @classmethod
     def of_sizes(cls, sizes: Mapping[int, int], k: int) -> "ClassProfile":
         """The profile of classes given as {class size: number of classes of that size}."""
@@ -119,6 +124,24 @@ class Profiler(Protocol):
     def columns(self) -> int: ...
 
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]: ...
+
+
+class Sampler(Protocol):
+    """Sample sizes in, profilers over samples of the table out: what a sampled search sees besides.
+
+    `rows` is the size of the whole table. `of_rows` draws rows without replacement, of which a smaller sample is part
+    of a larger one; `of_pairs` independent pairs of rows, on which only separation can be told. The same seed draws
+    the same sample.
+    """
+
+    @property
+    def seed(self) -> int: ...
+
+    def rows(self) -> int: ...
+
+    def of_rows(self, size: int) -> Profiler: ...
+
+    def of_pairs(self, size: int) -> Profiler: ...
 
 
 class Criterion(Protocol):

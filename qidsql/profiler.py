@@ -143,6 +143,10 @@ class TableProfiler:
         self.rows = counts[0]
         return counts
 
+    def ask(self, statement: Statement[Answer]) -> Answer:
+        """The answer to a statement about the same rows, within the budget. Raises as `profiles`."""
+        return self._run([statement])[0]
+
     def planned_first(self) -> list[Statement[Any]]:
         """The statements that `counts`, `singles` and `sizes` of all columns would ask."""
         singles = self._single_statements([1 << place for place in range(self.columns)])
