@@ -5,7 +5,7 @@ It batches, never asks twice, and keeps the budget.
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -168,7 +168,7 @@ class TableProfiler:
     def _single_statements(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
         dialect = self.engine.dialect
         width = dialect.grouping_arguments
-        if self.entity is not None or width == 0:
+        if self.entity is not None or not dialect.grouping_pays or self.source.drawn:
             return self._statements(masks)
         parts = [masks[start : start + width] for start in range(0, len(masks), width)]
         return [
@@ -180,12 +180,19 @@ class TableProfiler:
         dialect = self.engine.dialect
         if self.entity is not None:
             return [entity_profile(dialect, self.source, self._names(m), self.k, self.entity) for m in masks]
+        if self.source.drawn:
+            return [self._statement_of_sample(part) for part in _parts(masks, dialect.grouping_arguments)]
         small = self.rows is not None and self.rows <= dialect.union_rows
-        width = SAMPLE_SETS if self.source.drawn else dialect.union_sets if small else 1
+        width = dialect.union_sets if small else 1
         return [
             class_profiles(dialect, self.source, [self._names(m) for m in masks[start : start + width]], self.k)
             for start in range(0, len(masks), width)
         ]
+
+    def _statement_of_sample(self, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
+        """One statement that draws the sample once, for however many sets."""
+        make = class_profiles_in_one_scan if len(masks) > 1 else class_profiles
+        return make(self.engine.dialect, self.source, [self._names(mask) for mask in masks], self.k)
 
     def _ask(self, masks: Sequence[int], statements: Sequence[Statement[list[ClassProfile]]]) -> None:
         """Asks the statements, which together answer the masks in order.
@@ -206,3 +213,17 @@ class TableProfiler:
         if self._meter.statements_left < len(statements):
             raise BudgetSpent("the statement budget (--max-statements) is used up")
         return self.engine.run_many(statements, self._meter.deadline)
+
+
+def _parts(masks: Sequence[int], width: int) -> Iterator[list[int]]:
+    """The sets in their order, in parts of at most SAMPLE_SETS, each with at most `width` columns or one set."""
+    part: list[int] = []
+    columns = 0
+    for mask in masks:
+        if part and (len(part) == SAMPLE_SETS or (columns | mask).bit_count() > width):
+            yield part
+            part, columns = [], 0
+        part.append(mask)
+        columns |= mask
+    if part:
+        yield part

@@ -12,11 +12,12 @@ from qidsql.schema import Comparison
 class Dialect:
     """An engine's way of saying things.
 
-    `wide` holds the square of any row count. `grouping_arguments` is the most columns GROUPING() takes, 0 where one
-    scan for many sets does not pay. `union_sets` column sets go into one statement when the table has at most
-    `union_rows` rows: there the cost of a statement outweighs the work in it. `row_hash` makes 64 bits of some values,
-    the same for equal texts; `shuffled` the place of an integer in a random order, one order per seed: a non-negative
-    64-bit integer, as good as independent from integer to integer and from seed to seed.
+    `wide` holds the square of any row count. `grouping_arguments` is the most columns GROUPING() takes, and
+    `grouping_pays` says whether one scan for many sets is cheaper than a scan each. `union_sets` column sets go into
+    one statement when the table has at most `union_rows` rows: there the cost of a statement outweighs the work in it.
+    `row_hash` makes 64 bits of some values, the same for equal texts; `shuffled` the place of an integer in a random
+    order, one order per seed: a non-negative 64-bit integer, as good as independent from integer to integer and from
+    seed to seed.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Dialect:
     text: exp.DataType
     byte_collation: str
     grouping_arguments: int
+    grouping_pays: bool
     union_sets: int
     union_rows: int
     row_hash: Callable[[Sequence[exp.Expr]], exp.Expr]
@@ -72,7 +74,8 @@ DUCKDB = Dialect(
     wide=exp.DataType.build("HUGEINT", dialect="duckdb"),
     text=exp.DataType.build("VARCHAR", dialect="duckdb"),
     byte_collation="binary",
-    grouping_arguments=0,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
+    grouping_arguments=63,
+    grouping_pays=False,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
     union_sets=16,
     union_rows=200_000,
     row_hash=_duckdb_row_hash,
@@ -85,6 +88,7 @@ POSTGRES = Dialect(
     text=exp.DataType.build("TEXT", dialect="postgres"),
     byte_collation="C",
     grouping_arguments=31,
+    grouping_pays=True,
     union_sets=1,
     union_rows=0,
     row_hash=_postgres_row_hash,

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from qidsql.measures import ClassProfile, ClassSizes
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.relation import ALIAS, Relation
+from qidsql.sql.relation import Relation
 from qidsql.sql.templates import fill
 
 Answer = TypeVar("Answer")
@@ -35,14 +35,12 @@ def class_profiles(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
 ) -> Statement[list[ClassProfile]]:
     """The class profiles of some column sets, none of them empty, in the order given. One statement, a scan per set."""
-    asked, before, behind = _drawn_once(dialect, source) if source.drawn else (source, "", "")
-    head, middle, tail = _profile_text(dialect, asked, k)
+    head, middle, tail = _profile_text(dialect, source, k)
     parts = []
     for number, names in enumerate(column_sets):
-        columns = ", ".join(_column_text(dialect, asked, name) for name in names)
+        columns = ", ".join(_column_text(dialect, source, name) for name in names)
         parts.append(f"{head}{number}{middle}{columns}{tail}")
-    sql = before + "\nUNION ALL\n".join(parts) + behind
-    return Statement(sql, _about(column_sets), _reader(k, range(len(column_sets))))
+    return Statement("\nUNION ALL\n".join(parts), _about(column_sets), _reader(k, range(len(column_sets))))
 
 
 def entity_profile(
@@ -129,7 +127,6 @@ def _derived(query: exp.Expr) -> exp.Expr:
 # set; thousands of column sets then cost a join of rendered pieces each, not a syntax tree each.
 _NUMBER_MARK = 918_273_645
 _COLUMNS_MARK = "the columns of the set"
-_PROFILES_MARK = "the profiles"
 
 
 @lru_cache(maxsize=64)
@@ -141,15 +138,6 @@ def _profile_text(dialect: Dialect, source: Relation, k: int) -> tuple[str, str,
     head, rest = text.split(str(_NUMBER_MARK))
     middle, tail = rest.split(dialect.render(mark))
     return head, middle, tail
-
-
-@lru_cache(maxsize=64)
-def _drawn_once(dialect: Dialect, source: Relation) -> tuple[Relation, str, str]:
-    """The sample under a name, and the text that draws it once, before and behind the profiles."""
-    mark = exp.Table(this=exp.to_identifier(_PROFILES_MARK, quoted=True))
-    text = dialect.render(fill("drawn_once", sample=source.node, profiles=mark))
-    before, _, behind = text.rpartition(dialect.render(mark))
-    return Relation(exp.alias_(exp.to_table("drawn"), ALIAS, table=True)), before + "(", ") AS profiles" + behind
 
 
 @lru_cache(maxsize=4096)

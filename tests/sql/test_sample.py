@@ -14,7 +14,7 @@ from qidsql.errors import UnknownName, UsageError
 from qidsql.profiler import TableProfiler
 from qidsql.sql.relation import Relation
 from qidsql.sql.sample import MAX_SEED, sample
-from qidsql.sql.statements import Statement, class_profiles, column_counts
+from qidsql.sql.statements import Statement, class_profiles, class_profiles_in_one_scan, column_counts
 from tests.stores import DuckDBStore, PostgresStore, Store
 
 ROWS = 3_000
@@ -85,8 +85,9 @@ def test_every_statement_sees_the_same_sample(store: Store, table: str) -> None:
     with store.connect() as engine:
         source = drawn(engine, table, 200, 5)
         ids = values(engine, source)
-        columns: Sequence[tuple[str, ...]] = [("a",), ("b",), ("a", "b"), ("id",), ("b", "a")]
+        columns: Sequence[tuple[str, ...]] = [("a",), ("b",), ("a", "b"), ("id",), ("id", "b")]
         together = engine.run(class_profiles(engine.dialect, source, columns, 5))
+        assert engine.run(class_profiles_in_one_scan(engine.dialect, source, columns, 5)) == together
         for names, profile in zip(columns, together, strict=True):
             sizes = Counter(tuple({"a": i % 7, "b": i % 3, "id": i}[name] for name in names) for i in ids)
             assert profile.rows == 200
@@ -152,7 +153,7 @@ def test_a_profiler_over_a_sample_asks_many_sets_at_once(store: Store) -> None:
 
 
 def test_odd_names_nulls_and_texts_survive(store: Store) -> None:
-    columns = {'we"ird; drop': "VARCHAR(9)", "row_hash": "INTEGER", "copy": "INTEGER", "the profiles": "INTEGER"}
+    columns = {'we"ird; drop': "VARCHAR(9)", "row_hash": "INTEGER", "copy": "INTEGER", "c0": "INTEGER"}
     store.table("odd", columns, [("x", 1, None, 2), (None, 1, None, 3), ("", 1, None, 3)])
     store.execute('CREATE VIEW "odd view" AS SELECT * FROM odd')
     with store.connect() as engine:
@@ -209,3 +210,16 @@ def test_impossible_sizes_and_seeds_are_refused(duckdb_store: DuckDBStore, size:
     fill(duckdb_store)
     with duckdb_store.connect() as engine, pytest.raises(UsageError):
         drawn(engine, "t", size, seed)
+
+
+def test_more_columns_than_grouping_takes(store: Store) -> None:
+    names = {f"c{place}": "INTEGER" for place in range(70)}
+    store.table("t", names, [tuple(row >> place % 5 & 1 for place in range(70)) for row in range(40)])
+    with store.connect() as engine:
+        profiler = TableProfiler(engine, drawn(engine, "t", 30, 1), list(names), 5)
+        everything = profiler.everything
+        masks = [everything, everything ^ 1, *(0b11111 | 1 << place for place in range(5, 70)), 1 << 69]
+        profiles = profiler.profiles(masks)
+        alone = [TableProfiler(engine, drawn(engine, "t", 30, 1), list(names), 5).profile(mask) for mask in masks]
+    assert profiles == alone
+    assert len({profile.classes for profile in profiles}) == 2
