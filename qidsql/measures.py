@@ -197,6 +197,26 @@ class Separation:
 
 
 @dataclass(frozen=True, slots=True)
+class Above:
+    """A ratio strictly above beta: what masking forbids when a ratio of exactly beta may be published.
+
+    The printed optima of Motwani & Xu's example allow it, though their text says "below". `Distinct(beta)` and
+    `Separation(beta)` themselves forbid a ratio of exactly beta as well.
+    """
+
+    criterion: Distinct | Separation
+
+    @property
+    def name(self) -> str:
+        return f"{self.criterion.name} of a ratio above that"
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        distinct = isinstance(self.criterion, Distinct)
+        ratio = profile.distinct_ratio if distinct else profile.separation_ratio
+        return ratio > self.criterion.beta
+
+
+@dataclass(frozen=True, slots=True)
 class Violates:
     """Some class is smaller than k: the set is a witness against k-anonymity [Yuan & Wang, Definition 3]."""
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from qidsql.errors import UsageError
-from qidsql.measures import ClassProfile, Criterion, Determines, Distinct, RowsAtRisk, Violates
+from qidsql.measures import Above, ClassProfile, Criterion, Determines, Distinct, RowsAtRisk, Violates
 
 Level: TypeAlias = tuple[int, int]  # the second number decides between equal first ones
 
@@ -16,6 +16,8 @@ def level(criterion: Criterion, profile: ClassProfile) -> Level:
     Classes for the distinct ratio, separated pairs for keys and the separation ratio [Motwani & Xu, 2.2, 4.1, 4.2], and
     ours: rows at risk, and the smallest class, each helped by the pairs where columns are level.
     """
+    if isinstance(criterion, Above):
+        return level(criterion.criterion, profile)
     if isinstance(criterion, (Distinct, Determines)):
         return profile.classes, 0
     if isinstance(criterion, RowsAtRisk):

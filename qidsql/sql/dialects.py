@@ -24,6 +24,7 @@ class Dialect:
     wide: exp.DataType
     text: exp.DataType
     byte_collation: str
+    has_roles: bool
     grouping_arguments: int
     grouping_pays: bool
     union_sets: int
@@ -74,6 +75,7 @@ DUCKDB = Dialect(
     wide=exp.DataType.build("HUGEINT", dialect="duckdb"),
     text=exp.DataType.build("VARCHAR", dialect="duckdb"),
     byte_collation="binary",
+    has_roles=False,
     grouping_arguments=63,
     grouping_pays=False,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
     union_sets=16,
@@ -87,6 +89,7 @@ POSTGRES = Dialect(
     wide=exp.DataType.build("NUMERIC", dialect="postgres"),
     text=exp.DataType.build("TEXT", dialect="postgres"),
     byte_collation="C",
+    has_roles=True,
     grouping_arguments=31,
     grouping_pays=True,
     union_sets=1,

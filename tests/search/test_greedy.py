@@ -11,7 +11,7 @@ from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures import Criterion, Distinct, Key, Separation
 from qidsql.schema import positions
 from qidsql.search.greedy import greedy, naive_greedy
-from tests.search.conftest import Adult
+from tests.adult import Adult
 from tests.search.tables import (
     CRITERIA,
     MOTWANI_XU_TABLE_1,

@@ -9,7 +9,7 @@ import pytest
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.search.pruned import above, iterative, pruned
-from tests.search.conftest import Adult
+from tests.adult import Adult
 from tests.search.tables import (
     CRITERIA,
     MOTWANI_XU_TABLE_1,

@@ -14,7 +14,7 @@ from qidsql.sampler import TableSampler
 from qidsql.search.pair_sample import PairSample
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
-from tests.search.conftest import Adult
+from tests.adult import Adult
 from tests.search.tables import RowsProfiler, RowsSampler
 from tests.stores import Store
 
