@@ -200,12 +200,15 @@ def exact_masking(
 
 
 def _minimal(profiler: Profiler, criterion: Criterion, mask: int) -> int:
-    """A minimal quasi-identifier in a column set that holds one: blocks of columns are left out, halved when needed."""
+    """A minimal quasi-identifier in a column set that holds one, of two columns at least.
+
+    Blocks of columns are left out, halved when they are needed and doubled when they are not.
+    """
     needed, open_ = 0, list(positions(mask))
     block = max(1, len(open_) // 2)
     while open_:
         rest = needed | sum(1 << place for place in open_[block:])
-        if rest and criterion.met_by(profiler.profiles([rest])[0]):
+        if criterion.met_by(profiler.profiles([rest])[0]):
             del open_[:block]
             block = min(2 * block, max(1, len(open_) - 1))
         elif block == 1:

@@ -140,6 +140,14 @@ def test_a_sampled_plan_is_measured_on_the_full_table(criterion: Criterion) -> N
     assert blind.published == plan.published
 
 
+def test_a_sampled_plan_stays_below_the_smaller_ratio() -> None:
+    """0.97 on the full table would allow the column, whose rows come in twos; the few rows sampled cannot tell."""
+    rows = [(n // 2,) for n in range(2_000)]
+    plan = sampled_masking(RowsProfiler(rows), Distinct(Fraction(97, 100)), RowsSampler(rows), 200)
+    assert plan.published == 0
+    assert plan.safe is True
+
+
 def test_sampled_plans_break_their_promise_no_more_often_than_they_say() -> None:
     rows = [(n % 3, n % 4, n % 5, n % 11) for n in range(600)]
     criterion, delta, broken = Separation(Fraction(9, 10)), Fraction(1, 4), 0

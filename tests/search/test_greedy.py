@@ -8,9 +8,10 @@ from random import Random
 import pytest
 
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.measures import Criterion, Distinct, Key, Separation
+from qidsql.measures import Above, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.schema import positions
 from qidsql.search.greedy import greedy, naive_greedy
+from qidsql.search.level import level
 from tests.adult import Adult
 from tests.search.tables import (
     CRITERIA,
@@ -66,6 +67,22 @@ def test_motwani_xu_table_1() -> None:
     assert separated.mask == 0b001
     [distinct] = greedy(RowsProfiler(MOTWANI_XU_TABLE_1), Distinct(Fraction(3, 5))).found
     assert distinct.mask == 0b001
+
+
+@pytest.mark.parametrize(
+    ("criterion", "expected"),
+    [
+        (Key(), (-6, 0)),
+        (Separation(Fraction(1, 2)), (-6, 0)),
+        (Distinct(Fraction(1, 2)), (3, 0)),
+        (Above(Distinct(Fraction(1, 2))), (3, 0)),
+        (RowsAtRisk(2, Fraction(1, 2)), (2, -6)),
+        (Violates(2), (-1, -6)),
+    ],
+)
+def test_the_level_is_the_figure_that_a_criterion_is_about(criterion: Criterion, expected: tuple[int, int]) -> None:
+    [profile] = RowsProfiler([("a",), ("b",), ("c",), ("c",), ("c",)]).profiles([1])
+    assert level(criterion, profile) == expected
 
 
 def test_weights_are_the_price_of_a_column() -> None:

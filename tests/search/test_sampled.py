@@ -75,6 +75,15 @@ def test_beta_separation_stays_small_where_a_key_would_be_large() -> None:
     assert result.criterion == Separation((1 - epsilon) * beta)
 
 
+def test_beta_separation_asks_for_enough_pairs() -> None:
+    """A cheap column that separates 0.75 of the pairs, a hair below (1 - epsilon) beta, is not enough."""
+    rows = [(n % 4, n % 7) for n in range(1_400)]
+    result = sampled_separation(
+        RowsProfiler(rows), Separation(Fraction(4, 5)), RowsSampler(rows), Fraction(1, 20), weights=[1, 9]
+    )
+    assert [found.mask for found in result.found] == [0b11]
+
+
 def test_sampled_answers_keep_their_promise_as_often_as_they_say() -> None:
     rows = [(n % 30, n % 31, n % 37, n % 2) for n in range(500)]
     criterion, delta, failed = Separation(Fraction(97, 100)), Fraction(1, 4), 0
@@ -141,9 +150,10 @@ def test_pairs_are_independent_and_uniform(store: Store, name: str) -> None:
     assert sum((counts[mask] - 200) ** 2 / 200 for mask in expected) < 42.6  # 14 degrees of freedom: once in 10,000
 
 
-def test_few_pairs_of_many_rows(store: Store) -> None:
+@pytest.mark.parametrize("rows", [400, 4_000])
+def test_few_pairs_of_many_rows(store: Store, rows: int) -> None:
     """Two classes of 30 % and 70 %: pairs within a class are as many as they should be, seed by seed."""
-    store.execute("CREATE TABLE t AS SELECT id % 10 < 3 AS c, 1 AS d FROM generate_series(1, 4000) AS g(id)")
+    store.execute(f"CREATE TABLE t AS SELECT id % 10 < 3 AS c, 1 AS d FROM generate_series(1, {rows}) AS g(id)")
     together = []
     with store.connect() as engine:
         for seed in range(30):
