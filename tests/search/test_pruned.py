@@ -101,11 +101,10 @@ def test_small_classes_cannot_be_told_from_a_sub_table(criterion: Criterion) -> 
         iterative(RowsProfiler([(1,)]), criterion, RowsSampler([(1,)]))
 
 
-def test_adult_minimal_quasi_identifiers(adult: Adult) -> None:
-    result = iterative(adult.profiler, Separation(Fraction(999, 1000)), adult.sampler(1))
-    expected = adult.figures["quasi_0_999_separation"]
-    assert len(result.found) == expected["count"]
-    assert Counter(str(found.size) for found in result.found) == expected["by_size"]
+def test_adult_minimal_quasi_identifiers_of_few_columns(adult: Adult) -> None:
+    result = iterative(adult.profiler, Separation(Fraction(999, 1000)), adult.sampler(1), max_size=4)
+    expected = adult.figures["quasi_0_999_separation"]["by_size"]
+    assert Counter(str(found.size) for found in result.found) == {"3": expected["3"], "4": expected["4"]}
     assert result.certificate is not None
     assert result.certificate.delta == Fraction(1, 100)
     assert not result.complete
