@@ -1,3 +1,24 @@
-"""Audits tables for k-anonymity, keys and quasi-identifiers by SQL that runs inside the database."""
+"""Audits tables for k-anonymity, keys and quasi-identifiers by SQL that runs inside the database.
 
-__version__ = "0.1.0"
+>>> import qidsql
+>>> with qidsql.connect("warehouse.duckdb") as engine:  # doctest: +SKIP
+...     result = qidsql.audit(engine, "patients", k=5, sensitive="diagnosis")
+"""
+
+from typing import TYPE_CHECKING
+
+from qidsql.version import __version__
+
+__all__ = ["__version__", "audit", "connect", "profile"]
+
+if TYPE_CHECKING:
+    from qidsql.api import audit, connect, profile
+
+
+def __getattr__(name: str) -> object:
+    """Loads the functions on first use: the command line's --help must not wait for SQL parsers and drivers."""
+    if name in ("audit", "connect", "profile"):
+        from qidsql import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'qidsql' has no attribute {name!r}")

@@ -7,22 +7,26 @@ import os
 import shutil
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from enum import IntEnum, StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from qidsql import __version__
-from qidsql.errors import QidsqlError, UsageError
+from qidsql.errors import QidsqlError, Stopped, UsageError
+from qidsql.version import __version__
 
 if TYPE_CHECKING:
-    from qidsql.audit import AuditResult
     from qidsql.engines.base import Engine
-    from qidsql.profile import ProfileResult
+    from qidsql.findings import AuditResult, ProfileResult
     from qidsql.sql.statements import Statement
+
+TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C
+PRETTY_STATEMENTS = 50  # laid out for reading in a dry run; that takes far longer than the statements' making
+PLAIN_BARS = dict.fromkeys(map(ord, "█▉▊▋▌▍▎▏"), "#")  # where the terminal's encoding has no blocks
 
 app = typer.Typer(
     name="qidsql",
@@ -55,6 +59,7 @@ class Format(StrEnum):
 SourceArgument = Annotated[
     str | None,
     typer.Argument(
+        metavar="SOURCE",
         help="postgresql://user@host/db, service=NAME, a DuckDB database, a parquet, csv or json file or pattern, or "
         "env:NAME. Passwords: PGPASSWORD or ~/.pgpass. Left out: $QIDSQL_URL.",
         show_default=False,
@@ -63,6 +68,7 @@ SourceArgument = Annotated[
 TableArgument = Annotated[
     str | None,
     typer.Argument(
+        metavar="TABLE",
         help="the table or view, with its schema where needed; may be left out where there is only one",
         show_default=False,
     ),
@@ -70,36 +76,56 @@ TableArgument = Annotated[
 ColumnOption = Annotated[
     list[str] | None,
     typer.Option(
-        "-c", "--column", help="audit this column (repeat); default: all that are not left out", show_default=False
+        "-c",
+        "--column",
+        metavar="NAME",
+        help="audit this column (repeat); default: all that are not left out",
+        show_default=False,
     ),
 ]
 ExcludeOption = Annotated[
-    list[str] | None, typer.Option("--exclude", help="leave this column out (repeat)", show_default=False)
+    list[str] | None,
+    typer.Option("--exclude", metavar="NAME", help="leave this column out (repeat)", show_default=False),
 ]
 IdentifierOption = Annotated[
     list[str] | None,
-    typer.Option("--identifier", help="a direct identifier, not published; left out (repeat)", show_default=False),
+    typer.Option(
+        "--identifier", metavar="NAME", help="a direct identifier, not published; left out (repeat)", show_default=False
+    ),
 ]
 SensitiveOption = Annotated[
     list[str] | None,
-    typer.Option("--sensitive", help="a sensitive attribute, not known outside; left out (repeat)", show_default=False),
+    typer.Option(
+        "--sensitive",
+        metavar="NAME",
+        help="a sensitive attribute, not known outside; left out (repeat)",
+        show_default=False,
+    ),
 ]
-KOption = Annotated[int, typer.Option("--k", help="the least class size that the policy asks for")]
+KOption = Annotated[int, typer.Option("--k", metavar="K", help="the least class size that the policy asks for")]
 WhereOption = Annotated[
-    str | None, typer.Option("--where", help="only rows that meet this SQL condition", show_default=False)
+    str | None,
+    typer.Option("--where", metavar="SQL", help="only rows that meet this SQL condition", show_default=False),
 ]
 EntityOption = Annotated[
     str | None,
-    typer.Option("--entity", help="count distinct values of this column (persons), not rows", show_default=False),
+    typer.Option(
+        "--entity", metavar="NAME", help="count distinct values of this column (persons), not rows", show_default=False
+    ),
 ]
-NullsOption = Annotated[str, typer.Option("--nulls", help="equal: a NULL is one more value, as in GROUP BY")]
+NullsOption = Annotated[
+    str, typer.Option("--nulls", metavar="equal", help="equal: a NULL is one more value, as in GROUP BY")
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="how the report is written")]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", help="write the report to this file, not to stdout", show_default=False)
+    Path | None,
+    typer.Option("--output", metavar="FILE", help="write the report to this file, not to stdout", show_default=False),
 ]
 ShowSqlOption = Annotated[bool, typer.Option("--show-sql", help="print each statement to stderr as it is answered")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no words on stderr")]
-WorkersOption = Annotated[int, typer.Option("--workers", help="parallel sessions on a server", min=1, max=64)]
+WorkersOption = Annotated[
+    int, typer.Option("--workers", metavar="N", help="parallel sessions on a server", min=1, max=64)
+]
 SnapshotOption = Annotated[
     bool,
     typer.Option(
@@ -108,7 +134,14 @@ SnapshotOption = Annotated[
 ]
 
 
-@app.command(epilog="Example: qidsql audit warehouse.duckdb patients --k 5 --exclude patient_id --sensitive diagnosis")
+@app.command(
+    epilog="""\b
+Examples:
+  qidsql audit warehouse.duckdb patients --k 5 --identifier patient_id --sensitive diagnosis
+  qidsql audit postgresql://auditor@db.example.org/clinic public.visits --entity patient_id
+  qidsql audit people.csv -c zip -c birth_date -c sex --format json --output audit.json
+Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive"""
+)
 def audit(
     source: SourceArgument = None,
     table: TableArgument = None,
@@ -122,32 +155,45 @@ def audit(
     ] = False,
     distinct: Annotated[
         str | None,
-        typer.Option("--distinct", help="no column set may reach this distinct ratio, such as 0.9", show_default=False),
+        typer.Option(
+            "--distinct",
+            metavar="RATIO",
+            help="no column set may reach this distinct ratio, such as 0.9",
+            show_default=False,
+        ),
     ] = None,
     separation: Annotated[
         str | None,
-        typer.Option("--separation", help="no column set may reach this separation ratio", show_default=False),
+        typer.Option(
+            "--separation", metavar="RATIO", help="no column set may reach this separation ratio", show_default=False
+        ),
     ] = None,
     rows_at_risk: Annotated[
         str | None,
-        typer.Option("--rows-at-risk", help="no column set may put this share of the rows below k", show_default=False),
+        typer.Option(
+            "--rows-at-risk",
+            metavar="RATIO",
+            help="no column set may put this share of the rows below k",
+            show_default=False,
+        ),
     ] = None,
     where: WhereOption = None,
     entity: EntityOption = None,
     nulls: NullsOption = "equal",
     max_size: Annotated[
-        int | None, typer.Option("--max-size", help="largest column set to look for", show_default=False)
+        int | None, typer.Option("--max-size", metavar="N", help="largest column set to look for", show_default=False)
     ] = None,
     max_statements: Annotated[
         int | None,
         typer.Option(
             "--max-statements",
+            metavar="N",
             help="statements to ask at most; default: 1000, fewer on large tables",
             show_default=False,
         ),
     ] = None,
     max_seconds: Annotated[
-        float | None, typer.Option("--max-seconds", help="seconds to work at most", show_default=False)
+        float | None, typer.Option("--max-seconds", metavar="N", help="seconds to work at most", show_default=False)
     ] = None,
     format: FormatOption = Format.terminal,
     output: OutputOption = None,
@@ -162,9 +208,9 @@ def audit(
     Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and what withholding
     a column would change. Reads only; no row and no cell value leaves the database.
     """
-    from qidsql.audit import audit as run_audit
-    from qidsql.audit import planned_statements
     from qidsql.policy import Policy, ratio
+    from qidsql.verbs.audit import audit as run_audit
+    from qidsql.verbs.audit import planned_statements
 
     policy = Policy(
         k=k,
@@ -187,7 +233,7 @@ def audit(
     source, table = _source_and_table(source, table)
     with _connect(source, workers, snapshot, show_sql) as engine:
         if dry_run:
-            _write(_script(planned_statements(engine, table, policy)), output)
+            _write(_script(engine, planned_statements(engine, table, policy)), output)
             return
         with _progress(engine, quiet) as on_stage:
             result = run_audit(engine, table, policy, on_stage)
@@ -195,14 +241,18 @@ def audit(
     raise typer.Exit(_exit_code(result))
 
 
-@app.command(epilog="Example: qidsql profile people.csv -c zip -c birth_date -c sex")
+@app.command(epilog="Example: qidsql profile people.csv -c zip -c birth_date -c sex --show-sql")
 def profile(
     source: SourceArgument = None,
     table: TableArgument = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
-            "-c", "--column", help="a column of the set (repeat); default: all columns together", show_default=False
+            "-c",
+            "--column",
+            metavar="NAME",
+            help="a column of the set (repeat); default: all columns together",
+            show_default=False,
         ),
     ] = None,
     k: KOption = 5,
@@ -220,15 +270,15 @@ def profile(
     One statement, one scan. Measures only: the exit code is 0 whatever they are.
     """
     from qidsql.policy import Policy
-    from qidsql.profile import planned_statement
-    from qidsql.profile import profile as run_profile
+    from qidsql.verbs.profile import planned_statement
+    from qidsql.verbs.profile import profile as run_profile
 
     policy = Policy(k=k, columns=tuple(column or ()), where=where, entity=entity, nulls=nulls)
     _check_output(output)
     source, table = _source_and_table(source, table)
     with _connect(source, 1, True, show_sql) as engine:
         if dry_run:
-            _write(_script([planned_statement(engine, table, policy)]), output)
+            _write(_script(engine, [planned_statement(engine, table, policy)]), output)
             return
         with _progress(engine, quiet) as on_stage:
             on_stage("profiling the column set")
@@ -239,7 +289,8 @@ def profile(
 @app.command(epilog="Example: qidsql demo --keep clinic.duckdb")
 def demo(
     keep: Annotated[
-        Path | None, typer.Option("--keep", help="keep the sample database in this file", show_default=False)
+        Path | None,
+        typer.Option("--keep", metavar="FILE", help="keep the sample database in this file", show_default=False),
     ] = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -249,21 +300,20 @@ def demo(
     violation, since finding it is what the demo is for.
     """
     import tempfile
+    from dataclasses import replace
 
-    from qidsql.audit import audit as run_audit
-    from qidsql.demo import NEXT_STEPS, POLICY, TABLE, write_demo
+    from qidsql.verbs.audit import audit as run_audit
+    from qidsql.verbs.demo import NEXT_STEPS, POLICY, TABLE, write_demo
 
     with tempfile.TemporaryDirectory(prefix="qidsql-demo-") as folder:
         path = keep or Path(folder) / "clinic.duckdb"
         write_demo(path)
         with _connect(str(path), 1, True, False) as engine, _progress(engine, quiet) as on_stage:
             result = run_audit(engine, TABLE, POLICY, on_stage)
-        _write(_render(result, Format.terminal, None), None)
+    shown = str(keep) if keep else "clinic.duckdb"  # the temporary file is gone before anyone could follow its path
+    _write(_render(replace(result, source=shown), Format.terminal, None), None)
     if not quiet:
-        shown = str(keep) if keep else "clinic.duckdb"
-        typer.echo(
-            NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), nl=False
-        )
+        _print(NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), sys.stdout)
 
 
 def _version(wanted: bool) -> None:
@@ -286,9 +336,14 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = app(standalone_mode=False)
+        if code == TYPER_INTERRUPTED:
+            raise KeyboardInterrupt
+    except Stopped as stop:
+        _fail(str(stop))
+        code = ExitCode.INCONCLUSIVE
     except QidsqlError as error:
         _fail(str(error))
         code = ExitCode.ERROR
@@ -297,28 +352,34 @@ def main() -> None:
     except KeyboardInterrupt:
         _fail("interrupted")
         code = ExitCode.INCONCLUSIVE
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left; nothing to say to it
-        code = ExitCode.ERROR
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the last place that can turn it into one line
         format_message = getattr(error, "format_message", None)  # typer's own usage errors
-        if format_message is None:
-            raise
-        _fail(format_message())
+        _fail(format_message() if format_message else _internal(error))
         code = ExitCode.ERROR
     sys.exit(int(code or 0))
 
 
+def _internal(error: Exception) -> str:
+    """An error that nobody foresaw, by its place alone: its text and its traceback can hold values of cells."""
+    if os.environ.get("QIDSQL_DEBUG"):
+        raise error
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"internal error ({type(error).__name__} at {Path(place.filename).name}:{place.lineno}); please report it. "
+        f"QIDSQL_DEBUG=1 shows the traceback, which can hold values"
+    )
+
+
 def _fail(message: str) -> None:
-    typer.echo(f"qidsql: {' '.join(message.split())}", err=True)
+    _print(f"qidsql: {' '.join(message.split())}\n", sys.stderr)
 
 
 def _source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:
     """A single argument names the table when QIDSQL_URL names the source and no file has that name."""
-    if source and table is None and os.environ.get("QIDSQL_URL") and "://" not in source and not Path(source).exists():
-        known = ("env:", "service=", "host=", "dbname=")
-        if not source.startswith(known) and not any(sign in source for sign in "*?/"):
-            return None, source
+    if source and table is None and os.environ.get("QIDSQL_URL") and not Path(source).exists():
+        if source.startswith("env:") or any(sign in source for sign in "*?/=@"):
+            return source, table
+        return None, source
     return source, table
 
 
@@ -327,14 +388,14 @@ def _connect(source: str | None, workers: int, snapshot: bool, show_sql: bool) -
 
     engine = connect(source, workers=workers, snapshot=snapshot)
     if show_sql:
-        engine.watchers.append(lambda asked: typer.echo(f"-- {asked.purpose}\n{asked.sql};\n", err=True))
+        engine.watchers.append(lambda asked: _print(_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
     return engine
 
 
 def _progress(engine: "Engine", quiet: bool) -> "AbstractContextManager[Callable[[str], None]]":
     from qidsql.progress import progress
 
-    return progress(engine, sys.stderr, quiet)
+    return progress(engine, sys.stderr, quiet or sys.stderr is None)
 
 
 def _render(result: "AuditResult | ProfileResult", format: Format, output: Path | None) -> str:
@@ -344,13 +405,18 @@ def _render(result: "AuditResult | ProfileResult", format: Format, output: Path 
         return json.render(result)
     from qidsql.report import terminal
 
-    on_screen = output is None and sys.stdout.isatty()
+    on_screen = output is None and sys.stdout is not None and sys.stdout.isatty()
     width = max(60, min(140, shutil.get_terminal_size().columns)) if on_screen else 120
     return terminal.render(result, width, colour=on_screen and not os.environ.get("NO_COLOR"))
 
 
-def _script(statements: "Sequence[Statement[Any]]") -> str:
-    parts = [f"-- {statement.purpose}\n{statement.sql};\n" for statement in statements]
+def _sql(engine: "Engine", purpose: str, statement: str) -> str:
+    return f"-- {purpose}\n{engine.dialect.pretty(statement)};\n"
+
+
+def _script(engine: "Engine", statements: "Sequence[Statement[Any]]") -> str:
+    parts = [_sql(engine, statement.purpose, statement.sql) for statement in statements[:PRETTY_STATEMENTS]]
+    parts += [f"-- {statement.purpose}\n{statement.sql};\n" for statement in statements[PRETTY_STATEMENTS:]]
     return "\n".join(parts) + f"\n-- {len(statements)} statements; nothing was asked but the catalog\n"
 
 
@@ -362,12 +428,29 @@ def _check_output(output: Path | None) -> None:
 
 def _write(text: str, output: Path | None) -> None:
     if output is None:
-        typer.echo(text, nl=False)
+        _print(text, sys.stdout)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        output.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UsageError(f"--output {output} cannot be written ({error.strerror})") from None
+
+
+def _print(text: str, stream: TextIO | None) -> None:
+    """Writes to stdout or stderr. A reader that left and a closed stream are no errors: the exit code still counts."""
+    if stream is None:
+        return
+    try:
+        text.encode(stream.encoding)
+    except UnicodeEncodeError:
+        text = text.translate(PLAIN_BARS)
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # what is left in the stream's buffer goes there
+        if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+            raise UsageError(f"the report cannot be written to stdout ({error.strerror})") from None
 
 
 def _exit_code(result: "AuditResult") -> ExitCode:

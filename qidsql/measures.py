@@ -4,7 +4,7 @@ Integers and `Fraction` decide; floats appear only where a report prints. Knows 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -13,8 +13,9 @@ from typing import Protocol
 class ClassProfile:
     """What the equivalence classes of one column set look like.
 
-    Rows that agree on the set form a class. With an entity, "rows" are distinct entities: a class's size is the
-    number of distinct entities in it, and an entity is at risk when any of its classes is below k.
+    Rows that agree on the set form a class. With `entities`, "rows" are distinct entities: a class's size is the
+    number of distinct entities in it, an entity is at risk when any of its classes is below k, and the two ratios,
+    which are about rows, have no meaning.
     """
 
     rows: int
@@ -26,6 +27,7 @@ class ClassProfile:
     rows_at_risk: int  # rows in classes below k
     unique_rows: int  # rows in classes of size 1
     colliding_pairs: int  # sum of c * (c - 1) over the classes: ordered pairs that the set does not separate
+    entities: bool = False
 
     @property
     def distinct_ratio(self) -> Fraction:
@@ -48,10 +50,10 @@ class ClassProfile:
         """Rows beyond the first of each class."""
         return self.rows - self.classes
 
-    def to_dict(self) -> dict[str, int | float]:
-        """The counts, exact, and the ratios as floats for display."""
+    def to_dict(self) -> dict[str, int | float | None]:
+        """The counts, exact, and the ratios as floats for display (None where they have no meaning)."""
         return {
-            "rows": self.rows,
+            "entities" if self.entities else "rows": self.rows,
             "classes": self.classes,
             "smallest": self.smallest,
             "largest": self.largest,
@@ -60,15 +62,15 @@ class ClassProfile:
             "rows_at_risk": self.rows_at_risk,
             "unique_rows": self.unique_rows,
             "colliding_pairs": self.colliding_pairs,
-            "distinct_ratio": float(self.distinct_ratio),
-            "separation_ratio": float(self.separation_ratio),
+            "distinct_ratio": None if self.entities else float(self.distinct_ratio),
+            "separation_ratio": None if self.entities else float(self.separation_ratio),
             "share_at_risk": float(self.share_at_risk),
         }
 
     @property
     def undivided(self) -> "ClassProfile":
         """The profile of no column at all, over the same rows: one class."""
-        return ClassProfile.of_sizes({self.rows: 1} if self.rows else {}, self.k)
+        return replace(ClassProfile.of_sizes({self.rows: 1} if self.rows else {}, self.k), entities=self.entities)
 
     @classmethod
     def of_sizes(cls, sizes: Mapping[int, int], k: int) -> "ClassProfile":
@@ -96,6 +98,7 @@ class ClassSizes:
 
     classes: Mapping[int, int]
     rows: Mapping[int, int]
+    entities: bool = False
 
     def profile(self, k: int) -> ClassProfile:
         """The class profile for that k."""
@@ -110,6 +113,7 @@ class ClassSizes:
             rows_at_risk=sum(count for size, count in self.rows.items() if size < k),
             unique_rows=self.rows.get(1, 0),
             colliding_pairs=by_class.colliding_pairs,
+            entities=self.entities,
         )
 
 
@@ -288,7 +292,7 @@ def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
     largest = max(sizes.classes, default=0)
     edges = [start for start in starts if start <= largest]
     bins = []
-    for low, following in zip(edges, [*edges[1:], None], strict=True):
+    for low, following in zip(edges, [*edges[1:], None], strict=False):  # an empty table has no bin
         high = None if following is None else following - 1
 
         def inside(size: int, low: int = low, high: int | None = high) -> bool:

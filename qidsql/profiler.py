@@ -5,12 +5,13 @@ It batches, never asks twice, and keeps the budget.
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
+from qidsql.figures import plural
 from qidsql.measures import ClassProfile, ClassSizes
 from qidsql.schema import names_of
 from qidsql.sql.relation import Relation
@@ -24,6 +25,7 @@ from qidsql.sql.statements import (
 )
 
 Answer = TypeVar("Answer")
+Question: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # the column sets it answers for
 
 SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than to ask
 
@@ -42,11 +44,12 @@ class _Meter:
     def __init__(self, engine: Engine, budget: Budget) -> None:
         self.sets = 0
         self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
-        self._engine, self._first, self._most = engine, engine.asked, budget.max_statements
+        self.most = budget.max_statements
+        self._engine, self._first = engine, engine.asked
 
     @property
     def statements_left(self) -> int:
-        return sys.maxsize if self._most is None else self._most - (self._engine.asked - self._first)
+        return sys.maxsize if self.most is None else self.most - (self._engine.asked - self._first)
 
 
 class TableProfiler:
@@ -82,6 +85,10 @@ class TableProfiler:
     def spent(self) -> bool:
         """True when no further statement can be asked."""
         return self.engine.closed or self._meter.statements_left <= 0
+
+    def limit_statements(self, most: int) -> None:
+        """Allows at most so many statements, those already asked included."""
+        self._meter.most = most
 
     def narrowed(self, names: Sequence[str]) -> "TableProfiler":
         """A profiler over some of the columns, on the same budget, that knows what this one knows of them."""
@@ -120,14 +127,14 @@ class TableProfiler:
         StatementError, AccessError.
         """
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
-        self._ask(new, self._statements(new))
+        self._ask(self._statements(new))
         return [self._known[mask] for mask in masks]
 
     def singles(self) -> list[ClassProfile]:
         """The profile of every column by itself, in as few scans as the engine can do with. Raises as `profiles`."""
         masks = [1 << place for place in range(self.columns)]
         new = [mask for mask in masks if mask not in self._known]
-        self._ask(new, self._single_statements(new))
+        self._ask(self._single_statements(new))
         return [self._known[mask] for mask in masks]
 
     def sizes(self, mask: int) -> ClassSizes:
@@ -136,6 +143,10 @@ class TableProfiler:
         self._known[mask] = sizes.profile(self.k)
         self._meter.sets += 1
         return sizes
+
+    def known(self) -> dict[str, ClassProfile]:
+        """The profiles of single columns that are known by now, by the column's name. No statement."""
+        return {name: self._known[1 << place] for place, name in enumerate(self.names) if 1 << place in self._known}
 
     def counts(self) -> tuple[int, tuple[int, ...]]:
         """Rows, and the NULLs of each column. One statement, one scan."""
@@ -150,11 +161,15 @@ class TableProfiler:
     def planned_first(self) -> list[Statement[Any]]:
         """The statements that `counts`, `singles` and `sizes` of all columns would ask."""
         singles = self._single_statements([1 << place for place in range(self.columns)])
-        return [self._counts_statement(), *singles, self._sizes_statement(self.everything)]
+        return [
+            self._counts_statement(),
+            *(question for _, question in singles),
+            self._sizes_statement(self.everything),
+        ]
 
     def planned(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
         """The statements that `profiles` would ask."""
-        return self._statements(masks)
+        return [question for _, question in self._statements(masks)]
 
     def _names(self, mask: int) -> tuple[str, ...]:
         return names_of(mask, self.names)
@@ -165,28 +180,28 @@ class TableProfiler:
     def _sizes_statement(self, mask: int) -> Statement[ClassSizes]:
         return class_sizes(self.engine.dialect, self.source, self._names(mask), self.entity)
 
-    def _single_statements(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
+    def _single_statements(self, masks: Sequence[int]) -> list[Question]:
         dialect = self.engine.dialect
-        width = dialect.grouping_arguments
         if self.entity is not None or not dialect.grouping_pays or self.source.drawn:
             return self._statements(masks)
-        parts = [masks[start : start + width] for start in range(0, len(masks), width)]
+        share = -(-len(masks) // self.engine.workers)  # one scan for each session keeps all of them busy
         return [
-            class_profiles_in_one_scan(dialect, self.source, [self._names(mask) for mask in part], self.k)
-            for part in parts
+            (part, class_profiles_in_one_scan(dialect, self.source, [self._names(mask) for mask in part], self.k))
+            for part in _parts(masks, min(dialect.grouping_arguments, share))
         ]
 
-    def _statements(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
-        dialect = self.engine.dialect
+    def _statements(self, masks: Sequence[int]) -> list[Question]:
+        """The statements that profile the column sets, each with the sets it answers for."""
+        dialect, source = self.engine.dialect, self.source
         if self.entity is not None:
-            return [entity_profile(dialect, self.source, self._names(m), self.k, self.entity) for m in masks]
-        if self.source.drawn:
-            return [self._statement_of_sample(part) for part in _parts(masks, dialect.grouping_arguments)]
+            return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
+        if source.drawn:
+            parts = _narrow_parts(masks, dialect.grouping_arguments)
+            return [(part, self._statement_of_sample(part)) for part in parts]
         small = self.rows is not None and self.rows <= dialect.union_rows
-        width = dialect.union_sets if small else 1
         return [
-            class_profiles(dialect, self.source, [self._names(m) for m in masks[start : start + width]], self.k)
-            for start in range(0, len(masks), width)
+            (part, class_profiles(dialect, source, [self._names(mask) for mask in part], self.k))
+            for part in _parts(masks, dialect.union_sets if small else 1)
         ]
 
     def _statement_of_sample(self, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
@@ -194,28 +209,34 @@ class TableProfiler:
         make = class_profiles_in_one_scan if len(masks) > 1 else class_profiles
         return make(self.engine.dialect, self.source, [self._names(mask) for mask in masks], self.k)
 
-    def _ask(self, masks: Sequence[int], statements: Sequence[Statement[list[ClassProfile]]]) -> None:
-        """Asks the statements, which together answer the masks in order.
+    def _ask(self, questions: Sequence[Question]) -> None:
+        """Asks the statements, a handful at a time; what was answered before the work had to end is known."""
+        todo = list(questions)
 
-        A handful at a time, so that what was answered before the budget ended is known.
-        """
-        todo, answered = list(statements), 0
+        def keep(place: int, profiles: list[ClassProfile]) -> None:
+            self._known.update(zip(todo[place][0], profiles, strict=True))
+            self._meter.sets += len(profiles)
+
         while todo:
             step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
-            for profiles in self._run(todo[:step]):
-                self._known.update(zip(masks[answered : answered + len(profiles)], profiles, strict=True))
-                answered += len(profiles)
-                self._meter.sets += len(profiles)
+            self._run([statement for _, statement in todo[:step]], keep)
             del todo[:step]
 
-    def _run(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
+    def _run(
+        self, statements: Sequence[Statement[Answer]], keep: Callable[[int, Answer], None] = lambda place, answer: None
+    ) -> list[Answer]:
         """The answers, within the budget."""
         if self._meter.statements_left < len(statements):
-            raise BudgetSpent("the statement budget (--max-statements) is used up")
-        return self.engine.run_many(statements, self._meter.deadline)
+            most = self._meter.most or 0
+            raise BudgetSpent(f"the budget of {plural(most, 'statement')} (--max-statements) is used up")
+        return self.engine.run_many(statements, self._meter.deadline, keep)
 
 
-def _parts(masks: Sequence[int], width: int) -> Iterator[list[int]]:
+def _parts(masks: Sequence[int], width: int) -> list[Sequence[int]]:
+    return [masks[start : start + max(1, width)] for start in range(0, len(masks), max(1, width))]
+
+
+def _narrow_parts(masks: Sequence[int], width: int) -> Iterator[list[int]]:
     """The sets in their order, in parts of at most SAMPLE_SETS, each with at most `width` columns or one set."""
     part: list[int] = []
     columns = 0

@@ -1,5 +1,6 @@
-"""What is going on, on stderr: one live line at a terminal, a plain line now and then elsewhere."""
+"""What is going on, on stderr: a live line at a terminal, a plain line now and then elsewhere."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,7 +8,7 @@ from typing import TextIO
 
 from qidsql.engines.base import Asked, Engine
 
-QUIET_SECONDS = 1.0  # nothing is shown for work that is done by then
+SHOW_AFTER = 1.0  # seconds; work that is done by then needs no progress
 PLAIN_EVERY = 30.0  # seconds between two lines where no line can be redrawn
 
 
@@ -17,45 +18,52 @@ def progress(engine: Engine, stream: TextIO, quiet: bool) -> Iterator[Callable[[
     if quiet:
         yield lambda stage: None
         return
-    live = stream.isatty()
-    line = _Line(stream, live)
-
-    def asked(_: Asked) -> None:
-        line.statements += 1
-        line.show()
-
-    engine.watchers.append(asked)
+    news = _News()
+    engine.watchers.append(news.asked)
+    ticker = threading.Thread(target=_live if stream.isatty() else _plain, args=(news, stream), daemon=True)
+    ticker.start()
     try:
-        yield line.tell
+        yield news.tell
     finally:
-        engine.watchers.remove(asked)
-        line.clear()
+        engine.watchers.remove(news.asked)
+        news.over.set()
+        ticker.join()
 
 
-class _Line:
-    def __init__(self, stream: TextIO, live: bool) -> None:
-        self.statements = 0
-        self._stream, self._live = stream, live
-        self._stage = ""
+class _News:
+    """What there is to tell."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
         self._started = time.monotonic()
-        self._next = self._started + (QUIET_SECONDS if live else PLAIN_EVERY)
-        self._drawn = False
+        self._statements = 0
+        self._stage = self._last = ""
 
     def tell(self, stage: str) -> None:
-        self._stage = stage
-        self.show()
+        self._stage, self._last = stage, ""
 
-    def show(self) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + (0.1 if self._live else PLAIN_EVERY)
-        text = f"{self._stage}: {self.statements:,} statements, {now - self._started:.0f} s"
-        self._stream.write(f"\r\x1b[K{text[:110]}" if self._live else f"qidsql: {text}\n")
-        self._stream.flush()
-        self._drawn = self._live
+    def asked(self, answered: Asked) -> None:
+        self._statements += 1
+        self._last = answered.purpose
 
-    def clear(self) -> None:
-        if self._drawn:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+    def __str__(self) -> str:
+        last = f" (done: {self._last})" if self._last else ""
+        seconds = time.monotonic() - self._started
+        return f"{seconds:.0f} s, {self._statements:,} statements: {self._stage}{last}"
+
+
+def _live(news: _News, stream: TextIO) -> None:
+    if news.over.wait(SHOW_AFTER):
+        return
+    from rich.console import Console  # a live line is rarely needed, and rich takes a while to load
+    from rich.status import Status
+
+    with Status(str(news), console=Console(file=stream, highlight=False, markup=False)) as status:
+        while not news.over.wait(0.2):
+            status.update(str(news))
+
+
+def _plain(news: _News, stream: TextIO) -> None:
+    while not news.over.wait(PLAIN_EVERY):
+        stream.write(f"qidsql: {news}\n")
+        stream.flush()

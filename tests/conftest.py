@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.postgres_server import PostgresServer
+from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -45,12 +46,44 @@ def postgres_store(postgres_url: str) -> Iterator[PostgresStore]:
         yield store
 
 
+@pytest.fixture
+def reader(postgres_store: PostgresStore) -> Iterator[str]:
+    """A role that may look into the store's schema and nothing else; nobody but the superuser may make temp tables."""
+    admin = postgres_store.admin
+    role, database = f"reader_{postgres_store.schema}", quoted(admin.info.dbname)
+    admin.execute(f"CREATE ROLE {role} LOGIN NOSUPERUSER NOINHERIT".encode())
+    admin.execute(f"GRANT USAGE ON SCHEMA {postgres_store.schema} TO {role}".encode())
+    admin.execute(f"REVOKE TEMP ON DATABASE {database} FROM PUBLIC".encode())
+    yield role
+    admin.execute(f"GRANT TEMP ON DATABASE {database} TO PUBLIC".encode())
+    admin.execute(f"DROP OWNED BY {role}".encode())
+    admin.execute(f"DROP ROLE {role}".encode())
+
+
+@pytest.fixture(scope="module")
+def spare_server() -> Iterator[PostgresServer]:
+    """A server that a test may stop, freeze or give other passwords."""
+    with PostgresServer() as server:
+        yield server
+
+
 @pytest.fixture(params=["duckdb", "postgres"])
 def store(request: pytest.FixtureRequest) -> Store:
     """Each engine in turn: a test that takes it runs once per engine."""
     found = request.getfixturevalue(f"{request.param}_store")
     assert isinstance(found, Store)
     return found
+
+
+@pytest.fixture(scope="module", params=["duckdb", "postgres"])
+def module_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The same, filled once for all tests of a file."""
+    if request.param == "duckdb":
+        with DuckDBStore(tmp_path_factory.mktemp("store") / "store.duckdb") as store:
+            yield store
+    else:
+        with PostgresStore(request.getfixturevalue("postgres_url")) as store:
+            yield store
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,8 @@
 """The main job, end to end, on both engines."""
 
-from qidsql.audit import Verdict, audit
+from qidsql.findings import Verdict
 from qidsql.policy import Policy
+from qidsql.verbs.audit import audit
 from tests.stores import Store
 
 

@@ -88,8 +88,15 @@ class Engine(ABC):
         """The answer to one statement. Raises as `run_many`."""
         return self.run_many([statement], deadline)[0]
 
-    def run_many(self, statements: Sequence[Statement[Answer]], deadline: float | None = None) -> list[Answer]:
+    def run_many(
+        self,
+        statements: Sequence[Statement[Answer]],
+        deadline: float | None = None,
+        keep: Callable[[int, Answer], None] = lambda place, answer: None,
+    ) -> list[Answer]:
         """The answers in the order of the statements, asked in parallel on all workers.
+
+        `keep` is handed each statement's place and answer, also when the others come to nothing.
 
         At the first error, at Ctrl-C and at the deadline (of `time.monotonic`) every running statement is cancelled
         on the server and the engine is closed. Raises StatementError, AccessError, ConnectionLost, Interrupted,
@@ -117,6 +124,9 @@ class Engine(ABC):
             raise
         finally:
             self.seconds += time.monotonic() - started
+            for place, future in enumerate(futures):
+                if future.done() and not future.cancelled() and future.exception() is None:
+                    keep(place, future.result())
         return [future.result() for future in futures]
 
     @property

@@ -2,6 +2,7 @@
 
 import os
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -12,7 +13,10 @@ EXPECTED = (
     "a Postgres URL (postgresql://user@host/db, service=NAME), a DuckDB database, a parquet, csv or json file, "
     "or env:NAME"
 )
-POSTGRES_KEYWORDS = r"^\s*(service|host|hostaddr|dbname|user|port|passfile|sslmode)\s*=\s*\S"
+POSTGRES_KEYWORDS = (
+    r"^\s*(service|host|hostaddr|dbname|user|port|password|passfile|options|application_name|connect_timeout|"
+    r"target_session_attrs|(ssl|gss|krb|keepalives|channel_|load_|require_|client_|tcp_)\w*)\s*=\s*\S"
+)
 
 
 def connect(
@@ -29,11 +33,14 @@ def connect(
         from qidsql.engines import postgres
 
         return postgres.connect(text, workers, statement_seconds, snapshot)
-    if text.startswith("duckdb://"):
-        return _open_path(text.removeprefix("duckdb://").removeprefix("/") or ":memory:", absolute=text.count("/") > 3)
+    if text.startswith("duckdb:"):
+        return _open_path(_path_of_url(text))
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)
     if scheme:
         raise SourceError(f"qidsql knows no source of the kind {scheme[1]}://; expected {EXPECTED}")
+    if re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) and not _exists(text):
+        # Nearly a URL or a connection string. Not echoed: it may hold a password.
+        raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
     return _open_path(text)
 
 
@@ -53,33 +60,77 @@ def _from_environment(source: str | None) -> str:
     return source
 
 
-def _open_path(text: str, absolute: bool = False) -> Engine:
+def _path_of_url(url: str) -> str:
+    """The path in a DuckDB URL: duckdb:///abs/path, duckdb:relative/path, and SQLAlchemy's duckdb:///relative."""
+    rest = url.removeprefix("duckdb:")
+    path = re.sub(r"^//(?=[^/])|^/+(?=/)", "", rest)
+    if path.strip("/") in ("", ":memory:"):
+        raise SourceError(
+            f"{url} names no file; an audit needs one that is there, such as duckdb:///data/clinic.duckdb"
+        )
+    relative = path.lstrip("/")
+    if rest.startswith("///") and not _exists(path.rpartition("?")[0] or path):
+        return relative if _exists(relative.rpartition("?")[0] or relative) else path
+    return path
+
+
+def _open_path(text: str) -> Engine:
     """An engine on a database file or on data files; options may follow a question mark."""
     from qidsql.engines import duckdb
 
-    path_text, _, query = text.partition("?") if not Path(text).exists() else (text, "", "")
-    options = dict(parse_qsl(query))
-    if "?" in text and not options and not Path(text).exists():
-        path_text = text  # a question mark of a pattern, not of options
-    if absolute:
-        path_text = "/" + path_text.lstrip("/")
-    path = Path(path_text).expanduser()
-    if re.search(r"[*?\[]", path_text) and not path.exists():
-        return duckdb.open_files(str(path), path_text, options)
-    if path.is_dir():
+    path_text, options = text, {}
+    if not _exists(text) and (found := re.fullmatch(r"(.+)\?(\w+=[^?]*)?", text, flags=re.DOTALL)):
+        path_text, options = found[1], dict(parse_qsl(found[2] or "", keep_blank_values=True))
+    path = _expanded(path_text)
+    if re.search(r"[*?\[]", path_text) and not _exists(path_text):
+        return duckdb.open_files(path, path_text, options)
+    if _exists(path_text) and path.is_dir():
         raise SourceError(
             f"{path_text} is a folder; name a file in it, or a pattern such as {path_text.rstrip('/')}/*.parquet"
         )
-    if not path.exists():
-        raise SourceError(f"there is no file {path_text}; expected {EXPECTED}")
-    if not os.access(path, os.R_OK):
-        raise SourceError(f"{path_text} may not be read by this user; check the file's permissions")
+    if not _exists(path_text):
+        near = get_close_matches(path.name, _names_beside(path), n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"expected {EXPECTED}"
+        raise SourceError(f"there is no file {path_text}; {hint}")
+    if not path.is_file():
+        raise SourceError(
+            f"{path_text} is not a regular file; write its data to one first, an audit reads it many times"
+        )
     if _is_database(path):
         return duckdb.open_database(path, path_text, options)
-    return duckdb.open_files(str(path), path_text, options)
+    return duckdb.open_files(path, path_text, options)
+
+
+def _expanded(text: str) -> Path:
+    """The path with its ~ resolved. Raises SourceError."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise SourceError(
+            f"{text} begins with a home folder that this system does not know; write the path out"
+        ) from None
+
+
+def _exists(text: str) -> bool:
+    """Whether there is such a file or folder, as far as this user can see."""
+    try:
+        return _expanded(text).exists()
+    except OSError:  # a folder on the way is closed to this user, or the name is longer than names can be
+        return False
+
+
+def _names_beside(path: Path) -> list[str]:
+    """What else is in the file's folder."""
+    try:
+        return os.listdir(path.parent)
+    except OSError:
+        return []
 
 
 def _is_database(path: Path) -> bool:
-    """By the mark in the file; the ending alone also counts, so that the error names the cause."""
-    with path.open("rb") as file:
-        return file.read(12)[8:] == b"DUCK" or path.suffix.lower() in (".duckdb", ".ddb")
+    """By the mark in the file; the ending alone also counts, so that the error names the cause. Raises SourceError."""
+    try:
+        with path.open("rb") as file:
+            return file.read(12)[8:] == b"DUCK" or path.suffix.lower() in (".duckdb", ".ddb")
+    except OSError as error:
+        raise SourceError(f"{path.name} cannot be read ({error.strerror}); check the file's permissions") from None

@@ -4,32 +4,36 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 from sqlglot import exp
 
 from qidsql.engines.base import Engine
+from qidsql.engines.duckdb_files import DataFiles, allowed_paths, find_files, read_files
 from qidsql.engines.naming import find_table
-from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError
+from qidsql.errors import (
+    AccessError,
+    ConnectionLost,
+    Interrupted,
+    QidsqlError,
+    SourceError,
+    StatementError,
+    UsageError,
+)
 from qidsql.schema import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import DUCKDB
+from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
 
-READERS = {
-    ".parquet": "read_parquet",
-    ".pq": "read_parquet",
-    ".csv": "read_csv",
-    ".tsv": "read_csv",
-    ".txt": "read_csv",
-    ".json": "read_json",
-    ".jsonl": "read_json",
-    ".ndjson": "read_json",
-}
 WORKERS = 2  # DuckDB spreads one statement over all cores itself; two statements at once fill the gaps of small ones
-OPTIONS = ("memory_limit", "threads")
+OPTIONS = {  # what may stand behind the path, and what it must look like
+    "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),
+    "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
+}
 
 
 class DuckDBSession:
@@ -52,20 +56,23 @@ class DuckDBEngine(Engine):
     """A DuckDB database, or an own one over data files.
 
     `connection` belongs to the engine from here on. `workspace` is a private temporary folder (spilled intermediate
-    results, and the parsed form of CSV files); it is removed when the engine is closed.
+    results, and the parsed form of files that are not read in place); it is removed when the engine is closed.
+    `files` are the data files where the database is our own.
     """
 
     dialect = DUCKDB
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, label: str, workspace: Path, kind: str = "table") -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, label: str, workspace: Path, files: DataFiles | None = None
+    ) -> None:
+        self._remove = weakref.finalize(self, shutil.rmtree, workspace, ignore_errors=True)
         super().__init__([DuckDBSession(connection.cursor()) for _ in range(WORKERS)])
         self.label = label
-        self.snapshot = (
-            "read-only file, which nobody can change meanwhile" if kind == "table" else "files read in place"
-        )
         self._connection = connection
-        self._kind = kind
-        self._remove = weakref.finalize(self, shutil.rmtree, workspace, ignore_errors=True)
+        self._files = files
+        self.snapshot = "read-only file, which nobody can change meanwhile"
+        if files is not None:
+            self.snapshot = "files read in place" if files.kind == "parquet" else "files parsed once, at the start"
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
 
     def release(self) -> None:
@@ -73,6 +80,10 @@ class DuckDBEngine(Engine):
         self._remove()
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
+        if self._files is not None and isinstance(error, duckdb.PermissionException):
+            return StatementError(  # the file's name is looked up like a pattern, which only the file itself allows
+                f"DuckDB could not find the data ({purpose}): a file of {self.label} was moved or removed meanwhile"
+            )
         return translate(error, purpose)
 
     def table_names(self) -> list[TableName]:
@@ -85,36 +96,37 @@ class DuckDBEngine(Engine):
         row = next(row for row in rows if self._name(row) == name)
         # A view does not say which collation its columns inherit: with any collation about, compare texts by bytes.
         collated = bool(row[5]) or (row[3] == "view" and any(other[5] for other in rows))
+        # The catalog lists a view's columns as of its making; the query behind it may have more by now.
         columns = tuple(
             Column(
                 name=str(column),
-                type=str(kind),
-                nullable=bool(nullable),
-                comparison=Comparison.BYTES if collated and kind == "VARCHAR" else Comparison.VALUE,
+                type=_without_labels(str(kind)),
+                nullable=nullable != "NO",
+                comparison=_comparison(str(kind), collated),
             )
-            for column, kind, nullable in self._catalog(
-                "columns", catalog=name.catalog, schema=name.schema, table=name.name
+            for column, kind, nullable, *_ in self._catalog(
+                "columns", purpose=f"columns of {name}", table=table_node(name)
             )
         )
-        notes = ("its texts are compared byte by byte: a collation would merge values that a reader tells apart",)
         return Table(
             name=name,
-            kind=self._kind if self._kind != "table" else str(row[3]),
+            kind="file" if self._files is not None else str(row[3]),
             columns=columns,
             estimated_rows=None if row[4] is None else integer(row[4]),
-            notes=notes if collated else (),
             row_address=("rowid",) if row[3] == "table" and not _shadowed("rowid", columns) else (),
         )
 
     def _name(self, row: Row) -> TableName:
         return TableName(name=str(row[2]), schema=str(row[1]), catalog=str(row[0]))
 
-    def _catalog(self, template: str, **holes: Filling) -> list[Row]:
+    def _catalog(self, template: str, purpose: str = "catalog", **holes: Filling) -> list[Row]:
         """Rows of a catalog query."""
         try:
-            return self._connection.execute(fill(f"duckdb/{template}", **holes).sql("duckdb")).fetchall()
-        except duckdb.Error as error:
-            raise translate(error, "reading the catalog") from None
+            return self._connection.execute(
+                fill(f"duckdb/{template}", **holes).sql("duckdb", comments=False)
+            ).fetchall()
+        except (duckdb.Error, RuntimeError) as error:
+            raise self.translate(error, purpose) from None
 
 
 def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
@@ -122,63 +134,65 @@ def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
     return any(column.name.lower() == hidden for column in columns)
 
 
-def open_database(path: Path, label: str, options: dict[str, str]) -> DuckDBEngine:
-    """An engine on a database file, opened read-only. Raises SourceError."""
-    workspace = Path(tempfile.mkdtemp(prefix="qidsql-"))
-    try:
+def open_database(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:
+    """An engine on a database file, opened read-only. Raises SourceError, UsageError, Interrupted."""
+    with _opening(label) as workspace:
         connection = duckdb.connect(str(path), read_only=True, config=_config(workspace, options))
         _seal(connection, [])
-    except duckdb.Error as error:
-        shutil.rmtree(workspace, ignore_errors=True)
-        raise _open_error(error, label) from None
-    return DuckDBEngine(connection, label, workspace)
+        return DuckDBEngine(connection, label, workspace)
 
 
-def open_files(pattern: str, label: str, options: dict[str, str]) -> DuckDBEngine:
-    """An engine on data files of one kind, named or by a pattern. Raises SourceError."""
-    name = re.sub(r"\.(gz|zst)$", "", pattern.rstrip("*"), flags=re.IGNORECASE)
-    reader = READERS.get(Path(pattern).suffix.lower()) or READERS.get(Path(name).suffix.lower())
-    if reader is None:
-        known = ", ".join(READERS)
-        raise SourceError(f"{label} is neither a DuckDB database nor one of the files qidsql reads ({known})")
+def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:
+    """An engine on data files of one kind, named or by a pattern. Raises SourceError, UsageError, Interrupted."""
+    files = find_files(path, label)
+    reading = {name: value for name, value in options.items() if name == "header" and files.kind == "csv"}
+    with _opening(label) as workspace:
+        settings = _config(workspace, {name: value for name, value in options.items() if name not in reading})
+        store = ":memory:" if files.kind == "parquet" else str(workspace / "parsed.duckdb")
+        connection = duckdb.connect(store, config=settings)
+        read_files(lambda sql: connection.execute(sql).fetchall(), files, reading)
+        _seal(connection, allowed_paths(files))
+        return DuckDBEngine(connection, label, workspace, files)
+
+
+@contextmanager
+def _opening(label: str) -> Iterator[Path]:
+    """A private temporary folder for an engine; removed again when the engine cannot be made, whatever the reason."""
     workspace = Path(tempfile.mkdtemp(prefix="qidsql-"))
     try:
-        store = ":memory:" if reader == "read_parquet" else str(workspace / "parsed.duckdb")
-        connection = duckdb.connect(store, config=_config(workspace, options))
-        _read_files(connection, reader, _table_of(pattern), pattern)
-        _seal(connection, [str(Path(pattern.split("*")[0]).parent)] if reader == "read_parquet" else [])
-    except duckdb.Error as error:
+        yield workspace
+    except BaseException as error:
         shutil.rmtree(workspace, ignore_errors=True)
-        raise _open_error(error, label) from None
-    return DuckDBEngine(connection, label, workspace, kind="file")
+        if isinstance(error, duckdb.Error):
+            raise _open_error(error, label) from None
+        if _by_ctrl_c(error):
+            raise Interrupted(f"interrupted while {label} was opened") from None
+        raise
 
 
-def _read_files(connection: duckdb.DuckDBPyConnection, reader: str, table: str, pattern: str) -> None:
-    """Makes the files a table or view of that name."""
-    view = exp.to_table(exp.to_identifier(table, quoted=True).sql("duckdb"), dialect="duckdb")
-    holes: dict[str, Filling] = {"view": view, "paths": pattern}
-    if reader != "read_csv":
-        connection.execute(fill(f"duckdb/{reader}", **holes).sql("duckdb"))
-        return
-    try:
-        connection.execute(fill("duckdb/read_csv", plain=exp.false(), **holes).sql("duckdb"))
-    except (duckdb.ConversionException, duckdb.InvalidInputException):
-        # A value far down does not fit the type found at the top: every value as its text is exact too.
-        connection.execute(fill("duckdb/read_csv", plain=exp.true(), **holes).sql("duckdb"))
+def _comparison(kind: str, collated: bool) -> Comparison:
+    """How values of a type are compared, so that what a reader tells apart stays apart."""
+    if kind in ("INTERVAL", "VARIANT"):  # 1 month equals 30 days there, and 1 equals 1.0
+        return Comparison.TEXT
+    if collated and "VARCHAR" in kind:
+        return Comparison.BYTES if kind == "VARCHAR" else Comparison.TEXT
+    return Comparison.VALUE
 
 
-def _table_of(pattern: str) -> str:
-    """The name under which files are audited: their own, without endings, or their folder's for a bare pattern."""
-    path = Path(pattern)
-    stem = path.name.split(".")[0]
-    return stem if not re.search(r"[*?\[]", stem) else (path.parent.name or "files")
+def _without_labels(kind: str) -> str:
+    """A type's name without the labels of its ENUMs: they are values of cells."""
+    return re.sub(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)", "ENUM", kind)
 
 
-def _config(workspace: Path, options: dict[str, str]) -> dict[str, str | bool | int | float | list[str]]:
+def _config(workspace: Path, options: Mapping[str, str]) -> dict[str, str | bool | int | float | list[str]]:
     """Settings from the first moment on: nothing is spilled beside the production file, nothing is downloaded."""
-    unknown = sorted(set(options) - set(OPTIONS))
-    if unknown:
-        raise SourceError(f"unknown option {', '.join(unknown)} behind the path; expected {' or '.join(OPTIONS)}")
+    for name, value in options.items():
+        if name not in OPTIONS:
+            known = " or ".join(OPTIONS)
+            raise UsageError(f"unknown option {name} behind the path; expected {known} (header for csv files)")
+        form, words = OPTIONS[name]
+        if not re.fullmatch(form, value, flags=re.IGNORECASE):
+            raise UsageError(f"the option {name} behind the path must be {words}, got {value or 'nothing'}")
     return {
         "temp_directory": str(workspace / "spill"),
         "autoinstall_known_extensions": False,
@@ -187,12 +201,12 @@ def _config(workspace: Path, options: dict[str, str]) -> dict[str, str | bool | 
     }
 
 
-def _seal(connection: duckdb.DuckDBPyConnection, folders: Sequence[str]) -> None:
-    """Cuts the database off from files and settings, whatever a view's definition may try."""
+def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:
+    """Cuts the database off from other files and from settings, whatever a view's definition may try."""
     connection.execute("SET enable_progress_bar = false")
-    if folders:
-        array = exp.Array(expressions=[exp.Literal.string(folder) for folder in folders])
-        connection.execute(f"SET allowed_directories = {array.sql('duckdb')}")
+    if paths:
+        array = exp.Array(expressions=[exp.Literal.string(path) for path in paths])
+        connection.execute(f"SET allowed_paths = {array.sql('duckdb')}")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
 
@@ -206,48 +220,76 @@ def _open_error(error: duckdb.Error, label: str) -> QidsqlError:
         return SourceError(
             f"{label} is open for writing in {program} (process {holder[2]}); close it there, or audit a copy"
         )
+    if "Could not set lock" in text:
+        return SourceError(f"{label} is open for writing in another process; close it there, or audit a copy")
     if isinstance(error, duckdb.ConnectionException) and "different configuration" in text:
         return SourceError(f"{label} is open in this process with other settings; close that connection first")
-    if "not a valid DuckDB database" in text:
-        return SourceError(f"{label} is not a DuckDB database file")
-    version = re.search(r"version number (\d+), but we can only read versions? ([\d, and-]+\d)", text)
+    version = re.search(
+        r"version number (\d+), but we can only read (?:storage )?versions? (between \d+ and \d+|\d+)", text
+    )
     if version:
         return SourceError(
-            f"{label} has the storage version {version[1]}, this DuckDB reads {version[2]}; "
+            f"{label} has the storage version {version[1]}, DuckDB {duckdb.__version__} reads {version[2]}; "
             f"upgrade the duckdb package, or export the file with the DuckDB that wrote it"
         )
+    if "not a valid DuckDB database" in text:
+        return SourceError(f"{label} is not a DuckDB database file")
+    if "Corrupt database file" in text or "Could not read enough bytes" in text:
+        return SourceError(f"{label} is damaged or cut short; restore it from a backup, or copy it again")
     if isinstance(error, duckdb.PermissionException) or "Permission denied" in text:
         return SourceError(f"{label} may not be read by this user; check the file's permissions")
-    if "No files found" in text:
-        return SourceError(f"no files match {label}")
-    if isinstance(error, (duckdb.InvalidInputException, duckdb.ConversionException)):
-        line = re.search(r"line:? (\d+)", text, flags=re.IGNORECASE)
-        where = f" at line {line[1]}" if line else ""
-        return SourceError(f"{label} cannot be parsed{where}: it is not the well-formed table its name promises")
     if isinstance(error, duckdb.OutOfMemoryException):
         return SourceError(
-            f"{label} does not fit DuckDB's memory limit; raise it with ?memory_limit=8GB behind the path"
+            f"{label} does not fit DuckDB's memory limit or the temporary folder; raise it with ?memory_limit=8GB "
+            f"behind the path, or point TMPDIR to a larger disk"
         )
+    if "encoded" in text and "utf-8" in text:
+        return SourceError(f"{label} is not UTF-8 text; convert it, for example with iconv -t UTF-8")
+    if isinstance(error, (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.DataError)):
+        line = re.search(r"\b(?:on|in) line:? (\d+)", text, flags=re.IGNORECASE)
+        where = f" at line {line[1]}" if line else ""
+        found = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+        why = "it is not what its name promises"
+        if found:
+            why = f"{found[2]} fields where {found[1]} are expected"
+        elif "sniffing" in text:
+            why = "its lines differ in their number of fields or in their ends, or a quote is left open"
+        return SourceError(f"{label} cannot be parsed{where}: {why}; correct the file, or export it again")
     return SourceError(f"{label} cannot be opened by DuckDB ({type(error).__name__})")
+
+
+def _by_ctrl_c(error: BaseException) -> bool:
+    """Whether it is what DuckDB makes of Ctrl-C in the main thread."""
+    return isinstance(error, RuntimeError) and "interrupted" in str(error)
 
 
 def translate(error: Exception, purpose: str) -> QidsqlError:
     """A failed statement in our words."""
+    if _by_ctrl_c(error):
+        return Interrupted(f"interrupted ({purpose})")
     if isinstance(error, duckdb.OutOfMemoryException):
         return StatementError(
-            f"DuckDB ran out of memory or temporary space at the {purpose}; "
-            f"raise ?memory_limit=..., free disk space in the temporary folder, or audit fewer columns"
+            f"DuckDB ran out of memory or temporary space ({purpose}); put ?memory_limit=8GB behind the path, "
+            f"free disk space in the temporary folder (TMPDIR), or audit fewer columns"
         )
-    if isinstance(error, duckdb.InterruptException) or "Interrupted" in str(error)[:40]:
-        return ConnectionLost(f"DuckDB was interrupted at the {purpose}")
+    if isinstance(error, duckdb.InterruptException):
+        return ConnectionLost(f"DuckDB was interrupted ({purpose})")
     if isinstance(error, duckdb.PermissionException):
         return AccessError(
-            f"DuckDB refused the {purpose}: the table reads files or extensions, and an audit is cut off from both"
+            f"DuckDB refused to read it ({purpose}): the view reads files or other databases, and an "
+            f"audit is cut off from both; name the file itself as the source, or audit a table made from the view"
         )
-    if isinstance(error, duckdb.ConversionException):
+    if isinstance(error, (duckdb.BinderException, duckdb.CatalogException)):
         return StatementError(
-            f"DuckDB could not convert a value at the {purpose}; look at --where and at the view's casts"
+            f"DuckDB cannot make sense of a statement ({purpose}): --where compares or calls what its columns' "
+            f"types do not allow (write CAST(age AS INTEGER) >= 18), or a view no longer fits the tables below it"
+        )
+    if isinstance(error, (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)):
+        return StatementError(f"DuckDB could not compute a value ({purpose}); look at --where and at the view's casts")
+    if isinstance(error, duckdb.IOException) or "Corrupt database file" in str(error):
+        return StatementError(
+            f"DuckDB could not read the data ({purpose}): a file is damaged, or was changed or removed meanwhile"
         )
     if isinstance(error, duckdb.Error):
-        return StatementError(f"DuckDB could not answer the {purpose} ({type(error).__name__})")
-    return StatementError(f"the DuckDB driver failed at the {purpose} ({type(error).__name__})")
+        return StatementError(f"DuckDB could not answer a statement ({purpose}; {type(error).__name__})")
+    return StatementError(f"the DuckDB driver failed ({purpose}; {type(error).__name__})")

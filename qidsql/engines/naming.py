@@ -1,6 +1,7 @@
 """From the name a user types to a table of the catalog."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -25,30 +26,37 @@ def find_table(
             raise UsageError(f"{label} has no table that this user may read")
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise UsageError(f"{label} has {len(names)} tables, name one: {shown}")
-    for parts in _readings(typed, dialect):
+    if "://" in typed:  # not echoed: it may hold a password
+        raise UsageError("the table's name looks like a URL; the source comes first, then the table")
+    for readings in _readings(typed, dialect):
         for same in (str.__eq__, lambda a, b: a.lower() == b.lower()):
-            found = [name for name in known if _matches(name, parts, same)]
-            if len(found) > 1 and len(parts) == 1:
+            found = [name for name in known if any(_matches(name, parts, same) for parts in readings)]
+            if len(found) > 1 and all(_matches(name, readings[0], same) for name in found):
                 first = [[name for name in found if name.schema == schema] for schema in search_path]
                 found = next((names for names in first if names), found)
             if len(found) == 1:
                 return found[0]
             if found:
                 meant = ", ".join(str(name) for name in found[:6])
-                raise UsageError(f"{typed} could be any of {meant}; write the schema and the exact name")
+                raise UsageError(f'{typed} could be any of {meant}; write schema and name, quoted: "schema"."name"')
     pool = {name.name: None for name in known} | {str(name): None for name in known}
     raise UnknownName("table", [typed], label, pool, hint="" if known else "this user sees no tables there")
 
 
-def _readings(typed: str, dialect: str) -> list[list[str]]:
-    """The ways to read a typed name: as one plain name, split at the dots, parsed as SQL."""
-    readings = [[typed], typed.split(".")]
+def _readings(typed: str, dialect: str) -> list[list[list[str]]]:
+    """The ways to read a typed name: as plain text, which may be split at any of its dots; as SQL.
+
+    Quotes are SQL before they are part of a name.
+    """
+    dots = [place for place, letter in enumerate(typed) if letter == "."]
+    pairs = [[typed[:dot], typed[dot + 1 :]] for dot in dots]
+    triples = [[typed[:a], typed[a + 1 : b], typed[b + 1 :]] for a, b in combinations(dots, 2)]
+    plain = [[typed], *pairs, *triples]
     try:
-        table = exp.to_table(typed, dialect=dialect)
-        readings.append([part.name for part in table.parts])
+        parsed = [[[part.name for part in exp.to_table(typed, dialect=dialect).parts]]]
     except (SqlglotError, ValueError):
-        pass
-    return readings
+        parsed = []
+    return [*parsed, plain] if '"' in typed else [plain, *parsed]
 
 
 def _matches(name: TableName, parts: Sequence[str], same: object) -> bool:

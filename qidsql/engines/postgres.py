@@ -1,266 +1,276 @@
 """Postgres: read-only sessions on one exported snapshot, that wait for no lock and see every row or fail."""
 
 import re
+import socket
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
+from os import dup
 
 import psycopg
-from psycopg import conninfo
+from psycopg import conninfo, pq
 from sqlglot import exp
 
-from qidsql.engines.base import Engine, Session
+from qidsql.engines.base import Engine
 from qidsql.engines.naming import find_table
-from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError
+from qidsql.engines.postgres_errors import not_connected, translate
+from qidsql.errors import AccessError, QidsqlError, SourceError, UnknownName, UsageError
 from qidsql.schema import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import POSTGRES
-from qidsql.sql.relation import relation
+from qidsql.sql.relation import relation, table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
 
+OLDEST_SERVER = 120000  # the catalogs have said since version 12 which collations merge texts
 KINDS = {"r": "table", "v": "view", "m": "materialized view", "p": "partitioned table", "f": "foreign table"}
 NOTES = {
     "m": "a materialized view shows the data of its last refresh",
-    "f": "a foreign table: its rows travel to this server at every scan",
+    "f": "a foreign table: its rows travel to this server at every scan, and no snapshot covers them",
+}
+OBSTACLES = {
+    "temporary": "{name} is a temporary table of another session, which nobody else can read; copy it into a table",
+    "schema": "the role {role} may not look into schema {schema}; run: GRANT USAGE ON SCHEMA {quoted_schema} TO {role}",
+    "table": "the role {role} may not read {name}; run: GRANT SELECT ON {quoted} TO {role}",
+    "row security": "row-level security hides rows of {name} from the role {role}; audit as its owner or a role that "
+    "has BYPASSRLS, else the answer would leave people out",
+    "unpopulated": "the materialized view {name} was never filled; run: REFRESH MATERIALIZED VIEW {quoted}",
 }
 
 
 class PostgresSession:
-    """One connection in one read-only transaction."""
+    """One connection, in one read-only transaction; or, without `snapshot`, in one for each statement."""
 
-    def __init__(self, connection: psycopg.Connection[Row]) -> None:
-        self._connection = connection
+    def __init__(self, connection: psycopg.Connection[Row], statement_seconds: int, snapshot: bool) -> None:
+        self.connection = connection
+        self._snapshot = snapshot
         self._cancelling = threading.Lock()
+        connection.read_only = True
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        self._settings = POSTGRES.render(
+            fill(
+                "postgres/settings",
+                statement_timeout=str(statement_seconds * 1000),
+                idle_timeout=str((statement_seconds + 1800) * 1000),  # others may be busy with a whole statement
+            )
+        ).encode()
+
+    def begin(self, snapshot: str | None = None) -> None:
+        """Starts the transaction, on a snapshot that another session has exported where one is named."""
+        if snapshot is not None:
+            name = exp.Literal.string(snapshot).sql("postgres")
+            self.connection.execute(f"SET TRANSACTION SNAPSHOT {name}".encode())
+        self.connection.execute(self._settings)
 
     def execute(self, sql: str) -> list[Row]:
-        return self._connection.execute(sql.encode()).fetchall()
+        if self._snapshot:
+            return self.connection.execute(sql.encode()).fetchall()
+        with self.connection.transaction():
+            self.begin()
+            return self.connection.execute(sql.encode()).fetchall()
+
+    def attempt(self, sql: str) -> list[Row]:
+        """As `execute`, but an error leaves the session as it was."""
+        with self.connection.transaction():
+            return self.execute(sql)
 
     def cancel(self) -> None:
         with self._cancelling:
             try:
-                self._connection.cancel_safe(timeout=5.0)
+                self.connection.cancel_safe(timeout=5.0)
             except psycopg.Error:
-                self._connection.close()  # nothing can be told to the server any more
+                self._hang_up()
 
     def close(self) -> None:
-        self._connection.close()
+        self.connection.close()
+
+    def _hang_up(self) -> None:
+        """Ends the wait for a server that cannot be reached any more. Closing the connection would not wake it."""
+        try:
+            with socket.socket(fileno=dup(self.connection.fileno())) as line:
+                line.shutdown(socket.SHUT_RDWR)
+        except (OSError, psycopg.Error):
+            pass  # it is down already
 
 
 class PostgresEngine(Engine):
-    """A Postgres database. The first session exports its snapshot, the others import it."""
+    """A Postgres database. The first session exports its snapshot, the others import it; it reads the catalog too."""
 
     dialect = POSTGRES
 
-    def __init__(self, catalog: psycopg.Connection[Row], sessions: Sequence[Session], label: str, shared: bool) -> None:
+    def __init__(self, sessions: Sequence[PostgresSession], label: str, snapshot: bool) -> None:
         super().__init__(sessions)
-        self._catalog_connection = catalog
         self.label = label
+        self._catalog_session = sessions[0]
         version, self.role, standby = self._catalog("session")[0]
         self.version = f"PostgreSQL {version}"
         place = " of a standby server" if standby else ""
-        self.snapshot = f"one snapshot{place} for all statements" if shared else "each statement sees its own moment"
-
-    def release(self) -> None:
-        self._catalog_connection.close()
+        self.snapshot = f"one snapshot{place} for all statements" if snapshot else "each statement sees its own moment"
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose)
 
     def table_names(self) -> list[TableName]:
-        return [_name(row) for row in self._catalog("tables")]
+        return [_name(row) for row in self._catalog("tables") if row[5] is None]
 
     def describe(self, table: str | None) -> Table:
-        rows = self._catalog("tables")
-        path = [str(row[0]) for row in self._catalog("search_path")]
-        name = find_table(table, [_name(row) for row in rows], "postgres", path, self.label)
-        oid, _, _, kind, estimate, secured = next(row for row in rows if _name(row) == name)
-        if secured:
-            raise AccessError(
-                f"row-level security hides rows of {name} from the role {self.role}; audit with the table's owner or a "
-                f"role that has BYPASSRLS, else the answer would leave people out"
-            )
+        rows = {_name(row): row for row in self._catalog("tables")}
+        name = self._find(table, rows)
+        oid, _, _, kind, estimate, _ = rows[name]
         columns = tuple(
             Column(str(column), str(data_type), bool(nullable), bool(readable), Comparison(str(comparison)))
             for column, data_type, nullable, readable, comparison in self._catalog("columns", oid=integer(oid))
         )
-        described = Table(
-            name=name,
-            kind=KINDS[str(kind)],
-            columns=columns,
-            estimated_rows=integer(estimate) if estimate is not None and integer(estimate) >= 0 else None,
-            notes=(NOTES[str(kind)],) if str(kind) in NOTES else (),
-            row_address=("tableoid", "ctid") if kind in ("r", "m", "p") else (),
+        if not columns:
+            raise UsageError(f"{name} has no columns, so there is nothing to audit")
+        return self._with_groupable_columns(
+            Table(
+                name=name,
+                kind=KINDS[str(kind)],
+                columns=columns,
+                estimated_rows=None if estimate is None else integer(estimate),
+                notes=(NOTES[str(kind)],) if str(kind) in NOTES else (),
+                row_address=("tableoid", "ctid") if kind in ("r", "m", "p") else (),
+            )
         )
-        if not any(column.readable for column in columns):
-            raise AccessError(f"the role {self.role} may not read {name}; run: GRANT SELECT ON {name} TO {self.role}")
-        return self._with_groupable_columns(described)
+
+    def _find(self, typed: str | None, rows: dict[TableName, Row]) -> TableName:
+        """The table that was meant. One that cannot be audited is refused, and never in the way of one that can."""
+        path = [str(row[0]) for row in self._catalog("search_path")]
+        obstacles = {name: row[5] for name, row in rows.items() if row[5] is not None}
+        try:
+            return find_table(typed, [name for name in rows if name not in obstacles], "postgres", path, self.label)
+        except UnknownName:
+            try:
+                name = find_table(typed, list(obstacles), "postgres", path, self.label)
+            except UsageError:
+                name = None
+            if name is None:
+                raise
+        message = OBSTACLES[str(obstacles[name])]
+        raise AccessError(
+            message.format(
+                name=name,
+                schema=name.schema,
+                quoted=table_node(name).sql("postgres"),
+                quoted_schema=exp.to_identifier(name.schema, quoted=True).sql("postgres"),
+                role=self.role,
+            )
+        )
 
     def _with_groupable_columns(self, table: Table) -> Table:
         """Columns whose type has no equality are compared as text. One statement to the planner, more if one fails."""
-        probed = [c for c in table.columns if c.readable and c.comparison is Comparison.VALUE]
-        if self._groupable(table, probed):
+        readable = [column for column in table.columns if column.readable]
+        if self._groupable(table, readable):
             return table
-        bad = {column.name for column in probed if not self._groupable(table, [column])}
-        columns = tuple(
-            Column(c.name, c.type, c.nullable, c.readable, Comparison.TEXT) if c.name in bad else c
-            for c in table.columns
-        )
+        values = [column for column in readable if column.comparison is Comparison.VALUE]
+        bad = {column.name for column in values if not self._groupable(table, [column])}
+        columns = tuple(replace(c, comparison=Comparison.TEXT) if c.name in bad else c for c in table.columns)
         return replace(table, columns=columns)
 
     def _groupable(self, table: Table, columns: Sequence[Column]) -> bool:
-        if not columns:
-            return True
         source = relation(self.dialect, table, columns)
         query = fill("postgres/groupable", relation=source.node, columns=source.columns([c.name for c in columns]))
         try:
-            self._catalog_connection.execute(self.dialect.render(query).encode())
-        except psycopg.errors.UndefinedFunction:
+            self._catalog_session.attempt(self.dialect.render(query))
+        except (psycopg.errors.UndefinedFunction, psycopg.errors.FeatureNotSupported):
             return False
-        except psycopg.Error as error:
+        except (psycopg.Error, UnicodeError) as error:
             raise translate(error, f"description of {table.name}") from None
         return True
 
     def _catalog(self, template: str, **holes: Filling) -> list[Row]:
         """Rows of a catalog query."""
+        text = self.dialect.render(fill(f"postgres/{template}", **holes))
         try:
-            text = self.dialect.render(fill(f"postgres/{template}", **holes))
-            return self._catalog_connection.execute(text.encode()).fetchall()
-        except psycopg.Error as error:
+            return self._catalog_session.attempt(text)
+        except (psycopg.Error, UnicodeError) as error:
             raise translate(error, "reading of the catalog") from None
 
 
 def connect(source: str, workers: int, statement_seconds: int, snapshot: bool) -> PostgresEngine:
-    """An engine on a libpq URL or connection string. Raises SourceError."""
+    """An engine on a libpq URL or connection string, with fewer workers where the server has no more to give.
+
+    Raises SourceError, StatementError.
+    """
+    parameters = _parameters(source)
+
+    def session(exported: str | None = None) -> PostgresSession:
+        connection = psycopg.connect(source, prepare_threshold=None, **_options(parameters))  # type: ignore[arg-type]
+        new = opened.enter_context(closing(PostgresSession(connection, statement_seconds, snapshot)))
+        if snapshot:
+            new.begin(exported)
+        return new
+
+    with ExitStack() as opened:
+        try:
+            first = session()
+            _check_version(first.connection.info)
+            exported = None
+            if snapshot and workers > 1:
+                exported = str(first.execute(POSTGRES.render(fill("postgres/export_snapshot")))[0][0])
+            sessions = [first]
+            with suppress(psycopg.Error):  # no connection left, or another server of several, without this snapshot
+                while len(sessions) < workers:
+                    sessions.append(session(exported))
+        except psycopg.Error as error:
+            raise not_connected(error, parameters) from None
+        engine = PostgresEngine(sessions, _label(first.connection.info, parameters), snapshot)
+        opened.pop_all()
+    return engine
+
+
+def _parameters(source: str) -> dict[str, str]:
+    """What libpq makes of the source, the environment and its defaults; the password left out.
+
+    Raises SourceError.
+    """
+    defaults = {each.keyword.decode(): each.val.decode() for each in pq.Conninfo.get_defaults() if each.val}
     try:
-        parameters = conninfo.conninfo_to_dict(source)
+        given = {key: str(value) for key, value in conninfo.conninfo_to_dict(source).items() if value is not None}
     except psycopg.Error:
-        raise SourceError("the Postgres URL cannot be read; expected postgresql://user@host:5432/database") from None
-    opened: list[psycopg.Connection[Row]] = []
-    try:
-        opened += [_open(source, parameters, statement_seconds)]
-        shared = _open_sessions(opened, source, parameters, workers, statement_seconds, snapshot)
-    except psycopg.Error as error:
-        for connection in opened:
-            connection.close()
-        raise _open_error(error, parameters) from None
-    info = opened[0].info
-    host = "" if info.host.startswith("/") else info.host + (f":{info.port}" if info.port != 5432 else "")
-    return PostgresEngine(
-        opened[0],
-        [PostgresSession(connection) for connection in opened[1:]],
-        f"postgresql://{info.user}@{host}/{info.dbname}",
-        shared,
-    )
+        given = None
+    # A password with a bare / or @ in it makes libpq take its parts for host and port, which errors would then show.
+    if given is None or re.match(r"^\w+://([^/?]*@[^/?]*@|[^?]*/[^?]*@)", source) or not _is_port(given.get("port")):
+        raise SourceError(
+            "the Postgres URL cannot be read; expected postgresql://user@host:5432/database?option=value, with any of "
+            "% @ : / ? # in a name or password percent-encoded (@ is %40, % is %25)"
+        )
+    hidden = {"password"} | {key for key in ("host", "dbname") if "@" in given.get(key, "")}
+    return {key: value for key, value in (defaults | given).items() if key not in hidden}
 
 
-def _open(source: str, parameters: Mapping[str, object], statement_seconds: int) -> psycopg.Connection[Row]:
-    """One read-only connection. It notices a dead server, and the server a dead client, within about a minute."""
-    defaults = {
+def _is_port(text: str | None) -> bool:
+    return text is None or all(part.isdigit() or not part for part in text.split(","))
+
+
+def _options(parameters: Mapping[str, str]) -> dict[str, str]:
+    """libpq's options where the user gives none: both sides notice within about a minute that the other is gone."""
+    wanted = {
         "application_name": "qidsql",
         "connect_timeout": "10",
         "keepalives_idle": "30",
         "keepalives_interval": "10",
         "keepalives_count": "3",
     }
-    extra = {key: value for key, value in defaults.items() if key not in parameters}
-    connection = psycopg.connect(source, autocommit=True, prepare_threshold=None, **extra)  # type: ignore[arg-type]
-    safety = fill("postgres/safety", statement_timeout=str(statement_seconds * 1000))
-    connection.execute(POSTGRES.render(safety).encode())
-    connection.read_only = True
-    return connection
+    return {key: value for key, value in wanted.items() if key not in parameters} | {"client_encoding": "UTF8"}
 
 
-def _open_sessions(
-    opened: list[psycopg.Connection[Row]],
-    source: str,
-    parameters: Mapping[str, object],
-    workers: int,
-    statement_seconds: int,
-    snapshot: bool,
-) -> bool:
-    """Appends the working connections; fewer than asked where the server has no more to give. True: one snapshot."""
-    exported = ""
-    for number in range(workers):
-        try:
-            connection = _open(source, parameters, statement_seconds)
-        except psycopg.OperationalError:
-            if number == 0:
-                raise
-            break
-        opened.append(connection)
-        if not snapshot:
-            continue
-        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        connection.autocommit = False
-        if number == 0 and workers > 1:
-            row = connection.execute(POSTGRES.render(fill("postgres/export_snapshot")).encode()).fetchone()
-            assert row is not None
-            exported = exp.Literal.string(str(row[0])).sql("postgres")
-        elif number:
-            connection.execute(f"SET TRANSACTION SNAPSHOT {exported}".encode())
-    return snapshot
+def _check_version(info: psycopg.ConnectionInfo) -> None:
+    if info.server_version < OLDEST_SERVER:
+        raise SourceError(
+            f"the server speaks as Postgres {info.server_version / 10000:.4g}; qidsql needs Postgres 12 or later"
+        )
+
+
+def _label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:
+    """The source as people may see it, and may give it again."""
+    if info.host.startswith("/"):
+        place, query = "", f"?host={info.host}" if "host" in parameters else ""
+    else:
+        place, query = info.host + (f":{info.port}" if info.port != 5432 else ""), ""
+    return f"postgresql://{info.user}@{place}/{info.dbname}{query}"
 
 
 def _name(row: Row) -> TableName:
     return TableName(name=str(row[2]), schema=str(row[1]))
-
-
-def _open_error(error: psycopg.Error, parameters: Mapping[str, object]) -> QidsqlError:
-    """Why no connection came about. libpq's text can hold the password, so it only tells which case this is."""
-    text = str(error)
-    host = parameters.get("host") or parameters.get("hostaddr") or "the local socket"
-    port = f" port {parameters['port']}" if parameters.get("port") else ""
-    user = f"user {parameters['user']}" if parameters.get("user") else "this user"
-    database = parameters.get("dbname") or "of that name"
-    if parameters.get("service"):
-        host, port = f"service {parameters['service']}", ""
-    cases = [
-        ("password authentication failed", f"{host} refused the password of {user}; set PGPASSWORD or ~/.pgpass"),
-        ("no password supplied", f"{host} wants a password for {user}; set PGPASSWORD or ~/.pgpass"),
-        (r"database .* does not exist", f"{host} has no database {database}"),
-        (r"role .* does not exist", f"{host} knows no {user}"),
-        ("pg_hba.conf", f"{host} does not let {user} in from here; its pg_hba.conf decides that"),
-        ("definition of service", f"{host} is not defined; look into pg_service.conf"),
-        ("could not translate host name", f"no host {host} is known; check the URL"),
-        ("timeout expired", f"{host}{port} did not answer in time; check host, port and firewall"),
-        ("Connection refused|No such file", f"no Postgres server answers at {host}{port}; is it running?"),
-        ("too many clients|remaining connection slots", f"{host} has no connection left; try again later"),
-        ("SSL|certificate", f"no secure connection to {host} came about; check sslmode and certificates"),
-    ]
-    for pattern, message in cases:
-        if re.search(pattern, text):
-            return SourceError(message)
-    code = f" (SQLSTATE {error.sqlstate})" if error.sqlstate else ""
-    return SourceError(f"no connection to {host}{port} came about{code}; try the same URL with psql")
-
-
-def translate(error: Exception, purpose: str) -> QidsqlError:
-    """A failed statement in our words, by its SQLSTATE."""
-    state = getattr(error, "sqlstate", None) or ""
-    if state == "42501":
-        return AccessError(
-            f"Postgres refused the {purpose}: the role lacks SELECT on a column or on a table behind the view, or "
-            f"row-level security applies to it"
-        )
-    if state == "57014":
-        return ConnectionLost(f"Postgres cancelled the {purpose}: its statement timeout ran out, or somebody ended it")
-    if state == "55P03":
-        return StatementError("the table is locked by another session (an ALTER or VACUUM FULL?); try again later")
-    if state == "40001":
-        return ConnectionLost(
-            "the standby server had to cancel the snapshot to follow its primary; run the audit again"
-        )
-    if state == "42P01":
-        return StatementError(f"a table went missing at the {purpose}; was it dropped meanwhile?")
-    if state.startswith("53"):
-        return StatementError(
-            f"Postgres ran out of memory, disk or temporary space at the {purpose} (SQLSTATE {state})"
-        )
-    if state.startswith("22"):
-        return StatementError(
-            f"Postgres could not convert a value at the {purpose}; look at --where and the view's casts"
-        )
-    if state.startswith(("08", "57")) or (isinstance(error, psycopg.OperationalError) and not state):
-        return ConnectionLost(f"the connection to Postgres was lost at the {purpose}")
-    code = f"SQLSTATE {state}" if state else type(error).__name__
-    return StatementError(f"Postgres could not answer the {purpose} ({code})")

@@ -10,12 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.audit import AuditResult, ColumnFinding, SearchFinding, Verdict
-from qidsql.measures import SizeBin
+from qidsql.figures import count, percent, plural, ratio, seconds, size_range
+from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
+from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
-from qidsql.profile import ProfileResult
-from qidsql.report.figures import count, percent, plural, ratio, seconds, size_range
-from qidsql.schema import Role
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
@@ -25,7 +23,13 @@ BAR = 28
 def render(result: AuditResult | ProfileResult, width: int = 110, colour: bool = False) -> str:
     """The report as text of at most `width` columns."""
     console = Console(
-        file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False, soft_wrap=False
+        file=io.StringIO(),
+        width=width,
+        force_terminal=colour,
+        no_color=not colour,
+        highlight=False,
+        markup=False,
+        emoji=False,
     )
     if isinstance(result, AuditResult):
         _audit(console, result)
@@ -57,10 +61,10 @@ def _profile(console: Console, result: ProfileResult) -> None:
     facts.add_row(
         "Classes", f"{count(profile.classes)}, of {count(profile.smallest)} to {count(profile.largest)} {unit}"
     )
-    facts.add_row("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
-    facts.add_row(
-        "Separation ratio", f"{ratio(profile.separation_ratio, 9)}  (share of all pairs that the set tells apart)"
-    )
+    if not profile.entities:
+        pairs = "share of all pairs that the set tells apart"
+        facts.add_row("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
+        facts.add_row("Separation ratio", f"{ratio(profile.separation_ratio, 9)}  ({pairs})")
     facts.add_row("k-anonymity", f"k = {count(profile.smallest)}, the smallest class")
     small = plural(profile.classes_at_risk, "class", "classes")
     facts.add_row(
@@ -112,71 +116,56 @@ def _columns(console: Console, result: AuditResult) -> None:
     measured = [column for column in result.columns if column.profile is not None]
     if not measured:
         return
-    wide = console.width >= 100
-    k = result.policy.k
-    table = _table()
-    table.add_column("Column", overflow="fold")
-    if wide:
-        table.add_column("Type", overflow="ellipsis", max_width=16, no_wrap=True)
-    for head in ("Values", "Distinct", "Separation", "Smallest", f"Below {k} alone", "NULLs"):
-        table.add_column(head, justify="right", no_wrap=True)
+    typed, narrow = console.width >= 100, console.width < 80
     what_if = any(column.without is not None for column in measured)
+    table = _measures_table(result.policy, narrow, "Column", *(["Type"] if typed else []))
+    table.columns[-1].header = f"Below {result.policy.k} alone"
+    table.add_column("NULLs", justify="right", no_wrap=True)
     if what_if:
-        table.add_column(f"Below {k} without it", justify="right", no_wrap=True)
+        table.add_column(f"Below {result.policy.k} without it", justify="right", no_wrap=not narrow)
     for column in measured:
-        table.add_row(*_column_cells(column, wide, what_if))
+        assert column.profile is not None
+        cells = [column.name if column.audited else f"{column.name} (identifier)", *([column.type] if typed else [])]
+        cells += [*_measures(column.profile, narrow), count(column.nulls or 0)]
+        table.add_row(*cells, "" if column.without is None else percent(column.without.share_at_risk))
     console.print()
     console.print(table)
-
-
-def _column_cells(column: ColumnFinding, wide: bool, what_if: bool) -> list[str]:
-    profile = column.profile
-    assert profile is not None
-    name = column.name if column.role is Role.QUASI_IDENTIFIER else f"{column.name} (identifier)"
-    cells = [name, *([column.type] if wide else [])]
-    cells += [
-        count(profile.classes),
-        ratio(profile.distinct_ratio, 4),
-        ratio(profile.separation_ratio, 6),
-        count(profile.smallest),
-        percent(profile.share_at_risk),
-        count(column.nulls or 0),
-    ]
-    if what_if:
-        cells.append("" if column.without is None else percent(column.without.share_at_risk))
-    return cells
 
 
 def _search(console: Console, search: SearchFinding, result: AuditResult) -> None:
     title = f"Minimal sets: {search.criterion}"
-    console.print()
-    if search.impossible:
-        console.print(_hanging(Text(title, style="bold"), Text(search.impossible), len(title) + 2))
-        return
-    total = count(len(search.column_sets))
     whole = "the list is complete" if search.complete else search.unfinished
-    console.print(_hanging(Text(title, style="bold"), Text(f"{total} found; {whole}"), len(title) + 2))
+    outcome = search.impossible or f"{count(len(search.column_sets))} found; {whole}"
+    console.print()
+    console.print(_hanging(Text(title, style="bold"), Text(outcome), len(title) + 2))
     if not search.column_sets:
         return
-    table = _table(show_header=True)
-    table.add_column("", justify="right")
-    table.add_column("Column set", overflow="fold")
-    for head in ("Values", "Distinct", "Separation", "Smallest", f"Below {result.policy.k}"):
-        table.add_column(head, justify="right", no_wrap=True)
+    narrow = console.width < 80
+    table = _measures_table(result.policy, narrow, "", "Column set")
     for number, found in enumerate(search.column_sets[:SHOWN_SETS], 1):
-        profile = found.profile
-        table.add_row(
-            str(number),
-            " + ".join(found.columns),
-            count(profile.classes),
-            ratio(profile.distinct_ratio, 4),
-            ratio(profile.separation_ratio, 6),
-            count(profile.smallest),
-            percent(profile.share_at_risk),
-        )
+        table.add_row(str(number), " + ".join(found.columns), *_measures(found.profile, narrow))
     console.print(table)
     if len(search.column_sets) > SHOWN_SETS:
         console.print(f"  ... and {count(len(search.column_sets) - SHOWN_SETS)} more (--format json lists all)")
+
+
+def _measures_table(policy: Policy, narrow: bool, *heads: str) -> Table:
+    """A table whose rows begin with these cells and go on with `_measures`. On a narrow screen heads are wrapped."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for head in heads:
+        table.add_column(head, overflow="fold", max_width=24 if head == "Type" else None)
+    ratios = [] if policy.entity or narrow else ["Distinct", "Separation"]
+    for head in ("Values", *ratios, "Smallest", f"Below {policy.k}"):
+        table.add_column(head, justify="right", no_wrap=not narrow)
+    return table
+
+
+def _measures(profile: ClassProfile, narrow: bool) -> list[str]:
+    """Classes, the two ratios (of rows only, and where there is room), smallest class, share below k."""
+    ratios = (
+        [] if profile.entities or narrow else [ratio(profile.distinct_ratio, 4), ratio(profile.separation_ratio, 6)]
+    )
+    return [count(profile.classes), *ratios, count(profile.smallest), percent(profile.share_at_risk)]
 
 
 def _sizes(console: Console, sizes: Sequence[SizeBin], policy: Policy) -> None:
@@ -230,10 +219,6 @@ def _foot(console: Console, result: AuditResult) -> None:
         columns = " ".join(f"-c {shlex.quote(name)}" for name in worst.columns)
         source = shlex.quote(result.source)
         console.print(f"Next: qidsql profile {source} {shlex.quote(result.table)} {columns} --show-sql", soft_wrap=True)
-
-
-def _table(show_header: bool = True) -> Table:
-    return Table(box=None, padding=(0, 2, 0, 0), header_style="bold", show_header=show_header, pad_edge=False)
 
 
 def _hanging(head: Text, body: Text, indent: int) -> Table:

@@ -50,4 +50,4 @@ class PairSample:
 
     def _profile(self, mask: int) -> PairProfile:
         together = sum(count for differing, count in self._masks if not differing & mask)
-        return PairProfile(0, 0, 0, 0, 0, 0, 0, 0, together, self._pairs)
+        return PairProfile(0, 0, 0, 0, 0, 0, 0, 0, together, pairs=self._pairs)

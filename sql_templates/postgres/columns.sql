@@ -1,26 +1,54 @@
 -- Columns of one table, in their order.
 -- Parameters: :oid  the table
 -- Result: column_name, data_type, is_nullable, readable (this role may SELECT it),
---         comparison: text   equality of the type is looser than its text (citext), or fails at run time (composites)
---                     bytes  the collation merges texts that differ
+--         comparison: text   equality of the type, or of a type inside it, merges values that a reader can tell apart
+--                            (citext; interval: 1 month is 30 days), or fails only at run time (composites)
+--                     bytes  a collation in it merges texts that differ
 --                     value  the type's own equality, should it have one (postgres/groupable.sql tells)
+-- A type's parts are what it is made of: a domain's base, an array's elements, a range's bounds.
+WITH RECURSIVE parts AS (
+  SELECT
+    attribute.attnum AS place,
+    attribute.atttypid AS type_oid,
+    attribute.attcollation AS collation_oid
+  FROM pg_attribute AS attribute
+  WHERE attribute.attrelid = :oid
+    AND attribute.attnum > 0
+    AND NOT attribute.attisdropped
+  UNION
+  SELECT
+    whole.place,
+    part.type_oid,
+    part.collation_oid
+  FROM parts AS whole
+  JOIN (
+    SELECT domain.oid AS whole_oid, domain.typbasetype AS type_oid, domain.typcollation AS collation_oid
+    FROM pg_type AS domain
+    WHERE domain.typtype = 'd'
+    UNION ALL
+    SELECT list.oid AS whole_oid, list.typelem AS type_oid, list.typcollation AS collation_oid
+    FROM pg_type AS list
+    WHERE list.typelem <> 0
+    UNION ALL
+    SELECT bounds.rngtypid AS whole_oid, bounds.rngsubtype AS type_oid, bounds.rngcollation AS collation_oid
+    FROM pg_range AS bounds
+  ) AS part ON part.whole_oid = whole.type_oid
+), judged AS (
+  SELECT
+    parts.place,
+    bool_or(type.typname IN ('citext', 'interval') OR type.typtype IN ('c', 'm')) AS by_text,
+    bool_or(NOT collation_of.collisdeterministic) AS by_bytes
+  FROM parts
+  JOIN pg_type AS type ON type.oid = parts.type_oid
+  LEFT JOIN pg_collation AS collation_of ON collation_of.oid = parts.collation_oid
+  GROUP BY parts.place
+)
 SELECT
   attribute.attname AS column_name,
   format_type(attribute.atttypid, attribute.atttypmod) AS data_type,
   NOT attribute.attnotnull AS is_nullable,
   has_column_privilege(attribute.attrelid, attribute.attnum, 'SELECT') AS readable,
-  CASE
-    WHEN 'citext' IN (base.typname, element.typname) THEN 'text'
-    WHEN 'c' IN (base.typtype, element.typtype) THEN 'text'
-    WHEN NOT collation_of.collisdeterministic THEN 'bytes'
-    ELSE 'value'
-  END AS comparison
-FROM pg_attribute AS attribute
-JOIN pg_type AS type ON type.oid = attribute.atttypid
-JOIN pg_type AS base ON base.oid = CASE WHEN type.typtype = 'd' THEN type.typbasetype ELSE type.oid END
-JOIN pg_type AS element ON element.oid = CASE WHEN base.typelem <> 0 THEN base.typelem ELSE base.oid END
-LEFT JOIN pg_collation AS collation_of ON collation_of.oid = attribute.attcollation
-WHERE attribute.attrelid = :oid
-  AND attribute.attnum > 0
-  AND NOT attribute.attisdropped
+  CASE WHEN judged.by_text THEN 'text' WHEN judged.by_bytes THEN 'bytes' ELSE 'value' END AS comparison
+FROM judged
+JOIN pg_attribute AS attribute ON attribute.attrelid = :oid AND attribute.attnum = judged.place
 ORDER BY attribute.attnum

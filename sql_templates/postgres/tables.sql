@@ -1,25 +1,37 @@
--- Tables, views, materialized, partitioned and foreign tables that this role may at least see.
--- Result: oid, schema_name, table_name, relkind, estimated_rows (-1 when never analysed; of a partitioned table: its
---         leaves together), row_security (true when policies would hide rows from this role)
+-- Tables, views, materialized, partitioned and foreign tables of the users' schemas.
+-- Result: oid, schema_name, table_name, relkind,
+--         estimated_rows  of a partitioned table its leaves together; guessed from the size (100 bytes a row) when never
+--                         analysed, so that a big new table counts as big; NULL for views
+--         obstacle        why this role cannot audit it, NULL when it can
 SELECT
   CAST(relation.oid AS BIGINT) AS oid,
   namespace.nspname AS schema_name,
   relation.relname AS table_name,
   CAST(relation.relkind AS TEXT) AS relkind,
   CASE
-    WHEN relation.relkind = 'p' THEN (
-      SELECT CAST(SUM(leaf.reltuples) AS BIGINT)
-      FROM pg_partition_tree(relation.oid) AS part
-      JOIN pg_class AS leaf ON leaf.oid = part.relid
-      WHERE part.isleaf
+    WHEN relation.relkind IN ('v', 'f') THEN NULL
+    ELSE (
+      SELECT CAST(SUM(
+        CASE WHEN leaf.relpages > 0 THEN leaf.reltuples ELSE pg_relation_size(leaf.oid) / 100 END
+      ) AS BIGINT)
+      FROM (
+        SELECT relation.oid AS oid
+        UNION
+        SELECT tree.relid AS oid FROM pg_partition_tree(relation.oid) AS tree WHERE tree.isleaf
+      ) AS part
+      JOIN pg_class AS leaf ON leaf.oid = part.oid
     )
-    ELSE CAST(relation.reltuples AS BIGINT)
   END AS estimated_rows,
-  relation.relrowsecurity AND row_security_active(relation.oid) AS row_security
+  CASE
+    WHEN relation.relpersistence = 't' THEN 'temporary'
+    WHEN NOT has_schema_privilege(namespace.oid, 'USAGE') THEN 'schema'
+    WHEN NOT has_any_column_privilege(relation.oid, 'SELECT') THEN 'table'
+    WHEN relation.relrowsecurity AND row_security_active(relation.oid) THEN 'row security'
+    WHEN NOT relation.relispopulated THEN 'unpopulated'
+  END AS obstacle
 FROM pg_class AS relation
 JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
 WHERE relation.relkind IN ('r', 'v', 'm', 'p', 'f')
   AND namespace.nspname <> 'information_schema'
-  AND NOT starts_with(namespace.nspname, 'pg_')
-  AND has_schema_privilege(namespace.oid, 'USAGE')
+  AND (NOT starts_with(namespace.nspname, 'pg_') OR relation.relpersistence = 't')
 ORDER BY schema_name, table_name

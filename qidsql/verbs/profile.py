@@ -1,52 +1,16 @@
 """The measures of one column set of a table."""
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from qidsql import __version__
-from qidsql.audit import assign_roles, audited_columns
 from qidsql.engines.base import Engine
-from qidsql.measures import ClassProfile, ClassSizes, SizeBin, bin_starts, size_bins
+from qidsql.findings import ProfileResult
+from qidsql.measures import ClassSizes, bin_starts, size_bins
 from qidsql.policy import Policy
+from qidsql.roles import assign_roles, audited_columns
 from qidsql.schema import Table
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement, class_sizes
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileResult:
-    """The measures of one column set; a report is rendered from nothing else."""
-
-    source: str
-    engine: str
-    table: str
-    kind: str
-    policy: Policy
-    columns: tuple[str, ...]
-    profile: ClassProfile
-    class_sizes: tuple[SizeBin, ...]
-    statements: int
-    seconds: float
-    notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain lists, dicts, strings and numbers, ready for JSON."""
-        return {
-            "format": 1,
-            "qidsql": __version__,
-            "source": self.source,
-            "engine": self.engine,
-            "table": self.table,
-            "kind": self.kind,
-            "policy": self.policy.to_dict(),
-            "rows": self.profile.rows,
-            "column_sets": [{"columns": list(self.columns), **self.profile.to_dict()}],
-            "class_sizes": [asdict(size) for size in self.class_sizes],
-            "statements": self.statements,
-            "seconds": round(self.seconds, 3),
-            "unfinished": [],
-            "notes": list(self.notes),
-        }
 
 
 def profile(engine: Engine, table: str | None, policy: Policy) -> ProfileResult:

@@ -1,0 +1,81 @@
+"""The Python face of qidsql: the same words as the command line."""
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+from fractions import Fraction
+
+from qidsql.engines.base import Engine
+from qidsql.engines.connect import connect
+from qidsql.findings import AuditResult, ProfileResult
+from qidsql.policy import Policy, ratio
+from qidsql.verbs.audit import audit as run_audit
+from qidsql.verbs.profile import profile as run_profile
+
+__all__ = ["audit", "connect", "profile"]
+
+
+def audit(
+    source: str | Engine | None = None,
+    table: str | None = None,
+    *,
+    k: int = 5,
+    columns: Iterable[str] | str = (),
+    exclude: Iterable[str] | str = (),
+    identifiers: Iterable[str] | str = (),
+    sensitive: Iterable[str] | str = (),
+    keep_identifiers: bool = False,
+    distinct: str | float | Fraction | None = None,
+    separation: str | float | Fraction | None = None,
+    rows_at_risk: str | float | Fraction | None = None,
+    where: str | None = None,
+    entity: str | None = None,
+    nulls: str = "equal",
+    max_size: int | None = None,
+    max_statements: int | None = None,
+    max_seconds: float | None = None,
+) -> AuditResult:
+    """Audits one table; the options are those of `qidsql audit`.
+
+    `source` is what the command line takes, or an engine from `connect` (which stays open). A float stands for the
+    decimal it prints as: 0.9 is exactly 9/10. Raises QidsqlError's subclasses; a spent budget, a lost connection and
+    Ctrl-C do not raise but make the verdict inconclusive.
+    """
+    policy = Policy(
+        k=k,
+        distinct=ratio(distinct, "distinct"),
+        separation=ratio(separation, "separation"),
+        rows_at_risk=ratio(rows_at_risk, "rows-at-risk"),
+        columns=_names(columns),
+        exclude=_names(exclude),
+        identifiers=_names(identifiers),
+        sensitive=_names(sensitive),
+        keep_identifiers=keep_identifiers,
+        where=where,
+        entity=entity,
+        nulls=nulls,
+        max_size=max_size,
+        max_statements=max_statements,
+        max_seconds=max_seconds,
+    )
+    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+        return run_audit(engine, table, policy)
+
+
+def profile(
+    source: str | Engine | None = None,
+    table: str | None = None,
+    *,
+    columns: Iterable[str] | str = (),
+    k: int = 5,
+    where: str | None = None,
+    entity: str | None = None,
+    nulls: str = "equal",
+) -> ProfileResult:
+    """The measures of one column set; the options are those of `qidsql profile`. Raises QidsqlError's subclasses."""
+    policy = Policy(k=k, columns=_names(columns), where=where, entity=entity, nulls=nulls)
+    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+        return run_profile(engine, table, policy)
+
+
+def _names(given: Iterable[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,137 @@
+"""Postgres errors in our words. libpq's and the server's texts can hold values and passwords: none is ever passed on,
+they only tell which case it is."""
+
+import re
+from collections.abc import Mapping
+
+import psycopg
+
+from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError
+
+# {host} is the server, or the service that names it; {user} and {database} what was asked for.
+WHY_NOT_CONNECTED = (
+    (r"no password supplied", "{host} wants a password for {user}; set PGPASSWORD or ~/.pgpass"),
+    (
+        r"password authentication failed",
+        "{host} refused the password of {user}; set the right one in PGPASSWORD or ~/.pgpass",
+    ),
+    (
+        r"too many (clients|connections)|remaining connection slots",
+        "{host} has no connection left for {user}; try later",
+    ),
+    (r"database .* does not exist", "{host} has no database {database}"),
+    (r"role .* does not exist", "{host} knows no {user}"),
+    (r"not permitted to log in", "{host} does not let {user} log in; run there: ALTER ROLE ... LOGIN"),
+    (r"permission denied for database", "{user} may not connect to database {database} of {host}; grant CONNECT on it"),
+    (r"not currently accepting connections", "database {database} of {host} accepts no connections"),
+    (r"starting up|shutting down|in recovery|not accepting connections", "{host} starts or stops just now; try later"),
+    (r"pg_hba\.conf|authentication failed", "{host} does not let {user} in from here; its pg_hba.conf decides that"),
+    (r"service file|definition of service", "{host} is not defined; look into ~/.pg_service.conf or PGSERVICEFILE"),
+    (r"resolve host|translate host name", "no host {host} is known; check the URL"),
+    (r"timeout expired|timed out", "{host} did not answer in time; check host, port and firewall"),
+    (r"SSL|certificate", "no secure connection to {host} came about; check sslmode and certificates"),
+    (r"Permission denied", "this user may not use the socket of {host}"),
+    (r"Connection refused|No such file", "no Postgres server answers at {host}; is it running there?"),
+    (r"server closed the connection|invalid response", "what answers at {host} is no Postgres server, or it went away"),
+)
+
+# By SQLSTATE, or the beginning of one. {purpose} is what the statement was for.
+WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
+    (
+        "42501",
+        AccessError,
+        "Postgres refused the {purpose}: the role lacks SELECT on a column, or a right on a table or function behind "
+        "the view",
+    ),
+    (
+        "25006",
+        StatementError,
+        "Postgres refused the {purpose}: something behind the view or foreign table wants to write, and qidsql only "
+        "reads",
+    ),
+    (
+        "57014",
+        ConnectionLost,
+        "Postgres cancelled the {purpose}: its statement_timeout ran out, or somebody ended it",
+    ),
+    ("55P03", StatementError, "the table is locked by another session (an ALTER or VACUUM FULL?); try again later"),
+    ("40P01", StatementError, "the table is locked by another session (an ALTER or VACUUM FULL?); try again later"),
+    ("40001", ConnectionLost, "the standby server cancelled the {purpose} to follow its primary; run the audit again"),
+    (
+        "55000",
+        StatementError,
+        "Postgres cannot read what the {purpose} needs; is a materialized view behind it not filled yet?",
+    ),
+    (
+        "42P01",
+        StatementError,
+        "a table or view was gone at the {purpose}; was it dropped meanwhile? If not, run the audit again",
+    ),
+    (
+        "42703",
+        StatementError,
+        "a column was gone at the {purpose}; was the table altered meanwhile? If so, run the audit again",
+    ),
+    (
+        "42",
+        StatementError,
+        "Postgres does not understand the {purpose} (SQLSTATE {state}); do the types and operators of --where fit?",
+    ),
+    ("53", StatementError, "Postgres ran out of memory, disk or temporary space at the {purpose} (SQLSTATE {state})"),
+    (
+        "22",
+        StatementError,
+        "Postgres could not compute or convert a value at the {purpose} (SQLSTATE {state}); look at --where and at "
+        "the expressions of the view",
+    ),
+    ("HV", StatementError, "the foreign table could not be read at the {purpose} (SQLSTATE {state}); try it with psql"),
+    (
+        "08",
+        StatementError,
+        "the server or file behind a foreign table did not answer at the {purpose} (SQLSTATE {state})",
+    ),
+    ("58", StatementError, "Postgres could not read a file at the {purpose} (SQLSTATE {state}); see the server's log"),
+    ("XX", StatementError, "Postgres had an internal error at the {purpose} (SQLSTATE {state}); see the server's log"),
+)
+
+
+def not_connected(error: Exception, parameters: Mapping[str, str]) -> SourceError:
+    """Why no connection came about. `parameters` are libpq's, defaults included."""
+    host = parameters.get("host") or parameters.get("hostaddr") or "the local socket"
+    port = parameters.get("port", "5432")
+    names = {
+        "host": host if port == "5432" else f"{host} port {port}",
+        "user": f"user {parameters['user']}" if parameters.get("user") else "this user",
+        "database": parameters.get("dbname") or parameters.get("user") or "of that name",
+    }
+    if parameters.get("service"):
+        names["host"] = f"service {parameters['service']}"
+    text = str(error)
+    for pattern, message in WHY_NOT_CONNECTED:
+        if re.search(pattern, text):
+            return SourceError(message.format(**names))
+    state = getattr(error, "sqlstate", None)
+    code = f" (SQLSTATE {state})" if state else ""
+    return SourceError(f"no connection to {names['host']} came about{code}; try the same with psql")
+
+
+def translate(error: Exception, purpose: str) -> QidsqlError:
+    """A failed statement, by its SQLSTATE."""
+    if not isinstance(error, psycopg.Error):
+        return StatementError(f"the {purpose} could not be put to Postgres ({type(error).__name__})")
+    state = error.sqlstate or ""
+    if (
+        error.diag.source_function == "check_enable_rls"
+    ):  # the same SQLSTATE as a missing right, and texts are localised
+        return AccessError(
+            f"row-level security hides rows of a table behind the {purpose}; audit as a role (behind a view: its "
+            f"owner) that has BYPASSRLS, else the answer would leave people out"
+        )
+    ended = error.diag.severity_nonlocalized in ("FATAL", "PANIC") or state.startswith("57P")
+    if not ended:
+        for beginning, kind, message in WHY_NOT_ANSWERED:
+            if state.startswith(beginning):
+                return kind(message.format(purpose=purpose, state=state))
+    if ended or (isinstance(error, psycopg.OperationalError) and not state):
+        return ConnectionLost(f"the connection to Postgres was lost at the {purpose}; what was known by then stands")
+    return StatementError(f"Postgres could not answer the {purpose} (SQLSTATE {state or 'unknown'})")

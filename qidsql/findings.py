@@ -1,0 +1,191 @@
+"""What qidsql finds out, as frozen values. Reports, histories and programs see nothing else."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from qidsql.measures import ClassProfile, SizeBin
+from qidsql.policy import Policy
+from qidsql.schema import Role
+from qidsql.version import __version__
+
+
+class Verdict(StrEnum):
+    PASS = "pass"
+    VIOLATION = "violation"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFinding:
+    """One column: what it is to the audit and why, and its own profile where it was measured."""
+
+    name: str
+    type: str
+    role: Role
+    reason: str  # empty for an audited column
+    profile: ClassProfile | None
+    nulls: int | None
+    without: ClassProfile | None = None  # of the other audited columns together: what withholding this one would leave
+
+    @property
+    def audited(self) -> bool:
+        return self.role is Role.QUASI_IDENTIFIER
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "type": self.type,
+            "role": str(self.role),
+            "audited": self.audited,
+            "reason": self.reason,
+            "nulls": self.nulls,
+            "profile": self.profile and self.profile.to_dict(),
+            "without": self.without and self.without.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSetFinding:
+    """A column set with its measures."""
+
+    columns: tuple[str, ...]
+    profile: ClassProfile
+
+    def to_dict(self) -> dict[str, object]:
+        return {"columns": list(self.columns), **self.profile.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFinding:
+    """The minimal column sets that meet one criterion, smallest first, then those that put most rows at risk.
+
+    `impossible` says why there can be none (and no search was needed); `unfinished` why the list is not whole.
+    """
+
+    criterion: str
+    column_sets: tuple[ColumnSetFinding, ...]
+    complete: bool
+    complete_to_size: int
+    algorithm: str
+    impossible: str = ""
+    unfinished: str = ""
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "criterion": self.criterion,
+            "column_sets": [found.to_dict() for found in self.column_sets],
+            "complete": self.complete,
+            "complete_to_size": self.complete_to_size,
+            "algorithm": self.algorithm,
+            "impossible": self.impossible,
+            "unfinished": self.unfinished,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What would be left when these columns were not published."""
+
+    columns: tuple[str, ...]
+    profile: ClassProfile
+
+    def to_dict(self) -> dict[str, object]:
+        return {"columns": list(self.columns), **self.profile.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """All that an audit found out; a report is rendered from nothing else."""
+
+    verdict: Verdict
+    reason: str  # why, in one sentence
+    source: str
+    engine: str
+    table: str
+    kind: str
+    snapshot: str
+    started: datetime
+    seconds: float
+    policy: Policy
+    rows: int | None
+    entities: int | None
+    columns: tuple[ColumnFinding, ...]
+    profile: ClassProfile | None  # of all audited columns together
+    class_sizes: tuple[SizeBin, ...]
+    searches: tuple[SearchFinding, ...]
+    withheld: tuple[Withheld, ...]
+    statements: int
+    sets_profiled: int
+    unfinished: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
+        return {
+            "format": 1,
+            "qidsql": __version__,
+            "verdict": str(self.verdict),
+            "reason": self.reason,
+            "source": self.source,
+            "engine": self.engine,
+            "table": self.table,
+            "kind": self.kind,
+            "snapshot": self.snapshot,
+            "started": self.started.isoformat(timespec="seconds"),
+            "seconds": round(self.seconds, 3),
+            "policy": self.policy.to_dict(),
+            "rows": self.rows,
+            "entities": self.entities,
+            "columns": [column.to_dict() for column in self.columns],
+            "profile": self.profile and self.profile.to_dict(),
+            "class_sizes": [asdict(size) for size in self.class_sizes],
+            "column_sets": [
+                {"criterion": search.criterion, **found.to_dict()}
+                for search in self.searches
+                for found in search.column_sets
+            ],
+            "complete": not self.unfinished and all(search.complete for search in self.searches),
+            "searches": [search.to_dict() for search in self.searches],
+            "withheld": [option.to_dict() for option in self.withheld],
+            "statements": self.statements,
+            "sets_profiled": self.sets_profiled,
+            "unfinished": list(self.unfinished),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileResult:
+    """The measures of one column set; a report is rendered from nothing else."""
+
+    source: str
+    engine: str
+    table: str
+    kind: str
+    policy: Policy
+    columns: tuple[str, ...]
+    profile: ClassProfile
+    class_sizes: tuple[SizeBin, ...]
+    statements: int
+    seconds: float
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain lists, dicts, strings and numbers, ready for JSON."""
+        return {
+            "format": 1,
+            "qidsql": __version__,
+            "source": self.source,
+            "engine": self.engine,
+            "table": self.table,
+            "kind": self.kind,
+            "policy": self.policy.to_dict(),
+            "rows": self.profile.rows,
+            "column_sets": [{"columns": list(self.columns), **self.profile.to_dict()}],
+            "class_sizes": [asdict(size) for size in self.class_sizes],
+            "statements": self.statements,
+            "seconds": round(self.seconds, 3),
+            "unfinished": [],
+            "notes": list(self.notes),
+        }

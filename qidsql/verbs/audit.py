@@ -1,0 +1,295 @@
+"""The main job: one table against one policy, from the catalog to a verdict."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from qidsql.engines.base import Engine
+from qidsql.errors import Interrupted, StatementError, Stopped
+from qidsql.findings import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding, Verdict, Withheld
+from qidsql.measures import ClassProfile, Criterion, Key, SizeBin, bin_starts, size_bins
+from qidsql.policy import Policy
+from qidsql.profiler import Budget, TableProfiler
+from qidsql.roles import assign_roles, audited_columns, identifies
+from qidsql.schema import Comparison, Role, Table, names_of, positions
+from qidsql.search.greedy_minimal import greedy_minimal
+from qidsql.search.levelwise import levelwise
+from qidsql.search.result import Found, SearchResult
+from qidsql.sql.relation import relation
+from qidsql.sql.statements import Statement
+from qidsql.verdict import anonymity, judge
+
+WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
+WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
+MAX_STATEMENTS = 1000  # unless the policy says otherwise, and fewer where that would scan more than ...
+MAX_ROWS_SCANNED = 2_000_000_000  # ... so many rows in all
+
+
+@dataclass
+class _Draft:
+    """What is known so far."""
+
+    columns: list[ColumnFinding] = field(default_factory=list)
+    rows: int | None = None
+    profile: ClassProfile | None = None
+    class_sizes: tuple[SizeBin, ...] = ()
+    searches: list[SearchFinding] = field(default_factory=list)
+    withheld: list[Withheld] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)
+    sets_profiled: int = 0
+
+
+def audit(
+    engine: Engine, table: str | None, policy: Policy, on_stage: Callable[[str], None] = lambda stage: None
+) -> AuditResult:
+    """Audits one table against a policy.
+
+    First every column by itself and all audited columns together, which decides k-anonymity for every column set
+    [Yuan & Wang, Corollary 1]; only when that fails, what would help and which sets are to blame. `on_stage` is told
+    in words what begins. A stop (budget, lost connection, Ctrl-C) ends the work and is said in `unfinished`; what is
+    proved by then stands. Raises UsageError, UnknownName, AccessError, StatementError.
+    """
+    started, clock, asked = datetime.now(UTC), time.monotonic(), engine.asked
+    on_stage("reading the catalog")
+    described = engine.describe(table)
+    roles = assign_roles(described, policy)
+    draft = _Draft(columns=_findings(described, roles))
+    interrupted = False
+    try:
+        _examine(engine, described, policy, roles, draft, on_stage)
+    except Stopped as stop:
+        draft.unfinished.append(str(stop))
+        interrupted = isinstance(stop, Interrupted)
+    except KeyboardInterrupt:
+        draft.unfinished.append("interrupted")
+        interrupted = True
+    name = str(described.name)
+    verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile)
+    if interrupted:
+        known = "" if draft.profile is None else f"; known so far: {anonymity(name, policy, draft.profile)}"
+        verdict, reason = Verdict.INCONCLUSIVE, f"{name} was not examined to the end: interrupted{known}"
+    return AuditResult(
+        verdict=verdict,
+        reason=reason,
+        source=engine.label,
+        engine=engine.version,
+        table=str(described.name),
+        kind=described.kind,
+        snapshot=engine.snapshot,
+        started=started,
+        seconds=time.monotonic() - clock,
+        policy=policy,
+        rows=draft.rows,
+        entities=_entities(draft, policy),
+        columns=tuple(draft.columns),
+        profile=draft.profile,
+        class_sizes=draft.class_sizes,
+        searches=tuple(draft.searches),
+        withheld=tuple(draft.withheld),
+        statements=engine.asked - asked,
+        sets_profiled=draft.sets_profiled,
+        unfinished=tuple(draft.unfinished),
+        notes=described.notes + _notes(described, draft.columns),
+    )
+
+
+def planned_statements(engine: Engine, table: str | None, policy: Policy) -> list[Statement[Any]]:
+    """The statements that an audit is sure to ask, or asks first when the table is not k-anonymous, in their order.
+
+    Only the catalog is read. Which column sets a search goes on to depends on the answers.
+    """
+    described = engine.describe(table)
+    profiler = _profiler(engine, described, policy, assign_roles(described, policy))
+    everything = profiler.everything
+    without = [everything & ~(1 << place) for place in range(profiler.columns)]
+    pairs = [1 << low | 1 << high for high in range(profiler.columns) for low in range(high)]
+    sets = [mask for mask in dict.fromkeys(without + pairs) if mask and mask & (mask - 1)]
+    most = policy.max_statements or default_statements(described.estimated_rows or 0)
+    return (profiler.planned_first() + profiler.planned(sets))[:most]
+
+
+def default_statements(rows: int) -> int:
+    """How many statements an audit may ask when nobody says: fewer the larger the table, since each is a scan."""
+    return max(MAX_STATEMENTS // 10, min(MAX_STATEMENTS, MAX_ROWS_SCANNED // max(1, rows)))
+
+
+def _findings(table: Table, roles: dict[str, tuple[Role, str]]) -> list[ColumnFinding]:
+    return [ColumnFinding(c.name, c.type, *roles[c.name], profile=None, nulls=None) for c in table.columns]
+
+
+def _examine(
+    engine: Engine,
+    table: Table,
+    policy: Policy,
+    roles: dict[str, tuple[Role, str]],
+    draft: _Draft,
+    on_stage: Callable[[str], None],
+) -> None:
+    """Fills the draft, stage by stage. Raises Stopped when the work ends early."""
+    every = _profiler(engine, table, policy, roles)
+    try:
+        on_stage(f"profiling {every.columns} columns one by one")
+        draft.rows, nulls = every.counts()
+        if draft.rows == 0:
+            return
+        if policy.max_statements is None:
+            every.limit_statements(default_statements(draft.rows))
+        singles = every.singles()
+        draft.columns = _with_profiles(draft.columns, singles, nulls, policy)
+        kept = {finding.name for finding in draft.columns if finding.audited}
+        audited = every.narrowed([name for name in every.names if name in kept])
+        if not audited.columns:
+            return
+        on_stage("profiling all columns together")
+        sizes = audited.sizes(audited.everything)
+        draft.profile = sizes.profile(policy.k)
+        draft.class_sizes = size_bins(sizes, bin_starts(policy.k))
+        if not any(criterion.met_by(draft.profile) for criterion in policy.criteria):
+            return
+        try:
+            _explain(audited, policy, draft.profile, draft, on_stage)
+        except StatementError as error:  # the verdict stands; only the reasons stay incomplete
+            draft.unfinished.append(str(error))
+    finally:
+        draft.sets_profiled = every.sets
+
+
+def _explain(
+    audited: TableProfiler, policy: Policy, whole: ClassProfile, draft: _Draft, on_stage: Callable[[str], None]
+) -> None:
+    """Why the table fails: what withholding columns would change, and which minimal sets are to blame."""
+    on_stage("trying what withholding columns would change")
+    _withhold(audited, draft)
+    for criterion in (policy.criteria[0], Key(), *policy.criteria[1:]):
+        on_stage(f"looking for each minimal {criterion.name}")
+        _search(audited, criterion, whole, policy, draft)
+
+
+def _profiler(engine: Engine, table: Table, policy: Policy, roles: dict[str, tuple[Role, str]]) -> TableProfiler:
+    """The profiler of the columns that may be audited."""
+    columns = audited_columns(table, roles)
+    entity = table.resolve([policy.entity]) if policy.entity else ()
+    return TableProfiler(
+        engine,
+        relation(engine.dialect, table, columns + entity, policy.where),
+        [column.name for column in columns],
+        policy.k,
+        entity[0].name if entity else None,
+        table.estimated_rows,
+        Budget(policy.max_statements, policy.max_seconds),
+    )
+
+
+def _with_profiles(
+    findings: Sequence[ColumnFinding], singles: Sequence[ClassProfile], nulls: Sequence[int], policy: Policy
+) -> list[ColumnFinding]:
+    """The columns with their own profiles, direct identifiers recognised."""
+    measured = iter(zip(singles, nulls, strict=True))
+    unit = "row" if policy.entity is None else policy.entity
+    completed = []
+    for finding in findings:
+        if finding.audited:
+            profile, missing = next(measured)
+            role, reason = finding.role, ""
+            if not policy.columns and not policy.keep_identifiers and identifies(profile, missing, policy.entity):
+                share = 100 * profile.unique_rows / (profile.rows - (0 if policy.entity else missing))
+                role = Role.DIRECT_IDENTIFIER
+                reason = f"recognised as a direct identifier: {share:.4g} % of its values belong to one {unit} each"
+            finding = ColumnFinding(finding.name, finding.type, role, reason, profile, missing)
+        completed.append(finding)
+    return completed
+
+
+def _withhold(profiler: TableProfiler, draft: _Draft) -> None:
+    """What the table would be without each column, then without the best two, then three.
+
+    Columns + 2 * WITHHOLD_CHOICE profiles at most.
+    """
+    left, choice = profiler.everything, list(positions(profiler.everything))
+    while left & (left - 1) and len(draft.withheld) < WITHHOLD_STEPS:
+        options = [left & ~(1 << place) for place in choice if left >> place & 1]
+        ranked = sorted(
+            zip(options, profiler.profiles(options), strict=True),
+            key=lambda option: (option[1].rows_at_risk, -option[1].smallest, option[1].colliding_pairs * -1),
+        )
+        if not draft.withheld:
+            without = {profiler.names[(left ^ mask).bit_length() - 1]: profile for mask, profile in ranked}
+            draft.columns = [replace(finding, without=without.get(finding.name)) for finding in draft.columns]
+            choice = [(left ^ mask).bit_length() - 1 for mask, _ in ranked[:WITHHOLD_CHOICE]]
+        left, profile = ranked[0]
+        draft.withheld.append(Withheld(names_of(profiler.everything ^ left, profiler.names), profile))
+        if profile.smallest >= profile.k:
+            return
+
+
+def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, policy: Policy, draft: _Draft) -> None:
+    """Appends what one search found. Raises Stopped when no statement can follow."""
+    if not criterion.met_by(whole):
+        draft.searches.append(
+            SearchFinding(
+                criterion.name, (), True, profiler.columns, "profile of all columns", _impossible(whole, policy)
+            )
+        )
+        return
+    single = any(criterion.met_by(profile) for profile in profiler.singles())
+    early = () if single else greedy_minimal(profiler, criterion, _weakest_first(profiler)).found
+    result = levelwise(profiler, criterion, policy.max_size)
+    known = {found.mask for found in result.found}
+    sets = (*result.found, *(found for found in early if found.mask not in known))
+    draft.searches.append(_finding(result, sets, profiler, policy))
+    if result.stopped is not None:
+        draft.unfinished.append(f"{criterion.name}: {result.stopped}")
+        if profiler.spent:
+            raise result.stopped
+
+
+def _weakest_first(profiler: TableProfiler) -> list[int]:
+    """Columns in the order in which greedy descent should try to leave them out: fewest classes first."""
+    singles = profiler.singles()
+    return sorted(range(profiler.columns), key=lambda place: (singles[place].classes, -place))
+
+
+def _impossible(whole: ClassProfile, policy: Policy) -> str:
+    if policy.entity is not None:
+        return f"none: there are entities ({policy.entity}) that share all their values with another"
+    if whole.duplicate_rows:
+        return f"none: {whole.duplicate_rows:,} rows are duplicates of another row in all columns"
+    return "none: not even all columns together"
+
+
+def _finding(result: SearchResult, sets: Sequence[Found], profiler: TableProfiler, policy: Policy) -> SearchFinding:
+    ordered = sorted(sets, key=lambda found: (found.size, -found.profile.rows_at_risk, -found.profile.classes))
+    unfinished = ""
+    if not result.complete:
+        unfinished = f"complete up to {result.complete_to_size} columns"
+        unfinished += f" (--max-size {policy.max_size})" if result.stopped is None else f": {result.stopped}"
+    return SearchFinding(
+        criterion=result.criterion.name,
+        column_sets=tuple(ColumnSetFinding(names_of(f.mask, profiler.names), f.profile) for f in ordered),
+        complete=result.complete,
+        complete_to_size=result.complete_to_size,
+        algorithm=result.algorithm,
+        unfinished=unfinished,
+    )
+
+
+def _entities(draft: _Draft, policy: Policy) -> int | None:
+    if policy.entity is None:
+        return None
+    return next((finding.profile.rows for finding in draft.columns if finding.profile is not None), None)
+
+
+def _notes(table: Table, findings: Sequence[ColumnFinding]) -> tuple[str, ...]:
+    measured = {finding.name for finding in findings if finding.profile is not None}
+    compared = {
+        Comparison.TEXT: "compared by their text, since the type has no equality of its own, or a looser one",
+        Comparison.BYTES: "compared byte by byte, since the collation merges texts that a reader can tell apart",
+    }
+    notes = []
+    for comparison, words in compared.items():
+        names = [c.name for c in table.columns if c.comparison is comparison and c.name in measured]
+        if names:
+            notes.append(f"{', '.join(names)}: {words}")
+    return tuple(notes)

@@ -1,0 +1,31 @@
+-- Settings of one transaction, gone with it, so that a connection pooler hands a changed session to nobody else.
+-- It waits for no lock and ends its statements (sooner where the server's own limits are lower), fails where row-level
+-- security would hide rows in silence, ends when its client is gone, and writes every value as one exact text.
+-- Parameters: :statement_timeout, :idle_timeout  milliseconds
+SELECT
+  set_config(
+    setting.name,
+    CASE
+      WHEN wanted.name NOT IN ('statement_timeout', 'lock_timeout') THEN wanted.value
+      WHEN CAST(setting.setting AS BIGINT) BETWEEN 1 AND CAST(wanted.value AS BIGINT) THEN setting.setting
+      ELSE wanted.value
+    END,
+    TRUE
+  ) AS value
+FROM (
+  VALUES
+    ('row_security', 'off'),
+    ('lock_timeout', '5000'),
+    ('statement_timeout', :statement_timeout),
+    ('idle_in_transaction_session_timeout', :idle_timeout),
+    ('client_connection_check_interval', '5s'),
+    ('jit', 'off'),
+    ('timezone', 'UTC'),
+    ('datestyle', 'ISO'),
+    ('intervalstyle', 'postgres'),
+    ('extra_float_digits', '1'),
+    ('bytea_output', 'hex'),
+    ('standard_conforming_strings', 'on')
+) AS wanted(name, value)
+JOIN pg_settings AS setting ON lower(setting.name) = wanted.name
+WHERE wanted.name <> 'client_connection_check_interval' OR version() ~* 'linux|darwin|bsd'

@@ -1,0 +1,80 @@
+"""The real command line as a process of its own: where exit codes, streams and signals matter."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def line(self) -> str:
+        """The one line of an error, without the program's name. Fails where there is more or less than that."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("qidsql: "), self.err
+        return lines[0].removeprefix("qidsql: ")
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """An environment in which this checkout is the qidsql that runs, and nothing of the user's is set."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("QIDSQL_URL", "QIDSQL_DEBUG", "COLUMNS")}
+    return {**kept, "PYTHONPATH": str(HOUSE), **(extra or {})}
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "qidsql", *map(str, arguments)]
+
+
+def qidsql(*arguments: object, cwd: Path | None = None, **extra: str) -> Outcome:
+    """Runs `qidsql arguments` to its end, with these variables set besides."""
+    done = subprocess.run(
+        command(*arguments), capture_output=True, cwd=cwd, env=environment(extra), timeout=120, check=False
+    )
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+SEVERAL = """
+import json, sys
+from qidsql.cli import main
+
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["qidsql", *arguments]
+    try:
+        main()
+    except SystemExit as end:
+        print("exit code", end.code, flush=True)
+"""
+
+
+def several(runs: Sequence[Sequence[str]], cwd: Path, **extra: str) -> Outcome:
+    """Many runs in one process, for tests that look at the streams alone: starting Python is what takes long."""
+    done = subprocess.run(
+        [sys.executable, "-c", SEVERAL, json.dumps(runs)],
+        capture_output=True,
+        cwd=cwd,
+        env=environment(extra),
+        timeout=300,
+        check=True,
+    )
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def refused(*arguments: object, cwd: Path | None = None, **extra: str) -> str:
+    """The one line with which a run was refused."""
+    outcome = qidsql(*arguments, cwd=cwd, **extra)
+    assert outcome.code == 2, outcome
+    assert outcome.out == "", outcome
+    return outcome.line

@@ -1,0 +1,255 @@
+"""Data files: every line counts, and no two texts that differ become one value."""
+
+import gzip
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import qidsql
+from qidsql.engines.connect import connect
+from qidsql.errors import QidsqlError, SourceError, StatementError
+
+
+def written(path: Path, text: str) -> str:
+    path.write_text(text, encoding="utf-8", newline="")
+    return str(path)
+
+
+def types(source: str) -> dict[str, str]:
+    with connect(source) as engine:
+        return {column.name: column.type for column in engine.describe(None).columns}
+
+
+def classes(source: str, *columns: str) -> int:
+    return qidsql.profile(source, columns=columns, k=2).profile.classes
+
+
+def complaint(source: str) -> str:
+    with pytest.raises(QidsqlError) as error:
+        connect(source).close()
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (["1234", "77", "-5"], "BIGINT"),
+        (["01234", "1234"], "VARCHAR"),  # zip codes
+        (["1.0", "1.00"], "VARCHAR"),
+        (["1.50", "2.25"], "DOUBLE"),
+        (["1e3", "1000"], "VARCHAR"),
+        (["0", "-0.0"], "VARCHAR"),
+        (["12345678901234567890123", "12345678901234567890124"], "HUGEINT VARCHAR"),  # a DOUBLE merges
+        (["1" + "0" * 45, "1" + "0" * 44 + "1"], "VARCHAR"),
+        (["2024-01-31", "2024-02-01"], "DATE"),
+        (["2024-01-31", "2024-1-31"], "VARCHAR"),
+        (["31/01/2024", "01/02/2024"], "VARCHAR"),  # whose day is first is not for us to guess
+        (["2024-01-31 10:00:00", "2024-01-31 10:00:01"], "TIMESTAMP"),
+        (["true", "false"], "BOOLEAN"),
+        (["true", "TRUE", "t"], "VARCHAR"),
+        ([" 1", "1"], "VARCHAR"),
+        (["NULL", "NA"], "VARCHAR"),
+        (["é", "e\u0301", "É"], "VARCHAR"),
+        (["x\0y", "x\0z"], "VARCHAR"),
+        (["a" * 100_000, "a" * 100_001], "VARCHAR"),
+    ],
+)
+@pytest.mark.parametrize("form", ["csv", "json", "jsonl"])
+def test_a_type_merges_no_texts(tmp_path: Path, texts: list[str], kind: str, form: str) -> None:
+    if form == "csv":
+        source = written(tmp_path / "t.csv", "a,b\n" + "".join(f"{text},x\n" for text in texts * 3))
+        assert types(source)["a"] in kind.split()  # the guess is DuckDB's, and gets better
+    else:
+        objects = [json.dumps({"a": text, "b": "x"}) for text in texts * 3]
+        text = "\n".join(objects) if form == "jsonl" else "[" + ",".join(objects) + "]"
+        source = written(tmp_path / f"t.{form}", text)
+    assert classes(source, "a") == len(texts)
+
+
+def test_a_value_far_down_that_is_of_no_type(tmp_path: Path) -> None:
+    source = written(tmp_path / "t.csv", "a\n" + "".join(f"{i}\n" for i in range(1, 60_001)) + "unknown\n")
+    assert types(source) == {"a": "VARCHAR"}
+    assert classes(source, "a") == 60_001
+
+
+def test_an_empty_field_is_null_and_a_quoted_empty_one_is_a_text(tmp_path: Path) -> None:
+    source = written(tmp_path / "t.csv", 'a,b\n,1\n"",1\nNULL,1\n')
+    result = qidsql.audit(source, columns=["a"], k=2)
+    assert result.columns[0].nulls == 1
+    assert classes(source, "a") == 3
+
+
+def test_json_numbers_and_texts_stay_two(tmp_path: Path) -> None:
+    source = written(tmp_path / "t.jsonl", '{"a": 1}\n{"a": "1"}\n{"a": 1.0}\n{"a": null}\n{}\n')
+    assert classes(source, "a") == 4
+    nested = written(tmp_path / "n.jsonl", '{"a": {"x": [1, 2]}}\n{"a": {"x": [1, 2.0]}}\n{"a": []}\n')
+    assert classes(nested, "a") == 3
+
+
+def test_a_json_key_far_down_is_a_column(tmp_path: Path) -> None:
+    text = '{"a": 1}\n' * 50_000 + '{"a": 1, "b": 2}\n'
+    assert classes(written(tmp_path / "t.jsonl", text), "a", "b") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        ("a,b\n1,2\n3\n4,5,6\n", "", "differ in their number of fields"),
+        ("a,b\n" + "1,2\n" * 5000 + "3\n", " at line 5002", "1 fields where 2 are expected"),
+        ("a,b\n" + "1,2\n" * 50_000 + "1,2,secret\n", " at line 50002", "3 fields where 2 are expected"),
+        ("some title\na,b\n1,2\n", "", "number of fields"),
+        ('a,b\n"x,2\n3,4\n', "", "a quote is left open"),
+        ("a,b\r\n1,2\n3,4\r\n", "", "in their ends"),
+    ],
+)
+def test_lines_that_do_not_fit_are_refused_not_skipped(tmp_path: Path, text: str, line: str, why: str) -> None:
+    message = complaint(written(tmp_path / "t.csv", text))
+    assert f"t.csv cannot be parsed{line}: " in message
+    assert why in message
+    assert "secret" not in message
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for content in (b"a,b\nx\xff\xfe,1\n", b"caf\xe9,b\nx,1\n", "a,b\nx,1\n".encode("utf-16")):
+        path.write_bytes(content)
+        assert "is not UTF-8 text; convert it" in complaint(str(path))
+
+
+@pytest.mark.parametrize("first", ["1,2", "Ann,42", "2024-01-31,x", "2019,2020"])
+def test_a_file_without_names_of_columns_is_asked_about(tmp_path: Path, first: str) -> None:
+    source = written(tmp_path / "t.csv", f"{first}\n3,4\n")
+    assert "?header=false" in complaint(source)
+    assert first not in complaint(source)
+    assert types(source + "?header=false").keys() == {"column0", "column1"}
+    assert types(source + "?header=true").keys() == set(first.split(","))
+
+
+def test_header_is_true_or_false(tmp_path: Path) -> None:
+    assert "must be true or false, got maybe" in complaint(written(tmp_path / "t.csv", "a\n1\n") + "?header=maybe")
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("a;b\n1,5;2\n", {"a", "b"}),
+        ("a\tb\n1,5\t2\n", {"a", "b"}),
+        ("a|b\n1|2\n", {"a", "b"}),
+        ("\ufeffa,b\n1,2\n", {"a", "b"}),
+        ('"",a\n1,2\n', {"column0", "a"}),  # R writes the row's number under no name, pandas too
+        ('"a;x;y","b"\n1,2\n', {"a;x;y", "b"}),
+        ("a,b\n", {"a", "b"}),
+        ("only\nx\n", {"only"}),
+        ("a,a,A\n1,2,3\n", {"a", "a_1", "A_2"}),
+    ],
+)
+def test_forms_of_csv(tmp_path: Path, text: str, columns: set[str]) -> None:
+    assert types(written(tmp_path / "t.csv", text)).keys() == columns
+
+
+def test_an_empty_table_is_measured(tmp_path: Path) -> None:
+    profile = qidsql.profile(written(tmp_path / "t.csv", "a,b\n")).profile
+    assert (profile.rows, profile.classes) == (0, 0)
+    assert qidsql.audit(str(tmp_path / "t.csv")).verdict == "inconclusive"
+
+
+def test_endings_and_compression(tmp_path: Path) -> None:
+    written(tmp_path / "t.tsv", "a\tb,c\n1\t2\n")
+    assert types(str(tmp_path / "t.tsv")).keys() == {"a", "b,c"}
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    (tmp_path / "t.json.gz").write_bytes(gzip.compress(b'{"a": 1, "b": 2}\n'))
+    (tmp_path / "T.CSV").write_bytes(b"a,b\n1,2\n")
+    for name in ("t.csv.gz", "t.json.gz", "T.CSV"):
+        assert types(str(tmp_path / name)) == {"a": "BIGINT", "b": "BIGINT"}, name
+
+
+def test_parquet_is_known_by_its_content(tmp_path: Path) -> None:
+    duckdb.sql("SELECT 1::SMALLINT AS a").write_parquet(str(tmp_path / "t.csv"))
+    assert types(str(tmp_path / "t.csv")) == {"a": "SMALLINT"}
+    whole = (tmp_path / "t.csv").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    written(tmp_path / "text.parquet", "a,b\n1,2\n" * 9)
+    for name in ("cut.parquet", "text.parquet"):
+        assert f"{name} cannot be parsed: it is not what its name promises" in complaint(str(tmp_path / name))
+    written(tmp_path / "none.parquet", "")
+    assert "none.parquet is empty" in complaint(str(tmp_path / "none.parquet"))
+
+
+def test_broken_json(tmp_path: Path) -> None:
+    for name, text in {"t.json": '{"a": 1', "t.jsonl": '{"a": 1}\nsecret\n', "u.json": '[{"a": 1}, secret]'}.items():
+        message = complaint(written(tmp_path / name, text))
+        assert f"{name} cannot be parsed" in message
+        assert "secret" not in message
+
+
+def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, folder in enumerate(["visits/2023", "visits/2024", "visits/deep/er"]):
+        (tmp_path / folder).mkdir(parents=True)
+        duckdb.sql(f"SELECT {number} AS a").write_parquet(str(tmp_path / folder / f"part{number}.parquet"))
+    duckdb.sql("SELECT 9 AS a, 'x' AS b").write_parquet(str(tmp_path / "visits/2024/part9.parquet"))
+    monkeypatch.chdir(tmp_path)
+    assert classes("visits/2023/*.parquet", "a") == 1
+    assert classes("visits/*/*.parquet", "a") == 3
+    assert classes("visits/**/*.parquet", "a") == 4
+    assert classes("visits/*/part?.parquet", "a", "b") == 3  # a file without b has NULL there
+    assert classes("visits/2024/part[19].parquet", "a") == 2
+    assert classes("visits/2024/*", "a") == 2
+    assert classes(f"{tmp_path}/visits/2024/*.parquet?threads=1", "a") == 2
+    with connect("visits/**/*.parquet") as engine:
+        assert str(engine.describe(None).name) == "main.visits"
+    written(tmp_path / "visits/2024/notes.csv", "a\n1\n")
+    assert "files of several kinds" in complaint("visits/2024/*")
+
+
+def test_csv_files_of_one_pattern(tmp_path: Path) -> None:
+    written(tmp_path / "p1.csv", "a,b\n01,x\n")
+    written(tmp_path / "p2.csv", "b,a\nx,1\n")
+    assert types(str(tmp_path / "p*.csv"))["a"] == "VARCHAR"
+    assert classes(str(tmp_path / "p*.csv"), "a", "b") == 2
+    written(tmp_path / "p3.csv", "7,8\n")
+    assert "p3.csv does not look like names" in complaint(str(tmp_path / "p*.csv"))
+    written(tmp_path / "p3.csv", "a;b\n1;2\n")
+    assert "p3.csv separates its columns by another sign than p1.csv" in complaint(str(tmp_path / "p*.csv"))
+
+
+def test_hive_folders_keep_their_texts(tmp_path: Path) -> None:
+    for month in ("01", "1"):
+        (tmp_path / f"month={month}").mkdir()
+        duckdb.sql("SELECT 1 AS a").write_parquet(str(tmp_path / f"month={month}/x.parquet"))
+    assert classes(str(tmp_path / "**/*.parquet"), "month") == 2
+
+
+def test_where_on_a_column_that_stayed_text_is_refused_in_words(tmp_path: Path) -> None:
+    source = written(tmp_path / "t.csv", "age,b\n007,x\n7,y\n")
+    with pytest.raises(StatementError, match="write CAST"):
+        qidsql.profile(source, where="age >= 5")
+    assert qidsql.profile(source, where="CAST(age AS INTEGER) >= 5").profile.rows == 2
+
+
+def test_a_parquet_file_that_goes_away(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    duckdb.sql("SELECT 1 AS a").write_parquet(str(path))
+    with connect(str(path)) as engine:
+        path.unlink()
+        with pytest.raises((StatementError, SourceError), match="removed meanwhile"):
+            qidsql.audit(engine)
+
+
+def test_other_files_stay_closed(tmp_path: Path) -> None:
+    duckdb.sql("SELECT 1 AS a").write_parquet(str(tmp_path / "t.parquet"))
+    duckdb.sql("SELECT 1 AS a").write_parquet(str(tmp_path / "other.parquet"))
+    with connect(str(tmp_path / "t.parquet")) as engine:
+        session = engine._connection  # type: ignore[attr-defined]
+        for statement in (
+            f"SELECT * FROM read_parquet('{tmp_path}/other.parquet')",
+            f"COPY (SELECT 1) TO '{tmp_path}/new.csv'",
+            "SET enable_external_access = true",
+            "ATTACH 'x.duckdb'",
+            "INSTALL httpfs",
+        ):
+            with pytest.raises(duckdb.Error):
+                session.execute(statement)
+    assert not (tmp_path / "new.csv").exists()

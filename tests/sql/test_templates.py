@@ -1,0 +1,89 @@
+"""Templates and the text that is made of them: every file parses, holes must match, the text is the golden one."""
+
+from pathlib import Path
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
+from qidsql.sql.templates import fill, template
+from tests.sql.golden_statements import FOLDER, golden
+from tests.stores import Store
+
+TEMPLATES = Path(__file__).parents[2] / "sql_templates"
+NAMES = sorted(str(path.relative_to(TEMPLATES).with_suffix("")) for path in TEMPLATES.rglob("*.sql"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_template_parses_as_one_statement(name: str) -> None:
+    assert isinstance(template(name), (exp.Query, exp.Create, exp.Describe, exp.Grant, exp.Revoke))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_template_says_what_it_is_for_and_names_its_holes(name: str) -> None:
+    lines = (TEMPLATES / f"{name}.sql").read_text(encoding="utf-8").splitlines()
+    comment = "\n".join(line for line in lines if line.startswith("--"))
+    assert lines[0].startswith("-- ")
+    for hole in template(name).find_all(exp.Placeholder):
+        assert f":{hole.name}" in comment or "as in entity_profile.sql" in comment, hole.name
+
+
+@pytest.mark.parametrize(("file", "text"), list(golden()), ids=[file for file, _ in golden()])
+def test_golden_text(file: str, text: str) -> None:
+    assert (FOLDER / file).read_text(encoding="utf-8") == text, "python -m tests.sql.golden_statements writes it anew"
+
+
+def test_no_golden_file_is_left_over() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == {file for file, _ in golden()}
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.name)
+def test_golden_text_is_one_query_that_reads(path: Path) -> None:
+    [tree] = sqlglot.parse(path.read_text(encoding="utf-8"), read=path.name.split(".")[1])
+    assert isinstance(tree, exp.Query)
+
+
+def test_holes_and_arguments_must_match() -> None:
+    node = exp.to_table("t")
+    with pytest.raises(ValueError, match=r"class_sizes has the holes \['classes'\], got \[\]"):
+        fill("class_sizes")
+    with pytest.raises(ValueError, match=r"got \['classes', 'k'\]"):
+        fill("class_sizes", classes=node, k=5)
+    with pytest.raises(ValueError, match=r"got \['klasses'\]"):
+        fill("class_sizes", klasses=node)
+
+
+def test_filling_leaves_the_template_as_it_was() -> None:
+    before = template("class_sizes").sql()
+    fill("class_sizes", classes=exp.to_table("t"))
+    assert template("class_sizes").sql() == before
+
+
+def test_a_filled_node_can_be_used_again() -> None:
+    table, column = exp.to_table("t"), exp.column("a", table="t")
+    texts = {fill("classes", set_number=1, relation=table, columns=[column]).sql() for _ in range(2)}
+    assert len(texts) == 1
+    assert table.parent is column.parent is None
+
+
+def test_a_text_becomes_a_literal_and_nothing_else() -> None:
+    evil = "x'; DROP TABLE people; --"
+    text = fill("class_profile", classes=exp.to_table("t"), k=evil).sql("postgres")
+    assert "'x''; DROP TABLE people; --'" in text
+
+
+@pytest.mark.parametrize("dialect", [DUCKDB, POSTGRES], ids=lambda dialect: dialect.name)
+def test_no_comment_of_a_template_reaches_the_engine(dialect: Dialect) -> None:
+    assert "--" in (TEMPLATES / "class_sizes.sql").read_text(encoding="utf-8")
+    assert "/*" not in dialect.render(fill("class_sizes", classes=exp.to_table("t")))
+
+
+def test_pairs_of_five_billion_rows_in_one_class(store: Store) -> None:
+    """More pairs than 64 bits hold."""
+    classes = exp.select("0 AS set_number", "CAST(5000000000 AS BIGINT) AS class_size").subquery("classes")
+    with store.connect() as engine:
+        text = engine.dialect.render(fill("class_profile", classes=classes, k=5))
+        session = engine._idle[0]
+        [row] = session.execute(text)
+    assert int(str(row[-1])) == 5_000_000_000 * 4_999_999_999

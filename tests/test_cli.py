@@ -1,0 +1,387 @@
+"""The command line as a user meets it: a process with streams, signals and an exit code."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.commandline import Outcome, command, environment, qidsql, refused
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """People of whom some stand out, a table that passes, and a view that fails when a row of it is computed."""
+    path = tmp_path_factory.mktemp("clinic") / "clinic.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT i % 7 AS age, 'n' || i % 3 AS name, 'zip' || i % 5 AS zip_code, i AS id "
+            "FROM range(1000) AS r(i)"
+        )
+        connection.execute("CREATE TABLE safe AS SELECT i % 2 AS a, i % 3 AS b FROM range(600) AS r(i)")
+        connection.execute("CREATE VIEW fails AS SELECT CAST(name AS INTEGER) AS a, age FROM people")
+        connection.execute('CREATE TABLE "ünïcode 漢字 😀" AS SELECT i % 2 AS "naïve" FROM range(3) AS r(i)')
+        connection.execute(
+            'CREATE TABLE "[red]odd[/x]" AS SELECT i % 2 AS "[bold]", 1 AS ":smile:" FROM range(9) AS r(i)'
+        )
+    return path
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table on which an audit takes long: many columns, each set of which is large work."""
+    path = tmp_path_factory.mktemp("large") / "large.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        columns = ", ".join(f"CAST(hash(i * 16 + {j}) % {97 + 400 * (j % 3)} AS INTEGER) AS c{j}" for j in range(14))
+        connection.execute(f"CREATE TABLE large AS SELECT {columns} FROM range(2000000) AS r(i)")
+    return path
+
+
+# Exit codes and verdicts
+
+
+def test_exit_codes(clinic: Path, tmp_path: Path) -> None:
+    assert qidsql("audit", clinic, "safe").code == 0
+    assert qidsql("audit", clinic, "people").code == 1
+    assert qidsql("audit", clinic, "nope").code == 2
+    (tmp_path / "empty.csv").write_text("a,b\n")
+    assert qidsql("audit", tmp_path / "empty.csv").code == 3
+    assert qidsql("profile", clinic, "people").code == 0
+    assert qidsql("--version").code == 0
+    assert qidsql("--help").code == 0
+
+
+def test_the_report_says_what_it_rests_on(clinic: Path) -> None:
+    outcome = qidsql("audit", clinic, "safe")
+    assert outcome.out.startswith("PASS ")
+    assert "main.safe is 100-anonymous; the policy asks for 5" in outcome.out
+    assert outcome.err == ""  # quick work has no progress
+
+
+def test_json_is_json(clinic: Path, tmp_path: Path) -> None:
+    report = json.loads(qidsql("audit", clinic, "people", "--format", "json").out)
+    assert report["verdict"] == "violation"
+    assert report["rows"] == 1000
+    file = tmp_path / "report.json"
+    outcome = qidsql("audit", clinic, "people", "--format", "json", "--output", file)
+    assert (outcome.code, outcome.out, outcome.err) == (1, "", "")
+    assert json.loads(file.read_text())["verdict"] == "violation"
+
+
+@pytest.mark.parametrize(
+    ("options", "verdict", "code"),
+    [
+        (["--max-statements", "1"], "inconclusive", 3),  # only the rows were counted
+        (["--max-statements", "2"], "inconclusive", 3),  # no column by itself is below k
+        (["--max-statements", "3", "--exclude", "id"], "violation", 1),  # proved by the whole column set
+        (["--max-size", "1", "--exclude", "id"], "violation", 1),
+        (["--max-seconds", "0.000001"], "inconclusive", 3),
+    ],
+)
+def test_a_budget_never_makes_a_pass(clinic: Path, options: list[str], verdict: str, code: int) -> None:
+    outcome = qidsql("audit", clinic, "people", "--k", "20", "--exclude", "id", "--format", "json", *options)
+    report = json.loads(outcome.out)
+    assert (report["verdict"], outcome.code) == (verdict, code)
+    assert not report["complete"]
+    assert report["unfinished"] or any(search["unfinished"] for search in report["searches"])
+
+
+def test_a_pass_needs_every_statement(clinic: Path) -> None:
+    needed = json.loads(qidsql("audit", clinic, "safe", "--format", "json").out)["statements"]
+    for most in range(1, needed + 1):
+        code = qidsql("audit", clinic, "safe", "--max-statements", most).code
+        assert code == (0 if most >= needed else 3), most
+
+
+# Bad input: one line, exit 2, the thing and the remedy
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["mysql://user:hunter2@host/db", "t"], ["mysql://", "expected a Postgres URL"]),
+        (["CLINIC", "poeple"], ["no table poeple", "did you mean people?"]),
+        (["CLINIC"], ["5 tables, name one", "main.people"]),
+        (
+            ["CLINIC", "people", "-c", "agee", "-c", "zzz", "--sensitive", "nmae"],
+            ["agee (did you mean age?)", "zzz", "nmae (did you mean name?)"],
+        ),
+        (["CLINIC", "people", "--k", "1"], ["k must be at least 2, got 1"]),
+        (["CLINIC", "people", "--k", "-3"], ["k must be at least 2, got -3"]),
+        (["CLINIC", "people", "--k", "2.5"], ["--k", "integer"]),
+        (["CLINIC", "people", "--k", "many"], ["--k", "integer"]),
+        (["CLINIC", "people", "--distinct", "1.5"], ["--distinct must lie above 0 and at most at 1"]),
+        (["CLINIC", "people", "--separation", "0"], ["--separation must lie above 0"]),
+        (["CLINIC", "people", "--rows-at-risk", "much"], ["--rows-at-risk must be a ratio such as 0.9, 9/10 or 90%"]),
+        (["CLINIC", "people", "--distinct", "1/0"], ["--distinct must be a ratio"]),
+        (["CLINIC", "people", "--distinct", "nan"], ["--distinct must be a ratio"]),
+        (["CLINIC", "people", "-c", "age", "--exclude", "age"], ["column age is given as", "choose one"]),
+        (["CLINIC", "people", "--sensitive", "age", "--identifier", "AGE"], ["column age", "choose one"]),
+        (["CLINIC", "people", "--nulls", "wildcard"], ["--nulls wildcard", "use --nulls equal"]),
+        (["CLINIC", "people", "--nulls", "never"], ["--nulls must be equal"]),
+        (["CLINIC", "people", "--max-statements", "0"], ["--max-statements must be more than 0"]),
+        (["CLINIC", "people", "--max-seconds", "-1"], ["--max-seconds must be more than 0"]),
+        (["CLINIC", "people", "--max-size", "0"], ["--max-size must be more than 0"]),
+        (["CLINIC", "people", "--format", "xml"], ["--format", "xml"]),
+        (["CLINIC", "people", "--output", "/no/such/folder/x"], ["--output", "folder must exist"]),
+        (["CLINIC", "people", "--output", "/"], ["--output"]),
+        (["CLINIC", "people", "--output", "/proc/x"], ["--output /proc/x cannot be written"]),
+        (["CLINIC", "people", "--output", "/dev/full"], ["No space left"]),
+        (["CLINIC", "people", "--bogus"], ["--bogus"]),
+        (["CLINIC", "people", "extra"], ["extra"]),
+        (["CLINIC", "fails"], ["could not compute a value", "the view's casts"]),
+        (["/"], ["is a folder", "*.parquet"]),
+        (["env:NOT_SET_ANYWHERE", "t"], ["NOT_SET_ANYWHERE is not set"]),
+        ([], ["no source given and QIDSQL_URL is not set"]),
+    ],
+)
+def test_bad_input_is_one_line(clinic: Path, arguments: list[str], words: list[str]) -> None:
+    line = refused("audit", *[clinic if argument == "CLINIC" else argument for argument in arguments])
+    for word in words:
+        assert word in line
+    assert "hunter2" not in line
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("1=1; DROP TABLE people", "must be one condition"),
+        ("1) OR (1=1", "cannot be read"),
+        ("", "cannot be read"),
+        ("age >", "cannot be read"),
+        ("age > 2 LIMIT 1", "nothing behind it"),
+        ("age > 2 UNION SELECT 1", "nothing behind it"),
+        ("age = (SELECT 1)", "without a query inside"),
+        ("EXISTS (SELECT 1)", "without a query inside"),
+        ("age IN (SELECT age FROM people)", "without a query inside"),
+        ("COUNT(*) > 1", "--where must"),
+        ("row_number() OVER () = 1", "without a query inside"),
+        ("pg_sleep(10) = 1", "uses pg_sleep"),
+        ("read_text('/etc/passwd') IS NOT NULL", "uses read_text"),
+        ("getenv('HOME') = 'x'", "uses getenv"),
+        ("nextval('s') = 1", "uses nextval"),
+        ("random() > 0.5", "no random()"),
+        ("* > 1", "no * "),
+        ("$1 = 1", "does not know"),
+        ("nosuch > 1 AND agge = 2", "no columns nosuch, agge (did you mean age?)"),
+        ("name > 3", "write CAST"),
+        ("CAST(name AS INTEGER) > 1", "could not compute a value"),
+    ],
+)
+def test_where_is_a_plain_condition(clinic: Path, where: str, words: str) -> None:
+    line = refused("profile", clinic, "people", "-c", "age", "--where", where)
+    assert words in line
+    assert "n1" not in line
+
+
+@pytest.mark.parametrize(
+    "where", ["age > 2", "AGE in (3,4,5,6)", "people.age > 2 -- really", "name LIKE 'n%' AND age>2"]
+)
+def test_conditions_that_are_fine(clinic: Path, where: str) -> None:
+    report = json.loads(qidsql("profile", clinic, "people", "--where", where, "--format", "json").out)
+    assert report["rows"] == 571
+
+
+def test_ratios_as_people_write_them(clinic: Path) -> None:
+    for written in ("0.9", "90%", "9/10", " .9 "):
+        report = json.loads(qidsql("audit", clinic, "safe", "--distinct", written, "--format", "json").out)
+        assert report["policy"]["distinct"] == "0.9"
+
+
+def test_the_source_from_the_environment(clinic: Path) -> None:
+    assert qidsql("audit", "safe", QIDSQL_URL=str(clinic)).code == 0
+    assert "no table saef (did you mean safe" in refused("audit", "saef", QIDSQL_URL=str(clinic))
+    assert qidsql("audit", "env:PLACE", "safe", PLACE=str(clinic)).code == 0
+
+
+# Statements shown and not asked
+
+
+def test_a_dry_run_asks_no_row(clinic: Path) -> None:
+    """Any statement on the view fails, so a run that asks one cannot end well."""
+    for verb in ("audit", "profile"):
+        outcome = qidsql(verb, clinic, "fails", "--dry-run")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert "nothing was asked but the catalog" in outcome.out
+        assert "GROUP BY" in outcome.out
+
+
+def test_the_statements_of_a_dry_run_are_those_that_are_asked(clinic: Path) -> None:
+    planned = qidsql("audit", clinic, "safe", "--dry-run").out
+    shown = qidsql("audit", clinic, "safe", "--show-sql").err
+    for statement in shown.split("\n\n"):
+        assert statement.strip() in planned
+
+
+def test_quiet(clinic: Path) -> None:
+    assert qidsql("audit", clinic, "nope", "--quiet").code == 2
+    assert qidsql("audit", clinic, "safe", "--quiet").err == ""
+
+
+# Streams
+
+
+def shell(script: str, **extra: str) -> Outcome:
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", script], capture_output=True, env=environment(extra), timeout=60, check=False
+    )
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def test_a_reader_that_leaves_changes_neither_exit_code_nor_stderr(clinic: Path) -> None:
+    run = f"{sys.executable} -m qidsql audit '{clinic}'"
+    for table, code in {"safe": 0, "people": 1}.items():
+        assert shell(f"{run} {table} | true") == Outcome(code, "", "")
+        assert shell(f"({run} {table} --show-sql; exit $?) 2>&1 >/dev/null | true").code == code
+    assert shell(f"{run} people | head -1").out.startswith("VIOLATION")
+
+
+def test_closed_and_full_streams(clinic: Path) -> None:
+    run = f"{sys.executable} -m qidsql audit '{clinic}' safe"
+    assert shell(f"{run} >&-") == Outcome(0, "", "")
+    assert shell(f"{run} 2>&-").code == 0
+    assert shell(f"{run}x 2>&-").code == 2
+    full = shell(f"{run} >/dev/full")
+    assert full.code == 2
+    assert "No space left" in full.line
+
+
+def test_an_encoding_without_blocks_and_umlauts(clinic: Path) -> None:
+    for table in ("ünïcode 漢字 😀", "people"):
+        outcome = qidsql("audit", clinic, table, PYTHONIOENCODING="ascii")
+        assert outcome.code == 1
+        assert outcome.out.isascii()
+    assert "###" in outcome.out
+    assert r"na\xefve" in qidsql("audit", clinic, "ünïcode 漢字 😀", PYTHONIOENCODING="ascii").out
+
+
+def test_names_are_not_markup(clinic: Path) -> None:
+    outcome = qidsql("audit", clinic, "[red]odd[/x]")
+    assert "main.[red]odd[/x]" in outcome.out
+    assert "[bold], :smile:" in outcome.out
+
+
+def on_a_terminal(*arguments: object, **extra: str) -> str:
+    """What a terminal shows of a run."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(command(*arguments), stdout=follower, stderr=follower, env=environment(extra))
+    os.close(follower)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(leader, 65536)
+        except OSError:  # how Linux ends a terminal without a process behind it
+            break
+        if not piece:
+            break
+        seen += piece
+    process.wait(timeout=60)
+    os.close(leader)
+    return seen.decode()
+
+
+def test_terminals(clinic: Path) -> None:
+    narrow = on_a_terminal("audit", clinic, "people", "--exclude", "id", "--k", 20, COLUMNS="60", TERM="xterm")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", narrow).replace("\r", "")
+    assert narrow != plain
+    lines = [line for line in plain.splitlines() if not line.startswith("Next: ")]
+    assert max(map(len, lines)) <= 60
+    assert re.search(r"^zip_code +5 +200 ", plain, flags=re.MULTILINE)
+    colourless = on_a_terminal("audit", clinic, "safe", COLUMNS="100", TERM="xterm", NO_COLOR="1")
+    assert "\x1b" not in colourless
+
+
+def test_progress_without_a_terminal_has_no_control_characters(large: Path) -> None:
+    outcome = qidsql("audit", large, "--max-seconds", 3)
+    assert outcome.code in (1, 3)
+    assert "\r" not in outcome.err + outcome.out
+    assert "\x1b" not in outcome.err + outcome.out
+
+
+# Signals
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    """The folder for temporary files of the run."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_interrupted_it_says_what_is_known(large: Path, scratch: Path, how: signal.Signals) -> None:
+    process = subprocess.Popen(
+        command("audit", large, "--show-sql"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment({"TMPDIR": str(scratch)}),
+        text=True,
+    )
+    assert process.stderr
+    for line in process.stderr:
+        if line.startswith("-- class sizes of 14 columns"):
+            break
+    process.send_signal(how)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert out.startswith("INCONCLUSIVE  main.large")
+    assert "interrupted" in out
+    assert "c13" in out
+    assert "Traceback" not in err
+    assert list(scratch.iterdir()) == []
+
+
+def test_interrupted_while_files_are_parsed(scratch: Path, tmp_path: Path) -> None:
+    with (tmp_path / "people.csv").open("w") as file:
+        file.write("a,b,c\n")
+        for block in range(60):
+            file.write("".join(f"{i},{i % 977},text{i % 7919}\n" for i in range(block * 50_000, (block + 1) * 50_000)))
+    process = subprocess.Popen(
+        command("audit", tmp_path / "people.csv"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment({"TMPDIR": str(scratch)}),
+        text=True,
+    )
+    for _ in range(1000):
+        if list(scratch.glob("qidsql-*/parsed.duckdb")):
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (3, "")
+    assert Outcome(3, out, err).line.startswith("interrupted")
+    assert list(scratch.iterdir()) == []
+
+
+# The demo
+
+
+def test_demo(tmp_path: Path) -> None:
+    kept = tmp_path / "clinic.duckdb"
+    first = qidsql("demo", "--keep", kept)
+    assert (first.code, first.err) == (0, "")
+    assert first.out.startswith("VIOLATION")
+    for line in first.out.splitlines():
+        if line.strip().startswith("qidsql ") and str(kept) in line:
+            arguments = line.split()[1:]
+            assert qidsql(*arguments).code in (0, 1), line
+    assert "exists already" in refused("demo", "--keep", kept)
+    assert "cannot be written" in refused("demo", "--keep", "/no/such/folder/x.duckdb")
+
+
+def test_the_demo_is_the_same_every_time() -> None:
+    def facts(text: str) -> str:
+        return re.sub(r"DuckDB [\d.]+|[\d.]+ s,", "", text)
+
+    first, second = qidsql("demo"), qidsql("demo")
+    assert facts(first.out) == facts(second.out)
+    assert "tmp" not in first.out

@@ -1,0 +1,97 @@
+"""The house: a room imports only rooms on lower floors. Imports inside functions and for types count too."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
+
+# From the ground up. A folder is one room; rooms of one floor do not know each other.
+FLOORS = [
+    ["errors", "version"],
+    ["measures", "schema"],
+    ["figures", "policy", "search", "sql"],
+    ["engines", "findings", "protect", "roles"],
+    ["profiler", "progress", "report", "verdict"],
+    ["sampler"],
+    ["verbs"],
+    ["api"],
+    ["__init__"],
+    ["cli"],
+    ["__main__"],
+]
+DRIVERS = {"duckdb": "engines/duckdb", "psycopg": "engines/postgres"}  # the files that begin so
+MAKES_FILES = {"verbs/demo.py": "duckdb"}  # writes the sample database, which no engine may
+ONLY_CLI_PRINTS = {"cli.py", "progress.py"}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(HOUSE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> list[str]:
+    """The modules that a file imports, wherever in it."""
+    modules = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: imports are absolute"
+            modules += [f"{node.module}.{a.name}" if node.module == "qidsql" else str(node.module) for a in node.names]
+    return modules
+
+
+FILES = sorted(HOUSE.rglob("*.py"))
+FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def test_every_room_stands_on_a_floor() -> None:
+    assert {room_of(path) for path in FILES} == set(FLOOR_OF)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
+def test_a_file_knows_only_lower_floors_and_its_own_room(path: Path) -> None:
+    own = room_of(path)
+    for module in imported(path):
+        if not module.startswith("qidsql"):
+            continue
+        other = [*module.split("."), "__init__"][1]
+        other = "__init__" if other not in FLOOR_OF else other
+        assert other == own or FLOOR_OF[other] < FLOOR_OF[own], f"{path.name} ({own}) imports {module}"
+
+
+def test_inside_a_room_imports_make_no_circle() -> None:
+    below: dict[str, set[str]] = {}
+    for path in FILES:
+        module = "qidsql." + ".".join(path.relative_to(HOUSE).with_suffix("").parts)
+        below[module] = {other for other in imported(path) if other.startswith("qidsql.")}
+    done: set[str] = set()
+
+    def visit(module: str, above: tuple[str, ...]) -> None:
+        assert module not in above, " -> ".join((*above, module))
+        if module not in done:
+            for other in below.get(module, ()):
+                visit(other, (*above, module))
+            done.add(module)
+
+    for module in below:
+        visit(module, ())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
+def test_only_an_engine_imports_its_driver(path: Path) -> None:
+    name = str(path.relative_to(HOUSE))
+    drivers = {module.split(".")[0] for module in imported(path)} & set(DRIVERS)
+    assert drivers <= {driver for driver, home in DRIVERS.items() if name.startswith(home)} | {MAKES_FILES.get(name)}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
+def test_only_the_command_line_prints(path: Path) -> None:
+    calls = {
+        n.func.id
+        for n in ast.walk(ast.parse(path.read_text()))
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    }
+    if path.name not in ONLY_CLI_PRINTS:
+        assert not calls & {"print", "exit"}

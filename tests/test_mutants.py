@@ -1,0 +1,210 @@
+"""Every line of the data templates matters: with it broken, a small table gives a wrong answer.
+
+A mutant is the template with one piece of its text replaced, in memory. Each has to differ from the definitions on the
+table below, on both engines; the template as it is has to agree with them.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlglot
+
+from qidsql.engines.base import Engine
+from qidsql.sql import templates
+from qidsql.sql.relation import Relation, relation
+from qidsql.sql.statements import (
+    Statement,
+    class_profiles,
+    class_profiles_in_one_scan,
+    class_sizes,
+    column_counts,
+    entity_profile,
+)
+from tests.definitions import entity_profile_of, entity_sizes_of, profile_of, projected, sizes_of
+from tests.stores import Store
+
+FOLDER = Path(__file__).parents[1] / "sql_templates"
+K = 3
+# Classes on (a, b) of 1, 2, 3 and 5 rows, of which people own several; ann stands in a small and in a large class.
+ROWS: list[tuple[str | None, int | None, str | None]] = [
+    ("x", 1, "ann"),
+    ("x", 2, "ann"),
+    ("x", 2, "ann"),
+    ("y", 1, "ann"),
+    ("y", 1, "bob"),
+    ("y", 1, "eve"),
+    (None, 2, "bob"),
+    (None, 2, "eve"),
+    (None, 2, "eve"),
+    (None, 2, None),
+    (None, 2, "dan"),
+    ("z", None, "ann"),
+    ("z", None, "bob"),
+]
+AB = projected(ROWS, (0, 1))
+A, B = projected(ROWS, (0,)), projected(ROWS, (1,))
+PEOPLE = [row[2] for row in ROWS]
+
+Question = Callable[[Engine, Relation], Statement[Any]]
+BOTH, NAMED = ("a", "b"), [("a",), ("b",), ("a", "b")]
+
+QUESTIONS: dict[str, tuple[Question, object]] = {
+    "profile": (lambda e, s: class_profiles(e.dialect, s, [BOTH], K), [profile_of(AB, K)]),
+    "batch": (
+        lambda e, s: class_profiles(e.dialect, s, NAMED, K),
+        [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
+    ),
+    "one scan": (
+        lambda e, s: class_profiles_in_one_scan(e.dialect, s, NAMED, K),
+        [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
+    ),
+    "sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH), sizes_of(AB)),
+    "entities": (lambda e, s: entity_profile(e.dialect, s, BOTH, K, "who"), [entity_profile_of(AB, PEOPLE, K)]),
+    "entity sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH, "who"), entity_sizes_of(AB, PEOPLE)),
+    "counts": (lambda e, s: column_counts(e.dialect, s, BOTH), (13, (5, 2))),
+}
+
+SIZED = [
+    ("GROUP BY :columns, :entity", "GROUP BY :columns, :entity, relation.id"),  # repeated rows count again
+    ("GROUP BY :columns, :entity", "GROUP BY :columns, :entity HAVING NOT :entity IS NULL"),
+    ("COUNT(*) OVER", "COUNT(entity) OVER"),
+    ("COUNT(*) OVER (PARTITION BY :names)", "COUNT(*) OVER (PARTITION BY :names, entity)"),
+    ("COUNT(*) OVER (PARTITION BY :names)", "COUNT(*) OVER (PARTITION BY :names ORDER BY entity)"),
+    ("COUNT(*) OVER (PARTITION BY :names)", "COUNT(*) OVER (PARTITION BY entity)"),
+    (
+        "ROW_NUMBER() OVER (PARTITION BY :names ORDER BY entity)",
+        "ROW_NUMBER() OVER (PARTITION BY :names, entity ORDER BY entity)",
+    ),
+    ("ROW_NUMBER() OVER (PARTITION BY :names ORDER BY entity)", "ROW_NUMBER() OVER (ORDER BY entity)"),
+    ("WHERE place = 1", ""),
+    ("WHERE place = 1", "WHERE place = 2"),
+]
+MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "class_profile": (
+        "profile",
+        [
+            ("COUNT(*) AS class_count", "SUM(class_size) AS class_count"),
+            ("COUNT(*) AS class_count", "COUNT(DISTINCT class_size) AS class_count"),
+            ("SUM(class_size) AS row_count", "COUNT(*) AS row_count"),
+            ("SUM(class_size) AS row_count", "MAX(class_size) AS row_count"),
+            ("MIN(class_size)", "MAX(class_size)"),
+            ("MAX(class_size)", "MIN(class_size)"),
+            ("class_size < :k THEN 1", "class_size <= :k THEN 1"),
+            ("class_size < :k THEN 1", "class_size > :k THEN 1"),
+            ("class_size < :k THEN 1", "class_size < :k THEN class_size"),
+            ("class_size < :k THEN class_size", "class_size <= :k THEN class_size"),
+            ("class_size < :k THEN class_size", "class_size < :k THEN 1"),
+            ("THEN class_size ELSE 0", "THEN class_size ELSE 1"),
+            ("class_size = 1", "class_size <= 2"),
+            ("class_size = 1", "class_size = 2"),
+            ("(class_size - 1)", "class_size"),
+            ("(class_size - 1)", "(class_size + 1)"),
+            ("CAST(class_size AS WIDE) * (class_size - 1)", "CAST(class_size AS WIDE) - 1"),
+        ],
+    ),
+    "classes": (
+        "profile",
+        [
+            ("GROUP BY :columns", "GROUP BY :columns, relation.who"),
+            ("GROUP BY :columns", "GROUP BY :columns HAVING COUNT(*) > 1"),
+            ("COUNT(*) AS", "COUNT(DISTINCT 1) AS"),
+            (":set_number AS set_number", ":set_number + 1 AS set_number"),
+        ],
+    ),
+    "classes_of_sets": (
+        "one scan",
+        [
+            ("GROUPING(:columns) AS set_number", "0 - GROUPING(:columns) AS set_number"),
+            ("COUNT(*) AS", "COUNT(DISTINCT 1) AS"),
+            ("FROM :relation", "FROM :relation WHERE relation.id > 1"),
+            ("GROUP BY GROUPING SETS (:sets)", "GROUP BY GROUPING SETS (:sets) HAVING COUNT(*) > 1"),
+        ],
+    ),
+    "class_sizes": (
+        "sizes",
+        [
+            ("COUNT(*) AS class_count", "SUM(class_size) AS class_count"),
+            ("GROUP BY class_size", "GROUP BY class_size HAVING class_size > 1"),
+            ("  class_size,", "  class_size + 1 AS class_size,"),
+        ],
+    ),
+    "entity_profile": (
+        "entities",
+        [
+            *SIZED,
+            (
+                "MIN(class_size) AS smallest_class\n  FROM sized\n  GROUP BY entity",
+                "class_size AS smallest_class\n  FROM sized",
+            ),
+            ("MIN(class_size) AS smallest_class\n  FROM sized", "MAX(class_size) AS smallest_class\n  FROM sized"),
+            ("COUNT(*) AS entity_count", "SUM(smallest_class) AS entity_count"),
+            ("smallest_class < :k", "smallest_class <= :k"),
+            ("smallest_class = 1", "smallest_class <= 2"),
+            ("COUNT(*) AS class_count", "SUM(class_size) AS class_count"),
+            ("MIN(class_size) AS smallest_class,", "MAX(class_size) AS smallest_class,"),
+            ("MAX(class_size) AS largest_class", "MIN(class_size) AS largest_class"),
+            ("WHEN class_size < :k", "WHEN class_size <= :k"),
+            ("(class_size - 1)", "class_size"),
+        ],
+    ),
+    "entity_sizes": (
+        "entity sizes",
+        [
+            *SIZED,
+            ("MIN(class_size) AS class_size\n  FROM sized\n  GROUP BY entity", "class_size\n  FROM sized"),
+            ("MIN(class_size) AS class_size", "MAX(class_size) AS class_size"),
+            ("COUNT(*) AS class_count, 0 AS entity_count", "SUM(class_size) AS class_count, 0 AS entity_count"),
+            ("0 AS class_count, COUNT(*) AS entity_count", "0 AS class_count, COUNT(DISTINCT 1) AS entity_count"),
+            ("0 AS class_count, COUNT(*)", "1 AS class_count, COUNT(*)"),
+            ("class_count, 0 AS entity_count", "class_count, 1 AS entity_count"),
+            ("SUM(class_count)", "MIN(class_count)"),
+            ("SUM(entity_count)", "MIN(entity_count)"),
+        ],
+    ),
+    "column_counts": (
+        "counts",
+        [
+            ("COUNT(*) AS row_count,\n  :counts", ":counts,\n  COUNT(*) AS row_count"),
+            ("COUNT(*) AS row_count", "COUNT(DISTINCT 1) AS row_count"),
+        ],
+    ),
+}
+EACH = [(name, before, after) for name, (_, mutations) in MUTANTS.items() for before, after in mutations]
+
+
+@pytest.fixture(scope="module")
+def engine(module_store: Store) -> Iterator[Engine]:
+    columns = {"a": "VARCHAR(1)", "b": "INTEGER", "who": "VARCHAR(3)", "id": "INTEGER"}
+    module_store.table("people", columns, [(*row, number) for number, row in enumerate(ROWS)])
+    with module_store.connect() as opened:
+        yield opened
+
+
+def answer(engine: Engine, question: str) -> object:
+    ask, _ = QUESTIONS[question]
+    table = engine.describe("people")
+    return engine.run(ask(engine, relation(engine.dialect, table, table.columns)))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_templates_as_they_are_agree_with_the_definitions(engine: Engine, question: str) -> None:
+    assert answer(engine, question) == QUESTIONS[question][1]
+
+
+@pytest.mark.parametrize(("name", "before", "after"), EACH, ids=lambda text: " ".join(text.split())[:40])
+def test_a_mutant_is_noticed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str, before: str, after: str
+) -> None:
+    text = (FOLDER / f"{name}.sql").read_text(encoding="utf-8")
+    assert before in text
+    mutant = sqlglot.parse_one(text.replace(before, after))
+    original = templates.template
+    monkeypatch.setattr(templates, "template", lambda wanted: mutant if wanted == name else original(wanted))
+    question = MUTANTS[name][0]
+    assert answer(engine, question) != QUESTIONS[question][1]
+
+
+def test_every_data_template_has_mutants() -> None:
+    assert set(MUTANTS) == {path.stem for path in FOLDER.glob("*.sql")}

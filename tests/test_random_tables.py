@@ -1,0 +1,119 @@
+"""1,000 random small tables of awkward values, every column set, on both engines, against the definitions.
+
+Every third table is also counted by entity (QIDSQL_TEST_FULL=1: every one).
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from qidsql.engines.base import Engine
+from qidsql.profiler import TableProfiler
+from qidsql.schema import names_of
+from qidsql.sql.relation import Relation, relation
+from qidsql.sql.statements import class_profiles, class_profiles_in_one_scan, class_sizes
+from tests.definitions import (
+    entity_profile_of,
+    entity_sizes_of,
+    mask_of,
+    profile_of,
+    projected,
+    sizes_of,
+    subsets,
+)
+from tests.random_tables import RandomTable, drop, load, random_table
+from tests.stores import Store
+
+TABLES, PER_CATALOG = 1000, 50  # a catalog of all of them would make every look at it slow
+EVERY = os.environ.get("QIDSQL_TEST_FULL") == "1"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table in a live engine, and what to ask about it."""
+
+    engine: Engine
+    source: Relation
+    table: RandomTable
+    sets: list[tuple[int, ...]]
+    k: int
+
+    def names(self, places: tuple[int, ...]) -> tuple[str, ...]:
+        return names_of(mask_of(places), self.table.names)
+
+    def rows(self, places: tuple[int, ...]) -> list[tuple[object, ...]]:
+        return projected(self.table.rows, places)
+
+    def profiler(self, entity: str | None = None) -> TableProfiler:
+        rows = len(self.table.rows)
+        return TableProfiler(self.engine, self.source, self.table.names, self.k, entity, rows)
+
+
+@pytest.fixture(scope="module", params=range(0, TABLES, PER_CATALOG))
+def cases(request: pytest.FixtureRequest, module_store: Store) -> Iterator[list[Case]]:
+    """Some of the tables, from `request.param` on."""
+    seeds = range(request.param, request.param + PER_CATALOG)
+    tables = [random_table(seed, module_store.name) for seed in seeds]
+    load(module_store, tables)
+    with module_store.connect() as engine:
+        yield [_case(engine, table, 2 + seed // 2 % 4) for seed, table in zip(seeds, tables, strict=True)]
+    drop(module_store, tables)
+
+
+def _case(engine: Engine, table: RandomTable, k: int) -> Case:
+    described = engine.describe(table.name)
+    return Case(engine, relation(engine.dialect, described, described.columns), table, list(subsets(table.columns)), k)
+
+
+def test_profiles_of_every_column_set(cases: list[Case]) -> None:
+    for case in cases:
+        expected = [profile_of(case.rows(places), case.k) for places in case.sets]
+        assert case.profiler().profiles([mask_of(places) for places in case.sets]) == expected, case.table
+
+
+def test_profiles_of_every_column_set_in_one_scan(cases: list[Case]) -> None:
+    for case in cases:
+        named = [case.names(places) for places in case.sets]
+        expected = [profile_of(case.rows(places), case.k) for places in case.sets]
+        statement = class_profiles_in_one_scan(case.engine.dialect, case.source, named, case.k)
+        assert case.engine.run(statement) == expected, case.table
+
+
+def test_profiles_of_a_few_column_sets_in_one_statement(cases: list[Case]) -> None:
+    for case in cases:
+        few = case.sets[-2:]
+        statement = class_profiles(case.engine.dialect, case.source, [case.names(places) for places in few], case.k)
+        assert case.engine.run(statement) == [profile_of(case.rows(places), case.k) for places in few], case.table
+
+
+def test_single_columns_and_nulls(cases: list[Case]) -> None:
+    for case in cases:
+        table, profiler = case.table, case.profiler()
+        nulls = tuple(sum(row[place] is None for row in table.rows) for place in range(table.columns))
+        assert profiler.counts() == (len(table.rows), nulls), table
+        assert profiler.singles() == [profile_of(case.rows((p,)), case.k) for p in range(table.columns)], table
+
+
+def test_class_sizes_answer_for_every_k(cases: list[Case]) -> None:
+    for case in cases:
+        for places in (case.sets[0], case.sets[-1]):
+            sizes = case.engine.run(class_sizes(case.engine.dialect, case.source, case.names(places)))
+            assert sizes == sizes_of(case.rows(places)), case.table
+            assert all(sizes.profile(k) == profile_of(case.rows(places), k) for k in (2, 3, 4, 5)), case.table
+
+
+def test_entity_profiles_of_every_column_set(cases: list[Case]) -> None:
+    for case in cases[:: 1 if EVERY else 3]:
+        expected = [entity_profile_of(case.rows(places), case.table.entities, case.k) for places in case.sets]
+        profiler = case.profiler(entity="person")
+        assert profiler.profiles([mask_of(places) for places in case.sets]) == expected, case.table
+
+
+def test_entity_sizes_answer_for_every_k(cases: list[Case]) -> None:
+    for case in cases[:: 1 if EVERY else 3]:
+        places, people = case.sets[-1], case.table.entities
+        sizes = case.engine.run(class_sizes(case.engine.dialect, case.source, case.names(places), "person"))
+        assert sizes == entity_sizes_of(case.rows(places), people), case.table
+        assert all(sizes.profile(k) == entity_profile_of(case.rows(places), people, k) for k in (2, 3, 4, 5))
