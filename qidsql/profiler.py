@@ -46,6 +46,10 @@ class _Meter:
     def statements_left(self) -> int:
         return sys.maxsize if self._most is None else self._most - (self._engine.asked - self._first)
 
+    def check_time(self) -> None:
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise BudgetSpent("the time budget (--max-seconds) is used up")
+
 
 class TableProfiler:
     """Profiles column sets of one relation. The same set is never asked twice.
@@ -108,11 +112,13 @@ class TableProfiler:
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
         """The class profiles of the column sets, in their order.
 
-        One statement per set not asked before, or fewer where the engine gains from batches. Raises Stopped,
-        StatementError, AccessError.
+        One statement per set not asked before, or fewer where the engine gains from batches. Without a set it only
+        raises Stopped when the time is up. Raises Stopped, StatementError, AccessError.
         """
+        self._meter.check_time()
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
-        self._ask(new, self._statements(new))
+        alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
+        self._ask(new, self._single_statements(new) if alone else self._statements(new))
         return [self._known[mask] for mask in masks]
 
     def singles(self) -> list[ClassProfile]:
@@ -124,14 +130,14 @@ class TableProfiler:
 
     def sizes(self, mask: int) -> ClassSizes:
         """All class sizes of one column set; its profile is known from then on. One statement."""
-        [sizes] = self._run([self._sizes_statement(mask)])
+        [sizes] = self.ask([self._sizes_statement(mask)])
         self._known[mask] = sizes.profile(self.k)
         self._meter.sets += 1
         return sizes
 
     def counts(self) -> tuple[int, tuple[int, ...]]:
         """Rows, and the NULLs of each column. One statement, one scan."""
-        [counts] = self._run([self._counts_statement()])
+        [counts] = self.ask([self._counts_statement()])
         self.rows = counts[0]
         return counts
 
@@ -183,14 +189,17 @@ class TableProfiler:
         todo, answered = list(statements), 0
         while todo:
             step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
-            for profiles in self._run(todo[:step]):
+            for profiles in self.ask(todo[:step]):
                 self._known.update(zip(masks[answered : answered + len(profiles)], profiles, strict=True))
                 answered += len(profiles)
                 self._meter.sets += len(profiles)
             del todo[:step]
 
-    def _run(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
-        """The answers, within the budget."""
+    def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
+        """The answers to statements of any kind, in their order, on this profiler's budget.
+
+        Raises Stopped, StatementError, AccessError.
+        """
         if self._meter.statements_left < len(statements):
             raise BudgetSpent("the statement budget (--max-statements) is used up")
         return self.engine.run_many(statements, self._meter.deadline)

@@ -24,6 +24,9 @@ class SearchResult:
 
     Every set in `found` is minimal. `complete` means that there is no other; `complete_to_size` that there is no
     other of at most so many columns. `stopped` says why the search ended early, if it did.
+
+    A search for one smallest set gives its `cost` (the sum of the columns' weights), whether it is proved `optimal`,
+    and the `lower_bound` that is proved for the cost of every such set.
     """
 
     criterion: Criterion
@@ -32,3 +35,6 @@ class SearchResult:
     complete: bool
     complete_to_size: int
     stopped: Stopped | None = None
+    cost: int | None = None
+    optimal: bool = False
+    lower_bound: int | None = None

@@ -13,7 +13,8 @@ class Dialect:
 
     `wide` holds the square of any row count. `grouping_arguments` is the most columns GROUPING() takes, 0 where one
     scan for many sets does not pay. `union_sets` column sets go into one statement when the table has at most
-    `union_rows` rows: there the cost of a statement outweighs the work in it.
+    `union_rows` rows: there the cost of a statement outweighs the work in it. `joins_null_safe`: a join on IS NOT
+    DISTINCT FROM is hashed, not a nested loop. `bits`: what an integer is cast to before its bits are counted.
     """
 
     name: str
@@ -23,6 +24,8 @@ class Dialect:
     grouping_arguments: int
     union_sets: int
     union_rows: int
+    joins_null_safe: bool
+    bits: exp.DataType | None
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         """The expression whose equality decides whether two rows agree on a column."""
@@ -32,6 +35,10 @@ class Dialect:
             collation = exp.to_identifier(self.byte_collation, quoted=True)
             return exp.Collate(this=exp.Cast(this=column, to=self.text.copy()), expression=collation)
         return column
+
+    def bit_count(self, number: exp.Expr) -> exp.Expr:
+        """How many bits of a 64-bit integer are set."""
+        return exp.Anonymous(this="BIT_COUNT", expressions=[exp.cast(number, self.bits) if self.bits else number])
 
     def render(self, tree: exp.Expr) -> str:
         """The statement's text for this engine."""
@@ -49,6 +56,8 @@ DUCKDB = Dialect(
     grouping_arguments=0,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
     union_sets=16,
     union_rows=200_000,
+    joins_null_safe=True,
+    bits=None,
 )
 
 POSTGRES = Dialect(
@@ -59,4 +68,6 @@ POSTGRES = Dialect(
     grouping_arguments=31,
     union_sets=1,
     union_rows=0,
+    joins_null_safe=False,
+    bits=exp.DataType.build("BIT(64)", dialect="postgres"),
 )
