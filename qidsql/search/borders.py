@@ -6,6 +6,7 @@ from qidsql.errors import BudgetSpent, Stopped
 from qidsql.measures import Criterion, Profiler
 from qidsql.search.failing import Failing
 from qidsql.search.hitting_sets import MinimalHittingSets
+from qidsql.search.reduction import Reduced
 from qidsql.search.result import Found, SearchResult
 
 ALGORITHM = "borders"
@@ -25,29 +26,38 @@ def borders(
 
     A solution lies in no failing set, so it hits the complement of each. The minimal hitting sets of the complements
     known so far are tested; one that fails is grown to a maximal failing set, whose complement is new; when all are
-    solutions, the two borders certify each other. Asks at least one profile per minimal solution and per maximal
+    solutions, the two borders certify each other. Constant columns, and all but one of those that determine each
+    other, are put back in the end. Asks at least one profile per minimal solution and per maximal
     failing set; two to four times as many in practice, in batches. `hints`, a profiler of a sample, is asked first:
     its maximal failing sets need only be confirmed, and grown where they still fail. Stopped early it returns what was
     tested minimal. [Gunopulos et al. 2003, Dualize & Advance]
     """
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
-    failing = Failing(profiler, criterion)
     minimal: list[int] = []
     stopped, cut = None, True
+    found: list[Found] = []
     try:
-        if not failing.test([(1 << profiler.columns) - 1])[0]:
+        everything = (1 << profiler.columns) - 1
+        [whole] = profiler.profiles([everything])
+        if not criterion.met_by(whole):
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
-        if hints is not None:
-            sampled = Failing(hints, criterion)
-            _dualize(sampled, hints, last, [], limit)
-            confirmed = failing.test(sampled.maximal)
-            failing.grow([mask for mask, met in zip(sampled.maximal, confirmed, strict=True) if not met])
-        cut = _dualize(failing, profiler, last, minimal, limit)
+        reduced = Reduced(profiler, criterion, {everything: whole})
+        failing = Failing(reduced, criterion)
+        failing.meeting[(1 << reduced.columns) - 1] = whole  # the columns left out change no class
+        try:
+            if hints is not None:
+                sampled = Failing(reduced.over(hints), criterion)
+                _dualize(sampled, hints, last, [], limit)
+                confirmed = failing.test(sampled.maximal)
+                failing.grow([mask for mask, met in zip(sampled.maximal, confirmed, strict=True) if not met])
+            cut = _dualize(failing, profiler, last, minimal, limit)
+        finally:
+            found = [Found(twin, failing.meeting[mask]) for mask in minimal for twin in reduced.expanded(mask)]
     except Stopped as stop:
         stopped = stop
-    found = tuple(Found(mask, failing.meeting[mask]) for mask in sorted(minimal, key=int.bit_count))
     size = 0 if stopped else last if cut else profiler.columns
-    return SearchResult(criterion, ALGORITHM, found, not cut and stopped is None, size, stopped)
+    ordered = tuple(sorted(found, key=lambda each: each.size))
+    return SearchResult(criterion, ALGORITHM, ordered, not cut and stopped is None, size, stopped)
 
 
 def _dualize(failing: Failing, profiler: Profiler, last: int, minimal: list[int], limit: int) -> bool:
