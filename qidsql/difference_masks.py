@@ -6,7 +6,7 @@ from qidsql.profiler import TableProfiler
 from qidsql.search.witness import Agreeing
 from qidsql.sql.difference import agreeing
 
-MAX_MASKS = 200_000
+MAX_MASKS = 100_000
 ALL_PAIRS = 1_000_000  # ordered pairs; where a table has no more, one statement tells everything
 LEAST_PAIRS = 200_000  # joining so many costs about as much as the rest of a statement on a small table
 

@@ -1,5 +1,6 @@
 -- On which columns do rows differ that agree on a column set? Bit masks only: no value leaves the engine.
--- Few pairs: the masks of all of them. Many: classes are cut into blocks of 8 rows, and only rows of one block meet.
+-- Few pairs: the masks of all of them. Many: classes are cut into blocks of about 8 rows, fewer blocks
+-- than rows, so that two rows meet in some block; only rows of one block do.
 -- Parameters: :members    members_by_join.sql or members_by_window.sql
 --             :lanes      the mask of a pair (a, b) AS lane0, lane1, ...: 63 columns each
 --             :lane_names lane0, lane1, ...;  :sizes  the number of bits set in them
@@ -11,7 +12,7 @@ WITH members AS MATERIALIZED (
 ), counted AS MATERIALIZED (
   SELECT COALESCE(SUM(CAST(class_size - 1 AS WIDE)), 0) AS pairs FROM members
 ), blocked AS MATERIALIZED (
-  SELECT members.*, CASE WHEN pairs <= :max_pairs THEN 0 ELSE place >> 3 END AS block
+  SELECT members.*, CASE WHEN pairs <= :max_pairs THEN 0 ELSE place % ((class_size + 7) >> 3) END AS block
   FROM members CROSS JOIN counted
 ), masks AS MATERIALIZED (
   SELECT DISTINCT :lanes

@@ -3,11 +3,11 @@
 --             :columns   the column set;  :aliased  the same AS s0, s1, ...
 --             :agree     relation's columns IS NOT DISTINCT FROM s0, s1, ..., joined by AND
 --             :rest      the other columns AS c0, c1, ...
--- Result: one row per such row: class_number, class_size, place (any numbering that keeps classes together), c0, ...
+-- Result: one row per such row: class_number, class_size, place (any numbering of the rows), c0, ...
 SELECT
   repeated.class_number,
   repeated.class_size,
-  ROW_NUMBER() OVER (ORDER BY repeated.class_number) AS place,
+  ROW_NUMBER() OVER () AS place,
   :rest
 FROM :relation
 JOIN (

@@ -23,7 +23,7 @@ class Anchors:
 
     def __init__(self, profiler: Profiler, witnesses: Witnesses, rows: int) -> None:
         self.masks: list[int] = []
-        self._witnesses = witnesses
+        self._profiler, self._witnesses = profiler, witnesses
         self._columns = profiler.columns
         self._most = log(max(2, witnesses.max_pairs))
         pairs = max(1, rows * (rows - 1))
@@ -55,7 +55,7 @@ class Anchors:
                 self._measured[chosen] = log(max(1, answer.pairs))
             else:  # too many pairs, or too many masks: as good as too many pairs
                 self._measured[chosen] = max(log(max(1, answer.pairs)), self._most + 1)
-        self.masks = minimal_masks(masks)
+        self.masks = minimal_masks(masks, lambda: self._profiler.profiles([]))
 
     def _choose(self, candidates: Sequence[int]) -> int:
         """A set with few enough agreeing pairs that lies inside as many candidates as possible.

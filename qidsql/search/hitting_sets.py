@@ -8,7 +8,7 @@ from qidsql.schema import positions
 TICK = 4096  # steps between two looks at the clock
 
 
-def minimal_masks(masks: Iterable[int]) -> list[int]:
+def minimal_masks(masks: Iterable[int], tick: Callable[[], object] = lambda: None) -> list[int]:
     """The masks that contain no other of them, smallest first: a set that hits these hits all.
 
     Costs up to columns * kept / 64 word operations per mask, not a comparison with every kept one.
@@ -58,7 +58,7 @@ class MinimalHittingSets(Iterator[int]):
     Depth first; a branch is cut as soon as a chosen element is no longer the only one to hit some mask. With
     `max_size`, those of at most so many elements; `cut` then tells after the last one whether larger ones may exist.
     Sets that contain one of `avoiding` are left out together with the whole branch. `tick` is called now and then; it
-    may raise to end the search.
+    may raise to end the search. `minimal`: the masks come from `minimal_masks` and need not be looked at again.
 
     [Murakami & Uno 2014, algorithm MMCS]
     """
@@ -69,10 +69,11 @@ class MinimalHittingSets(Iterator[int]):
         max_size: int | None = None,
         avoiding: Sequence[int] = (),
         tick: Callable[[], object] = lambda: None,
+        minimal: bool = False,
     ) -> None:
         self.cut = False
         self._tick = tick
-        self._masks = minimal_masks(masks)
+        self._masks = list(masks) if minimal else minimal_masks(masks, tick)
         self._max_size = max_size
         self._avoiding = avoiding
         self._found = self._search()

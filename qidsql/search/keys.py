@@ -1,7 +1,8 @@
 """All minimal keys from a handful of statements: difference masks, anchors and hitting sets."""
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, takewhile
+from time import monotonic
 
 from qidsql.errors import BudgetSpent, Stopped
 from qidsql.measures import ClassProfile, Key, Profiler
@@ -14,7 +15,7 @@ ALGORITHM = "hitting-sets"
 OPEN = 5_000  # candidates looked at before the next questions
 TOGETHER = 2  # questions asked at a time, in parallel
 LIMIT = 200_000
-PATIENCE = 100_000  # candidates looked through for proved keys once the search was stopped
+PATIENCE = 1.0  # seconds of looking through candidates for proved keys once the search was stopped
 
 
 def minimal_keys(
@@ -44,7 +45,7 @@ def minimal_keys(
         while settled < last:
             larger = _settle(anchors, profiler, settled + 1)
             settled = settled + 1 if larger else last
-        listing = MinimalHittingSets(anchors.masks, settled)
+        listing = MinimalHittingSets(anchors.masks, settled, minimal=True)
         keys = list(islice(listing, limit + 1))
         if len(keys) > limit:
             many = BudgetSpent(f"there are more than {limit:,} minimal keys")
@@ -53,14 +54,14 @@ def minimal_keys(
         size = settled if listing.cut else profiler.columns
         return SearchResult(Key(), ALGORITHM, _found(keys, whole), not listing.cut, size)
     except Stopped as stop:
-        keys = _proved(anchors, settled, limit) if anchors and anchors.masks else []
+        keys, settled = _proved(anchors, settled, limit) if anchors and anchors.masks else ([], 0)
         return SearchResult(Key(), ALGORITHM, _found(keys, whole) if keys else (), False, settled, stop)
 
 
 def _settle(anchors: Anchors, profiler: Profiler, size: int) -> bool:
     """Asks until every candidate of at most `size` columns is known to be a key or not; True: there may be larger."""
     while True:
-        candidates = MinimalHittingSets(anchors.masks, size, anchors.anchors, lambda: profiler.profiles([]))
+        candidates = MinimalHittingSets(anchors.masks, size, anchors.anchors, lambda: profiler.profiles([]), True)
         still_open = list(islice(candidates, OPEN))
         if not still_open:
             return candidates.cut
@@ -71,20 +72,28 @@ def _smallest(masks: Sequence[int], last: int, limit: int, profiler: Profiler) -
     """The `limit` smallest minimal hitting sets, and the size up to which they are all."""
     keys: list[int] = []
     for size in range(1, last + 1):
-        sets = MinimalHittingSets(masks, size, tick=lambda: profiler.profiles([]))
+        sets = MinimalHittingSets(masks, size, tick=lambda: profiler.profiles([]), minimal=True)
         keys += islice((key for key in sets if key.bit_count() == size), limit + 1 - len(keys))
         if len(keys) > limit:
             return keys[:limit], size - 1
     return keys, last
 
 
-def _proved(anchors: Anchors, settled: int, limit: int) -> list[int]:
-    """Keys that are proved, smallest first: all of the settled sizes, and those that are found without long search."""
-    keys = list(islice(MinimalHittingSets(anchors.masks, settled), limit))
-    if len(keys) < limit:
-        more = islice(MinimalHittingSets(anchors.masks), PATIENCE)
-        keys += [key for key in more if key.bit_count() > settled and anchors.settles(key)]
-    return sorted(keys, key=int.bit_count)[:limit]
+def _proved(anchors: Anchors, settled: int, limit: int) -> tuple[list[int], int]:
+    """Proved keys that need no long search, smallest first, and the size up to which they are all."""
+    end = monotonic() + PATIENCE
+    keys: list[int] = []
+    for size in dict.fromkeys((settled, None)):  # of the settled sizes; any where there is none
+        sets = MinimalHittingSets(anchors.masks, size, minimal=True)
+        keys = [key for key in takewhile(lambda _: monotonic() < end, sets) if anchors.settles(key)]
+        if keys:
+            break
+    if monotonic() >= end:
+        settled = 0
+    keys.sort(key=int.bit_count)
+    if len(keys) > limit:
+        settled = min(settled, keys[limit].bit_count() - 1)
+    return keys[:limit], settled
 
 
 def _found(keys: Sequence[int], whole: ClassProfile) -> tuple[Found, ...]:
