@@ -51,6 +51,10 @@ class _Meter:
     def statements_left(self) -> int:
         return sys.maxsize if self.most is None else self.most - (self._engine.asked - self._first)
 
+    def check_time(self) -> None:
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise BudgetSpent("the time budget (--max-seconds) is used up")
+
 
 class TableProfiler:
     """Profiles column sets of one relation. The same set is never asked twice.
@@ -123,11 +127,13 @@ class TableProfiler:
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
         """The class profiles of the column sets, in their order.
 
-        One statement per set not asked before, or fewer where the engine gains from batches. Raises Stopped,
-        StatementError, AccessError.
+        One statement per set not asked before, or fewer where the engine gains from batches. Without a set it only
+        raises Stopped when the time is up. Raises Stopped, StatementError, AccessError.
         """
+        self._meter.check_time()
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
-        self._ask(self._statements(new))
+        alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
+        self._ask(self._single_statements(new) if alone else self._statements(new))
         return [self._known[mask] for mask in masks]
 
     def singles(self) -> list[ClassProfile]:
@@ -139,7 +145,7 @@ class TableProfiler:
 
     def sizes(self, mask: int) -> ClassSizes:
         """All class sizes of one column set; its profile is known from then on. One statement."""
-        [sizes] = self._run([self._sizes_statement(mask)])
+        [sizes] = self.ask([self._sizes_statement(mask)])
         self._known[mask] = sizes.profile(self.k)
         self._meter.sets += 1
         return sizes
@@ -150,13 +156,16 @@ class TableProfiler:
 
     def counts(self) -> tuple[int, tuple[int, ...]]:
         """Rows, and the NULLs of each column. One statement, one scan."""
-        [counts] = self._run([self._counts_statement()])
+        [counts] = self.ask([self._counts_statement()])
         self.rows = counts[0]
         return counts
 
-    def ask(self, statement: Statement[Answer]) -> Answer:
-        """The answer to a statement about the same rows, within the budget. Raises as `profiles`."""
-        return self._run([statement])[0]
+    def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
+        """The answers to statements of any kind about the same rows, in their order, within the budget.
+
+        Raises Stopped, StatementError, AccessError.
+        """
+        return self._run(statements)
 
     def planned_first(self) -> list[Statement[Any]]:
         """The statements that `counts`, `singles` and `sizes` of all columns would ask."""

@@ -14,7 +14,7 @@ FLOORS = [
     ["figures", "policy", "search", "sql"],
     ["engines", "findings", "protect", "roles"],
     ["profiler", "progress", "report", "verdict"],
-    ["sampler"],
+    ["difference_masks", "sampler"],
     ["verbs"],
     ["api"],
     ["__init__"],

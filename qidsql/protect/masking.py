@@ -1,22 +1,19 @@
 """Masking: which columns can be published together so that no quasi-identifier is among them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from qidsql.errors import Stopped, UsageError
+from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.measures import Above, ClassProfile, Criterion, Distinct, Profiler, Sampler, Separation
-from qidsql.protect.hitting_set import lightest_hitting_set
 from qidsql.schema import positions
 from qidsql.search.level import column_weights, gain, level
+from qidsql.search.minimum_hitting_set import minimum_hitting_set, weight_of
 from qidsql.search.result import Certificate
 from qidsql.search.sample_sizes import antichain, sure_ratio
 
 DELTA = Fraction(1, 100)
 SAMPLE_ROWS, SAMPLE_PAIRS = 30_000, 50_000  # [Motwani & Xu, Tables 2 and 3]
-
-HittingSet = Callable[[Sequence[int], Sequence[int]], int]
-"""Masks to hit and column weights in, a hitting set of the smallest weight out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +151,7 @@ def sampled_masking(
     )
 
 
-def exact_masking(
-    profiler: Profiler,
-    criterion: Criterion,
-    weights: Sequence[int] | None = None,
-    hitting_set: HittingSet = lightest_hitting_set,
-) -> MaskingPlan:
+def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> MaskingPlan:
     """The most weight that can be published without a quasi-identifier, proved.
 
     What is withheld must hit every minimal quasi-identifier, so the optimum withholds their lightest hitting set. They
@@ -181,19 +173,21 @@ def exact_masking(
             singles = profiler.profiles(known)  # asked by the greedy plan: no cost
             known = [mask for mask, single in zip(known, singles, strict=True) if criterion.met_by(single)]
         while stopped is None and best.weight < bound:
-            published = everything & ~hitting_set(known, cost)
-            bound = min(bound, _weight(published, cost))
+            least = minimum_hitting_set(known, cost, tick=lambda: profiler.profiles([]))
+            bound = min(bound, sum(cost) - least.lower_bound)
             if best.weight >= bound:
                 break
-            [profile] = profiler.profiles([published])
-            while criterion.met_by(profile):
+            published, learned = everything & ~least.mask, len(known)
+            while published:
+                [profile] = profiler.profiles([published])
+                if not criterion.met_by(profile):
+                    if weight_of(published, cost) > best.weight:
+                        best = _plan(criterion, best.algorithm, published, cost, bound, profile, None)
+                    break
                 known.append(_minimal(profiler, criterion, published))
                 published &= ~known[-1]
-                if not published:
-                    break
-                [profile] = profiler.profiles([published])
-            if _weight(published, cost) > best.weight:
-                best = _plan(criterion, best.algorithm, published, cost, bound, profile, None)
+            if len(known) == learned and not least.optimal:
+                raise BudgetSpent("the optimum could not be proved; install highspy for a stronger solver")
     except Stopped as stop:
         stopped = stop
     return _plan(criterion, "implicit hitting set", best.published, cost, bound, best.profile, stopped)
@@ -228,9 +222,5 @@ def _plan(
     stopped: Stopped | None,
 ) -> MaskingPlan:
     everything = (1 << len(cost)) - 1
-    weight = _weight(published, cost)
+    weight = weight_of(published, cost)
     return MaskingPlan(criterion, algorithm, published, everything & ~published, weight, bound, profile, True, stopped)
-
-
-def _weight(mask: int, cost: Sequence[int]) -> int:
-    return sum(cost[place] for place in positions(mask))

@@ -43,6 +43,9 @@ class SearchResult:
     Every set in `found` is minimal, unless `minimal` is False: then it meets the criterion, and may hold a column too
     many. `complete` means that there is no other; `complete_to_size` that there is no other of at most so many
     columns. `stopped` says why the search ended early, if it did. `certificate` stands where chance enters.
+
+    A search for one smallest set gives its `cost` (the sum of the columns' weights), whether it is proved `optimal`,
+    and the `lower_bound` that is proved for the cost of every such set.
     """
 
     criterion: Criterion
@@ -53,3 +56,6 @@ class SearchResult:
     stopped: Stopped | None = None
     minimal: bool = True
     certificate: Certificate | None = None
+    cost: int | None = None
+    optimal: bool = False
+    lower_bound: int | None = None

@@ -19,6 +19,8 @@ class Dialect:
     `row_hash` makes 64 bits of some values, the same for equal texts; `shuffled` the place of an integer in a random
     order, one order per seed: a non-negative 64-bit integer, as good as independent from integer to integer and from
     seed to seed.
+    `joins_null_safe`: a join on IS NOT DISTINCT FROM is hashed, not a nested loop. `bits`: what an integer is cast to
+    before its bits are counted.
     """
 
     name: str
@@ -32,6 +34,8 @@ class Dialect:
     union_rows: int
     row_hash: Callable[[Sequence[exp.Expr]], exp.Expr]
     shuffled: Callable[[exp.Expr, int], exp.Expr]
+    joins_null_safe: bool
+    bits: exp.DataType | None
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         """The expression whose equality decides whether two rows agree on a column."""
@@ -41,6 +45,10 @@ class Dialect:
             collation = exp.to_identifier(self.byte_collation, quoted=True)
             return exp.Collate(this=exp.Cast(this=column, to=self.text.copy()), expression=collation)
         return column
+
+    def bit_count(self, number: exp.Expr) -> exp.Expr:
+        """How many bits of a 64-bit integer are set."""
+        return exp.Anonymous(this="BIT_COUNT", expressions=[exp.cast(number, self.bits) if self.bits else number])
 
     def render(self, tree: exp.Expr) -> str:
         """The statement's text for this engine."""
@@ -87,6 +95,8 @@ DUCKDB = Dialect(
     union_rows=200_000,
     row_hash=_duckdb_row_hash,
     shuffled=_duckdb_shuffled,
+    joins_null_safe=True,
+    bits=None,
 )
 
 POSTGRES = Dialect(
@@ -101,4 +111,6 @@ POSTGRES = Dialect(
     union_rows=0,
     row_hash=_postgres_row_hash,
     shuffled=_postgres_shuffled,
+    joins_null_safe=False,
+    bits=exp.DataType.build("BIT(64)", dialect="postgres"),
 )

@@ -7,11 +7,10 @@ import pytest
 
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures import Above, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
-from qidsql.protect.hitting_set import lightest_hitting_set
 from qidsql.protect.masking import exact_masking, forbidden, greedy_masking, sampled_masking
 from qidsql.schema import positions
 from tests.adult import Adult
-from tests.search.tables import (
+from tests.search.small_tables import (
     CRITERIA,
     MOTWANI_XU_TABLE_1,
     Definition,
@@ -165,18 +164,6 @@ def test_a_sample_as_large_as_the_table_is_the_table() -> None:
 def test_a_sample_cannot_rule_out_small_classes(criterion: Criterion) -> None:
     with pytest.raises(UsageError, match="cannot rule out"):
         sampled_masking(RowsProfiler(WIDE), criterion, RowsSampler(WIDE))
-
-
-def test_hitting_sets_are_the_lightest() -> None:
-    draw = Random(23)
-    for _ in range(400):
-        columns = draw.randint(1, 8)
-        weights = [draw.randint(1, 9) for _ in range(columns)]
-        masks = [draw.randrange(1, 1 << columns) for _ in range(draw.randint(0, 9))]
-        lightest = min(weight(x, weights) for x in range(1 << columns) if all(x & mask for mask in masks))
-        found = lightest_hitting_set(masks, weights)
-        assert all(found & mask for mask in masks)
-        assert weight(found, weights) == lightest
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from qidsql.schema import positions
 from qidsql.search.greedy import greedy, naive_greedy
 from qidsql.search.level import level
 from tests.adult import Adult
-from tests.search.tables import (
+from tests.search.small_tables import (
     CRITERIA,
     MOTWANI_XU_TABLE_1,
     Definition,

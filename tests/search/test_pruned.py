@@ -10,7 +10,7 @@ from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.search.pruned import above, iterative, pruned
 from tests.adult import Adult
-from tests.search.tables import (
+from tests.search.small_tables import (
     CRITERIA,
     MOTWANI_XU_TABLE_1,
     Definition,

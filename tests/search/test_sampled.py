@@ -15,7 +15,7 @@ from qidsql.search.pair_sample import PairSample
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
 from tests.adult import Adult
-from tests.search.tables import RowsProfiler, RowsSampler
+from tests.search.small_tables import RowsProfiler, RowsSampler
 from tests.stores import Store
 
 DELTA = Fraction(1, 100)
