@@ -116,7 +116,7 @@ EntityOption = Annotated[
 NullsOption = Annotated[
     str, typer.Option("--nulls", metavar="equal", help="equal: a NULL is one more value, as in GROUP BY")
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="how the report is written")]
+FormatOption = Annotated[Format, typer.Option("--format", case_sensitive=False, help="how the report is written")]
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="write the report to this file, not to stdout", show_default=False),
@@ -238,6 +238,8 @@ def audit(
         with _progress(engine, quiet) as on_stage:
             result = run_audit(engine, table, policy, on_stage)
     _write(_render(result, format, output), output)
+    if output is not None and not quiet:
+        _print(f"qidsql: {result.verdict}: {result.reason}\n", sys.stderr)
     raise typer.Exit(_exit_code(result))
 
 
@@ -267,7 +269,7 @@ def profile(
 ) -> None:
     """The measures of one column set: classes, ratios, k-anonymity level, rows at risk.
 
-    One statement, one scan. Measures only: the exit code is 0 whatever they are.
+    One statement, one scan. Measures only: the exit code is 0 whatever they are, 3 where there is no row to measure.
     """
     from qidsql.policy import Policy
     from qidsql.verbs.profile import planned_statement
@@ -284,6 +286,8 @@ def profile(
             on_stage("profiling the column set")
             result = run_profile(engine, table, policy)
     _write(_render(result, format, output), output)
+    if result.profile.rows == 0:
+        raise typer.Exit(ExitCode.INCONCLUSIVE)
 
 
 @app.command(epilog="Example: qidsql demo --keep clinic.duckdb")
@@ -333,7 +337,10 @@ def options(
 
 def main() -> None:
     """Runs the command line; every error becomes one line on stderr and exit code 2."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for ending in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):  # Windows has no SIGHUP
+        signal.signal(ending, signal.default_int_handler)
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -406,7 +413,7 @@ def _render(result: "AuditResult | ProfileResult", format: Format, output: Path 
     from qidsql.report import terminal
 
     on_screen = output is None and sys.stdout is not None and sys.stdout.isatty()
-    width = max(60, min(140, shutil.get_terminal_size().columns)) if on_screen else 120
+    width = max(60, min(140, shutil.get_terminal_size((120, 24)).columns)) if output is None else 120
     return terminal.render(result, width, colour=on_screen and not os.environ.get("NO_COLOR"))
 
 
@@ -415,9 +422,14 @@ def _sql(engine: "Engine", purpose: str, statement: str) -> str:
 
 
 def _script(engine: "Engine", statements: "Sequence[Statement[Any]]") -> str:
+    from qidsql.figures import plural
+
     parts = [_sql(engine, statement.purpose, statement.sql) for statement in statements[:PRETTY_STATEMENTS]]
     parts += [f"-- {statement.purpose}\n{statement.sql};\n" for statement in statements[PRETTY_STATEMENTS:]]
-    return "\n".join(parts) + f"\n-- {len(statements)} statements; nothing was asked but the catalog\n"
+    return "\n".join(parts) + (
+        f"\n-- {plural(len(statements), 'statement')} at least; later ones depend on the answers. "
+        f"Nothing was asked but the catalog.\n"
+    )
 
 
 def _check_output(output: Path | None) -> None:

@@ -34,11 +34,17 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, names: Sequence[str], place: str, known: Iterable[str], hint: str = "") -> None:
         pool = list(known)
-        by_lower = {name.lower(): name for name in pool}
+        by_lower = {name.lower(): name for name in pool} | {name.rpartition(".")[2].lower(): name for name in pool}
         missing = []
         for name in names:
-            near = [by_lower[low] for low in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)]
+            low = name.lower()
+            matches = (
+                get_close_matches(low, by_lower, n=3, cutoff=0.6) or [each for each in by_lower if low in each][:3]
+            )
+            near = list(dict.fromkeys(by_lower[match] for match in matches))
             missing.append(name + (f" (did you mean {' or '.join(near)}?)" if near else ""))
+        if not hint and any("," in name for name in names):
+            hint = "one name each: repeat the option"
         plural = kind if len(names) == 1 else f"{kind}s"
         text = f"no {plural} {', '.join(missing)} in {place}"
         if "did you mean" not in text and pool and not hint:

@@ -1,5 +1,6 @@
 """How figures are written for people: never rounded up to a whole that they are not."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from qidsql.measures import SizeBin
@@ -39,6 +40,13 @@ def seconds(value: float) -> str:
 def plural(value: int, one: str, many: str = "") -> str:
     """1 row, 2 rows"""
     return f"{count(value)} {one if value == 1 else many or one + 's'}"
+
+
+def some(names: Sequence[str], most: int = 12) -> str:
+    """The names, the first of them when they are many: a, b, ... (30 in all)"""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])}, ... ({len(names)} in all)"
 
 
 def size_range(size: SizeBin) -> str:

@@ -27,6 +27,7 @@ class ColumnFinding:
     profile: ClassProfile | None
     nulls: int | None
     without: ClassProfile | None = None  # of the other audited columns together: what withholding this one would leave
+    recognised: bool = False  # a direct identifier that nobody declared
 
     @property
     def audited(self) -> bool:
@@ -38,6 +39,7 @@ class ColumnFinding:
             "type": self.type,
             "role": str(self.role),
             "audited": self.audited,
+            "recognised": self.recognised,
             "reason": self.reason,
             "nulls": self.nulls,
             "profile": self.profile and self.profile.to_dict(),
@@ -85,13 +87,18 @@ class SearchFinding:
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """What would be left when these columns were not published."""
+    """What would be left when these columns were not published.
+
+    `passes`: the policy would be met then. `still`: what would stand in the way, in words.
+    """
 
     columns: tuple[str, ...]
     profile: ClassProfile
+    passes: bool
+    still: str
 
     def to_dict(self) -> dict[str, object]:
-        return {"columns": list(self.columns), **self.profile.to_dict()}
+        return {"columns": list(self.columns), "passes": self.passes, "still": self.still, **self.profile.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,7 @@ class AuditResult:
     statements: int
     sets_profiled: int
     unfinished: tuple[str, ...]
+    assumptions: tuple[str, ...]  # what the verdict takes for granted
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, object]:
@@ -151,6 +159,7 @@ class AuditResult:
             "statements": self.statements,
             "sets_profiled": self.sets_profiled,
             "unfinished": list(self.unfinished),
+            "assumptions": list(self.assumptions),
             "notes": list(self.notes),
         }
 

@@ -51,7 +51,11 @@ class ClassProfile:
         return self.rows - self.classes
 
     def to_dict(self) -> dict[str, int | float | None]:
-        """The counts, exact, and the ratios as floats for display (None where they have no meaning)."""
+        """The counts, exact, and the ratios as floats for display (None where they have no meaning).
+
+        With an entity the same keys count entities; "entities" stands in place of "rows" then.
+        """
+        meaningful = self.rows > 0 and not self.entities
         return {
             "entities" if self.entities else "rows": self.rows,
             "classes": self.classes,
@@ -62,8 +66,8 @@ class ClassProfile:
             "rows_at_risk": self.rows_at_risk,
             "unique_rows": self.unique_rows,
             "colliding_pairs": self.colliding_pairs,
-            "distinct_ratio": None if self.entities else float(self.distinct_ratio),
-            "separation_ratio": None if self.entities else float(self.separation_ratio),
+            "distinct_ratio": float(self.distinct_ratio) if meaningful else None,
+            "separation_ratio": float(self.separation_ratio) if meaningful else None,
             "share_at_risk": float(self.share_at_risk),
         }
 
@@ -243,7 +247,7 @@ class RowsAtRisk:
 
     @property
     def name(self) -> str:
-        return f"column set that puts {decimal(self.share)} of the rows below k = {self.k}"
+        return f"column set that puts at least {decimal(100 * self.share)} % of the rows below k = {self.k}"
 
     def met_by(self, profile: ClassProfile) -> bool:
         if profile.k != self.k:
@@ -290,9 +294,11 @@ class SizeBin:
 def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
     """The class-size histogram whose bins begin at `starts` (ascending); none beyond the largest class."""
     largest = max(sizes.classes, default=0)
-    edges = [start for start in starts if start <= largest]
+    edges = list(starts)
     bins = []
-    for low, following in zip(edges, [*edges[1:], None], strict=False):  # an empty table has no bin
+    for low, following in zip(edges, [*edges[1:], None], strict=True):
+        if low > largest:
+            break
         high = None if following is None else following - 1
 
         def inside(size: int, low: int = low, high: int | None = high) -> bool:

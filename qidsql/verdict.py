@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from qidsql.figures import count, percent
+from qidsql.figures import count, percent, plural, some
 from qidsql.findings import ColumnFinding, Verdict
 from qidsql.measures import ClassProfile, Violates
 from qidsql.policy import Policy
@@ -16,7 +16,8 @@ def judge(
 
     `profile` is that of all audited columns together, None when it is not known.
     """
-    recognised = [c.name for c in columns if c.role is Role.DIRECT_IDENTIFIER and c.profile is not None]
+    recognised = [c.name for c in columns if c.recognised]
+    audited = [c.name for c in columns if c.audited]
     unreadable = [c.name for c in columns if c.role is Role.UNREADABLE]
     if rows == 0:
         which = "no row meets --where" if policy.where else "the table is empty"
@@ -27,17 +28,18 @@ def judge(
                 return Verdict.VIOLATION, f"{table} is below k = {policy.k} on {column.name} alone"
     else:
         if profile.smallest < policy.k:
-            return Verdict.VIOLATION, anonymity(table, policy, profile)
+            return Verdict.VIOLATION, anonymity(table, policy, profile, audited)
         for criterion in policy.criteria:
             if criterion.met_by(profile):
                 return Verdict.VIOLATION, (
-                    f"{table} is {profile.smallest}-anonymous, but its audited columns hold a {criterion.name}"
+                    f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, but they hold a {criterion.name}"
                 )
     if recognised:
-        rest = f"the other columns are {profile.smallest}-anonymous" if profile else "the rest was not judged"
+        rest = f"the others are {profile.smallest}-anonymous" if profile else "the rest was not judged"
+        options = " ".join(f"--identifier {name}" for name in recognised)
         return Verdict.VIOLATION, (
-            f"{table} holds a direct identifier: {', '.join(recognised)}; {rest}. "
-            f"If it is not published, say so: --identifier {recognised[0]}"
+            f"{table} holds {plural(len(recognised), 'direct identifier')}: {', '.join(recognised)}; {rest}. "
+            f"What is not published is declared so: {options}"
         )
     if profile is None:
         return Verdict.INCONCLUSIVE, f"{table} was not examined to the end"
@@ -46,16 +48,40 @@ def judge(
             f"{table} is {profile.smallest}-anonymous on the columns audited, but {', '.join(unreadable)} could not be "
             f"read: grant SELECT, or --exclude what is not published"
         )
-    return Verdict.PASS, anonymity(table, policy, profile)
+    return Verdict.PASS, anonymity(table, policy, profile, audited)
 
 
-def anonymity(table: str, policy: Policy, profile: ClassProfile) -> str:
+def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequence[str]) -> str:
     """What the profile of all audited columns says about k, in one sentence."""
-    asked = f"{table} is {profile.smallest}-anonymous; the policy asks for {policy.k}"
+    asked = f"{table} is {profile.smallest}-anonymous on {_columns(audited)}; the policy asks for {policy.k}"
     if profile.smallest >= policy.k:
         return asked
     unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
     return (
         f"{asked}: {count(profile.rows_at_risk)} of {count(profile.rows)} {unit} ({percent(profile.share_at_risk)}) "
-        f"share their values with fewer than {policy.k - 1} others"
+        f"stand in classes of fewer than {policy.k}"
     )
+
+
+def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, ...]:
+    """What the verdict takes for granted, each in a sentence that a person can deny."""
+    apart = [c.name for c in columns if c.role in (Role.DIRECT_IDENTIFIER, Role.EXCLUDED)]
+    sensitive = [c.name for c in columns if c.role is Role.SENSITIVE]
+    taken = []
+    if apart:
+        taken.append(f"not published together with the audited columns: {some(apart)}")
+    if sensitive:
+        taken.append(
+            f"not known outside: {some(sensitive)}; whether a class shares one value of it is not checked (l-diversity)"
+        )
+    if policy.entity:
+        taken.append(f"{policy.entity} is not published: with it, the rows of an entity could be joined and tell more")
+    else:
+        taken.append("each row is another person; where a person can have several rows, give --entity COLUMN")
+    return tuple(taken)
+
+
+def _columns(audited: Sequence[str]) -> str:
+    if len(audited) == 1:
+        return f"the one column audited ({audited[0]})"
+    return f"the {len(audited)} columns audited"

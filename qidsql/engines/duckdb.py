@@ -70,7 +70,7 @@ class DuckDBEngine(Engine):
         self.label = label
         self._connection = connection
         self._files = files
-        self.snapshot = "read-only file, which nobody can change meanwhile"
+        self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if files is not None:
             self.snapshot = "files read in place" if files.kind == "parquet" else "files parsed once, at the start"
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")

@@ -39,8 +39,7 @@ def find_table(
             if found:
                 meant = ", ".join(str(name) for name in found[:6])
                 raise UsageError(f'{typed} could be any of {meant}; write schema and name, quoted: "schema"."name"')
-    pool = {name.name: None for name in known} | {str(name): None for name in known}
-    raise UnknownName("table", [typed], label, pool, hint="" if known else "this user sees no tables there")
+    raise UnknownName("table", [typed], label, names, hint="" if known else "this user sees no tables there")
 
 
 def _readings(typed: str, dialect: str) -> list[list[list[str]]]:

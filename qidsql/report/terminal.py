@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.figures import count, percent, plural, ratio, seconds, size_range
+from qidsql.figures import count, percent, plural, ratio, seconds, size_range, some
 from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
@@ -57,6 +57,11 @@ def _profile(console: Console, result: ProfileResult) -> None:
     facts.add_column(overflow="fold")
     facts.add_row("Source", f"{result.source}, {result.kind} {result.table}; {result.engine}")
     facts.add_row("Column set", ", ".join(result.columns) + ". A NULL counts as a value of its own.")
+    if profile.rows == 0:
+        which = "no row meets --where" if result.policy.where else "the table is empty"
+        facts.add_row("Nothing to measure", which)
+        console.print(facts)
+        return
     facts.add_row(unit.capitalize(), count(profile.rows) + (" that meet --where" if result.policy.where else ""))
     facts.add_row(
         "Classes", f"{count(profile.classes)}, of {count(profile.smallest)} to {count(profile.largest)} {unit}"
@@ -98,7 +103,9 @@ def _head(console: Console, result: AuditResult) -> None:
     audited = [column.name for column in result.columns if column.audited]
     facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. A NULL counts as a value of its own.")
     for reason, names in _left_out(result).items():
-        facts.add_row("Left out", f"{', '.join(names)}: {reason}")
+        facts.add_row("Left out", f"{some(names)}: {reason}")
+    for number, assumption in enumerate(result.assumptions):
+        facts.add_row("" if number else "Assumed", assumption)
     for note in result.notes:
         facts.add_row("Note", note)
     console.print(facts)
@@ -120,20 +127,25 @@ def _columns(console: Console, result: AuditResult) -> None:
     what_if = any(column.without is not None for column in measured)
     table = _measures_table(result.policy, narrow, "Column", *(["Type"] if typed else []))
     table.columns[-1].header = f"Below {result.policy.k} alone"
-    table.add_column("NULLs", justify="right", no_wrap=True)
+    if not narrow:
+        table.add_column("NULLs", justify="right", no_wrap=True)
     if what_if:
         table.add_column(f"Below {result.policy.k} without it", justify="right", no_wrap=not narrow)
     for column in measured:
         assert column.profile is not None
         cells = [column.name if column.audited else f"{column.name} (identifier)", *([column.type] if typed else [])]
-        cells += [*_measures(column.profile, narrow), count(column.nulls or 0)]
+        cells += [*_measures(column.profile, narrow), *([] if narrow else [count(column.nulls or 0)])]
         table.add_row(*cells, "" if column.without is None else percent(column.without.share_at_risk))
     console.print()
     console.print(table)
+    if not typed:
+        missing = "Type" if not narrow else "Type, Distinct, Separation and NULLs"
+        console.print(f"  ({missing} not shown on a narrow screen; --format json has all)")
 
 
 def _search(console: Console, search: SearchFinding, result: AuditResult) -> None:
-    title = f"Minimal sets: {search.criterion}"
+    gloss = " (tells every row apart)" if search.criterion == "key" and result.entities is None else ""
+    title = f"Minimal sets: {search.criterion}{gloss}"
     whole = "the list is complete" if search.complete else search.unfinished
     outcome = search.impossible or f"{count(len(search.column_sets))} found; {whole}"
     console.print()
@@ -179,6 +191,8 @@ def _sizes(console: Console, sizes: Sequence[SizeBin], policy: Policy) -> None:
     for justify in ("right", "left", "right", "right"):
         grid.add_column(justify=justify)
     for size in sizes:
+        if size.low == policy.k:
+            grid.add_row("", f"── k = {count(policy.k)} ──")
         bar = Text(_bar(size.rows, total), style="red" if size.low < policy.k else "green")
         grid.add_row(size_range(size), bar, percent(Fraction(size.rows, total)), count(size.rows))
     console.print(Padding(grid, (0, 0, 0, 2)))
@@ -197,12 +211,14 @@ def _withheld(console: Console, result: AuditResult) -> None:
     console.print(Text("What would help most", style="bold"))
     grid = Table.grid(padding=(0, 2))
     grid.add_column(overflow="fold")
-    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    before = percent(result.profile.share_at_risk)
     for option in result.withheld:
-        passes = option.profile.smallest >= k
-        before, after = percent(result.profile.share_at_risk), percent(option.profile.share_at_risk)
-        outcome = f"k = {option.profile.smallest}: passes" if passes else f"still k = {option.profile.smallest}"
-        grid.add_row(f"withhold {', '.join(option.columns)}", f"below {k}: {before} -> {after}, {outcome}")
+        outcome = "the policy is met" if option.passes else f"still: {option.still}"
+        reached = (
+            f"below {k}: {before} -> {percent(option.profile.share_at_risk)}, k = {count(option.profile.smallest)}"
+        )
+        grid.add_row(f"withhold {', '.join(option.columns)}", f"{reached}; {outcome}")
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
@@ -212,13 +228,38 @@ def _foot(console: Console, result: AuditResult) -> None:
         console.print(_hanging(Text("Unfinished", style="yellow"), Text(unfinished), 13))
     console.print(
         f"{plural(result.statements, 'statement')}, {seconds(result.seconds)}, "
-        f"{plural(result.sets_profiled, 'column set')} profiled; nothing was written, no cell value left the database."
+        f"{plural(result.sets_profiled, 'column set')} profiled; only read, no cell value left the engine."
     )
+    following = _next(result)
+    if following:
+        console.print(f"Next: {following}", soft_wrap=True)
+
+
+def _next(result: AuditResult) -> str:
+    """The command that a reader would probably want to run now; empty when there is nothing to add."""
+    source, table, options = shlex.quote(result.source), shlex.quote(result.table), _options(result.policy)
+    recognised = [column.name for column in result.columns if column.recognised]
     worst = next((found for search in result.searches for found in search.column_sets), None)
     if worst is not None:
-        columns = " ".join(f"-c {shlex.quote(name)}" for name in worst.columns)
-        source = shlex.quote(result.source)
-        console.print(f"Next: qidsql profile {source} {shlex.quote(result.table)} {columns} --show-sql", soft_wrap=True)
+        columns = "".join(f" -c {shlex.quote(name)}" for name in worst.columns)
+        return f"qidsql profile {source} {table}{columns}{options}"
+    if recognised:
+        named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)
+        return f"qidsql audit {source} {table}{_roles(result.policy)}{named}{options}"
+    return ""
+
+
+def _options(policy: Policy) -> str:
+    """The options that decide what is measured, as typed."""
+    options = f" --k {policy.k}"
+    options += f" --where {shlex.quote(policy.where)}" if policy.where else ""
+    return options + (f" --entity {shlex.quote(policy.entity)}" if policy.entity else "")
+
+
+def _roles(policy: Policy) -> str:
+    """The options that give roles to columns, as typed."""
+    given = (("--exclude", policy.exclude), ("--identifier", policy.identifiers), ("--sensitive", policy.sensitive))
+    return "".join(f" {option} {shlex.quote(name)}" for option, names in given for name in names)
 
 
 def _hanging(head: Text, body: Text, indent: int) -> Table:

@@ -4,12 +4,25 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, StatementError, Stopped
+from qidsql.figures import count, percent, plural, ratio, some
 from qidsql.findings import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding, Verdict, Withheld
-from qidsql.measures import ClassProfile, Criterion, Key, SizeBin, bin_starts, size_bins
+from qidsql.measures import (
+    ClassProfile,
+    Criterion,
+    Distinct,
+    Key,
+    RowsAtRisk,
+    Separation,
+    SizeBin,
+    Violates,
+    bin_starts,
+    size_bins,
+)
 from qidsql.policy import Policy
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.roles import assign_roles, audited_columns, identifies
@@ -19,7 +32,7 @@ from qidsql.search.levelwise import levelwise
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement
-from qidsql.verdict import anonymity, judge
+from qidsql.verdict import assumptions, judge
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
 WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
@@ -39,6 +52,13 @@ class _Draft:
     withheld: list[Withheld] = field(default_factory=list)
     unfinished: list[str] = field(default_factory=list)
     sets_profiled: int = 0
+    todo: list[str] = field(default_factory=list)  # what has not begun, in words
+
+    def leave(self, reason: str) -> None:
+        """Notes why the work ends here, and what is left undone."""
+        undone = f"; not done: {', '.join(self.todo)}" if self.todo else ""
+        if not any(reason in said for said in self.unfinished) or undone:
+            self.unfinished.append(reason + undone)
 
 
 def audit(
@@ -60,16 +80,16 @@ def audit(
     try:
         _examine(engine, described, policy, roles, draft, on_stage)
     except Stopped as stop:
-        draft.unfinished.append(str(stop))
+        draft.leave(str(stop))
         interrupted = isinstance(stop, Interrupted)
     except KeyboardInterrupt:
-        draft.unfinished.append("interrupted")
+        draft.leave("interrupted")
         interrupted = True
     name = str(described.name)
     verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile)
     if interrupted:
-        known = "" if draft.profile is None else f"; known so far: {anonymity(name, policy, draft.profile)}"
-        verdict, reason = Verdict.INCONCLUSIVE, f"{name} was not examined to the end: interrupted{known}"
+        proved = f" Proved by then: {reason}" if verdict is Verdict.VIOLATION else ""
+        verdict, reason = Verdict.INCONCLUSIVE, f"interrupted before the end.{proved}"
     return AuditResult(
         verdict=verdict,
         reason=reason,
@@ -91,6 +111,7 @@ def audit(
         statements=engine.asked - asked,
         sets_profiled=draft.sets_profiled,
         unfinished=tuple(draft.unfinished),
+        assumptions=assumptions(policy, draft.columns),
         notes=described.notes + _notes(described, draft.columns),
     )
 
@@ -136,8 +157,10 @@ def _examine(
             return
         if policy.max_statements is None:
             every.limit_statements(default_statements(draft.rows))
-        singles = every.singles()
-        draft.columns = _with_profiles(draft.columns, singles, nulls, policy)
+        try:
+            every.singles()
+        finally:
+            draft.columns = _with_profiles(draft.columns, every, nulls, policy)
         kept = {finding.name for finding in draft.columns if finding.audited}
         audited = every.narrowed([name for name in every.names if name in kept])
         if not audited.columns:
@@ -151,7 +174,7 @@ def _examine(
         try:
             _explain(audited, policy, draft.profile, draft, on_stage)
         except StatementError as error:  # the verdict stands; only the reasons stay incomplete
-            draft.unfinished.append(str(error))
+            draft.leave(str(error))
     finally:
         draft.sets_profiled = every.sets
 
@@ -160,10 +183,14 @@ def _explain(
     audited: TableProfiler, policy: Policy, whole: ClassProfile, draft: _Draft, on_stage: Callable[[str], None]
 ) -> None:
     """Why the table fails: what withholding columns would change, and which minimal sets are to blame."""
-    on_stage("trying what withholding columns would change")
-    _withhold(audited, draft)
-    for criterion in (policy.criteria[0], Key(), *policy.criteria[1:]):
-        on_stage(f"looking for each minimal {criterion.name}")
+    criteria = (policy.criteria[0], Key(), *policy.criteria[1:])
+    draft.todo = ["what withholding a column would change", *(f"minimal sets: {c.name}" for c in criteria)]
+    on_stage("violation found; trying what withholding columns would change")
+    _withhold(audited, policy, draft)
+    del draft.todo[0]
+    for criterion in criteria:
+        on_stage(f"violation found; looking for each minimal {criterion.name}")
+        del draft.todo[0]
         _search(audited, criterion, whole, policy, draft)
 
 
@@ -183,26 +210,33 @@ def _profiler(engine: Engine, table: Table, policy: Policy, roles: dict[str, tup
 
 
 def _with_profiles(
-    findings: Sequence[ColumnFinding], singles: Sequence[ClassProfile], nulls: Sequence[int], policy: Policy
+    findings: Sequence[ColumnFinding], profiler: TableProfiler, nulls: Sequence[int], policy: Policy
 ) -> list[ColumnFinding]:
-    """The columns with their own profiles, direct identifiers recognised."""
-    measured = iter(zip(singles, nulls, strict=True))
-    unit = "row" if policy.entity is None else policy.entity
-    completed = []
-    for finding in findings:
-        if finding.audited:
-            profile, missing = next(measured)
-            role, reason = finding.role, ""
-            if not policy.columns and not policy.keep_identifiers and identifies(profile, missing, policy.entity):
-                share = 100 * profile.unique_rows / (profile.rows - (0 if policy.entity else missing))
-                role = Role.DIRECT_IDENTIFIER
-                reason = f"recognised as a direct identifier: {share:.4g} % of its values belong to one {unit} each"
-            finding = ColumnFinding(finding.name, finding.type, role, reason, profile, missing)
-        completed.append(finding)
-    return completed
+    """The columns with their own profiles, as far as these are known; direct identifiers recognised."""
+    profiles, missing = profiler.known(), dict(zip(profiler.names, nulls, strict=True))
+    return [
+        _recognised(replace(finding, profile=profiles[finding.name], nulls=missing[finding.name]), policy)
+        if finding.name in profiles
+        else finding
+        for finding in findings
+    ]
 
 
-def _withhold(profiler: TableProfiler, draft: _Draft) -> None:
+def _recognised(finding: ColumnFinding, policy: Policy) -> ColumnFinding:
+    """The column, as a direct identifier where its values tell so and nobody asked for it."""
+    profile, nulls = finding.profile, finding.nulls
+    if policy.columns or policy.keep_identifiers or profile is None or nulls is None:
+        return finding
+    if not identifies(profile, nulls, policy.entity):
+        return finding
+    having = profile.rows - (0 if policy.entity else nulls)
+    share = percent(Fraction(profile.unique_rows, having))
+    whose = "entities have a value that no other has" if policy.entity else "rows with a value have it alone"
+    reason = f"recognised as a direct identifier: {share} of the {whose}"
+    return replace(finding, role=Role.DIRECT_IDENTIFIER, reason=reason, recognised=True)
+
+
+def _withhold(profiler: TableProfiler, policy: Policy, draft: _Draft) -> None:
     """What the table would be without each column, then without the best two, then three.
 
     Columns + 2 * WITHHOLD_CHOICE profiles at most.
@@ -212,15 +246,19 @@ def _withhold(profiler: TableProfiler, draft: _Draft) -> None:
         options = [left & ~(1 << place) for place in choice if left >> place & 1]
         ranked = sorted(
             zip(options, profiler.profiles(options), strict=True),
-            key=lambda option: (option[1].rows_at_risk, -option[1].smallest, option[1].colliding_pairs * -1),
+            key=lambda option: (option[1].rows_at_risk, -option[1].smallest, -option[1].colliding_pairs),
         )
         if not draft.withheld:
             without = {profiler.names[(left ^ mask).bit_length() - 1]: profile for mask, profile in ranked}
             draft.columns = [replace(finding, without=without.get(finding.name)) for finding in draft.columns]
             choice = [(left ^ mask).bit_length() - 1 for mask, _ in ranked[:WITHHOLD_CHOICE]]
         left, profile = ranked[0]
-        draft.withheld.append(Withheld(names_of(profiler.everything ^ left, profiler.names), profile))
-        if profile.smallest >= profile.k:
+        obstacles = [c.name for c in policy.criteria if c.met_by(profile)]
+        others = [c.name for c in draft.columns if c.recognised or c.role is Role.UNREADABLE]
+        still = ", ".join(obstacles) or (f"{some(others)} must not be published either" if others else "")
+        names = names_of(profiler.everything ^ left, profiler.names)
+        draft.withheld.append(Withheld(names, profile, passes=not still, still=still))
+        if not obstacles:
             return
 
 
@@ -229,13 +267,20 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
     if not criterion.met_by(whole):
         draft.searches.append(
             SearchFinding(
-                criterion.name, (), True, profiler.columns, "profile of all columns", _impossible(whole, policy)
+                criterion.name,
+                (),
+                True,
+                profiler.columns,
+                "profile of all columns",
+                _impossible(criterion, whole, policy),
             )
         )
         return
     single = any(criterion.met_by(profile) for profile in profiler.singles())
-    early = () if single else greedy_minimal(profiler, criterion, _weakest_first(profiler)).found
-    result = levelwise(profiler, criterion, policy.max_size)
+    early: tuple[Found, ...] = ()
+    if single or not (result := greedy_minimal(profiler, criterion, _weakest_first(profiler))).stopped:
+        early = () if single else result.found
+        result = levelwise(profiler, criterion, policy.max_size)
     known = {found.mask for found in result.found}
     sets = (*result.found, *(found for found in early if found.mask not in known))
     draft.searches.append(_finding(result, sets, profiler, policy))
@@ -251,19 +296,27 @@ def _weakest_first(profiler: TableProfiler) -> list[int]:
     return sorted(range(profiler.columns), key=lambda place: (singles[place].classes, -place))
 
 
-def _impossible(whole: ClassProfile, policy: Policy) -> str:
-    if policy.entity is not None:
-        return f"none: there are entities ({policy.entity}) that share all their values with another"
-    if whole.duplicate_rows:
-        return f"none: {whole.duplicate_rows:,} rows are duplicates of another row in all columns"
-    return "none: not even all columns together"
+def _impossible(criterion: Criterion, whole: ClassProfile, policy: Policy) -> str:
+    """Why not even all audited columns together meet the criterion."""
+    if isinstance(criterion, Key):
+        if policy.entity is not None:
+            return f"none: there are entities ({policy.entity}) that share all their values with another"
+        repeat = "1 row repeats" if whole.duplicate_rows == 1 else f"{count(whole.duplicate_rows)} rows repeat"
+        return f"none: {repeat} another row in all audited columns"
+    reached = {
+        Violates: f"smallest class {count(whole.smallest)}",
+        Distinct: f"distinct ratio {ratio(whole.distinct_ratio, 6)}",
+        Separation: f"separation ratio {ratio(whole.separation_ratio, 6)}",
+        RowsAtRisk: f"{percent(whole.share_at_risk)} of the rows below k",
+    }
+    return f"none: all audited columns together reach {reached[type(criterion)]}"
 
 
 def _finding(result: SearchResult, sets: Sequence[Found], profiler: TableProfiler, policy: Policy) -> SearchFinding:
     ordered = sorted(sets, key=lambda found: (found.size, -found.profile.rows_at_risk, -found.profile.classes))
     unfinished = ""
     if not result.complete:
-        unfinished = f"complete up to {result.complete_to_size} columns"
+        unfinished = f"complete up to {plural(result.complete_to_size, 'column')}"
         unfinished += f" (--max-size {policy.max_size})" if result.stopped is None else f": {result.stopped}"
     return SearchFinding(
         criterion=result.criterion.name,
