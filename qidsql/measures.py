@@ -4,7 +4,7 @@ Integers and `Fraction` decide; floats appear only where a report prints. Knows 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -71,6 +71,11 @@ class ClassProfile:
             "share_at_risk": float(self.share_at_risk),
         }
 
+    @property
+    def undivided(self) -> "ClassProfile":
+        """The profile of no column at all, over the same rows: one class."""
+        return replace(ClassProfile.of_sizes({self.rows: 1} if self.rows else {}, self.k), entities=self.entities)
+
     @classmethod
     def of_sizes(cls, sizes: Mapping[int, int], k: int) -> "ClassProfile":
         """The profile of classes given as {class size: number of classes of that size}."""
@@ -129,6 +134,24 @@ class Profiler(Protocol):
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]: ...
 
 
+class Sampler(Protocol):
+    """Sample sizes in, profilers over samples of the table out: what a sampled search sees besides.
+
+    `rows` is the size of the whole table. `of_rows` draws rows without replacement, of which a smaller sample is part
+    of a larger one; `of_pairs` independent pairs of rows, on which only separation can be told. The same seed draws
+    the same sample.
+    """
+
+    @property
+    def seed(self) -> int: ...
+
+    def rows(self) -> int: ...
+
+    def of_rows(self, size: int) -> Profiler: ...
+
+    def of_pairs(self, size: int) -> Profiler: ...
+
+
 class Criterion(Protocol):
     """A monotone test on class profiles: once a column set meets it, every superset does."""
 
@@ -179,6 +202,26 @@ class Separation:
 
     def met_by(self, profile: ClassProfile) -> bool:
         return profile.separation_ratio >= self.beta
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """A ratio strictly above beta: what masking forbids when a ratio of exactly beta may be published.
+
+    The printed optima of Motwani & Xu's example allow it, though their text says "below". `Distinct(beta)` and
+    `Separation(beta)` themselves forbid a ratio of exactly beta as well.
+    """
+
+    criterion: Distinct | Separation
+
+    @property
+    def name(self) -> str:
+        return f"{self.criterion.name} of a ratio above that"
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        distinct = isinstance(self.criterion, Distinct)
+        ratio = profile.distinct_ratio if distinct else profile.separation_ratio
+        return ratio > self.criterion.beta
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ It batches, never asks twice, and keeps the budget.
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
@@ -26,6 +26,8 @@ from qidsql.sql.statements import (
 
 Answer = TypeVar("Answer")
 Question: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # the column sets it answers for
+
+SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than to ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,10 @@ class _Meter:
     @property
     def statements_left(self) -> int:
         return sys.maxsize if self.most is None else self.most - (self._engine.asked - self._first)
+
+    def check_time(self) -> None:
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise BudgetSpent("the time budget (--max-seconds) is used up")
 
 
 class TableProfiler:
@@ -99,6 +105,12 @@ class TableProfiler:
                 other._known[sum(1 << places[name] for name in columns)] = profile
         return other
 
+    def over(self, source: Relation, rows: int) -> "TableProfiler":
+        """A profiler of the same columns over other rows, about so many, on the same budget."""
+        other = TableProfiler(self.engine, source, self.names, self.k, self.entity, rows)
+        other._meter = self._meter
+        return other
+
     @property
     def columns(self) -> int:
         return len(self.names)
@@ -115,11 +127,13 @@ class TableProfiler:
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
         """The class profiles of the column sets, in their order.
 
-        One statement per set not asked before, or fewer where the engine gains from batches. Raises Stopped,
-        StatementError, AccessError.
+        One statement per set not asked before, or fewer where the engine gains from batches. Without a set it only
+        raises Stopped when the time is up. Raises Stopped, StatementError, AccessError.
         """
+        self._meter.check_time()
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
-        self._ask(self._statements(new))
+        alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
+        self._ask(self._single_statements(new) if alone else self._statements(new))
         return [self._known[mask] for mask in masks]
 
     def singles(self) -> list[ClassProfile]:
@@ -131,7 +145,7 @@ class TableProfiler:
 
     def sizes(self, mask: int) -> ClassSizes:
         """All class sizes of one column set; its profile is known from then on. One statement."""
-        [sizes] = self._run([self._sizes_statement(mask)])
+        [sizes] = self.ask([self._sizes_statement(mask)])
         self._known[mask] = sizes.profile(self.k)
         self._meter.sets += 1
         return sizes
@@ -142,9 +156,16 @@ class TableProfiler:
 
     def counts(self) -> tuple[int, tuple[int, ...]]:
         """Rows, and the NULLs of each column. One statement, one scan."""
-        [counts] = self._run([self._counts_statement()])
+        [counts] = self.ask([self._counts_statement()])
         self.rows = counts[0]
         return counts
+
+    def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
+        """The answers to statements of any kind about the same rows, in their order, within the budget.
+
+        Raises Stopped, StatementError, AccessError.
+        """
+        return self._run(statements)
 
     def planned_first(self) -> list[Statement[Any]]:
         """The statements that `counts`, `singles` and `sizes` of all columns would ask."""
@@ -170,7 +191,7 @@ class TableProfiler:
 
     def _single_statements(self, masks: Sequence[int]) -> list[Question]:
         dialect = self.engine.dialect
-        if self.entity is not None or dialect.grouping_arguments == 0:
+        if self.entity is not None or not dialect.grouping_pays or self.source.drawn:
             return self._statements(masks)
         share = -(-len(masks) // self.engine.workers)  # one scan for each session keeps all of them busy
         return [
@@ -183,11 +204,19 @@ class TableProfiler:
         dialect, source = self.engine.dialect, self.source
         if self.entity is not None:
             return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
+        if source.drawn:
+            parts = _narrow_parts(masks, dialect.grouping_arguments)
+            return [(part, self._statement_of_sample(part)) for part in parts]
         small = self.rows is not None and self.rows <= dialect.union_rows
         return [
             (part, class_profiles(dialect, source, [self._names(mask) for mask in part], self.k))
             for part in _parts(masks, dialect.union_sets if small else 1)
         ]
+
+    def _statement_of_sample(self, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
+        """One statement that draws the sample once, for however many sets."""
+        make = class_profiles_in_one_scan if len(masks) > 1 else class_profiles
+        return make(self.engine.dialect, self.source, [self._names(mask) for mask in masks], self.k)
 
     def _ask(self, questions: Sequence[Question]) -> None:
         """Asks the statements, a handful at a time; what was answered before the work had to end is known."""
@@ -214,3 +243,17 @@ class TableProfiler:
 
 def _parts(masks: Sequence[int], width: int) -> list[Sequence[int]]:
     return [masks[start : start + max(1, width)] for start in range(0, len(masks), max(1, width))]
+
+
+def _narrow_parts(masks: Sequence[int], width: int) -> Iterator[list[int]]:
+    """The sets in their order, in parts of at most SAMPLE_SETS, each with at most `width` columns or one set."""
+    part: list[int] = []
+    columns = 0
+    for mask in masks:
+        if part and (len(part) == SAMPLE_SETS or (columns | mask).bit_count() > width):
+            yield part
+            part, columns = [], 0
+        part.append(mask)
+        columns |= mask
+    if part:
+        yield part

@@ -58,7 +58,8 @@ class Table:
     """A table as the catalog describes it.
 
     `kind` is "table", "view", "materialized view", "partitioned table", "foreign table" or "file".
-    `estimated_rows` is the catalog's guess and only steers how statements are batched.
+    `estimated_rows` is the catalog's guess and only steers how statements are batched. `row_address` names the hidden
+    columns that together tell each row from all others and stay while the data does; empty where there are none.
     """
 
     name: TableName
@@ -66,6 +67,7 @@ class Table:
     columns: tuple[Column, ...]
     estimated_rows: int | None = None
     notes: tuple[str, ...] = ()
+    row_address: tuple[str, ...] = ()
 
     def column(self, name: str) -> Column:
         """The column of that name. Raises UnknownName."""

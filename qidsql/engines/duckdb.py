@@ -113,6 +113,7 @@ class DuckDBEngine(Engine):
             kind="file" if self._files is not None else str(row[3]),
             columns=columns,
             estimated_rows=None if row[4] is None else integer(row[4]),
+            row_address=("rowid",) if row[3] == "table" and not _shadowed("rowid", columns) else (),
         )
 
     def _name(self, row: Row) -> TableName:
@@ -126,6 +127,11 @@ class DuckDBEngine(Engine):
             ).fetchall()
         except (duckdb.Error, RuntimeError) as error:
             raise self.translate(error, purpose) from None
+
+
+def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
+    """True when the table has a column of its own by the name of a hidden one."""
+    return any(column.name.lower() == hidden for column in columns)
 
 
 def open_database(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:

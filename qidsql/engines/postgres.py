@@ -130,6 +130,7 @@ class PostgresEngine(Engine):
                 columns=columns,
                 estimated_rows=None if estimate is None else integer(estimate),
                 notes=(NOTES[str(kind)],) if str(kind) in NOTES else (),
+                row_address=("tableoid", "ctid") if kind in ("r", "m", "p") else (),
             )
         )
 

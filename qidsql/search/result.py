@@ -1,6 +1,7 @@
 """What every search returns."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from qidsql.errors import Stopped
 from qidsql.measures import ClassProfile, Criterion
@@ -19,11 +20,32 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Certificate:
+    """What an answer found on a sample rests on.
+
+    With a probability of 1 - delta over the choice of the sample, the answer keeps the `promise`. When `verified`, its
+    profile was measured on the full table as well, else on the sample.
+    """
+
+    promise: str
+    unit: str  # "rows", drawn without replacement, or "pairs of rows", drawn independently
+    sizes: tuple[int, ...]  # of the samples, nested where there are several
+    seed: int
+    delta: Fraction
+    epsilon: Fraction | None = None
+    verified: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """The minimal column sets that were found, smallest first.
 
-    Every set in `found` is minimal. `complete` means that there is no other; `complete_to_size` that there is no
-    other of at most so many columns. `stopped` says why the search ended early, if it did.
+    Every set in `found` is minimal, unless `minimal` is False: then it meets the criterion, and may hold a column too
+    many. `complete` means that there is no other; `complete_to_size` that there is no other of at most so many
+    columns. `stopped` says why the search ended early, if it did. `certificate` stands where chance enters.
+
+    A search for one smallest set gives its `cost` (the sum of the columns' weights), whether it is proved `optimal`,
+    and the `lower_bound` that is proved for the cost of every such set.
     """
 
     criterion: Criterion
@@ -32,3 +54,8 @@ class SearchResult:
     complete: bool
     complete_to_size: int
     stopped: Stopped | None = None
+    minimal: bool = True
+    certificate: Certificate | None = None
+    cost: int | None = None
+    optimal: bool = False
+    lower_bound: int | None = None

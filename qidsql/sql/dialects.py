@@ -1,5 +1,6 @@
 """What engines cannot share: the leaves that no transpiler gets right, declared as data, one entry per engine."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import sqlglot
@@ -12,18 +13,29 @@ from qidsql.schema import Comparison
 class Dialect:
     """An engine's way of saying things.
 
-    `wide` holds the square of any row count. `grouping_arguments` is the most columns GROUPING() takes, 0 where one
-    scan for many sets does not pay. `union_sets` column sets go into one statement when the table has at most
-    `union_rows` rows: there the cost of a statement outweighs the work in it.
+    `wide` holds the square of any row count. `grouping_arguments` is the most columns GROUPING() takes, and
+    `grouping_pays` says whether one scan for many sets is cheaper than a scan each. `union_sets` column sets go into
+    one statement when the table has at most `union_rows` rows: there the cost of a statement outweighs the work in it.
+    `row_hash` makes 64 bits of some values, the same for equal texts; `shuffled` the place of an integer in a random
+    order, one order per seed: a non-negative 64-bit integer, as good as independent from integer to integer and from
+    seed to seed.
+    `joins_null_safe`: a join on IS NOT DISTINCT FROM is hashed, not a nested loop. `bits`: what an integer is cast to
+    before its bits are counted.
     """
 
     name: str
     wide: exp.DataType
     text: exp.DataType
     byte_collation: str
+    has_roles: bool
     grouping_arguments: int
+    grouping_pays: bool
     union_sets: int
     union_rows: int
+    row_hash: Callable[[Sequence[exp.Expr]], exp.Expr]
+    shuffled: Callable[[exp.Expr, int], exp.Expr]
+    joins_null_safe: bool
+    bits: exp.DataType | None
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         """The expression whose equality decides whether two rows agree on a column."""
@@ -33,6 +45,10 @@ class Dialect:
             collation = exp.to_identifier(self.byte_collation, quoted=True)
             return exp.Collate(this=exp.Cast(this=column, to=self.text.copy()), expression=collation)
         return column
+
+    def bit_count(self, number: exp.Expr) -> exp.Expr:
+        """How many bits of a 64-bit integer are set."""
+        return exp.Anonymous(this="BIT_COUNT", expressions=[exp.cast(number, self.bits) if self.bits else number])
 
     def render(self, tree: exp.Expr) -> str:
         """The statement's text for this engine."""
@@ -46,14 +62,41 @@ class Dialect:
         return sqlglot.parse_one(statement, read=self.name).sql(dialect=self.name, pretty=True)
 
 
+def _duckdb_row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.func("HASH", *(value.copy() for value in values))
+
+
+def _duckdb_shuffled(number: exp.Expr, seed: int) -> exp.Expr:
+    # DuckDB only adds the hash of the seed to the hash of the number; without a second round, two seeds would give
+    # orders that are the same but for a constant.
+    return exp.func("HASH", exp.func("HASH", number.copy(), exp.Literal.number(seed)))
+
+
+def _postgres_row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
+    row = exp.func("ROW", *(value.copy() for value in values))
+    text = exp.Cast(this=row, to=exp.DataType.build("TEXT", dialect="postgres"))
+    return exp.func("HASHTEXTEXTENDED", text, exp.Literal.number(0))
+
+
+def _postgres_shuffled(number: exp.Expr, seed: int) -> exp.Expr:
+    order = exp.func("HASHINT8EXTENDED", number.copy(), exp.Literal.number(seed))
+    return exp.paren(exp.BitwiseAnd(this=order, expression=exp.Literal.number(2**63 - 1)))
+
+
 DUCKDB = Dialect(
     name="duckdb",
     wide=exp.DataType.build("HUGEINT", dialect="duckdb"),
     text=exp.DataType.build("VARCHAR", dialect="duckdb"),
     byte_collation="binary",
-    grouping_arguments=0,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
+    has_roles=False,
+    grouping_arguments=63,
+    grouping_pays=False,  # a column store reads each column once anyway; grouping sets cost 1.0 - 1.9 times as much
     union_sets=16,
     union_rows=200_000,
+    row_hash=_duckdb_row_hash,
+    shuffled=_duckdb_shuffled,
+    joins_null_safe=True,
+    bits=None,
 )
 
 POSTGRES = Dialect(
@@ -61,7 +104,13 @@ POSTGRES = Dialect(
     wide=exp.DataType.build("NUMERIC", dialect="postgres"),
     text=exp.DataType.build("TEXT", dialect="postgres"),
     byte_collation="C",
-    grouping_arguments=31,  # a scan per session for six columns of 5 million rows: 14 s; separate or in one scan: 21 s
+    has_roles=True,
+    grouping_arguments=31,
+    grouping_pays=True,  # a scan per session for six columns of 5 million rows: 14 s; separate or in one scan: 21 s
     union_sets=1,
     union_rows=0,
+    row_hash=_postgres_row_hash,
+    shuffled=_postgres_shuffled,
+    joins_null_safe=False,
+    bits=exp.DataType.build("BIT(64)", dialect="postgres"),
 )

@@ -18,10 +18,12 @@ ALIAS = "relation"
 class Relation:
     """Rows to audit. `node` goes behind FROM and is aliased; `column` names one of its columns.
 
-    Two relations are equal only when they are one object: a cheap key for caches.
+    Two relations are equal only when they are one object: a cheap key for caches. `drawn` is True for a sample, whose
+    few rows cost a scan of the table each time the node is evaluated.
     """
 
     node: exp.Expr
+    drawn: bool = False
 
     def column(self, name: str) -> exp.Expr:
         return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(ALIAS))
@@ -39,17 +41,21 @@ def relation(dialect: Dialect, table: Table, columns: Sequence[Column], where: s
     source = table_node(table.name)
     if where is None and all(column.comparison is Comparison.VALUE for column in columns):
         return Relation(exp.alias_(source, ALIAS, table=True))
-    projection = [
+    select = exp.select(*comparable_columns(dialect, columns)).from_(source)
+    if where is not None:
+        select = select.where(condition(dialect, table, where))
+    return Relation(select.subquery(ALIAS))
+
+
+def comparable_columns(dialect: Dialect, columns: Sequence[Column]) -> list[exp.Expr]:
+    """Each column in its comparable form, under its name."""
+    return [
         exp.alias_(
             dialect.comparable(exp.column(exp.to_identifier(column.name, quoted=True)), column.comparison),
             exp.to_identifier(column.name, quoted=True),
         )
         for column in columns
     ]
-    select = exp.select(*projection).from_(source)
-    if where is not None:
-        select = select.where(condition(dialect, table, where))
-    return Relation(select.subquery(ALIAS))
 
 
 def table_node(name: TableName) -> exp.Table:

@@ -17,7 +17,7 @@ NAMES = sorted(str(path.relative_to(TEMPLATES).with_suffix("")) for path in TEMP
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_template_parses_as_one_statement(name: str) -> None:
-    assert isinstance(template(name), (exp.Query, exp.Create, exp.Describe))
+    assert isinstance(template(name), (exp.Query, exp.Create, exp.Describe, exp.Grant, exp.Revoke))
 
 
 @pytest.mark.parametrize("name", NAMES)

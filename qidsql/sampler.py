@@ -1,0 +1,62 @@
+"""Samples of the audited table as profilers, on the budget of the table's own profiler."""
+
+from collections.abc import Sequence
+
+from qidsql.errors import UsageError
+from qidsql.measures import Profiler
+from qidsql.profiler import TableProfiler
+from qidsql.schema import Column, Table
+from qidsql.search.pair_sample import PairSample
+from qidsql.sql.pairs import pair_masks
+from qidsql.sql.relation import Relation
+from qidsql.sql.sample import sample
+
+
+class TableSampler:
+    """Draws samples of the rows that a profiler profiles. All samples of one sampler belong to one seed.
+
+    `columns` are the profiler's columns as the table describes them, `where` the condition its rows meet.
+    """
+
+    def __init__(
+        self,
+        profiler: TableProfiler,
+        table: Table,
+        columns: Sequence[Column],
+        seed: int = 0,
+        where: str | None = None,
+    ) -> None:
+        if profiler.entity is not None:
+            raise UsageError("a sample of rows says nothing about entities; leave out --entity, or search exactly")
+        self.seed = seed
+        self._profiler, self._table, self._columns, self._where = profiler, table, tuple(columns), where
+        self._rows: int | None = None
+
+    def rows(self) -> int:
+        """Rows of the whole table. One statement, once. Raises as `TableProfiler.profiles`."""
+        if self._rows is None:
+            self._rows = self._profiler.counts()[0]
+        return self._rows
+
+    def of_rows(self, size: int) -> Profiler:
+        """A profiler over `size` rows drawn without replacement. A smaller sample is part of a larger one.
+
+        Over the whole table when it has no more rows. No statement before it is asked.
+        """
+        if size >= self.rows():
+            return self._profiler
+        return self._profiler.over(self._sample(size), size)
+
+    def of_pairs(self, size: int) -> Profiler:
+        """A profiler over `size` independent random pairs of rows: one statement now, none when it is asked."""
+        rows = self.rows()
+        if rows < 2:
+            return PairSample({}, self._profiler.columns)
+        profiler, source = self._profiler, self._sample(min(rows, 2 * size))
+        statement = pair_masks(profiler.engine.dialect, source, profiler.names, rows, size, self.seed)
+        [masks] = profiler.ask([statement])
+        return PairSample(masks, profiler.columns)
+
+    def _sample(self, size: int) -> Relation:
+        dialect = self._profiler.engine.dialect
+        return sample(dialect, self._table, self._columns, size, self.seed, self._where)

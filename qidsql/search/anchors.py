@@ -1,0 +1,115 @@
+"""What is proved about keys by pairs of rows: difference masks, and anchors, above which every question is settled."""
+
+from collections.abc import Sequence
+from heapq import nlargest
+from math import inf, log
+
+from qidsql.measures import Profiler
+from qidsql.schema import positions
+from qidsql.search.hitting_sets import minimal_masks
+from qidsql.search.witness import Witnesses
+
+BEAM = 24  # sets kept at each size while an anchor is looked for
+NEARNESS = 0.3  # how much a set that lost most of its pairs counts against one that most candidates hold
+
+
+class Anchors:
+    """The masks known so far, and the anchors: sets of which all agreeing pairs are known.
+
+    Every key hits every mask. A set that hits all masks and contains an anchor is a key: each pair that agrees on it
+    agrees on the anchor too, so its mask, or a smaller one, is among the masks, and would not be hit. No chance is
+    involved: estimates only decide what is asked. Asks the profile of every column by itself.
+    """
+
+    def __init__(self, profiler: Profiler, witnesses: Witnesses, rows: int) -> None:
+        self.masks: list[int] = []
+        self._profiler, self._witnesses = profiler, witnesses
+        self._columns = profiler.columns
+        self._most = log(max(2, witnesses.max_pairs))
+        pairs = max(1, rows * (rows - 1))
+        singles = [profile.colliding_pairs for profile in profiler.profiles([1 << p for p in range(profiler.columns)])]
+        self.anchors = [1 << place for place, colliding in enumerate(singles) if not colliding]
+        self._loss = [log(pairs) - log(max(1, colliding)) for colliding in singles]  # of pairs, by one more column
+        self._measured = {0: log(pairs)}  # logarithm of the pairs that agree on a set
+
+    def settles(self, mask: int) -> bool:
+        """True when it is known whether the set is a key: it is one exactly when it hits all masks."""
+        return any(mask & anchor == anchor for anchor in self.anchors)
+
+    def learn(self, candidates: Sequence[int], anchors: int) -> None:
+        """Asks about sets chosen so that the candidates, which hit all masks and are not settled, become so.
+
+        At most `anchors` statements, in parallel. Afterwards there is a mask that some candidate does not hit, or an
+        anchor more. Raises Stopped.
+        """
+        sets: list[int] = []
+        while candidates and len(sets) < anchors:
+            chosen = self._choose(candidates)
+            sets.append(chosen)
+            candidates = [c for c in candidates if c & chosen not in (c, chosen)]
+        masks = list(self.masks)
+        for chosen, answer in zip(sets, self._witnesses.agreeing(sets), strict=True):
+            masks += answer.masks
+            if answer.complete:
+                self.anchors.append(chosen)
+                self._measured[chosen] = log(max(1, answer.pairs))
+            else:  # too many pairs, or too many masks: as good as too many pairs
+                self._measured[chosen] = max(log(max(1, answer.pairs)), self._most + 1)
+        self.masks = minimal_masks(masks, lambda: self._profiler.profiles([]))
+
+    def _choose(self, candidates: Sequence[int]) -> int:
+        """A set with few enough agreeing pairs that lies inside as many candidates as possible.
+
+        A candidate too small to have one is extended. [FACTS 10.1]
+        """
+        best = self._common_part(candidates)
+        if best is not None:
+            return best
+        chosen = candidate = min(candidates, key=self._pairs)
+        while self._pairs(chosen) > self._most:
+            grown = [chosen | 1 << place for place in range(self._columns) if not chosen >> place & 1]
+            useful = [more for more in grown if 0 < self._pairs(more) < self._pairs(chosen)]
+            if not useful:
+                break
+            chosen = min(useful, key=self._pairs)
+        # An anchor known already told nothing against the candidate: the question is then the candidate itself.
+        return candidate if chosen in self._measured else chosen
+
+    def _common_part(self, candidates: Sequence[int]) -> int | None:
+        """The best set inside candidates by beam search; None when all candidates have too many pairs."""
+        if self._pairs(0) <= self._most:
+            return 0
+        members: dict[int, list[int]] = {}
+        for number, candidate in enumerate(candidates):
+            for place in positions(candidate):
+                members.setdefault(place, []).append(number)
+        holders = {place: sum(1 << number for number in numbers) for place, numbers in members.items()}
+        beam, seen = [(0, (1 << len(candidates)) - 1)], {0}
+        best: tuple[int, float, int] | None = None
+        while beam:
+            grown: list[tuple[float, int, int]] = []
+            for chosen, holding in beam:
+                for place, others in holders.items():
+                    more = chosen | 1 << place
+                    if more in seen:
+                        continue
+                    seen.add(more)
+                    both = holding & others
+                    count = both.bit_count()
+                    if count <= (best[0] if best else 0):
+                        continue
+                    pairs = self._pairs(more)
+                    if pairs > self._most:
+                        grown.append((log(count) - NEARNESS * pairs, more, both))
+                    elif best is None or (count, pairs) > best[:2]:
+                        best = (count, pairs, more)
+            beam = [(more, both) for _, more, both in nlargest(BEAM, grown)]
+        return best[2] if best else None
+
+    def _pairs(self, mask: int) -> float:
+        """The logarithm of the pairs that agree on the set, as if columns were independent of what was measured."""
+        least = -inf
+        for measured, pairs in self._measured.items():
+            if mask & measured == measured:
+                least = max(least, pairs - sum(self._loss[place] for place in positions(mask & ~measured)))
+        return least

@@ -1,0 +1,79 @@
+"""One small column set that meets a criterion, column by column, and the naive way it is compared with."""
+
+from collections.abc import Sequence
+
+from qidsql.errors import Stopped
+from qidsql.measures import ClassProfile, Criterion, Profiler
+from qidsql.schema import positions
+from qidsql.search.level import column_weights, gain, level
+from qidsql.search.result import Found, SearchResult
+
+
+def greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> SearchResult:
+    """One column set of small weight that meets the criterion; none when all columns together do not meet it.
+
+    Adds the column that brings most per weight (`level`), the first one of equals, until the criterion is met. For a
+    key of n rows, or a separation quasi-identifier, the set weighs at most 1 + 2 ln n times the lightest one; for the
+    other criteria nothing is promised. Asks the profile of all columns, then one profile per step and column left,
+    all columns of a step at once; columns that follow from those chosen are asked no more. It need not be minimal.
+    Stopped early, it returns nothing. Raises UsageError.
+
+    [Motwani & Xu, 2.2: Greedy Minimum Key; weights: section 7]
+    """
+    cost = column_weights(weights, profiler.columns)
+    left = (1 << profiler.columns) - 1
+    chosen = 0
+    try:
+        [profile] = profiler.profiles([left]) if left else [None]
+        if profile is None or not criterion.met_by(profile):
+            return SearchResult(criterion, "greedy", (), True, profiler.columns)
+        profile = profile.undivided
+        while left and not (chosen and criterion.met_by(profile)):
+            places = list(positions(left))
+            profiles = profiler.profiles([chosen | 1 << place for place in places])
+            options = dict(zip(places, profiles, strict=True))
+            best = _best(criterion, profile, options, cost)
+            left &= ~sum(1 << p for p in places if options[p].colliding_pairs == profile.colliding_pairs or p == best)
+            chosen, profile = chosen | 1 << best, options[best]
+    except Stopped as stop:
+        return SearchResult(criterion, "greedy", (), False, 0, stop)
+    return SearchResult(criterion, "greedy", (Found(chosen, profile),), False, 0, minimal=False)
+
+
+def _best(criterion: Criterion, present: ClassProfile, options: dict[int, ClassProfile], cost: Sequence[int]) -> int:
+    before = level(criterion, present)
+    return max(
+        options, key=lambda place: (*gain(before, level(criterion, options[place]), cost[place]), -cost[place], -place)
+    )
+
+
+def naive_greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> SearchResult:
+    """The columns that are best by themselves, as many as it takes; none when all together do not meet the criterion.
+
+    Correlated columns are taken together although one would do, so the set can be larger than the smallest one by any
+    factor: a baseline, not a tool. Asks one profile per column, the whole set's, and about log2(columns) more, since
+    the first columns that suffice are found by bisection. Stopped early, it returns nothing. Raises UsageError.
+
+    [Motwani & Xu, 2.2: the naive greedy algorithm]
+    """
+    cost = column_weights(weights, profiler.columns)
+    try:
+        singles = dict(enumerate(profiler.profiles([1 << place for place in range(profiler.columns)])))
+        prefixes, mask = [], 0
+        while singles:
+            # the gain over no column at all is the column's own ratio, per weight
+            best = _best(criterion, singles[min(singles)].undivided, singles, cost)
+            del singles[best]
+            mask |= 1 << best
+            prefixes.append(mask)
+        few, enough = 0, len(prefixes)
+        if not prefixes or not criterion.met_by(profiler.profiles([mask])[0]):
+            return SearchResult(criterion, "naive greedy", (), True, profiler.columns)
+        while enough - few > 1:
+            middle = (few + enough) // 2
+            met = criterion.met_by(profiler.profiles([prefixes[middle - 1]])[0])
+            few, enough = (few, middle) if met else (middle, enough)
+        [profile] = profiler.profiles([prefixes[enough - 1]])
+    except Stopped as stop:
+        return SearchResult(criterion, "naive greedy", (), False, 0, stop)
+    return SearchResult(criterion, "naive greedy", (Found(prefixes[enough - 1], profile),), False, 0, minimal=False)

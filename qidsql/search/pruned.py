@@ -1,0 +1,147 @@
+"""All minimal column sets, with random sub-tables asked first about what the full table need not be asked."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from qidsql.errors import BudgetSpent, Stopped, UsageError
+from qidsql.measures import Criterion, Determines, Distinct, Key, Profiler, Sampler, Separation
+from qidsql.schema import positions
+from qidsql.search.levelwise import CHUNK
+from qidsql.search.result import Certificate, Found, SearchResult
+from qidsql.search.sample_sizes import antichain, sure_ratio
+
+DELTA = Fraction(1, 100)
+SHARES = (100, 10)  # of the table's rows: one in so many [Motwani & Xu, 5.3]
+LEAST = 100  # rows or pairs in a sub-table
+
+
+def pruned(
+    profiler: Profiler,
+    criterion: Criterion,
+    sampler: Sampler,
+    size: int | None = None,
+    delta: Fraction = DELTA,
+    max_size: int | None = None,
+    max_candidates: int = 20_000,
+) -> SearchResult:
+    """All minimal column sets that meet the criterion, with one sub-table: `iterative` with a single size.
+
+    [Motwani & Xu, 3.1 - 3.3: pruning with one sub-table]
+    """
+    sizes = _sizes(sampler, SHARES[1:]) if size is None else (size,)
+    return _search("pruned", profiler, criterion, sampler, sizes, delta, max_size, max_candidates)
+
+
+def iterative(
+    profiler: Profiler,
+    criterion: Criterion,
+    sampler: Sampler,
+    sizes: Sequence[int] | None = None,
+    delta: Fraction = DELTA,
+    max_size: int | None = None,
+    max_candidates: int = 20_000,
+) -> SearchResult:
+    """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns.
+
+    The minimal sets of a small sub-table are the border above which the next larger one, and at last the full table,
+    is searched; `sizes` (ascending; default: 1 % and 10 % of the rows, 100 at least) are those of the sub-tables.
+    Every set found was measured on the full table. For `Key` and `Determines` the list is proved complete: what is no
+    key of a sub-table is none of the table. For `Separation` and `Distinct` the sub-tables ask for less than beta
+    (`sure_ratio`, on pairs and on rows), so that with probability 1 - delta nothing is missing and each set is
+    minimal; `complete` is False then, and the certificate says this. Asks the full table about the minimal sets, and
+    the failing sets above the border. Ends early with what is found so far. Raises UsageError for other criteria:
+    a sub-table says nothing about small classes.
+
+    [Motwani & Xu, 3.1 - 3.3: iterative pruning, Lemmas 9 and 10]
+    """
+    asked = _sizes(sampler, SHARES) if sizes is None else tuple(sizes)
+    return _search("iterative", profiler, criterion, sampler, asked, delta, max_size, max_candidates)
+
+
+def _search(
+    algorithm: str,
+    profiler: Profiler,
+    criterion: Criterion,
+    sampler: Sampler,
+    sizes: Sequence[int],
+    delta: Fraction,
+    max_size: int | None,
+    max_candidates: int,
+) -> SearchResult:
+    if not isinstance(criterion, (Key, Determines, Separation, Distinct)):
+        raise UsageError(f"sub-tables cannot prune the search for a {criterion.name}; use another algorithm")
+    border = [1 << place for place in range(profiler.columns)]
+    last = profiler.columns if max_size is None else min(max_size, profiler.columns)
+    try:
+        if not isinstance(criterion, Separation):
+            sizes = [size for size in sizes if size < sampler.rows()]
+        proved = isinstance(criterion, (Key, Determines)) or not sizes
+        for size in sizes:
+            table = sampler.of_pairs(size) if isinstance(criterion, Separation) else sampler.of_rows(size)
+            necessary = _necessary(criterion, table, size, delta / len(sizes))
+            result = above(table, necessary, border, last, max_candidates)
+            if result.stopped is not None:
+                return SearchResult(criterion, algorithm, (), False, 0, result.stopped)
+            border = [found.mask for found in result.found]
+    except Stopped as stop:
+        return SearchResult(criterion, algorithm, (), False, 0, stop)
+    result = above(profiler, criterion, border, last, max_candidates)
+    whole = proved and result.stopped is None and last == profiler.columns
+    certificate = None
+    if not proved:
+        promise = "no set is missing, and every set is minimal"
+        unit = "pairs of rows" if isinstance(criterion, Separation) else "rows"
+        certificate = Certificate(promise, unit, tuple(sizes), sampler.seed, delta)
+    to_size = result.complete_to_size if proved else 0
+    return SearchResult(criterion, algorithm, result.found, whole, to_size, result.stopped, certificate=certificate)
+
+
+def _necessary(criterion: Criterion, table: Profiler, size: int, delta: Fraction) -> Criterion:
+    """What every set that meets the criterion on the full table meets on the sub-table."""
+    if isinstance(criterion, (Separation, Distinct)):
+        ratio = sure_ratio(criterion.beta, size, delta, antichain(table.columns))
+        return Separation(ratio) if isinstance(criterion, Separation) else Distinct(ratio)
+    if isinstance(criterion, Determines):
+        return Determines(table.profiles([(1 << table.columns) - 1])[0].classes)
+    return criterion
+
+
+def above(
+    profiler: Profiler, criterion: Criterion, border: Sequence[int], last: int, max_candidates: int
+) -> SearchResult:
+    """The minimal column sets that meet the criterion, of at most `last` columns, when all of them contain a set of
+    the border: size by size, upwards from there."""
+    found: list[Found] = []
+    waiting: dict[int, set[int]] = {}
+    for mask in border:
+        waiting.setdefault(mask.bit_count(), set()).add(mask)
+    done = 0
+    stopped: Stopped | None = None
+    for size in range(1, last + 1):
+        met = [item.mask for item in found]
+        candidates = sorted(mask for mask in waiting.pop(size, ()) if not any(mask & one == one for one in met))
+        if len(candidates) > max_candidates:
+            stopped = BudgetSpent(f"more than {max_candidates:,} column sets of {size} columns would have to be asked")
+            break
+        failing: list[int] = []
+        try:
+            for first in range(0, len(candidates), CHUNK):
+                chunk = candidates[first : first + CHUNK]
+                for mask, profile in zip(chunk, profiler.profiles(chunk), strict=True):
+                    if criterion.met_by(profile):
+                        found.append(Found(mask, profile))
+                    else:
+                        failing.append(mask)
+        except Stopped as stop:
+            stopped = stop
+            break
+        done = size
+        everything = (1 << profiler.columns) - 1
+        waiting.setdefault(size + 1, set()).update(
+            mask | 1 << place for mask in failing for place in positions(everything ^ mask)
+        )
+    return SearchResult(criterion, "above a border", tuple(found), stopped is None, done, stopped)
+
+
+def _sizes(sampler: Sampler, shares: Sequence[int]) -> tuple[int, ...]:
+    return tuple(max(LEAST, sampler.rows() // share) for share in shares)

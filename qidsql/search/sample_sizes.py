@@ -1,0 +1,216 @@
+"""How large a sample must be, and what a sample of a given size may be trusted to say.
+
+Every size is rounded up and every ratio down, with logarithms of 60 correct digits: a sample is never too small.
+`sets` is the number of column sets that must not fool the sample, all of them together, with more than the
+probability delta: `every_set` as in the paper, or the smaller `antichain`.
+"""
+
+from collections.abc import Callable
+from decimal import ROUND_CEILING, Decimal, localcontext
+from fractions import Fraction
+from math import ceil, comb, log, log1p
+
+from qidsql.errors import UsageError
+
+DIGITS = 60
+MARGIN = Decimal("1e-40")  # beyond all rounding of the logarithms
+GRID = 10**6  # ratios are rounded down to millionths
+
+
+def every_set(columns: int) -> int:
+    """All column sets: the union bound of Motwani & Xu."""
+    return 1 << columns
+
+
+def antichain(columns: int, max_size: int | None = None) -> int:
+    """The most column sets, of at most `max_size` columns, none of which contains another.
+
+    A union bound need not run over more. When a set that fails on the full table passes on the sample, then so does a
+    maximal one among those that fail (of at most `max_size` columns), for passing is monotone; the maximal ones do not
+    contain each other. In the same way a set lost by pruning loses a minimal one. An antichain has at most
+    C(m, m // 2) sets [Sperner], and at most C(m, d) when none has more than d <= m / 2 columns [Lubell, Yamamoto,
+    Meshalkin].
+    """
+    half = columns // 2
+    return comb(columns, half if max_size is None else min(max_size, half))
+
+
+def key_pairs(epsilon: Fraction, delta: Fraction, sets: int) -> int:
+    """Independent random pairs of rows: a column set that separates all of them separates 1 - epsilon of all pairs.
+
+    The least k with (1 - epsilon)^k <= delta / sets. [Motwani & Xu, Theorem 5]
+    """
+    _check(epsilon=epsilon, delta=delta)
+    with localcontext(prec=DIGITS):
+        return _up(_odds(delta, sets) / -_ln(1 - epsilon))
+
+
+def key_rows(epsilon: Fraction, delta: Fraction, sets: int) -> int:
+    """Rows drawn without replacement: a column set that is a key of them separates 1 - epsilon of all pairs of rows.
+
+    The least r for which at most one of r coins with chance q = sqrt(epsilon) shows heads with probability
+
+        P(r) = (1 - q)^r + r q (1 - q)^(r - 1) <= delta / sets,
+
+    whatever the number n of rows: Theta(m / sqrt(epsilon)) rows, where pairs need Theta(m / epsilon).
+
+    Proof. Let x_1 + ... + x_n = n be the class sizes of a set (zeros allowed) that leaves more than epsilon n (n - 1)
+    ordered pairs together. It is a key of the sample with probability e_r(x) / C(n, r), e_r being the r-th elementary
+    symmetric polynomial. Let real x >= 0 maximise e_r among those with this sum and this sum of squares. In three of
+    them, u, v and w, with their sum and sum of squares held (hence uv + uw + vw too), e_r is e_{r-3}(the others) uvw
+    plus a constant; uvw is largest where the two smaller ones are equal. So all but the largest are equal: one class
+    s, and n - 1 times y = (n - s) / (n - 1), where
+
+        e_r = C(n-1, r) y^r + s C(n-1, r-1) y^(r-1),   whose derivative by y is C(n-1, r-1) (r-1) (s-y) y^(r-2) >= 0:
+
+    fewer pairs together, more chance; the worst case has just epsilon n (n - 1). There s^2 + (n - 1) y^2 =
+    n + epsilon n (n - 1) reads (1 - y)^2 = epsilon, thus y = 1 - q and s = 1 + (n - 1) q, and e_r / C(n, r) =
+    y^(r-1) ((n - r) y + r s) / n = P(r): n cancels. QED. The order Theta(m / sqrt(epsilon)) is that of [Hildebrant,
+    Le, Ta, Vu: Towards Better Bounds for Finding Quasi-Identifiers, PODS 2023].
+    """
+    _check(epsilon=epsilon, delta=delta)
+    with localcontext(prec=DIGITS):
+        q = _decimal(epsilon).sqrt() - MARGIN
+        odds, stay = _odds(delta, sets), (1 - q).ln()
+
+        def enough(rows: int) -> bool:
+            return (rows - 1) * stay + (1 - q + rows * q).ln() <= -odds - MARGIN
+
+        return _least(enough)
+
+
+def distinct_key_rows(rows: int, epsilon: Fraction, delta: Fraction, sets: int) -> int:
+    """Rows drawn without replacement: a column set that is a key of them has the distinct ratio 1 - epsilon at least.
+
+    The least r with C(d, r) (rows / d)^r / C(rows, r) <= delta / sets, where d is the most classes that are still too
+    few: equal classes fool the sample best. All rows where no fewer do. Takes steps in the order of r.
+    [Motwani & Xu, Theorem 7, with the product of Lemma 6 left as it is]
+    """
+    _check(epsilon=epsilon, delta=delta)
+    classes = ceil((1 - epsilon) * rows) - 1
+    if classes < 1:
+        return min(rows, 1)
+    spare = rows / classes - 1
+    needed, passed = log(sets) - log(delta) + 1e-9, 0.0
+    for drawn in range(rows):
+        chance = drawn * spare / (rows - drawn)
+        if passed >= needed:
+            return drawn
+        if chance >= 1:
+            return drawn + 1  # more rows than classes
+        passed -= log1p(-chance)
+    return rows
+
+
+def distinct_key_rows_of_the_paper(rows: int, epsilon: Fraction, delta: Fraction, sets: int) -> int:
+    """sqrt(2 (1 - epsilon) / epsilon * rows * ln(sets / delta)), all rows at most. [Motwani & Xu, Theorem 7]"""
+    _check(epsilon=epsilon, delta=delta)
+    with localcontext(prec=DIGITS):
+        return min(rows, _up((_decimal(2 * (1 - epsilon) / epsilon * rows) * _odds(delta, sets)).sqrt()))
+
+
+def beta_pairs_of_the_paper(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) -> int:
+    """16 / (beta epsilon^2) * ln(sets / delta) pairs tell beta from (1 - epsilon) beta. [Motwani & Xu, Theorem 8]"""
+    _check(beta=beta, epsilon=epsilon, delta=delta)
+    with localcontext(prec=DIGITS):
+        return _up(_decimal(16 / (beta * epsilon**2)) * _odds(delta, sets))
+
+
+def beta_pairs(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) -> tuple[int, int]:
+    """Independent random pairs, and how many of them a column set must separate to pass.
+
+    A set passes when it separates beta of all pairs, and fails when it separates less than (1 - epsilon) beta. The
+    two kinds of error have the chance exp(-k D) each, where D is the relative entropy of a coin that is equally far
+    from both: a Chernoff bound before it is simplified, which for beta near 1 needs a small part of the paper's pairs.
+    For beta = 1 it is Theorem 5. Errors count once per set, since no set can make both.
+    [Motwani & Xu, Theorem 8; Hoeffding 1963, Theorem 1]
+    """
+    _check(beta=beta, epsilon=epsilon, delta=delta)
+    if beta == 1:
+        pairs = key_pairs(epsilon, delta, sets)
+        return pairs, pairs
+    with localcontext(prec=DIGITS):
+        low, high = _decimal((1 - epsilon) * beta), _decimal(beta)
+        step = ((1 - low) / (1 - high)).ln()
+        middle = step / (step + (high / low).ln())
+        distance = min(_entropy(middle, low), _entropy(middle, high))
+        pairs = _up(_odds(delta, sets) / distance)
+        return pairs, _up(middle * pairs - MARGIN)
+
+
+def sure_ratio(beta: Fraction, size: int, delta: Fraction, sets: int) -> Fraction:
+    """The ratio that every set of ratio beta or more on the full table reaches on a sample of that size.
+
+    For the separation ratio `size` counts independent pairs, for the distinct ratio rows drawn without replacement:
+    one row of each class makes beta n good rows, no two of the same class, so that the classes in the sample are no
+    fewer than the good rows in it. A number of good draws has the chance exp(-size * D(a, beta)) to fall to
+    a * size [Hoeffding 1963, Theorems 1 and 4]; a is the largest one with a chance of delta / sets at most. Never
+    below `sure_ratio_of_the_paper`, whose bound is this one simplified. 0 when the sample is too small to say.
+    [Motwani & Xu, Lemmas 9 and 10, Theorems 11 and 12]
+    """
+    _check(beta=beta, delta=delta)
+    with localcontext(prec=DIGITS):
+        odds = _odds(delta, sets) + MARGIN
+        if beta == 1:
+            return Fraction(1)
+
+        def too_likely(steps: int) -> bool:
+            ratio = beta * steps / GRID
+            return size * _entropy(_decimal(ratio), _decimal(beta)) < odds
+
+        if too_likely(0):
+            return Fraction(0)
+        return beta * (_least(too_likely, GRID) - 1) / GRID
+
+
+def sure_ratio_of_the_paper(beta: Fraction, size: int, delta: Fraction, sets: int) -> Fraction:
+    """(1 - sqrt(2 ln(sets / delta) / (beta size))) beta, 0 at least.
+
+    The alpha beta of Lemmas 9 and 10 and the beta' of Theorems 11 and 12. [Motwani & Xu, 3.2, 3.3, 4]
+    """
+    _check(beta=beta, delta=delta)
+    with localcontext(prec=DIGITS):
+        lost = (2 * _odds(delta, sets) / _decimal(beta * size)).sqrt()
+        return beta * max(Fraction(0), Fraction(GRID - _up(lost * GRID), GRID))
+
+
+def _check(**ratios: Fraction) -> None:
+    for name, ratio in ratios.items():
+        if not (0 < ratio < 1 or (name == "beta" and ratio == 1)):
+            raise UsageError(f"{name} must lie between 0 and 1, not at {float(ratio):g}")
+
+
+def _ln(value: Fraction) -> Decimal:
+    return Decimal(value.numerator).ln() - Decimal(value.denominator).ln()
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def _odds(delta: Fraction, sets: int) -> Decimal:
+    """ln(sets / delta)."""
+    return _ln(sets / delta)
+
+
+def _entropy(ratio: Decimal, chance: Decimal) -> Decimal:
+    """The relative entropy D(ratio, chance) of two coins."""
+    heads = ratio * (ratio / chance).ln() if ratio else Decimal(0)
+    tails = (1 - ratio) * ((1 - ratio) / (1 - chance)).ln() if ratio != 1 else Decimal(0)
+    return heads + tails
+
+
+def _up(value: Decimal) -> int:
+    return int((value + MARGIN).to_integral_value(rounding=ROUND_CEILING))
+
+
+def _least(holds: Callable[[int], bool], high: int = 1) -> int:
+    """The least positive integer for which a monotone condition holds; it is taken to hold at a given `high` > 1."""
+    low = 0
+    if high == 1:
+        while not holds(high):
+            low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

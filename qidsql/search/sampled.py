@@ -1,0 +1,107 @@
+"""Small quasi-identifiers of large tables, found on samples: wrong by at most epsilon, but for a chance of delta."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from qidsql.errors import Stopped, UsageError
+from qidsql.measures import ClassProfile, Criterion, Determines, Distinct, Key, Profiler, Sampler, Separation
+from qidsql.search.greedy import greedy
+from qidsql.search.result import Certificate, Found, SearchResult
+from qidsql.search.sample_sizes import antichain, beta_pairs, distinct_key_rows, key_pairs
+
+DELTA = Fraction(1, 100)
+NOTHING = "nothing: the sample holds duplicate rows, so that no column set is a key"
+
+
+def sampled_key(
+    profiler: Profiler,
+    criterion: Criterion,
+    sampler: Sampler,
+    delta: Fraction = DELTA,
+    weights: Sequence[int] | None = None,
+    verify: bool = True,
+) -> SearchResult:
+    """A column set that is almost a key: with probability 1 - delta it meets the criterion, `Separation(1 - epsilon)`
+    or `Distinct(1 - epsilon)`.
+
+    It is the greedy key of a sample, of pairs of rows for separation and of rows for the distinct ratio, and weighs at
+    most 1 + ln k (1 + 2 ln k) times the lightest key of the table, k being the sample's size. Where the sample holds
+    duplicate rows, the table has no key: then the set separates whatever all columns do in the sample, and nothing is
+    promised. The sample is drawn in one statement for pairs, and in one per step for rows; to verify takes one more, on
+    the full table. `found` holds the set even where the full table refutes it, as its profile then tells.
+    Raises UsageError for other criteria.
+
+    [Motwani & Xu, 2.3: Theorem 5, and 2.4: Theorem 7]
+    """
+    sets = antichain(profiler.columns)
+    try:
+        if isinstance(criterion, Separation):
+            epsilon, unit = 1 - criterion.beta, "pairs of rows"
+            size = key_pairs(epsilon, delta, sets)
+            sample = sampler.of_pairs(size)
+        elif isinstance(criterion, Distinct):
+            epsilon, unit = 1 - criterion.beta, "rows"
+            size = distinct_key_rows(sampler.rows(), epsilon, delta, sets)
+            sample = sampler.of_rows(size)
+        else:
+            raise UsageError(f"a sample cannot vouch for a {criterion.name}; only for the separation or distinct ratio")
+        [whole] = sample.profiles([(1 << profiler.columns) - 1])
+        is_key = Key().met_by(whole)
+        goal: Criterion = Key() if is_key else _all_of(criterion, whole)
+        found = greedy(sample, goal, weights)
+    except Stopped as stop:
+        return SearchResult(criterion, "sampled", (), False, 0, stop)
+    promise = criterion.name if is_key else NOTHING
+    certificate = Certificate(promise, unit, (size,), sampler.seed, delta, epsilon)
+    return _measured(found, criterion, profiler, certificate, verify)
+
+
+def sampled_separation(
+    profiler: Profiler,
+    criterion: Criterion,
+    sampler: Sampler,
+    epsilon: Fraction,
+    delta: Fraction = DELTA,
+    weights: Sequence[int] | None = None,
+    verify: bool = True,
+) -> SearchResult:
+    """A small column set that nearly meets `Separation(beta)`: it separates (1 - epsilon) beta of all pairs of rows.
+
+    With probability 1 - delta that holds, and it weighs at most 1 + ln(c k) times the lightest set that
+    separates beta of all pairs, where c of the k sampled pairs have to be separated. One statement for the sample,
+    one to verify. Where `sampled_key` asks for almost a key, this asks for no more than beta.
+    Raises UsageError for other criteria.
+
+    [Motwani & Xu, 2.5: Theorem 8]
+    """
+    if not isinstance(criterion, Separation):
+        raise UsageError(f"pairs of rows cannot vouch for a {criterion.name}; only for the separation ratio")
+    pairs, passing = beta_pairs(criterion.beta, epsilon, delta, antichain(profiler.columns) + 1)
+    promise = Separation((1 - epsilon) * criterion.beta)
+    try:
+        found = greedy(sampler.of_pairs(pairs), Separation(Fraction(passing, pairs)), weights)
+    except Stopped as stop:
+        return SearchResult(criterion, "sampled", (), False, 0, stop)
+    certificate = Certificate(promise.name, "pairs of rows", (pairs,), sampler.seed, delta, epsilon)
+    return _measured(found, promise, profiler, certificate, verify)
+
+
+def _all_of(criterion: Criterion, whole: ClassProfile) -> Criterion:
+    """What only column sets meet that tell apart all that the whole column set does."""
+    return Separation(whole.separation_ratio) if isinstance(criterion, Separation) else Determines(whole.classes)
+
+
+def _measured(
+    on_sample: SearchResult, criterion: Criterion, profiler: Profiler, certificate: Certificate, verify: bool
+) -> SearchResult:
+    """The sample's answer as one about the full table, measured there when asked to."""
+    found = on_sample.found
+    certificate = replace(certificate, verified=verify and bool(found))
+    stopped = on_sample.stopped
+    if certificate.verified:
+        try:
+            found = tuple(Found(f.mask, profiler.profiles([f.mask])[0]) for f in found)
+        except Stopped as stop:
+            stopped, certificate = stop, replace(certificate, verified=False)
+    return SearchResult(criterion, "sampled", found, False, 0, stopped, minimal=False, certificate=certificate)

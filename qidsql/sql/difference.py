@@ -1,0 +1,134 @@
+"""The statement that compares rows: on which columns do those differ that agree on a column set?
+
+A search asks dozens of these over dozens of columns, and a syntax tree of that size takes longer to copy and render
+than the engine takes to answer. So the frame is rendered once per relation, with marks in its holes, and every part
+of a column once; a statement is the rendered parts joined.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache, wraps
+from typing import Any
+
+from sqlglot import exp
+
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import Relation
+from qidsql.sql.statements import ColumnNames, Row, Statement, integer
+from qidsql.sql.templates import fill
+
+LANE = 63  # columns in one mask integer: what a signed 64-bit integer holds on every engine
+
+
+def agreeing(
+    dialect: Dialect,
+    source: Relation,
+    columns: ColumnNames,
+    agree: int,
+    max_pairs: int,
+    max_masks: int,
+) -> Statement[tuple[int, list[int]]]:
+    """How many ordered pairs of rows agree on the set `agree`, and the masks of the columns on which they differ.
+
+    The masks of all of them where they are at most `max_pairs`, else of some; the `max_masks` smallest. All masks
+    are over `columns`. NULL equals NULL. One statement, one or two scans.
+    """
+    inside: list[str | None] = [columns[place] for place in range(len(columns)) if agree >> place & 1]
+    inside = inside or [None]
+    outside = [place for place in range(len(columns)) if not agree >> place & 1]
+    rest: list[tuple[str | None, str]] = [(columns[place], f"c{place}") for place in outside]
+    rest = rest or [(None, "c")]
+    lanes = range(-(-len(columns) // LANE))
+    parts = {
+        "columns": _listed(_column(dialect, source, name) for name in inside),
+        "aliased": _listed(_aliased(dialect, source, name, f"s{number}") for number, name in enumerate(inside)),
+        "agree": " AND ".join(_agrees(dialect, source, name, number) for number, name in enumerate(inside)),
+        "rest": _listed(_aliased(dialect, source, name, alias) for name, alias in rest),
+        "names": _listed(alias for _, alias in rest),
+        "lanes": _listed(
+            " + ".join([*(_differs(dialect, place) for place in outside if place // LANE == lane), _end(dialect, lane)])
+            for lane in lanes
+        ),
+        "lane_names": _listed(f"lane{lane}" for lane in lanes),
+        "sizes": " + ".join(dialect.render(dialect.bit_count(exp.column(f"lane{lane}"))) for lane in lanes),
+        "max_pairs": str(max_pairs),
+        "max_masks": str(max_masks),
+    }
+    sql = _MARK.sub(lambda mark: parts[mark[1]], _frame(dialect, source))
+
+    def read(rows: list[Row]) -> tuple[int, list[int]]:
+        masks = [sum(integer(cell) << LANE * lane for lane, cell in enumerate(row[1:])) for row in rows]
+        return integer(rows[0][0]), [] if rows[0][1] is None else masks
+
+    purpose = f"difference masks of rows that agree on {agree.bit_count()} of {len(columns)} columns"
+    return Statement(sql, purpose, read)
+
+
+_MARK = re.compile(r'"the part: (\w+)"')
+
+
+@lru_cache(maxsize=64)
+def _frame(dialect: Dialect, source: Relation) -> str:
+    """The statement's text with a mark for every hole that differs from set to set."""
+
+    def marks(*holes: str) -> dict[str, exp.Expr]:
+        return {hole: exp.column(exp.to_identifier(f"the part: {hole}", quoted=True)) for hole in holes}
+
+    if dialect.joins_null_safe:
+        members = fill("members_by_join", relation=source.node, **marks("columns", "aliased", "agree", "rest"))
+    else:
+        members = fill("members_by_window", relation=source.node, **marks("columns", "rest", "names"))
+    assert isinstance(members, exp.Query)
+    holes = marks("lanes", "lane_names", "sizes", "max_pairs", "max_masks")
+    return dialect.render(fill("agreeing", members=members.subquery("found"), **holes))
+
+
+def _listed(parts: Iterable[str]) -> str:
+    return ", ".join(parts)
+
+
+def _rendered(build: Callable[..., exp.Expr]) -> Callable[..., str]:
+    """The function that gives the node's text, each made once."""
+
+    @wraps(build)
+    @lru_cache(maxsize=16_384)
+    def text(dialect: Dialect, *arguments: Any) -> str:
+        return dialect.render(build(*arguments))
+
+    return text
+
+
+def _big(number: int) -> exp.Expr:
+    return exp.cast(exp.Literal.number(number), exp.DataType.Type.BIGINT)
+
+
+def _value(source: Relation, name: str | None) -> exp.Expr:
+    """A column of the relation; without a name a constant: all rows agree on the empty set."""
+    return _big(0) if name is None else source.column(name)
+
+
+_column = _rendered(_value)
+
+
+@_rendered
+def _aliased(source: Relation, name: str | None, alias: str) -> exp.Expr:
+    return exp.alias_(_value(source, name), alias)
+
+
+@_rendered
+def _agrees(source: Relation, name: str | None, number: int) -> exp.Expr:
+    return exp.NullSafeEQ(this=_value(source, name), expression=exp.column(f"s{number}", table="repeated"))
+
+
+@_rendered
+def _differs(place: int) -> exp.Expr:
+    """The column's bit in the mask of the rows a and b."""
+    rows = [exp.column(f"c{place}", table=row) for row in ("a", "b")]
+    test = exp.NullSafeNEQ(this=rows[0], expression=rows[1])
+    return exp.Case(ifs=[exp.If(this=test, true=_big(1 << place % LANE))], default=exp.Literal.number(0))
+
+
+@_rendered
+def _end(lane: int) -> exp.Expr:
+    """The last term of a lane's sum: nothing, so that a lane without columns is an integer too."""
+    return exp.alias_(_big(0), f"lane{lane}")

@@ -1,0 +1,63 @@
+"""The script that carries out a masking plan. It is printed, never run."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from qidsql.errors import UsageError
+from qidsql.schema import Table, TableName
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import condition, table_node
+from qidsql.sql.templates import fill
+
+
+def publishing_view(
+    dialect: Dialect,
+    table: Table,
+    published: Sequence[str],
+    view: TableName,
+    role: str | None = None,
+    where: str | None = None,
+) -> list[str]:
+    """The statements that make a view of the published columns and, where the engine has roles, let a role read it.
+
+    The role needs no right on the table, and should have none. Raises UsageError, UnknownName.
+    """
+    tree = fill(
+        "publish_view",
+        view=table_node(view),
+        columns=_columns(table, published),
+        table=table_node(table.name),
+        condition=exp.true() if where is None else condition(dialect, table, where),
+    )
+    if where is None:
+        next(tree.find_all(exp.Select)).set("where", None)
+    trees = [tree]
+    if role is not None and dialect.has_roles:
+        trees.append(fill("grant_view", view=table_node(view), role=_role(role)))
+    return [dialect.render(tree) for tree in trees]
+
+
+def granting_columns(dialect: Dialect, table: Table, published: Sequence[str], role: str) -> list[str]:
+    """The statements that leave a role the published columns of the table, and nothing else of it.
+
+    What the role may read as a member of other roles, or as PUBLIC, stays. Raises UsageError where the engine has no
+    roles, UnknownName.
+    """
+    if not dialect.has_roles:
+        raise UsageError(f"{dialect.name} has no roles to grant columns to; publish a view in a database of its own")
+    trees = [
+        fill("revoke_table", table=table_node(table.name), role=_role(role)),
+        fill("grant_columns", table=table_node(table.name), columns=_columns(table, published), role=_role(role)),
+    ]
+    return [dialect.render(tree) for tree in trees]
+
+
+def _columns(table: Table, names: Sequence[str]) -> list[exp.Expr]:
+    if not names:
+        raise UsageError(f"no column of {table.name} can be published, so there is nothing to make a script of")
+    return [exp.column(exp.to_identifier(column.name, quoted=True)) for column in table.resolve(names)]
+
+
+def _role(name: str) -> exp.Expr:
+    return exp.to_identifier(name, quoted=True)

@@ -1,0 +1,66 @@
+"""Random samples of the audited rows, as relations that can stand wherever the whole table can."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from qidsql.errors import UsageError
+from qidsql.schema import Column, Table
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import ALIAS, Relation, comparable_columns, condition, relation, table_node
+from qidsql.sql.templates import fill
+
+MAX_SEED = 2**60
+
+
+def sample(
+    dialect: Dialect, table: Table, columns: Sequence[Column], size: int, seed: int, where: str | None = None
+) -> Relation:
+    """`size` rows drawn at random without replacement from those that meet the condition; all when there are fewer.
+
+    The same rows in every statement while the data stays the same: nothing depends on threads, plans, or the columns
+    that a statement reads. Another seed draws independently; the sample of a smaller size is part of that of a
+    larger one. One scan for a table; views, which have no row addresses, are sorted by their contents as well.
+    An engine's own sampling clauses are not used: DuckDB's reservoir favours places in a filtered table and differs
+    from run to run over a view, Postgres has none of an exact size. Raises UsageError, UnknownName.
+    """
+    if not 0 <= seed < MAX_SEED:
+        raise UsageError(f"the seed must lie between 0 and {MAX_SEED - 1}, not at {seed}")
+    if size < 1:
+        raise UsageError(f"a sample must have at least one row, not {size}")
+    if not table.row_address:
+        return _of_values(dialect, relation(dialect, table, columns, where), columns, size, seed)
+    address = [exp.column(exp.to_identifier(name), table=exp.to_identifier(ALIAS)) for name in table.row_address]
+    tree = fill(
+        "sample_rows",
+        columns=comparable_columns(dialect, columns),
+        table=exp.alias_(table_node(table.name), ALIAS, table=True),
+        condition=exp.true() if where is None else condition(dialect, table, where),
+        place=dialect.shuffled(dialect.row_hash(address), seed),
+        size=size,
+    )
+    return _drawn(tree)
+
+
+def _of_values(dialect: Dialect, source: Relation, columns: Sequence[Column], size: int, seed: int) -> Relation:
+    nodes = source.columns([column.name for column in columns])
+    aliases = [f"c{place}" for place in range(len(columns))]
+    key = [exp.column("row_hash", table="numbered"), exp.column("copy", table="numbered")]
+    tree = fill(
+        "sample_values",
+        relation=source.node,
+        aliased=[exp.alias_(node, alias) for node, alias in zip(nodes, aliases, strict=True)],
+        row_hash=dialect.row_hash(nodes),
+        renamed=[
+            exp.alias_(exp.column(alias), exp.to_identifier(column.name, quoted=True))
+            for alias, column in zip(aliases, columns, strict=True)
+        ],
+        place=dialect.shuffled(dialect.row_hash(key), seed),
+        size=size,
+    )
+    return _drawn(tree)
+
+
+def _drawn(tree: exp.Expr) -> Relation:
+    assert isinstance(tree, exp.Query)
+    return Relation(tree.subquery(ALIAS), drawn=True)

@@ -1,0 +1,26 @@
+-- On which columns do rows differ that agree on a column set? Bit masks only: no value leaves the engine.
+-- Few pairs: the masks of all of them. Many: classes are cut into blocks of about 8 rows, fewer blocks
+-- than rows, so that two rows meet in some block; only rows of one block do.
+-- Parameters: :members    members_by_join.sql or members_by_window.sql
+--             :lanes      the mask of a pair (a, b) AS lane0, lane1, ...: 63 columns each
+--             :lane_names lane0, lane1, ...;  :sizes  the number of bits set in them
+--             :max_pairs  the most ordered pairs that count as few
+--             :max_masks  the most masks handed back, smallest first
+-- Result: rows of: pairs (ordered pairs that agree), lane0, lane1, ... (NULL in the only row where there is no mask)
+WITH members AS MATERIALIZED (
+  SELECT * FROM :members
+), counted AS MATERIALIZED (
+  SELECT COALESCE(SUM(CAST(class_size - 1 AS WIDE)), 0) AS pairs FROM members
+), blocked AS MATERIALIZED (
+  SELECT members.*, CASE WHEN pairs <= :max_pairs THEN 0 ELSE place % ((class_size + 7) >> 3) END AS block
+  FROM members CROSS JOIN counted
+), masks AS MATERIALIZED (
+  SELECT DISTINCT :lanes
+  FROM blocked AS a
+  JOIN blocked AS b ON a.class_number = b.class_number AND a.block = b.block AND a.place < b.place
+), smallest AS MATERIALIZED (
+  SELECT :lane_names FROM masks ORDER BY :sizes LIMIT :max_masks
+)
+SELECT pairs, :lane_names
+FROM counted
+LEFT JOIN smallest ON TRUE

@@ -1,0 +1,3 @@
+-- Lets a role read the published view.
+-- Parameters: :view, :role
+GRANT SELECT ON :view TO :role
