@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
+from qidsql.difference_masks import DifferenceMasks
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, StatementError, Stopped
 from qidsql.figures import count, percent, plural, ratio, some
@@ -27,7 +28,9 @@ from qidsql.policy import Policy
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.roles import assign_roles, audited_columns, identifies
 from qidsql.schema import Comparison, Role, Table, names_of, positions
+from qidsql.search.borders import borders
 from qidsql.search.greedy_minimal import greedy_minimal
+from qidsql.search.keys import minimal_keys
 from qidsql.search.levelwise import levelwise
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.relation import relation
@@ -36,6 +39,7 @@ from qidsql.verdict import assumptions, judge
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
 WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
+MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
 MAX_STATEMENTS = 1000  # unless the policy says otherwise, and fewer where that would scan more than ...
 MAX_ROWS_SCANNED = 2_000_000_000  # ... so many rows in all
 
@@ -276,11 +280,15 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
             )
         )
         return
-    single = any(criterion.met_by(profile) for profile in profiler.singles())
     early: tuple[Found, ...] = ()
-    if single or not (result := greedy_minimal(profiler, criterion, _weakest_first(profiler))).stopped:
-        early = () if single else result.found
-        result = levelwise(profiler, criterion, policy.max_size)
+    if isinstance(criterion, Key) and profiler.entity is None:
+        result = minimal_keys(profiler, DifferenceMasks(profiler), policy.max_size, MAX_SETS)
+    elif any(criterion.met_by(profile) for profile in profiler.singles()):
+        result = _minimal_sets(profiler, criterion, policy)
+    else:  # one set at once, should the list not become complete
+        result = greedy_minimal(profiler, criterion, _weakest_first(profiler))
+        if result.stopped is None:
+            early, result = result.found, _minimal_sets(profiler, criterion, policy)
     known = {found.mask for found in result.found}
     sets = (*result.found, *(found for found in early if found.mask not in known))
     draft.searches.append(_finding(result, sets, profiler, policy))
@@ -288,6 +296,13 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
         draft.unfinished.append(f"{criterion.name}: {result.stopped}")
         if profiler.spent:
             raise result.stopped
+
+
+def _minimal_sets(profiler: TableProfiler, criterion: Criterion, policy: Policy) -> SearchResult:
+    """All minimal sets: level by level where they are small, as those below k are, else by the two borders."""
+    if isinstance(criterion, Violates):
+        return levelwise(profiler, criterion, policy.max_size)
+    return borders(profiler, criterion, policy.max_size, limit=MAX_SETS)
 
 
 def _weakest_first(profiler: TableProfiler) -> list[int]:
