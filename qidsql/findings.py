@@ -102,6 +102,17 @@ class Withheld:
 
 
 @dataclass(frozen=True, slots=True)
+class LeastWithheld:
+    """The fewest columns to withhold so that the others reach k: one choice of them, and the proved least number."""
+
+    columns: tuple[str, ...]
+    at_least: int
+
+    def to_dict(self) -> dict[str, object]:
+        return {"columns": list(self.columns), "at_least": self.at_least}
+
+
+@dataclass(frozen=True, slots=True)
 class AuditResult:
     """All that an audit found out; a report is rendered from nothing else."""
 
@@ -122,6 +133,7 @@ class AuditResult:
     class_sizes: tuple[SizeBin, ...]
     searches: tuple[SearchFinding, ...]
     withheld: tuple[Withheld, ...]
+    least_withheld: LeastWithheld | None
     statements: int
     sets_profiled: int
     unfinished: tuple[str, ...]
@@ -156,6 +168,7 @@ class AuditResult:
             "complete": not self.unfinished and all(search.complete for search in self.searches),
             "searches": [search.to_dict() for search in self.searches],
             "withheld": [option.to_dict() for option in self.withheld],
+            "least_withheld": self.least_withheld and self.least_withheld.to_dict(),
             "statements": self.statements,
             "sets_profiled": self.sets_profiled,
             "unfinished": list(self.unfinished),

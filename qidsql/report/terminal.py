@@ -220,6 +220,14 @@ def _withheld(console: Console, result: AuditResult) -> None:
         )
         grid.add_row(f"withhold {', '.join(option.columns)}", f"{reached}; {outcome}")
     console.print(Padding(grid, (0, 0, 0, 2)))
+    least = result.least_withheld
+    if least is not None:
+        audited = sum(column.audited for column in result.columns)
+        text = (
+            f"To reach k = {k} by withholding alone, at least {least.at_least} of the {plural(audited, 'column')} must "
+            f"go, such as {some(least.columns)}. Coarser values (a year for a date) may cost less."
+        )
+        console.print(Padding(Text(text), (0, 0, 0, 2)))
 
 
 def _foot(console: Console, result: AuditResult) -> None:

@@ -11,7 +11,15 @@ from qidsql.difference_masks import DifferenceMasks
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, StatementError, Stopped
 from qidsql.figures import count, percent, plural, ratio, some
-from qidsql.findings import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding, Verdict, Withheld
+from qidsql.findings import (
+    AuditResult,
+    ColumnFinding,
+    ColumnSetFinding,
+    LeastWithheld,
+    SearchFinding,
+    Verdict,
+    Withheld,
+)
 from qidsql.measures import (
     ClassProfile,
     Criterion,
@@ -32,6 +40,7 @@ from qidsql.search.borders import borders
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.keys import minimal_keys
 from qidsql.search.levelwise import levelwise
+from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement
@@ -54,6 +63,7 @@ class _Draft:
     class_sizes: tuple[SizeBin, ...] = ()
     searches: list[SearchFinding] = field(default_factory=list)
     withheld: list[Withheld] = field(default_factory=list)
+    least_withheld: LeastWithheld | None = None
     unfinished: list[str] = field(default_factory=list)
     sets_profiled: int = 0
     todo: list[str] = field(default_factory=list)  # what has not begun, in words
@@ -112,6 +122,7 @@ def audit(
         class_sizes=draft.class_sizes,
         searches=tuple(draft.searches),
         withheld=tuple(draft.withheld),
+        least_withheld=draft.least_withheld,
         statements=engine.asked - asked,
         sets_profiled=draft.sets_profiled,
         unfinished=tuple(draft.unfinished),
@@ -257,7 +268,11 @@ def _withhold(profiler: TableProfiler, policy: Policy, draft: _Draft) -> None:
             draft.columns = [replace(finding, without=without.get(finding.name)) for finding in draft.columns]
             choice = [(left ^ mask).bit_length() - 1 for mask, _ in ranked[:WITHHOLD_CHOICE]]
         left, profile = ranked[0]
-        obstacles = [c.name for c in policy.criteria if c.met_by(profile)]
+        obstacles = [
+            f"below k = {policy.k}" if isinstance(criterion, Violates) else f"a {criterion.name}"
+            for criterion in policy.criteria
+            if criterion.met_by(profile)
+        ]
         others = [c.name for c in draft.columns if c.recognised or c.role is Role.UNREADABLE]
         still = ", ".join(obstacles) or (f"{some(others)} must not be published either" if others else "")
         names = names_of(profiler.everything ^ left, profiler.names)
@@ -292,6 +307,10 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
     known = {found.mask for found in result.found}
     sets = (*result.found, *(found for found in early if found.mask not in known))
     draft.searches.append(_finding(result, sets, profiler, policy))
+    if isinstance(criterion, Violates) and result.complete:
+        # Every column set below k holds a minimal one, so what is withheld has to hit each of these.
+        least = minimum_hitting_set([found.mask for found in result.found], [1] * profiler.columns)
+        draft.least_withheld = LeastWithheld(names_of(least.mask, profiler.names), least.lower_bound)
     if result.stopped is not None:
         draft.unfinished.append(f"{criterion.name}: {result.stopped}")
         if profiler.spent:
