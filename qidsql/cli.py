@@ -530,7 +530,8 @@ def demo(
         with _connect(str(path), 1, True, False) as engine, _progress(engine, quiet) as on_stage:
             result = run_audit(engine, TABLE, POLICY, on_stage)
     shown = str(keep) if keep else "clinic.duckdb"  # the temporary file is gone before anyone could follow its path
-    _write(_render(replace(result, source=shown), Format.terminal, None), None)
+    report = _render(replace(result, source=shown), Format.terminal, None)
+    _write(report if keep else report.rpartition("Next: ")[0], None)
     if not quiet:
         _print(NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), sys.stdout)
 

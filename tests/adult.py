@@ -36,7 +36,7 @@ def adult_path(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     figures = json.loads((shared / "reference_figures.json").read_text())["mx_adult"]
     selection = figures["selection"].partition("--")[0].replace("'adult.csv'", f"'{shared / 'adult.csv'}'")
     with duckdb.connect(str(path)) as connection:
-        connection.execute(f"CREATE TABLE adult AS {selection}")
+        connection.execute(f"CREATE TABLE adult AS {selection} ORDER BY ALL")
     return path
 
 

@@ -201,7 +201,7 @@ def test_size_bins() -> None:
         SizeBin(2, 4, 3, 10),
         SizeBin(5, 9, 1, 5),
         SizeBin(10, 49, 0, 0),
-        SizeBin(50, None, 1, 60),
+        SizeBin(50, 499, 1, 60),
     )
 
 

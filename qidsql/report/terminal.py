@@ -260,8 +260,8 @@ def _next(result: AuditResult) -> str:
 def _options(policy: Policy) -> str:
     """The options that decide what is measured, as typed."""
     options = f" --k {policy.k}"
-    options += f" --where {shlex.quote(policy.where)}" if policy.where else ""
-    return options + (f" --entity {shlex.quote(policy.entity)}" if policy.entity else "")
+    options += f" --entity {shlex.quote(policy.entity)}" if policy.entity else ""
+    return options + (" (and your --where)" if policy.where else "")  # it can hold values, and reports travel
 
 
 def _roles(policy: Policy) -> str:

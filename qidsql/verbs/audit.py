@@ -89,7 +89,7 @@ def audit(
     verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile)
     if interrupted:
         proved = f" Proved by then: {reason}" if verdict is Verdict.VIOLATION else ""
-        verdict, reason = Verdict.INCONCLUSIVE, f"interrupted before the end.{proved}"
+        verdict, reason = Verdict.INCONCLUSIVE, f"{name} was interrupted before the end.{proved}"
     return AuditResult(
         verdict=verdict,
         reason=reason,

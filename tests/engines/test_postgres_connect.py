@@ -112,7 +112,7 @@ def test_the_roles_own_settings_do_not_change_how_literals_are_read(postgres_sto
 
 def test_a_password_in_the_url_is_taken_and_forgotten(guarded: PostgresServer) -> None:
     with connect(f"postgresql://guarded:{CANARY}@/postgres?host={guarded.folder}") as engine:
-        assert engine.label == "postgresql://guarded@/postgres"
+        assert engine.label == f"postgresql://guarded@/postgres?host={guarded.folder}"
         assert CANARY not in repr(engine) + repr(vars(engine)) + repr([vars(each) for each in engine._idle])
 
 
