@@ -54,6 +54,10 @@ class KeysQuestion:
 
     def __post_init__(self) -> None:
         name, wanted = self.chosen
+        if self.sampling.epsilon is not None and wanted is not Wanted.MINIMUM:
+            raise UsageError(
+                f"--epsilon finds one small set on a sample, not {WORDS[wanted]}; leave one of the two out"
+            )
         if name not in ALGORITHMS:
             raise UsageError(f"there is no algorithm {name}; choose one of {', '.join(ALGORITHMS)}")
         if ALGORITHMS[name].wanted is not wanted:
@@ -106,7 +110,8 @@ def keys(
             on_stage("profiling all columns together")
             whole = profiler.profile(profiler.everything)
             profiler.rows = whole.rows
-            impossible = "" if question.criterion.met_by(whole) else _impossible(question.criterion, whole)
+            if whole.rows and not question.criterion.met_by(whole):
+                impossible = _impossible(question.criterion, whole)
         if whole is None or (whole.rows and not impossible):
             on_stage(f"looking for {WORDS[wanted]} ({question.criterion.name}) by {name}")
             result = ALGORITHMS[name].run(search, question)
