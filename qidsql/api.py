@@ -1,6 +1,6 @@
 """The Python face of qidsql: the same words as the command line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from fractions import Fraction
 
@@ -8,10 +8,18 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.findings import AuditResult, ProfileResult
 from qidsql.policy import Policy, ratio
+from qidsql.question import Sampling, criterion
+from qidsql.question import wanted as wanted_by_name
+from qidsql.question import weights as column_weights
+from qidsql.search_findings import KeysResult, MaskResult
 from qidsql.verbs.audit import audit as run_audit
+from qidsql.verbs.keys import KeysQuestion
+from qidsql.verbs.keys import keys as run_keys
+from qidsql.verbs.mask import MaskQuestion
+from qidsql.verbs.mask import mask as run_mask
 from qidsql.verbs.profile import profile as run_profile
 
-__all__ = ["audit", "connect", "profile"]
+__all__ = ["audit", "connect", "keys", "mask", "profile"]
 
 
 def audit(
@@ -75,6 +83,106 @@ def profile(
     policy = Policy(k=k, columns=_names(columns), where=where, entity=entity, nulls=nulls)
     with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
         return run_profile(engine, table, policy)
+
+
+def keys(
+    source: str | Engine | None = None,
+    table: str | None = None,
+    *,
+    wanted: str | None = None,
+    distinct: str | float | Fraction | None = None,
+    separation: str | float | Fraction | None = None,
+    violates: int | None = None,
+    rows_at_risk: str | float | Fraction | None = None,
+    k: int = 5,
+    algorithm: str | None = None,
+    weights: str | Mapping[str, int] | None = None,
+    epsilon: str | float | Fraction | None = None,
+    delta: str | float | Fraction | None = None,
+    seed: int | None = None,
+    verify: bool = True,
+    columns: Iterable[str] | str = (),
+    exclude: Iterable[str] | str = (),
+    where: str | None = None,
+    max_size: int | None = None,
+    max_statements: int | None = None,
+    max_seconds: float | None = None,
+) -> KeysResult:
+    """Keys and quasi-identifiers of one table; the options are those of `qidsql keys`.
+
+    `wanted` is "minimum" (the default), "minimal" or "all". Raises QidsqlError's subclasses; a spent budget, a lost
+    connection and Ctrl-C do not raise but make the outcome inconclusive.
+    """
+    policy = Policy(
+        k=violates or k,
+        distinct=ratio(distinct, "distinct"),
+        separation=ratio(separation, "separation"),
+        rows_at_risk=ratio(rows_at_risk, "rows-at-risk"),
+        columns=_names(columns),
+        exclude=_names(exclude),
+        where=where,
+        max_size=max_size,
+        max_statements=max_statements,
+        max_seconds=max_seconds,
+    )
+    question = KeysQuestion(
+        policy,
+        criterion(policy.distinct, policy.separation, violates, policy.rows_at_risk, k),
+        wanted_by_name(wanted),
+        algorithm,
+        column_weights(weights),
+        Sampling(ratio(epsilon, "epsilon"), ratio(delta, "delta"), seed, verify),
+    )
+    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+        return run_keys(engine, table, question)
+
+
+def mask(
+    source: str | Engine | None = None,
+    table: str | None = None,
+    *,
+    distinct: str | float | Fraction | None = None,
+    separation: str | float | Fraction | None = None,
+    violates: int | None = None,
+    rows_at_risk: str | float | Fraction | None = None,
+    k: int = 5,
+    exact: bool = False,
+    weights: str | Mapping[str, int] | None = None,
+    epsilon: str | float | Fraction | None = None,
+    delta: str | float | Fraction | None = None,
+    seed: int | None = None,
+    verify: bool = True,
+    view: str | None = None,
+    role: str = "reader",
+    columns: Iterable[str] | str = (),
+    exclude: Iterable[str] | str = (),
+    where: str | None = None,
+    max_statements: int | None = None,
+    max_seconds: float | None = None,
+) -> MaskResult:
+    """Which columns can be published together; the options are those of `qidsql mask`. Raises as `keys`."""
+    policy = Policy(
+        k=violates or k,
+        distinct=ratio(distinct, "distinct"),
+        separation=ratio(separation, "separation"),
+        rows_at_risk=ratio(rows_at_risk, "rows-at-risk"),
+        columns=_names(columns),
+        exclude=_names(exclude),
+        where=where,
+        max_statements=max_statements,
+        max_seconds=max_seconds,
+    )
+    question = MaskQuestion(
+        policy,
+        criterion(policy.distinct, policy.separation, violates, policy.rows_at_risk, k),
+        exact,
+        column_weights(weights),
+        Sampling(ratio(epsilon, "epsilon"), ratio(delta, "delta"), seed, verify),
+        view,
+        role,
+    )
+    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+        return run_mask(engine, table, question)
 
 
 def _names(given: Iterable[str] | str) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from qidsql.version import __version__
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
     from qidsql.findings import AuditResult, ProfileResult
+    from qidsql.search_findings import KeysResult, MaskResult
     from qidsql.sql.statements import Statement
 
 TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -131,6 +132,52 @@ SnapshotOption = Annotated[
     typer.Option(
         "--snapshot/--no-snapshot", help="one snapshot for all statements, or a moment each (frees the server's vacuum)"
     ),
+]
+MaxStatementsOption = Annotated[
+    int | None,
+    typer.Option("--max-statements", metavar="N", help="statements to ask at most", show_default=False),
+]
+MaxSecondsOption = Annotated[
+    float | None, typer.Option("--max-seconds", metavar="N", help="seconds to work at most", show_default=False)
+]
+DistinctOption = Annotated[
+    str | None,
+    typer.Option(
+        "--distinct", metavar="RATIO", help="criterion: at least this distinct ratio, such as 0.9", show_default=False
+    ),
+]
+SeparationOption = Annotated[
+    str | None,
+    typer.Option("--separation", metavar="RATIO", help="criterion: at least this separation ratio", show_default=False),
+]
+ViolatesOption = Annotated[
+    int | None, typer.Option("--violates", metavar="K", help="criterion: some class below K", show_default=False)
+]
+RowsAtRiskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rows-at-risk", metavar="RATIO", help="criterion: this share of the rows below --k", show_default=False
+    ),
+]
+WeightsOption = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="a=3,b=1", help="column weights; default: 1 each", show_default=False),
+]
+EpsilonOption = Annotated[
+    str | None,
+    typer.Option("--epsilon", metavar="RATIO", help="search a sample, erring by this much at most", show_default=False),
+]
+DeltaOption = Annotated[
+    str | None,
+    typer.Option(
+        "--delta", metavar="RATIO", help="the chance that a sample misleads; default: 0.01", show_default=False
+    ),
+]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="the sample to draw; default: 0", show_default=False)
+]
+VerifyOption = Annotated[
+    bool, typer.Option("--verify/--no-verify", help="measure a sample's answer on the full table as well")
 ]
 
 
@@ -290,6 +337,174 @@ def profile(
         raise typer.Exit(ExitCode.INCONCLUSIVE)
 
 
+@app.command(
+    epilog="""\b
+Examples:
+  qidsql keys warehouse.duckdb patients
+  qidsql keys warehouse.duckdb patients --all --distinct 0.9 --max-size 4
+  qidsql keys postgresql://auditor@db.example.org/clinic public.visits --epsilon 0.001 --delta 0.01
+Exit codes: 0 finished, 2 error, 3 inconclusive"""
+)
+def keys(
+    source: SourceArgument = None,
+    table: TableArgument = None,
+    all_sets: Annotated[bool, typer.Option("--all", help="all minimal sets, not one smallest")] = False,
+    minimal: Annotated[bool, typer.Option("--minimal", help="one minimal set, by the fewest statements")] = False,
+    distinct: DistinctOption = None,
+    separation: SeparationOption = None,
+    violates: ViolatesOption = None,
+    rows_at_risk: RowsAtRiskOption = None,
+    k: KOption = 5,
+    epsilon: EpsilonOption = None,
+    delta: DeltaOption = None,
+    seed: SeedOption = None,
+    verify: VerifyOption = True,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            "--algorithm",
+            metavar="NAME",
+            help="implicit-hitting-set, greedy, naive-greedy, sampled (one smallest set); greedy-minimal (one minimal "
+            "set); hitting-sets, borders, levelwise, pruned, iterative (all). Default: chosen and said",
+            show_default=False,
+        ),
+    ] = None,
+    weights: WeightsOption = None,
+    column: ColumnOption = None,
+    exclude: ExcludeOption = None,
+    where: WhereOption = None,
+    max_size: Annotated[
+        int | None, typer.Option("--max-size", metavar="N", help="largest column set of --all", show_default=False)
+    ] = None,
+    max_statements: MaxStatementsOption = None,
+    max_seconds: MaxSecondsOption = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", help="column sets shown at most; json has all", min=1)
+    ] = 10,
+    format: FormatOption = Format.terminal,
+    output: OutputOption = None,
+    show_sql: ShowSqlOption = False,
+    quiet: QuietOption = False,
+    workers: WorkersOption = 2,
+    snapshot: SnapshotOption = True,
+) -> None:
+    """Which columns together are a key or a quasi-identifier: the smallest set, or every minimal one.
+
+    Without a criterion: keys, which tell every row apart. Every set is measured on the full table. The exit code is 0
+    whatever is found, 3 when a budget ended the search or there is no row.
+    """
+    from qidsql.policy import Policy, ratio
+    from qidsql.question import Sampling, Wanted, criterion
+    from qidsql.question import weights as read_weights
+    from qidsql.verbs.keys import KeysQuestion
+    from qidsql.verbs.keys import keys as run_keys
+
+    if all_sets and minimal:
+        raise UsageError("choose one of --all and --minimal")
+    policy = Policy(
+        k=violates or k,
+        distinct=ratio(distinct, "distinct"),
+        separation=ratio(separation, "separation"),
+        rows_at_risk=ratio(rows_at_risk, "rows-at-risk"),
+        columns=tuple(column or ()),
+        exclude=tuple(exclude or ()),
+        where=where,
+        max_size=max_size,
+        max_statements=max_statements,
+        max_seconds=max_seconds,
+    )
+    question = KeysQuestion(
+        policy,
+        criterion(policy.distinct, policy.separation, violates, policy.rows_at_risk, k),
+        Wanted.ALL if all_sets else Wanted.MINIMAL if minimal else None,
+        algorithm,
+        read_weights(weights),
+        Sampling(ratio(epsilon, "epsilon"), ratio(delta, "delta"), seed, verify),
+        limit,
+    )
+    _check_output(output)
+    source, table = _source_and_table(source, table)
+    with _connect(source, workers, snapshot, show_sql) as engine, _progress(engine, quiet) as on_stage:
+        result = run_keys(engine, table, question, on_stage)
+    _finish(result, format, output, quiet)
+
+
+@app.command(
+    epilog="""\b
+Examples:
+  qidsql mask warehouse.duckdb patients --violates 5
+  qidsql mask warehouse.duckdb patients --separation 0.8 --exact --weights zip_code=3
+Exit codes: 0 finished, 2 error, 3 inconclusive"""
+)
+def mask(
+    source: SourceArgument = None,
+    table: TableArgument = None,
+    distinct: DistinctOption = None,
+    separation: SeparationOption = None,
+    violates: ViolatesOption = None,
+    rows_at_risk: RowsAtRiskOption = None,
+    k: KOption = 5,
+    exact: Annotated[bool, typer.Option("--exact", help="prove that no choice publishes more")] = False,
+    epsilon: EpsilonOption = None,
+    delta: DeltaOption = None,
+    seed: SeedOption = None,
+    verify: VerifyOption = True,
+    weights: WeightsOption = None,
+    view: Annotated[
+        str | None,
+        typer.Option("--view", metavar="NAME", help="the view's name; default: TABLE_published", show_default=False),
+    ] = None,
+    role: Annotated[str, typer.Option("--role", metavar="NAME", help="who is to read it, in the script")] = "reader",
+    column: ColumnOption = None,
+    exclude: ExcludeOption = None,
+    where: WhereOption = None,
+    max_statements: MaxStatementsOption = None,
+    max_seconds: MaxSecondsOption = None,
+    format: FormatOption = Format.terminal,
+    output: OutputOption = None,
+    show_sql: ShowSqlOption = False,
+    quiet: QuietOption = False,
+    workers: WorkersOption = 2,
+    snapshot: SnapshotOption = True,
+) -> None:
+    """Which columns can be published together, so that they do not meet the criterion.
+
+    Prints what is published and withheld, how near the optimum that is, and the statements that would carry it out;
+    runs none of them. A ratio of exactly --distinct or --separation may be published.
+    """
+    from qidsql.policy import Policy, ratio
+    from qidsql.question import Sampling, criterion
+    from qidsql.question import weights as read_weights
+    from qidsql.verbs.mask import MaskQuestion
+    from qidsql.verbs.mask import mask as run_mask
+
+    policy = Policy(
+        k=violates or k,
+        distinct=ratio(distinct, "distinct"),
+        separation=ratio(separation, "separation"),
+        rows_at_risk=ratio(rows_at_risk, "rows-at-risk"),
+        columns=tuple(column or ()),
+        exclude=tuple(exclude or ()),
+        where=where,
+        max_statements=max_statements,
+        max_seconds=max_seconds,
+    )
+    question = MaskQuestion(
+        policy,
+        criterion(policy.distinct, policy.separation, violates, policy.rows_at_risk, k),
+        exact,
+        read_weights(weights),
+        Sampling(ratio(epsilon, "epsilon"), ratio(delta, "delta"), seed, verify),
+        view,
+        role,
+    )
+    _check_output(output)
+    source, table = _source_and_table(source, table)
+    with _connect(source, workers, snapshot, show_sql) as engine, _progress(engine, quiet) as on_stage:
+        result = run_mask(engine, table, question, on_stage)
+    _finish(result, format, output, quiet)
+
+
 @app.command(epilog="Example: qidsql demo --keep clinic.duckdb")
 def demo(
     keep: Annotated[
@@ -406,7 +621,9 @@ def _progress(engine: "Engine", quiet: bool) -> "AbstractContextManager[Callable
     return progress(engine, sys.stderr, quiet or sys.stderr is None)
 
 
-def _render(result: "AuditResult | ProfileResult", format: Format, output: Path | None) -> str:
+def _render(
+    result: "AuditResult | ProfileResult | KeysResult | MaskResult", format: Format, output: Path | None
+) -> str:
     if format is Format.json:
         from qidsql.report import json
 
@@ -464,6 +681,15 @@ def _print(text: str, stream: TextIO | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # what is left in the stream's buffer goes there
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
             raise UsageError(f"the report cannot be written to stdout ({error.strerror})") from None
+
+
+def _finish(result: "KeysResult | MaskResult", format: Format, output: Path | None, quiet: bool) -> None:
+    """Writes the report of a search, and ends with its exit code."""
+    _write(_render(result, format, output), output)
+    if output is not None and not quiet:
+        _print(f"qidsql: {result.outcome}: {result.reason}\n", sys.stderr)
+    if str(result.outcome) != "finished":
+        raise typer.Exit(ExitCode.INCONCLUSIVE)
 
 
 def _exit_code(result: "AuditResult") -> ExitCode:

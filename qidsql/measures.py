@@ -216,7 +216,8 @@ class Above:
 
     @property
     def name(self) -> str:
-        return f"{self.criterion.name} of a ratio above that"
+        which = "distinct" if isinstance(self.criterion, Distinct) else "separation"
+        return f"quasi-identifier with a {which} ratio above {decimal(self.criterion.beta)}"
 
     def met_by(self, profile: ClassProfile) -> bool:
         distinct = isinstance(self.criterion, Distinct)

@@ -11,8 +11,8 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 FLOORS = [
     ["errors", "version"],
     ["measures", "schema"],
-    ["figures", "policy", "search", "sql"],
-    ["engines", "findings", "protect", "roles"],
+    ["figures", "policy", "question", "search", "sql"],
+    ["engines", "findings", "protect", "roles", "search_findings"],
     ["profiler", "progress", "report", "verdict"],
     ["difference_masks", "sampler"],
     ["verbs"],

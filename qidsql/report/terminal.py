@@ -14,13 +14,17 @@ from qidsql.figures import count, percent, plural, ratio, seconds, size_range, s
 from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
+from qidsql.report import keys, mask
+from qidsql.search_findings import KeysResult, MaskResult
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
 BAR = 28
 
 
-def render(result: AuditResult | ProfileResult, width: int = 110, colour: bool = False) -> str:
+def render(
+    result: AuditResult | ProfileResult | KeysResult | MaskResult, width: int = 110, colour: bool = False
+) -> str:
     """The report as text of at most `width` columns."""
     console = Console(
         file=io.StringIO(),
@@ -33,6 +37,10 @@ def render(result: AuditResult | ProfileResult, width: int = 110, colour: bool =
     )
     if isinstance(result, AuditResult):
         _audit(console, result)
+    elif isinstance(result, KeysResult):
+        keys.report(console, result)
+    elif isinstance(result, MaskResult):
+        mask.report(console, result)
     else:
         _profile(console, result)
     assert isinstance(console.file, io.StringIO)

@@ -163,6 +163,15 @@ def sure_ratio(beta: Fraction, size: int, delta: Fraction, sets: int) -> Fractio
         return beta * (_least(too_likely, GRID) - 1) / GRID
 
 
+def near_size(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) -> int:
+    """The size of the sample on which `sure_ratio` comes to (1 - epsilon) beta: its own bound, solved for the size."""
+    _check(beta=beta, epsilon=epsilon, delta=delta)
+    if beta == 1:
+        return 1
+    with localcontext(prec=DIGITS):
+        return _up((_odds(delta, sets) + MARGIN) / _entropy(_decimal((1 - epsilon) * beta), _decimal(beta)))
+
+
 def sure_ratio_of_the_paper(beta: Fraction, size: int, delta: Fraction, sets: int) -> Fraction:
     """(1 - sqrt(2 ln(sets / delta) / (beta size))) beta, 0 at least.
 

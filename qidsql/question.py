@@ -1,0 +1,83 @@
+"""What `keys` and `mask` are asked for: their options, checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from qidsql.errors import UsageError
+from qidsql.measures import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+
+DELTA = Fraction(1, 100)
+
+
+class Wanted(StrEnum):
+    """Which of the column sets that meet a criterion."""
+
+    MINIMUM = "minimum"  # one of least weight
+    MINIMAL = "minimal"  # one that can do without none of its columns
+    ALL = "all"  # every minimal one
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a sample is drawn and trusted. None: not asked for. `verify`: measure the answer on the full table."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    seed: int | None = None
+    verify: bool = True
+
+    def __post_init__(self) -> None:
+        for name, ratio in (("epsilon", self.epsilon), ("delta", self.delta)):
+            if ratio is not None and not 0 < ratio < 1:
+                raise UsageError(f"--{name} must lie between 0 and 1")
+
+    @property
+    def asked(self) -> bool:
+        return self != Sampling()
+
+
+def wanted(text: str | None) -> Wanted | None:
+    """What was asked for, by its name. Raises UsageError."""
+    try:
+        return None if text is None else Wanted(text)
+    except ValueError:
+        raise UsageError(f"wanted must be {', '.join(Wanted)}; got {text}") from None
+
+
+def criterion(
+    distinct: Fraction | None = None,
+    separation: Fraction | None = None,
+    violates: int | None = None,
+    rows_at_risk: Fraction | None = None,
+    k: int = 5,
+) -> Criterion:
+    """The one criterion that was asked for; a key when none was. Raises UsageError when there are several."""
+    if violates is not None and violates < 2:
+        raise UsageError(f"--violates must be at least 2, got {violates}: every table is 1-anonymous")
+    given: list[Criterion] = []
+    if distinct is not None:
+        given.append(Distinct(distinct))
+    if separation is not None:
+        given.append(Separation(separation))
+    if violates is not None:
+        given.append(Violates(violates))
+    if rows_at_risk is not None:
+        given.append(RowsAtRisk(k, rows_at_risk))
+    if len(given) > 1:
+        raise UsageError("choose one of --distinct, --separation, --violates and --rows-at-risk")
+    return given[0] if given else Key()
+
+
+def weights(given: str | Mapping[str, int] | None) -> dict[str, int]:
+    """Column weights as people type them: age=3,zip=2. Raises UsageError."""
+    if not isinstance(given, str):
+        return dict(given or {})
+    found: dict[str, int] = {}
+    for part in given.split(","):
+        name, _, number = part.rpartition("=")
+        if not name.strip() or not number.strip().isdecimal() or int(number) < 1:
+            raise UsageError(f"--weights takes a positive whole number per column, such as age=3,zip=2; got {part}")
+        found[name.strip()] = int(number)
+    return found

@@ -1,0 +1,38 @@
+"""What can be published, for people at a terminal: the answer first, then the columns, their measures, the script."""
+
+from rich.console import Console
+from rich.text import Text
+
+from qidsql.figures import count, percent, ratio
+from qidsql.report.searching import certificate, facts, foot, head
+from qidsql.search_findings import MaskResult
+
+
+def report(console: Console, result: MaskResult) -> None:
+    """Writes the report."""
+    head(console, result.outcome, result.reason)
+    rows = facts(result.work)
+    rows.add_row("Forbidden", result.criterion)
+    rows.add_row("Algorithm", result.algorithm)
+    rows.add_row("Publish", ", ".join(result.published) or "nothing")
+    rows.add_row("Withhold", ", ".join(result.withheld) or "nothing")
+    bound = "which is optimal" if result.optimal else f"no choice has more than {count(result.bound)}"
+    rows.add_row("Weight", f"{count(result.weight)} published, {bound}")
+    if result.certificate is not None:
+        rows.add_row("Sample", certificate(result.certificate))
+    if result.profile is not None:
+        profile, k = result.profile, result.work.policy.k
+        rows.add_row("Published set", f"measured on the full table: {count(profile.classes)} classes")
+        rows.add_row("", f"distinct ratio {ratio(profile.distinct_ratio, 6)}")
+        rows.add_row("", f"separation ratio {ratio(profile.separation_ratio, 9)}")
+        risk = f"{count(profile.rows_at_risk)} rows ({percent(profile.share_at_risk)}) below k = {k}"
+        rows.add_row("", f"k-anonymity {count(profile.smallest)}; {risk}")
+    console.print(rows)
+    if result.script:
+        console.print()
+        console.print(Text("To carry it out (printed only, nothing was run)", style="bold"))
+        for statement in result.script:
+            console.print(f"{statement};", soft_wrap=True)
+    elif result.published and result.work.kind == "file":
+        console.print("A file has no views: publish a copy with the columns above.")
+    foot(console, result.work)

@@ -1,0 +1,71 @@
+"""What the reports of searches have alike: the answer, what was searched, what the search took."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.figures import count, plural, seconds, some
+from qidsql.measures import decimal
+from qidsql.search.result import Certificate
+from qidsql.search_findings import Outcome, Work
+
+COLOURS = {Outcome.FINISHED: "bold green", Outcome.INCONCLUSIVE: "bold yellow"}
+
+
+def head(console: Console, outcome: Outcome, reason: str) -> None:
+    """The outcome, and the answer beside it."""
+    grid = _grid()
+    grid.add_row(Text(outcome.upper(), style=COLOURS[outcome]), reason)
+    console.print(grid)
+    console.print()
+
+
+def facts(work: Work) -> Table:
+    """A grid that begins with what was searched."""
+    grid = _grid()
+    rows = "" if work.rows is None else f", {plural(work.rows, 'row')}"
+    rows += " that meet --where" if work.policy.where else ""
+    grid.add_row("Source", f"{work.source}, {work.kind} {work.table}{rows}")
+    grid.add_row("", f"{work.engine}; {work.snapshot}")
+    grid.add_row("Searched", f"{some(work.columns)}. A NULL counts as a value of its own.")
+    reasons: dict[str, list[str]] = {}
+    for name, reason in work.left_out:
+        reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        grid.add_row("Left out", f"{some(names)}: {reason}")
+    if work.weights:
+        grid.add_row("Weights", ", ".join(f"{name}={weight}" for name, weight in work.weights.items()) + "; others 1")
+    for note in work.notes:
+        grid.add_row("Note", note)
+    return grid
+
+
+def certificate(rests_on: Certificate) -> str:
+    """What a sampled answer rests on."""
+    sizes = ", ".join(count(size) for size in rests_on.sizes)
+    epsilon = "" if rests_on.epsilon is None else f"epsilon = {decimal(rests_on.epsilon)}, "
+    measured = "measured on the full table" if rests_on.verified else "not measured on the full table"
+    return (
+        f"{sizes} {rests_on.unit}, {epsilon}delta = {decimal(rests_on.delta)}, seed {rests_on.seed}; "
+        f"promise: {rests_on.promise}; {measured}"
+    )
+
+
+def foot(console: Console, work: Work) -> None:
+    """What the search took, and what it left undone."""
+    console.print()
+    for unfinished in work.unfinished:
+        grid = _grid()
+        grid.add_row(Text("Unfinished", style="yellow"), unfinished)
+        console.print(grid)
+    console.print(
+        f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}, "
+        f"{plural(work.sets_profiled, 'column set')} profiled; only read, no cell value left the engine."
+    )
+
+
+def _grid() -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, min_width=11)
+    grid.add_column(overflow="fold")
+    return grid

@@ -1,0 +1,179 @@
+"""What searches for keys and maskings find out, as frozen values. Reports and programs see nothing else."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from qidsql.measures import ClassProfile, decimal
+from qidsql.policy import Policy
+from qidsql.question import Wanted
+from qidsql.search.result import Certificate
+from qidsql.version import __version__
+
+
+class Outcome(StrEnum):
+    FINISHED = "finished"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What was searched, and what it took. `policy` holds the options that every search has."""
+
+    source: str
+    engine: str
+    table: str
+    kind: str
+    snapshot: str
+    started: datetime
+    seconds: float
+    policy: Policy
+    rows: int | None
+    columns: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...]  # column and reason
+    weights: dict[str, int]  # of the columns that weigh more than 1
+    statements: int
+    sets_profiled: int
+    unfinished: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            **{name: getattr(self, name) for name in ("source", "engine", "table", "kind", "snapshot")},
+            "started": self.started.isoformat(timespec="seconds"),
+            "seconds": round(self.seconds, 3),
+            "policy": self.policy.to_dict(),
+            "rows": self.rows,
+            "columns": list(self.columns),
+            "left_out": [{"name": name, "reason": reason} for name, reason in self.left_out],
+            "weights": self.weights,
+            "statements": self.statements,
+            "sets_profiled": self.sets_profiled,
+            "unfinished": list(self.unfinished),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSet:
+    """A column set that was found. `profile` is the full table's, and `meets` what it says of the criterion; both are
+    None where only a sample was asked."""
+
+    columns: tuple[str, ...]
+    weight: int
+    profile: ClassProfile | None
+    meets: bool | None
+
+    def to_dict(self) -> dict[str, object]:
+        measures = {} if self.profile is None else self.profile.to_dict()
+        return {"columns": list(self.columns), "weight": self.weight, "meets": self.meets, **measures}
+
+
+@dataclass(frozen=True, slots=True)
+class KeysResult:
+    """The column sets that meet a criterion, smallest first; a report is rendered from nothing else.
+
+    `minimal`: no set can do without one of its columns. `optimal`: no set weighs less than the one found, whose weight
+    is `cost`; `lower_bound` is what every set weighs at least, as far as is proved. `impossible` says why there can be
+    none. `profile` is that of all columns together.
+    """
+
+    outcome: Outcome
+    reason: str  # the answer, in one sentence
+    criterion: str
+    wanted: Wanted
+    algorithm: str
+    column_sets: tuple[FoundSet, ...]
+    minimal: bool
+    complete: bool
+    complete_to_size: int
+    cost: int | None
+    optimal: bool
+    lower_bound: int | None
+    impossible: str
+    certificate: Certificate | None
+    profile: ClassProfile | None
+    shown: int  # how many sets a report for people lists
+    work: Work
+
+    @property
+    def by_size(self) -> dict[int, int]:
+        """How many sets there are of each size."""
+        return dict(sorted(Counter(len(found.columns) for found in self.column_sets).items()))
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
+        return {
+            "format": 1,
+            "qidsql": __version__,
+            "verdict": str(self.outcome),
+            "reason": self.reason,
+            **self.work.to_dict(),
+            "criterion": self.criterion,
+            "wanted": str(self.wanted),
+            "algorithm": self.algorithm,
+            "column_sets": [found.to_dict() for found in self.column_sets],
+            "by_size": {str(size): number for size, number in self.by_size.items()},
+            "minimal": self.minimal,
+            "complete": self.complete,
+            "complete_to_size": self.complete_to_size,
+            "cost": self.cost,
+            "optimal": self.optimal,
+            "lower_bound": self.lower_bound,
+            "impossible": self.impossible,
+            "certificate": _certificate(self.certificate),
+            "profile": self.profile and self.profile.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MaskResult:
+    """Which columns can be published together; a report is rendered from nothing else.
+
+    `weight` is that of the published columns, and no choice at all weighs more than `bound`. `safe`: the full table
+    shows that the criterion is not met; None where only a sample was asked. `script` would carry it out.
+    """
+
+    outcome: Outcome
+    reason: str  # the answer, in one sentence
+    criterion: str
+    algorithm: str
+    published: tuple[str, ...]
+    withheld: tuple[str, ...]
+    weight: int
+    bound: int
+    optimal: bool
+    safe: bool | None
+    profile: ClassProfile | None  # of the published columns, on the full table
+    certificate: Certificate | None
+    script: tuple[str, ...]
+    work: Work
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
+        return {
+            "format": 1,
+            "qidsql": __version__,
+            "verdict": str(self.outcome),
+            "reason": self.reason,
+            **self.work.to_dict(),
+            "criterion": self.criterion,
+            "algorithm": self.algorithm,
+            "published": list(self.published),
+            "withheld": list(self.withheld),
+            "weight": self.weight,
+            "bound": self.bound,
+            "optimal": self.optimal,
+            "safe": self.safe,
+            "profile": self.profile and self.profile.to_dict(),
+            "certificate": _certificate(self.certificate),
+            "script": list(self.script),
+        }
+
+
+def _certificate(certificate: Certificate | None) -> dict[str, object] | None:
+    if certificate is None:
+        return None
+    ratios = {"delta": decimal(certificate.delta), "epsilon": certificate.epsilon and decimal(certificate.epsilon)}
+    return {**asdict(certificate), "sizes": list(certificate.sizes), **ratios}

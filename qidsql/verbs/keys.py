@@ -1,0 +1,298 @@
+"""Which column sets are keys or quasi-identifiers: the smallest one, one minimal one, or all of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeAlias
+
+from qidsql.difference_masks import DifferenceMasks
+from qidsql.engines.base import Engine
+from qidsql.errors import Stopped, UsageError
+from qidsql.figures import count, percent, plural, ratio
+from qidsql.measures import (
+    ClassProfile,
+    Criterion,
+    Distinct,
+    Key,
+    RowsAtRisk,
+    Separation,
+    Violates,
+    decimal,
+)
+from qidsql.policy import Policy
+from qidsql.question import DELTA, Sampling, Wanted
+from qidsql.schema import positions
+from qidsql.search.borders import borders
+from qidsql.search.greedy import greedy, naive_greedy
+from qidsql.search.greedy_minimal import greedy_minimal
+from qidsql.search.keys import minimal_keys
+from qidsql.search.levelwise import levelwise
+from qidsql.search.minimum import minimum
+from qidsql.search.pruned import iterative, pruned
+from qidsql.search.result import Found, SearchResult
+from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
+from qidsql.search_findings import FoundSet, KeysResult, Outcome
+from qidsql.verbs.searching import Searching
+
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class KeysQuestion:
+    """Which column sets to look for. Raises UsageError when the options contradict each other.
+
+    `wanted` and `algorithm` may be left to the tool. `shown` bounds what a report for people lists.
+    """
+
+    policy: Policy
+    criterion: Criterion = field(default_factory=Key)
+    wanted: Wanted | None = None
+    algorithm: str | None = None
+    weights: Mapping[str, int] = field(default_factory=dict)
+    sampling: Sampling = field(default_factory=Sampling)
+    shown: int = SHOWN
+
+    def __post_init__(self) -> None:
+        name, wanted = self.chosen
+        if self.sampling.epsilon is not None and wanted is not Wanted.MINIMUM:
+            raise UsageError(
+                f"--epsilon finds one small set on a sample, not {WORDS[wanted]}; leave one of the two out"
+            )
+        if name not in ALGORITHMS:
+            raise UsageError(f"there is no algorithm {name}; choose one of {', '.join(ALGORITHMS)}")
+        if ALGORITHMS[name].wanted is not wanted:
+            asked = f"finds {WORDS[ALGORITHMS[name].wanted]}"
+            raise UsageError(f"the algorithm {name} {asked}, not {WORDS[wanted]}; leave one of the two out")
+        if name == "hitting-sets" and not isinstance(self.criterion, Key):
+            raise UsageError("the algorithm hitting-sets finds keys only; for other criteria use borders")
+        if (name == "sampled") != (self.sampling.epsilon is not None):
+            raise UsageError("--epsilon and the algorithm sampled go together: a sample needs to know how far to err")
+        if self.sampling.asked and name not in SAMPLING:
+            raise UsageError(f"--delta, --seed and --no-verify are for samples; the algorithm {name} takes none")
+        if self.weights and wanted is not Wanted.MINIMUM:
+            raise UsageError(f"--weights are for one smallest set, not for {WORDS[wanted]}")
+        if self.policy.max_size is not None and wanted is not Wanted.ALL:
+            raise UsageError("--max-size goes with --all")
+        if name == "sampled" and isinstance(self.criterion, Distinct) and self.criterion.beta != 1:
+            raise UsageError("with --epsilon, --distinct must be 1: the set found has the distinct ratio 1 - epsilon")
+
+    @property
+    def chosen(self) -> tuple[str, Wanted]:
+        """The algorithm, and what it is to find."""
+        if self.algorithm is not None:
+            known = ALGORITHMS.get(self.algorithm)
+            return self.algorithm, self.wanted or (known.wanted if known else Wanted.MINIMUM)
+        if self.wanted is Wanted.ALL:
+            return ("hitting-sets" if isinstance(self.criterion, Key) else "borders"), Wanted.ALL
+        if self.wanted is Wanted.MINIMAL:
+            return "greedy-minimal", Wanted.MINIMAL
+        return ("implicit-hitting-set" if self.sampling.epsilon is None else "sampled"), Wanted.MINIMUM
+
+
+def keys(
+    engine: Engine, table: str | None, question: KeysQuestion, on_stage: Callable[[str], None] = lambda stage: None
+) -> KeysResult:
+    """The column sets of one table that were asked for, measured on the full table, with what is proved of them.
+
+    Unless only a sample is asked, all columns together come first: when they do not meet the criterion, no set does,
+    and no search is needed. A stop (budget, lost connection, Ctrl-C) makes the outcome inconclusive; what is proved by
+    then stands. Raises UsageError, UnknownName, AccessError, StatementError.
+    """
+    on_stage("reading the catalog")
+    search = Searching(engine, table, question.policy, question.weights)
+    name, wanted = question.chosen
+    profiler = search.profiler
+    result = SearchResult(question.criterion, name, (), False, 0)
+    whole: ClassProfile | None = None
+    impossible, unfinished = "", ""
+    try:
+        if name != "sampled":
+            on_stage("profiling all columns together")
+            whole = profiler.profile(profiler.everything)
+            profiler.rows = whole.rows
+            if whole.rows and not question.criterion.met_by(whole):
+                impossible = _impossible(question.criterion, whole)
+        if whole is None or (whole.rows and not impossible):
+            on_stage(f"looking for {WORDS[wanted]} ({question.criterion.name}) by {name}")
+            result = ALGORITHMS[name].run(search, question)
+            unfinished = str(result.stopped or "")
+    except Stopped as stop:
+        unfinished = str(stop)
+    except KeyboardInterrupt:
+        unfinished = "interrupted"
+    if impossible:
+        result = SearchResult(question.criterion, "profile of all columns", (), True, profiler.columns)
+    empty = whole is not None and whole.rows == 0
+    sets = tuple(_set(found, result, search) for found in sorted(result.found, key=_order))
+    rows = whole.rows if whole is not None else next((s.profile.rows for s in sets if s.profile is not None), None)
+    weight = sets[0].weight if wanted is Wanted.MINIMUM and sets else None
+    return KeysResult(
+        outcome=Outcome.INCONCLUSIVE if unfinished or empty else Outcome.FINISHED,
+        reason=_nothing(question.policy) if empty else impossible or _reason(result, sets, wanted, search.weights),
+        criterion=result.criterion.name,
+        wanted=wanted,
+        algorithm=result.algorithm if impossible else name,
+        column_sets=sets,
+        minimal=result.minimal and bool(sets),
+        complete=result.complete,
+        complete_to_size=result.complete_to_size,
+        cost=weight,
+        optimal=result.optimal,
+        lower_bound=result.lower_bound,
+        impossible=impossible,
+        certificate=result.certificate,
+        profile=whole,
+        shown=question.shown,
+        work=search.work(rows, [unfinished] if unfinished else []),
+    )
+
+
+# The algorithms by name
+
+Run: TypeAlias = Callable[[Searching, KeysQuestion], SearchResult]
+
+
+@dataclass(frozen=True, slots=True)
+class _Algorithm:
+    wanted: Wanted
+    run: Run
+
+
+def _sampled(search: Searching, question: KeysQuestion) -> SearchResult:
+    sampling, criterion = question.sampling, question.criterion
+    epsilon, delta = sampling.epsilon or Fraction(0), sampling.delta or DELTA
+    sampler = search.sampler(sampling.seed or 0)
+    if isinstance(criterion, Separation) and criterion.beta < 1:
+        return sampled_separation(
+            search.profiler, criterion, sampler, epsilon, delta, search.weights, verify=sampling.verify
+        )
+    almost: Criterion = criterion
+    if isinstance(criterion, (Key, Separation)):
+        almost = Separation(1 - epsilon)
+    elif isinstance(criterion, Distinct):
+        almost = Distinct(1 - epsilon)
+    return sampled_key(search.profiler, almost, sampler, delta, search.weights, verify=sampling.verify)
+
+
+def _pruned(search: Searching, question: KeysQuestion) -> SearchResult:
+    sampling, size = question.sampling, question.policy.max_size
+    sampler = search.sampler(sampling.seed or 0)
+    return pruned(search.profiler, question.criterion, sampler, delta=sampling.delta or DELTA, max_size=size)
+
+
+def _iterative(search: Searching, question: KeysQuestion) -> SearchResult:
+    sampling, size = question.sampling, question.policy.max_size
+    sampler = search.sampler(sampling.seed or 0)
+    return iterative(search.profiler, question.criterion, sampler, delta=sampling.delta or DELTA, max_size=size)
+
+
+ALGORITHMS: dict[str, _Algorithm] = {
+    "implicit-hitting-set": _Algorithm(
+        Wanted.MINIMUM, lambda s, q: minimum(s.profiler, q.criterion, DifferenceMasks(s.profiler), s.weights)
+    ),
+    "greedy": _Algorithm(Wanted.MINIMUM, lambda s, q: greedy(s.profiler, q.criterion, s.weights)),
+    "naive-greedy": _Algorithm(Wanted.MINIMUM, lambda s, q: naive_greedy(s.profiler, q.criterion, s.weights)),
+    "sampled": _Algorithm(Wanted.MINIMUM, _sampled),
+    "greedy-minimal": _Algorithm(Wanted.MINIMAL, lambda s, q: greedy_minimal(s.profiler, q.criterion)),
+    "hitting-sets": _Algorithm(
+        Wanted.ALL, lambda s, q: minimal_keys(s.profiler, DifferenceMasks(s.profiler), q.policy.max_size)
+    ),
+    "borders": _Algorithm(Wanted.ALL, lambda s, q: borders(s.profiler, q.criterion, q.policy.max_size)),
+    "levelwise": _Algorithm(Wanted.ALL, lambda s, q: levelwise(s.profiler, q.criterion, q.policy.max_size)),
+    "pruned": _Algorithm(Wanted.ALL, _pruned),
+    "iterative": _Algorithm(Wanted.ALL, _iterative),
+}
+SAMPLING = ("sampled", "pruned", "iterative")
+WORDS = {
+    Wanted.MINIMUM: "one smallest set",
+    Wanted.MINIMAL: "one minimal set",
+    Wanted.ALL: "all minimal sets",
+}
+
+
+# The answer in words
+
+
+def _order(found: Found) -> tuple[int, int, int]:
+    return found.size, -found.profile.rows_at_risk, -found.profile.classes
+
+
+def _set(found: Found, result: SearchResult, search: Searching) -> FoundSet:
+    """A set with its measures, where they are those of the full table."""
+    weight = sum(search.weights[place] for place in positions(found.mask))
+    measured = result.algorithm != "sampled" or (result.certificate is not None and result.certificate.verified)
+    if not measured:
+        return FoundSet(search.names(found.mask), weight, None, None)
+    return FoundSet(search.names(found.mask), weight, found.profile, result.criterion.met_by(found.profile))
+
+
+def _nothing(policy: Policy) -> str:
+    which = "no row meets --where" if policy.where else "the table is empty"
+    return f"there is nothing to search: {which}"
+
+
+def _impossible(criterion: Criterion, whole: ClassProfile) -> str:
+    """Why no column set meets the criterion: all columns together do not."""
+    if isinstance(criterion, Key):
+        duplicates = plural(whole.duplicate_rows, "row is a duplicate", "rows are duplicates")
+        return f"no key exists: {duplicates} of another row in all columns"
+    reached = ""
+    if isinstance(criterion, Distinct):
+        reached = f"have the distinct ratio {ratio(whole.distinct_ratio, 6)}"
+    elif isinstance(criterion, Separation):
+        reached = f"have the separation ratio {ratio(whole.separation_ratio, 9)}"
+    elif isinstance(criterion, Violates):
+        reached = f"are {count(whole.smallest)}-anonymous"
+    elif isinstance(criterion, RowsAtRisk):
+        reached = f"put {percent(whole.share_at_risk)} of the rows below k = {criterion.k}"
+    return f"no {criterion.name} exists: all columns together {reached}"
+
+
+def _reason(result: SearchResult, sets: tuple[FoundSet, ...], wanted: Wanted, weights: tuple[int, ...]) -> str:
+    name = result.criterion.name
+    if wanted is Wanted.ALL:
+        return _list_reason(result, sets)
+    if not sets:
+        bound = result.lower_bound
+        least = f"; it is proved that each has {_weight(bound, weights)} at least" if bound else ""
+        return f"no {name} was found in the end{least}" if result.stopped else f"no {name} was found"
+    if result.algorithm == "sampled":
+        return _sampled_reason(result, sets[0])
+    size = plural(len(sets[0].columns), "column")
+    if wanted is Wanted.MINIMAL:
+        return f"a {name} of {size}, none of which can be left out; a smaller one may exist"
+    if result.optimal:
+        return f"a smallest {name} has {_weight(sets[0].weight, weights)}; proved: none has less"
+    if result.lower_bound:
+        least = _weight(result.lower_bound, weights)
+        return f"a {name} of {_weight(sets[0].weight, weights)}; proved: each has {least} at least"
+    return f"a {name} of {size}, picked greedily; a smaller one may exist"
+
+
+def _weight(weight: int, weights: tuple[int, ...]) -> str:
+    return plural(weight, "column") if all(each == 1 for each in weights) else f"the weight {count(weight)}"
+
+
+def _list_reason(result: SearchResult, sets: tuple[FoundSet, ...]) -> str:
+    found = f"{plural(len(sets), 'minimal set')} ({result.criterion.name})"
+    if result.complete:
+        return f"{found}; the list is proved complete"
+    if result.certificate is not None:
+        missing = f"but for a chance of {decimal(result.certificate.delta)}, none is missing"
+        return f"{found}; {missing}" if result.stopped is None else f"{found}; not searched to the end"
+    return f"{found}; the list is complete up to {plural(result.complete_to_size, 'column')}"
+
+
+def _sampled_reason(result: SearchResult, found: FoundSet) -> str:
+    certificate = result.certificate
+    assert certificate is not None
+    size = plural(len(found.columns), "column")
+    name = result.criterion.name
+    if found.meets:
+        return f"a {name} of {size}: found on a sample, measured on the full table"
+    if certificate.promise == NOTHING:
+        kept = "" if found.meets is None else "; on the full table the set is none"
+        return f"no {name} can be vouched for: the sample holds duplicate rows{kept}"
+    if found.meets is None:
+        return f"a {name} of {size}, but for a chance of {decimal(certificate.delta)}; not measured on the full table"
+    return f"the {size} found on a sample are no {name} of the full table: the chance delta came true"

@@ -1,0 +1,77 @@
+"""What `keys` and `mask` do alike: a table's columns as a profiler and a sampler, and the account of the work."""
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from qidsql.engines.base import Engine
+from qidsql.errors import UsageError
+from qidsql.policy import Policy
+from qidsql.profiler import Budget, TableProfiler
+from qidsql.roles import assign_roles, audited_columns
+from qidsql.sampler import TableSampler
+from qidsql.schema import Role, names_of
+from qidsql.search_findings import Work
+from qidsql.sql.relation import relation
+
+
+class Searching:
+    """One search of one table. Reads the catalog when it is made, and asks no statement by itself.
+
+    Raises UsageError, UnknownName, AccessError.
+    """
+
+    def __init__(self, engine: Engine, table: str | None, policy: Policy, weights: Mapping[str, int]) -> None:
+        self._started, self._clock, self._asked = datetime.now(UTC), time.monotonic(), engine.asked
+        self._engine, self._policy = engine, policy
+        self.table = engine.describe(table)
+        roles = assign_roles(self.table, policy)
+        self._columns = audited_columns(self.table, roles)
+        self._left_out = tuple((n, reason) for n, (role, reason) in roles.items() if role is not Role.QUASI_IDENTIFIER)
+        self.profiler = TableProfiler(
+            engine,
+            relation(engine.dialect, self.table, self._columns, policy.where),
+            [column.name for column in self._columns],
+            policy.k,
+            rows=self.table.estimated_rows,
+            budget=Budget(policy.max_statements, policy.max_seconds),
+        )
+        self.weights = self._weights(weights)
+
+    def names(self, mask: int) -> tuple[str, ...]:
+        return names_of(mask, self.profiler.names)
+
+    def sampler(self, seed: int) -> TableSampler:
+        return TableSampler(self.profiler, self.table, self._columns, seed, self._policy.where)
+
+    def work(self, rows: int | None, unfinished: Sequence[str]) -> Work:
+        """What it took, up to now."""
+        return Work(
+            source=self._engine.label,
+            engine=self._engine.version,
+            table=str(self.table.name),
+            kind=self.table.kind,
+            snapshot=self._engine.snapshot,
+            started=self._started,
+            seconds=time.monotonic() - self._clock,
+            policy=self._policy,
+            rows=rows,
+            columns=self.profiler.names,
+            left_out=self._left_out,
+            weights={n: w for n, w in zip(self.profiler.names, self.weights, strict=True) if w != 1},
+            statements=self._engine.asked - self._asked,
+            sets_profiled=self.profiler.sets,
+            unfinished=tuple(unfinished),
+            notes=self.table.notes,
+        )
+
+    def _weights(self, given: Mapping[str, int]) -> tuple[int, ...]:
+        by_name: dict[str, int] = {}
+        for name, weight in given.items():
+            column = self.table.column(name)
+            if column not in self._columns:
+                raise UsageError(f"--weights names {column.name}, which is left out of the search")
+            if weight < 1:
+                raise UsageError(f"the weight of {column.name} must be a positive whole number, got {weight}")
+            by_name[column.name] = weight
+        return tuple(by_name.get(name, 1) for name in self.profiler.names)
