@@ -132,18 +132,14 @@ def audit(
 
 
 def planned_statements(engine: Engine, table: str | None, policy: Policy) -> list[Statement[Any]]:
-    """The statements that an audit is sure to ask, or asks first when the table is not k-anonymous, in their order.
-
-    Only the catalog is read. Which column sets a search goes on to depends on the answers.
+    """The statements that an audit asks first, in their order: those behind the verdict, and what withholding a column
+    would change. Which column sets a search goes on to depends on the answers. Only the catalog is read.
     """
     described = engine.describe(table)
     profiler = _profiler(engine, described, policy, assign_roles(described, policy))
-    everything = profiler.everything
-    without = [everything & ~(1 << place) for place in range(profiler.columns)]
-    pairs = [1 << low | 1 << high for high in range(profiler.columns) for low in range(high)]
-    sets = [mask for mask in dict.fromkeys(without + pairs) if mask and mask & (mask - 1)]
+    without = [profiler.everything & ~(1 << place) for place in range(profiler.columns)]
     most = policy.max_statements or default_statements(described.estimated_rows or 0)
-    return (profiler.planned_first() + profiler.planned(sets))[:most]
+    return (profiler.planned_first() + profiler.planned([mask for mask in without if mask]))[:most]
 
 
 def default_statements(rows: int) -> int:
