@@ -115,7 +115,7 @@ def test_one_set_meets_the_criterion(engine: Engine, name: str) -> None:
 
 def test_duplicates_rule_out_every_key_before_any_search(engine: Engine) -> None:
     result = ask(engine, "twice", wanted=Wanted.ALL)
-    assert result.reason == "no key exists: 4 rows are duplicates of another row in all columns"
+    assert result.reason == "no key exists: 4 rows are duplicates of another row in all columns searched"
     assert (result.outcome, result.complete, result.column_sets) == (Outcome.FINISHED, True, ())
     assert result.work.statements == 1
     assert result.profile is not None
@@ -143,6 +143,7 @@ def test_what_no_set_can_meet_is_said(store: Store, asked: Criterion, words: str
 
 def test_nothing_to_search_is_inconclusive(engine: Engine) -> None:
     assert ask(engine, "empty").outcome is Outcome.INCONCLUSIVE
+    assert ask(engine, "empty", sampling=Sampling(epsilon=Fraction(1, 10))).outcome is Outcome.INCONCLUSIVE
     assert "no row meets --where" in ask(engine, where="a > 100").reason
 
 

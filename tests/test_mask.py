@@ -134,7 +134,8 @@ def test_a_spent_budget_publishes_what_is_known_to_be_safe(engine: Engine) -> No
 
 
 def test_nothing_to_measure_is_inconclusive(engine: Engine) -> None:
-    assert ask(engine, Violates(3), "empty").outcome is Outcome.INCONCLUSIVE
+    for asked, _ in FORBIDDEN:
+        assert ask(engine, asked, "empty").outcome is Outcome.INCONCLUSIVE
 
 
 def test_json_has_the_words_of_the_audit(engine: Engine) -> None:
@@ -160,6 +161,7 @@ def test_the_report_says_what_to_publish(engine: Engine) -> None:
     ("options", "words"),
     [
         ({"criterion": Key()}, "what may not be published"),
+        ({"criterion": Separation(Fraction(1))}, "which is a key"),
         ({"exact": True, "sampling": Sampling(epsilon=HALF)}, "choose one"),
         ({"sampling": Sampling(seed=1)}, "give --epsilon"),
         ({"criterion": Violates(3), "sampling": Sampling(epsilon=HALF)}, "small classes"),

@@ -122,9 +122,9 @@ def keys(
         unfinished = "interrupted"
     if impossible:
         result = SearchResult(question.criterion, "profile of all columns", (), True, profiler.columns)
-    empty = whole is not None and whole.rows == 0
     sets = tuple(_set(found, result, search) for found in sorted(result.found, key=_order))
     rows = whole.rows if whole is not None else next((s.profile.rows for s in sets if s.profile is not None), None)
+    empty = rows == 0
     weight = sets[0].weight if wanted is Wanted.MINIMUM and sets else None
     return KeysResult(
         outcome=Outcome.INCONCLUSIVE if unfinished or empty else Outcome.FINISHED,
@@ -235,7 +235,7 @@ def _impossible(criterion: Criterion, whole: ClassProfile) -> str:
     """Why no column set meets the criterion: all columns together do not."""
     if isinstance(criterion, Key):
         duplicates = plural(whole.duplicate_rows, "row is a duplicate", "rows are duplicates")
-        return f"no key exists: {duplicates} of another row in all columns"
+        return f"no key exists: {duplicates} of another row in all columns searched"
     reached = ""
     if isinstance(criterion, Distinct):
         reached = f"have the distinct ratio {ratio(whole.distinct_ratio, 6)}"

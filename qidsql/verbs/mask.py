@@ -38,6 +38,8 @@ class MaskQuestion:
             raise UsageError(
                 "say what may not be published: --distinct 0.5, --separation 0.8, --violates 5 or --rows-at-risk 0.01"
             )
+        if isinstance(self.criterion, (Distinct, Separation)) and self.criterion.beta == 1:
+            raise UsageError("a ratio of exactly 1 could be published, which is a key; give a smaller one, such as 0.9")
         if self.policy.max_size is not None:
             raise UsageError("--max-size means nothing to a masking")
         if self.sampling.asked and self.sampling.epsilon is None:
@@ -72,7 +74,8 @@ def mask(
     everything, total = search.profiler.everything, sum(search.weights)
     published = plan.published if plan else 0
     measured = None if plan is None or plan.safe is None else plan.profile
-    rows = None if measured is None else measured.rows
+    singles = search.profiler.known().values()  # no statement: a plan that publishes nothing has measured these
+    rows = next((profile.rows for profile in ([measured] if measured else singles)), None)
     names = search.names(published)
     return MaskResult(
         outcome=Outcome.INCONCLUSIVE if unfinished or rows == 0 else Outcome.FINISHED,

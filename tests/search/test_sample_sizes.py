@@ -17,6 +17,7 @@ from qidsql.search.sample_sizes import (
     every_set,
     key_pairs,
     key_rows,
+    near_size,
     sure_ratio,
     sure_ratio_of_the_paper,
 )
@@ -193,3 +194,12 @@ def test_ratios_out_of_range_are_refused(wrong: Fraction) -> None:
         key_rows(wrong, DELTA, 1)
     with pytest.raises(UsageError, match="delta must lie between 0 and 1"):
         key_pairs(DELTA, wrong, 1)
+
+
+@pytest.mark.parametrize("beta", [Fraction(1, 2), Fraction(4, 5), Fraction(999, 1000)])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1, 10), Fraction(1, 100)])
+def test_the_near_size_is_the_least_that_brings_the_sure_ratio_near(beta: Fraction, epsilon: Fraction) -> None:
+    size, goal = near_size(beta, epsilon, DELTA, 100), (1 - epsilon) * beta
+    assert sure_ratio(beta, size, DELTA, 100) >= goal - beta / 10**6  # the ratio is rounded down to millionths
+    assert sure_ratio(beta, size - 1, DELTA, 100) < goal
+    assert near_size(Fraction(1), epsilon, DELTA, 100) == 1
