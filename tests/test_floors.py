@@ -17,7 +17,7 @@ FLOORS = [
     ["difference_masks", "sampler"],
     ["verbs"],
     ["api"],
-    ["__init__"],
+    ["__init__", "options"],
     ["cli"],
     ["__main__"],
 ]

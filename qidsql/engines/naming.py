@@ -52,9 +52,11 @@ def _readings(typed: str, dialect: str) -> list[list[list[str]]]:
     triples = [[typed[:a], typed[a + 1 : b], typed[b + 1 :]] for a, b in combinations(dots, 2)]
     plain = [[typed], *pairs, *triples]
     try:
-        parsed = [[[part.name for part in exp.to_table(typed, dialect=dialect).parts]]]
+        table: exp.Expr = exp.to_table(typed, dialect=dialect)
     except (SqlglotError, ValueError):
-        parsed = []
+        table = exp.Null()
+    # A name such as ?;? is more than one statement to sqlglot, and no table.
+    parsed = [[[part.name for part in table.parts]]] if isinstance(table, exp.Table) else []
     return [*parsed, plain] if '"' in typed else [plain, *parsed]
 
 

@@ -1,0 +1,136 @@
+"""The options of the command line, each said once: name, what it takes, help."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Format(StrEnum):
+    terminal = "terminal"
+    json = "json"
+
+
+SourceArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="SOURCE",
+        help="postgresql://user@host/db, service=NAME, a DuckDB database, a parquet, csv or json file or pattern, or "
+        "env:NAME. Passwords: PGPASSWORD or ~/.pgpass. Left out: $QIDSQL_URL.",
+        show_default=False,
+    ),
+]
+TableArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="TABLE",
+        help="the table or view, with its schema where needed; may be left out where there is only one",
+        show_default=False,
+    ),
+]
+ColumnOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-c",
+        "--column",
+        metavar="NAME",
+        help="audit this column (repeat); default: all that are not left out",
+        show_default=False,
+    ),
+]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option("--exclude", metavar="NAME", help="leave this column out (repeat)", show_default=False),
+]
+IdentifierOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--identifier", metavar="NAME", help="a direct identifier, not published; left out (repeat)", show_default=False
+    ),
+]
+SensitiveOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sensitive",
+        metavar="NAME",
+        help="a sensitive attribute, not known outside; left out (repeat)",
+        show_default=False,
+    ),
+]
+KOption = Annotated[int, typer.Option("--k", metavar="K", help="the least class size that the policy asks for")]
+WhereOption = Annotated[
+    str | None,
+    typer.Option("--where", metavar="SQL", help="only rows that meet this SQL condition", show_default=False),
+]
+EntityOption = Annotated[
+    str | None,
+    typer.Option(
+        "--entity", metavar="NAME", help="count distinct values of this column (persons), not rows", show_default=False
+    ),
+]
+NullsOption = Annotated[
+    str, typer.Option("--nulls", metavar="equal", help="equal: a NULL is one more value, as in GROUP BY")
+]
+FormatOption = Annotated[Format, typer.Option("--format", case_sensitive=False, help="how the report is written")]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", metavar="FILE", help="write the report to this file, not to stdout", show_default=False),
+]
+ShowSqlOption = Annotated[bool, typer.Option("--show-sql", help="print each statement to stderr as it is answered")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no words on stderr")]
+WorkersOption = Annotated[
+    int, typer.Option("--workers", metavar="N", help="parallel sessions on a server", min=1, max=64)
+]
+SnapshotOption = Annotated[
+    bool,
+    typer.Option(
+        "--snapshot/--no-snapshot", help="one snapshot for all statements, or a moment each (frees the server's vacuum)"
+    ),
+]
+MaxStatementsOption = Annotated[
+    int | None,
+    typer.Option("--max-statements", metavar="N", help="statements to ask at most", show_default=False),
+]
+MaxSecondsOption = Annotated[
+    float | None, typer.Option("--max-seconds", metavar="N", help="seconds to work at most", show_default=False)
+]
+DistinctOption = Annotated[
+    str | None,
+    typer.Option(
+        "--distinct", metavar="RATIO", help="criterion: at least this distinct ratio, such as 0.9", show_default=False
+    ),
+]
+SeparationOption = Annotated[
+    str | None,
+    typer.Option("--separation", metavar="RATIO", help="criterion: at least this separation ratio", show_default=False),
+]
+ViolatesOption = Annotated[
+    int | None, typer.Option("--violates", metavar="K", help="criterion: some class below K", show_default=False)
+]
+RowsAtRiskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rows-at-risk", metavar="RATIO", help="criterion: this share of the rows below --k", show_default=False
+    ),
+]
+WeightsOption = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="a=3,b=1", help="column weights; default: 1 each", show_default=False),
+]
+EpsilonOption = Annotated[
+    str | None,
+    typer.Option("--epsilon", metavar="RATIO", help="search a sample, erring by this much at most", show_default=False),
+]
+DeltaOption = Annotated[
+    str | None,
+    typer.Option(
+        "--delta", metavar="RATIO", help="the chance that a sample misleads; default: 0.01", show_default=False
+    ),
+]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="the sample to draw; default: 0", show_default=False)
+]
+VerifyOption = Annotated[
+    bool, typer.Option("--verify/--no-verify", help="measure a sample's answer on the full table as well")
+]
