@@ -287,8 +287,6 @@ def test_the_templates_as_they_are_agree_with_the_definitions(engine: Engine, qu
 def test_a_mutant_is_noticed(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str, before: str, after: str
 ) -> None:
-    if ONLY_ON.get(name, engine.dialect.name) != engine.dialect.name:
-        pytest.skip(f"{engine.dialect.name} is not asked by this template")
     text = (FOLDER / f"{name}.sql").read_text(encoding="utf-8")
     assert before in text
     _frame.cache_clear()  # it remembers the text made of the template
@@ -296,7 +294,8 @@ def test_a_mutant_is_noticed(
     original = templates.template
     monkeypatch.setattr(templates, "template", lambda wanted: mutant if wanted == name else original(wanted))
     question = MUTANTS[name][0]
-    assert answer(engine, question) != QUESTIONS[question][1]
+    asked = ONLY_ON.get(name, engine.dialect.name) == engine.dialect.name
+    assert (answer(engine, question) != QUESTIONS[question][1]) is asked
     _frame.cache_clear()
 
 

@@ -202,8 +202,6 @@ def test_adult_has_the_minimal_sets_of_the_reference(
     adult: Store, shared: Path, criterion: Criterion, figure: str
 ) -> None:
     expected = json.loads((shared / "reference_figures.json").read_text())["mx_adult"]["all_minimal"][figure]
-    if adult.name == "postgres":
-        pytest.skip("the same search as on DuckDB, a minute long")
     with adult.connect() as engine:
         profiler = profiler_of(engine, "adult")
         result = borders(profiler, criterion)
