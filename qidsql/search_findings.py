@@ -105,11 +105,7 @@ class KeysResult:
     def to_dict(self) -> dict[str, object]:
         """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
         return {
-            "format": 1,
-            "qidsql": __version__,
-            "verdict": str(self.outcome),
-            "reason": self.reason,
-            **self.work.to_dict(),
+            **_head(self.outcome, self.reason, self.work),
             "criterion": self.criterion,
             "wanted": str(self.wanted),
             "algorithm": self.algorithm,
@@ -153,11 +149,7 @@ class MaskResult:
     def to_dict(self) -> dict[str, object]:
         """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
         return {
-            "format": 1,
-            "qidsql": __version__,
-            "verdict": str(self.outcome),
-            "reason": self.reason,
-            **self.work.to_dict(),
+            **_head(self.outcome, self.reason, self.work),
             "criterion": self.criterion,
             "algorithm": self.algorithm,
             "published": list(self.published),
@@ -170,6 +162,17 @@ class MaskResult:
             "certificate": _certificate(self.certificate),
             "script": list(self.script),
         }
+
+
+def _head(outcome: Outcome, reason: str, work: Work) -> dict[str, object]:
+    """What the dicts of all results begin with."""
+    return {
+        "format": 1,
+        "qidsql": __version__,
+        "verdict": str(outcome),
+        "reason": reason,
+        **work.to_dict(),
+    }
 
 
 def _certificate(certificate: Certificate | None) -> dict[str, object] | None:

@@ -28,15 +28,8 @@ def levelwise(
     done = 0
     stopped: Stopped | None = None
     while candidates and done < last and stopped is None:
-        failing: list[int] = []
         try:
-            for start in range(0, len(candidates), CHUNK):
-                chunk = candidates[start : start + CHUNK]
-                for mask, profile in zip(chunk, profiler.profiles(chunk), strict=True):
-                    if criterion.met_by(profile):
-                        found.append(Found(mask, profile))
-                    else:
-                        failing.append(mask)
+            failing = sift(profiler, criterion, candidates, found)
         except Stopped as stop:
             stopped = stop
             break
@@ -48,6 +41,22 @@ def levelwise(
             )
     complete = not candidates
     return SearchResult(criterion, "levelwise", tuple(found), complete, profiler.columns if complete else done, stopped)
+
+
+def sift(profiler: Profiler, criterion: Criterion, masks: Sequence[int], found: list[Found]) -> list[int]:
+    """Appends the column sets that meet the criterion to `found` and returns those that fail.
+
+    Asks in chunks: when it raises Stopped, `found` holds what was found by then.
+    """
+    failing: list[int] = []
+    for start in range(0, len(masks), CHUNK):
+        chunk = masks[start : start + CHUNK]
+        for mask, profile in zip(chunk, profiler.profiles(chunk), strict=True):
+            if criterion.met_by(profile):
+                found.append(Found(mask, profile))
+            else:
+                failing.append(mask)
+    return failing
 
 
 def _next_level(failing: Sequence[int]) -> Iterator[int]:

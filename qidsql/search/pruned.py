@@ -6,7 +6,7 @@ from fractions import Fraction
 from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.measures import Criterion, Determines, Distinct, Key, Profiler, Sampler, Separation
 from qidsql.schema import positions
-from qidsql.search.levelwise import CHUNK
+from qidsql.search.levelwise import sift
 from qidsql.search.result import Certificate, Found, SearchResult
 from qidsql.search.sample_sizes import antichain, sure_ratio
 
@@ -123,15 +123,8 @@ def above(
         if len(candidates) > max_candidates:
             stopped = BudgetSpent(f"more than {max_candidates:,} column sets of {size} columns would have to be asked")
             break
-        failing: list[int] = []
         try:
-            for first in range(0, len(candidates), CHUNK):
-                chunk = candidates[first : first + CHUNK]
-                for mask, profile in zip(chunk, profiler.profiles(chunk), strict=True):
-                    if criterion.met_by(profile):
-                        found.append(Found(mask, profile))
-                    else:
-                        failing.append(mask)
+            failing = sift(profiler, criterion, candidates, found)
         except Stopped as stop:
             stopped = stop
             break

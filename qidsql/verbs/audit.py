@@ -33,7 +33,7 @@ from qidsql.measures import (
     size_bins,
 )
 from qidsql.policy import Policy
-from qidsql.profiler import Budget, TableProfiler
+from qidsql.profiler import TableProfiler
 from qidsql.roles import assign_roles, audited_columns, identifies
 from qidsql.schema import Comparison, Role, Table, names_of, positions
 from qidsql.search.borders import borders
@@ -42,8 +42,8 @@ from qidsql.search.keys import minimal_keys
 from qidsql.search.levelwise import levelwise
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
-from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement
+from qidsql.verbs.searching import table_profiler
 from qidsql.verdict import assumptions, judge
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
@@ -136,7 +136,7 @@ def planned_statements(engine: Engine, table: str | None, policy: Policy) -> lis
     would change. Which column sets a search goes on to depends on the answers. Only the catalog is read.
     """
     described = engine.describe(table)
-    profiler = _profiler(engine, described, policy, assign_roles(described, policy))
+    profiler = table_profiler(engine, described, audited_columns(described, assign_roles(described, policy)), policy)
     without = [profiler.everything & ~(1 << place) for place in range(profiler.columns)]
     most = policy.max_statements or default_statements(described.estimated_rows or 0)
     return (profiler.planned_first() + profiler.planned([mask for mask in without if mask]))[:most]
@@ -160,7 +160,7 @@ def _examine(
     on_stage: Callable[[str], None],
 ) -> None:
     """Fills the draft, stage by stage. Raises Stopped when the work ends early."""
-    every = _profiler(engine, table, policy, roles)
+    every = table_profiler(engine, table, audited_columns(table, roles), policy)
     try:
         on_stage(f"profiling {every.columns} columns one by one")
         draft.rows, nulls = every.counts()
@@ -203,21 +203,6 @@ def _explain(
         on_stage(f"violation found; looking for each minimal {criterion.name}")
         del draft.todo[0]
         _search(audited, criterion, whole, policy, draft)
-
-
-def _profiler(engine: Engine, table: Table, policy: Policy, roles: dict[str, tuple[Role, str]]) -> TableProfiler:
-    """The profiler of the columns that may be audited."""
-    columns = audited_columns(table, roles)
-    entity = table.resolve([policy.entity]) if policy.entity else ()
-    return TableProfiler(
-        engine,
-        relation(engine.dialect, table, columns + entity, policy.where),
-        [column.name for column in columns],
-        policy.k,
-        entity[0].name if entity else None,
-        table.estimated_rows,
-        Budget(policy.max_statements, policy.max_seconds),
-    )
 
 
 def _with_profiles(

@@ -1,4 +1,4 @@
-"""What `keys` and `mask` do alike: a table's columns as a profiler and a sampler, and the account of the work."""
+"""What the commands that search do alike: a table's columns as a profiler and a sampler, the account of the work."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,23 @@ from qidsql.policy import Policy
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.roles import assign_roles, audited_columns
 from qidsql.sampler import TableSampler
-from qidsql.schema import Role, names_of
+from qidsql.schema import Column, Role, Table, names_of
 from qidsql.search_findings import Work
 from qidsql.sql.relation import relation
+
+
+def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], policy: Policy) -> TableProfiler:
+    """The profiler of these columns, on the policy's rows, entity and budget. Raises UsageError, UnknownName."""
+    entity = table.resolve([policy.entity]) if policy.entity else ()
+    return TableProfiler(
+        engine,
+        relation(engine.dialect, table, (*columns, *entity), policy.where),
+        [column.name for column in columns],
+        policy.k,
+        entity[0].name if entity else None,
+        table.estimated_rows,
+        Budget(policy.max_statements, policy.max_seconds),
+    )
 
 
 class Searching:
@@ -28,14 +42,7 @@ class Searching:
         roles = assign_roles(self.table, policy)
         self._columns = audited_columns(self.table, roles)
         self._left_out = tuple((n, reason) for n, (role, reason) in roles.items() if role is not Role.QUASI_IDENTIFIER)
-        self.profiler = TableProfiler(
-            engine,
-            relation(engine.dialect, self.table, self._columns, policy.where),
-            [column.name for column in self._columns],
-            policy.k,
-            rows=self.table.estimated_rows,
-            budget=Budget(policy.max_statements, policy.max_seconds),
-        )
+        self.profiler = table_profiler(engine, self.table, self._columns, policy)
         self.weights = self._weights(weights)
 
     def names(self, mask: int) -> tuple[str, ...]:
