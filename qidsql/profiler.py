@@ -90,6 +90,11 @@ class TableProfiler:
         """True when no further statement can be asked."""
         return self.engine.closed or self._meter.statements_left <= 0
 
+    @property
+    def deadline(self) -> float | None:
+        """When the time is up, as `time.monotonic` tells it."""
+        return self._meter.deadline
+
     def limit_statements(self, most: int) -> None:
         """Allows at most so many statements, those already asked included."""
         self._meter.most = most

@@ -14,7 +14,7 @@ FLOORS = [
     ["figures", "policy", "question", "search", "sql"],
     ["engines", "findings", "protect", "roles", "search_findings"],
     ["profiler", "progress", "report", "verdict"],
-    ["difference_masks", "sampler"],
+    ["difference_masks", "row_patterns", "sampler"],
     ["verbs"],
     ["api"],
     ["__init__", "options"],

@@ -4,6 +4,7 @@ A mutant is the template with one piece of its text replaced, in memory. Each ha
 table below, on both engines; the template as it is has to agree with them.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
@@ -18,6 +19,7 @@ from qidsql.sql import templates
 from qidsql.sql.difference import _frame, agreeing
 from qidsql.sql.pairs import pair_masks
 from qidsql.sql.relation import Relation, relation
+from qidsql.sql.row_patterns import row_patterns
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import (
     Row,
@@ -80,6 +82,10 @@ def sampled(table: str, size: int, where: str | None = None) -> Question:
     return ask
 
 
+def patterns_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    return Statement(row_patterns(engine.dialect, source, BOTH), "row patterns", lambda rows: sorted(map(str, rows)))
+
+
 QUESTIONS: dict[str, tuple[Question, object]] = {
     "masks": (
         masks_of_pairs_that_agree_on_a,
@@ -108,6 +114,13 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
     "sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH), sizes_of(AB)),
     "entities": (lambda e, s: entity_profile(e.dialect, s, BOTH, K, "who"), [entity_profile_of(AB, PEOPLE, K)]),
     "entity sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH, "who"), entity_sizes_of(AB, PEOPLE)),
+    "patterns": (
+        patterns_of_a_and_b,
+        sorted(
+            str((size, a and " xyz".index(a), b))  # the places in their order; b happens to count from 1
+            for (a, b), size in Counter((a, b) for a, b, _ in ROWS).items()
+        ),
+    ),
     "counts": (lambda e, s: column_counts(e.dialect, s, BOTH), (13, (5, 2))),
 }
 
@@ -249,6 +262,22 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "sample_rows": ("sample", [("LIMIT :size", "LIMIT (:size - 1)"), ("LIMIT :size", "LIMIT (:size + 1)")]),
     "sample_values": ("sample of a view", [("LIMIT :size", "LIMIT (:size - 1)"), ("LIMIT :size", "LIMIT (:size + 1)")]),
+    "row_patterns": (
+        "patterns",
+        [
+            ("COUNT(*) AS size", "COUNT(DISTINCT 1) AS size"),
+            ("GROUP BY :columns", "GROUP BY :columns HAVING COUNT(*) > 1"),
+            ("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n"),
+        ],
+    ),
+    "dictionary": (
+        "patterns",
+        [
+            ("ROW_NUMBER() OVER (ORDER BY value)", "ROW_NUMBER() OVER (ORDER BY value DESC)"),
+            ("SELECT DISTINCT", "SELECT"),
+            ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
+        ],
+    ),
     "column_counts": (
         "counts",
         [

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError
@@ -26,6 +27,8 @@ class Session(Protocol):
     """One connection, used by one thread at a time: SQL in, rows out. `cancel` is called from another thread."""
 
     def execute(self, sql: str) -> list[Row]: ...
+
+    def export(self, sql: str, path: Path) -> None: ...
 
     def cancel(self) -> None: ...
 
@@ -50,6 +53,7 @@ class Engine(ABC):
     """
 
     dialect: Dialect
+    export_format: str  # the ending of exported files
     label: str  # the source as people may see it: never a password
     version: str  # the engine's name and version
     snapshot: str  # what is known of the state that the statements see, in words
@@ -70,6 +74,10 @@ class Engine(ABC):
     @abstractmethod
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         """The driver's error in our words; its text is not used, it can hold values and secrets."""
+
+    @abstractmethod
+    def exports(self) -> Path:
+        """A private folder for the files of statements that have an `into`; removed when the engine is closed."""
 
     @abstractmethod
     def table_names(self) -> list[TableName]:
@@ -157,7 +165,11 @@ class Engine(ABC):
             session = self._idle.pop()  # there are as many sessions as threads
             self._busy.add(session)
         try:
-            rows = session.execute(statement.sql)
+            rows: list[Row] = []
+            if statement.into is None:
+                rows = session.execute(statement.sql)
+            else:
+                session.export(statement.sql, statement.into)
         except Exception as error:  # noqa: BLE001 - drivers raise what they like; translate knows
             raise self.translate(error, statement.purpose) from None
         finally:

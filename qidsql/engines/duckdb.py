@@ -45,6 +45,10 @@ class DuckDBSession:
     def execute(self, sql: str) -> list[Row]:
         return self._cursor.execute(sql).fetchall()
 
+    def export(self, sql: str, path: Path) -> None:
+        target = exp.Literal.string(str(path)).sql("duckdb")
+        self._cursor.execute(f"COPY ({sql}) TO {target} (FORMAT parquet)")
+
     def cancel(self) -> None:
         self._cursor.interrupt()
 
@@ -61,6 +65,7 @@ class DuckDBEngine(Engine):
     """
 
     dialect = DUCKDB
+    export_format = "parquet"
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, label: str, workspace: Path, files: DataFiles | None = None
@@ -69,11 +74,15 @@ class DuckDBEngine(Engine):
         super().__init__([DuckDBSession(connection.cursor()) for _ in range(WORKERS)])
         self.label = label
         self._connection = connection
+        self._workspace = workspace
         self._files = files
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if files is not None:
             self.snapshot = "files read in place" if files.kind == "parquet" else "files parsed once, at the start"
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
+
+    def exports(self) -> Path:
+        return _exports(self._workspace)
 
     def release(self) -> None:
         self._connection.close()
@@ -138,7 +147,7 @@ def open_database(path: Path, label: str, options: Mapping[str, str]) -> DuckDBE
     """An engine on a database file, opened read-only. Raises SourceError, UsageError, Interrupted."""
     with _opening(label) as workspace:
         connection = duckdb.connect(str(path), read_only=True, config=_config(workspace, options))
-        _seal(connection, [])
+        _seal(connection, [], workspace)
         return DuckDBEngine(connection, label, workspace)
 
 
@@ -151,7 +160,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngi
         store = ":memory:" if files.kind == "parquet" else str(workspace / "parsed.duckdb")
         connection = duckdb.connect(store, config=settings)
         read_files(lambda sql: connection.execute(sql).fetchall(), files, reading)
-        _seal(connection, allowed_paths(files))
+        _seal(connection, allowed_paths(files), workspace)
         return DuckDBEngine(connection, label, workspace, files)
 
 
@@ -201,12 +210,20 @@ def _config(workspace: Path, options: Mapping[str, str]) -> dict[str, str | bool
     }
 
 
-def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:
+def _exports(workspace: Path) -> Path:
+    folder = workspace / "exports"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], workspace: Path) -> None:
     """Cuts the database off from other files and from settings, whatever a view's definition may try."""
     connection.execute("SET enable_progress_bar = false")
     if paths:
         array = exp.Array(expressions=[exp.Literal.string(path) for path in paths])
         connection.execute(f"SET allowed_paths = {array.sql('duckdb')}")
+    folders = exp.Array(expressions=[exp.Literal.string(f"{_exports(workspace)}/")])
+    connection.execute(f"SET allowed_directories = {folders.sql('duckdb')}")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
 

@@ -2,11 +2,13 @@
 
 import re
 import socket
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from os import dup
+from pathlib import Path
 
 import psycopg
 from psycopg import conninfo, pq
@@ -69,6 +71,16 @@ class PostgresSession:
             self.begin()
             return self.connection.execute(sql.encode()).fetchall()
 
+    def export(self, sql: str, path: Path) -> None:
+        with ExitStack() as open_until_done:
+            if not self._snapshot:
+                open_until_done.enter_context(self.connection.transaction())
+                self.begin()
+            file = open_until_done.enter_context(path.open("wb"))
+            cursor = open_until_done.enter_context(self.connection.cursor())
+            for block in open_until_done.enter_context(cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT csv)".encode())):
+                file.write(block)
+
     def attempt(self, sql: str) -> list[Row]:
         """As `execute`, but an error leaves the session as it was."""
         with self.connection.transaction():
@@ -97,11 +109,13 @@ class PostgresEngine(Engine):
     """A Postgres database. The first session exports its snapshot, the others import it; it reads the catalog too."""
 
     dialect = POSTGRES
+    export_format = "csv"
 
     def __init__(self, sessions: Sequence[PostgresSession], label: str, snapshot: bool) -> None:
         super().__init__(sessions)
         self.label = label
         self._catalog_session = sessions[0]
+        self._exports: tempfile.TemporaryDirectory[str] | None = None
         version, self.role, standby = self._catalog("session")[0]
         self.version = f"PostgreSQL {version}"
         place = " of a standby server" if standby else ""
@@ -109,6 +123,15 @@ class PostgresEngine(Engine):
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose)
+
+    def exports(self) -> Path:
+        if self._exports is None:
+            self._exports = tempfile.TemporaryDirectory(prefix="qidsql-")
+        return Path(self._exports.name)
+
+    def release(self) -> None:
+        if self._exports is not None:
+            self._exports.cleanup()
 
     def table_names(self) -> list[TableName]:
         return [_name(row) for row in self._catalog("tables") if row[5] is None]

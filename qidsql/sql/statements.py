@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
 
 from sqlglot import exp
@@ -19,11 +20,15 @@ ColumnNames: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Statement(Generic[Answer]):
-    """A question to an engine: its text, what it is for (in words, without values), and how to read the rows."""
+    """A question to an engine: its text, what it is for (in words, without values), and how to read the rows.
+
+    With `into` the engine writes the rows to that file of its exports, and there is none to read.
+    """
 
     sql: str
     purpose: str
     read: Callable[[list[Row]], Answer]
+    into: Path | None = None
 
 
 def integer(cell: object) -> int:

@@ -53,11 +53,13 @@ def fill(name: str, **holes: Filling) -> exp.Expr:
     return tree
 
 
-def _splice(place: exp.Placeholder, nodes: Sequence[exp.Expr]) -> None:
+def _splice(place: exp.Expr, nodes: Sequence[exp.Expr]) -> None:
     """Puts several nodes where one hole stood in a list."""
+    if isinstance(place.parent, exp.Ordered):  # ORDER BY :columns
+        return _splice(place.parent, [exp.Ordered(this=node.copy()) for node in nodes])
     parent, key = place.parent, place.arg_key
     assert parent is not None and key is not None
     before = parent.args[key]
-    assert isinstance(before, list), f"the hole :{place.name} does not stand in a list"
+    assert isinstance(before, list), f"the hole {place.sql()} does not stand in a list"
     copies = [node.copy() for node in nodes]
-    parent.set(key, [new for old in before for new in (copies if old is place else [old])])
+    return parent.set(key, [new for old in before for new in (copies if old is place else [old])])

@@ -10,6 +10,7 @@ from typing import Any
 from qidsql.schema import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
 from qidsql.sql.relation import Relation, relation
+from qidsql.sql.row_patterns import row_patterns
 from qidsql.sql.statements import (
     Statement,
     class_profiles,
@@ -44,6 +45,7 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "class_sizes", class_sizes(dialect, plain, ALL)
     yield "entity_profile", entity_profile(dialect, plain, ALL, 5, "person")
     yield "entity_sizes", class_sizes(dialect, plain, ALL, "person")
+    yield "row_patterns", Statement(row_patterns(dialect, plain, ALL), "row patterns", lambda rows: rows)
     yield "column_counts", column_counts(dialect, plain, ALL)
     where = _source(dialect, PLAIN, "ZIP >= '10' AND person IS NOT NULL")
     yield "where", class_profiles(dialect, where, [ALL], 5)

@@ -1,0 +1,61 @@
+"""The workbench: an embedded DuckDB of our own, for codes, masks and row numbers. Never for values of cells."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+from sqlglot import exp
+
+from qidsql.engines.duckdb import DuckDBEngine
+from qidsql.sql.statements import Row, Statement
+from qidsql.sql.templates import Filling, fill
+
+MEMORY_LIMIT = "1GB"  # what does not fit is spilled into the private folder
+
+
+class Workbench(DuckDBEngine):
+    """Working tables in a private temporary folder, which is removed when it is closed.
+
+    It reads files that other engines have exported, and writes files where it is told to.
+    """
+
+    def __init__(self, memory_limit: str = MEMORY_LIMIT) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="qidsql-"))
+        try:
+            connection = duckdb.connect(
+                str(folder / "workbench.duckdb"),
+                config={
+                    "temp_directory": str(folder / "spill"),
+                    "memory_limit": memory_limit,
+                    "autoinstall_known_extensions": False,
+                    "autoload_known_extensions": False,
+                },
+            )
+            connection.execute("SET enable_progress_bar = false")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        super().__init__(connection, "the workbench", folder)
+
+    def ask(self, template: str, purpose: str, deadline: float | None = None, **holes: Filling) -> list[Row]:
+        """The rows of a template of the folder `duckdb`. Raises Stopped, StatementError."""
+        sql = self.dialect.render(fill(f"duckdb/{template}", **holes))
+        return self.run(Statement(sql, purpose, lambda rows: rows), deadline)
+
+
+def exported(path: Path, types: Sequence[tuple[str, str]]) -> exp.Expr:
+    """What to select from for an exported file: parquet, or csv with these columns and types."""
+    name = exp.Literal.string(str(path))
+    if path.suffix == ".parquet":
+        return exp.func("read_parquet", name, dialect="duckdb")
+    columns = exp.Struct(
+        expressions=[
+            exp.PropertyEQ(this=exp.to_identifier(column), expression=exp.Literal.string(kind))
+            for column, kind in types
+        ]
+    )
+    settings = {"columns": columns, "auto_detect": exp.false()}
+    arguments = [exp.PropertyEQ(this=exp.to_identifier(key), expression=value) for key, value in settings.items()]
+    return exp.Anonymous(this="read_csv", expressions=[name, *arguments])
