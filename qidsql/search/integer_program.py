@@ -1,0 +1,111 @@
+"""Integer programs, solved by HiGHS: the one place that knows the solver.
+
+Floats propose and integers decide: callers check a solution by their own arithmetic, and a bound is the solver's,
+rounded up by less than its tolerance, since all costs are whole numbers.
+"""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from qidsql.errors import BudgetSpent, Interrupted, Stopped
+
+TOLERANCE = 1e-6
+TICK = 0.02  # seconds between looks at the solver
+
+
+@dataclass(slots=True)
+class IntegerProgram:
+    """Minimise the costs of variables from 0 to their upper ends, where each row of terms lies between two numbers."""
+
+    costs: list[int] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    whole: list[bool] = field(default_factory=list)
+    rows: list[tuple[float, float, Sequence[tuple[int, int]]]] = field(default_factory=list)
+
+    def variable(self, cost: int, upper: float = math.inf, whole: bool = True) -> int:
+        """A new variable's number. One that is not `whole` may take fractions."""
+        self.costs.append(cost)
+        self.upper.append(upper)
+        self.whole.append(whole)
+        return len(self.costs) - 1
+
+    def between(self, low: float, terms: Sequence[tuple[int, int]], high: float = math.inf) -> None:
+        """Demands low <= sum of coefficient * variable <= high; terms are (variable, coefficient)."""
+        self.rows.append((low, high, terms))
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The best values found (None: none), and what every solution costs at least.
+
+    `stopped` says why the solver ended before it could prove that nothing is better.
+    """
+
+    values: list[float] | None
+    lower_bound: int
+    stopped: Stopped | None = None
+
+
+def solve(program: IntegerProgram, deadline: float | None = None, start: Sequence[float] | None = None) -> Solution:
+    """Solves it to the end, to the deadline (of `time.monotonic`) or to Ctrl-C, from a solution that is known.
+
+    Asks no statement. The worst case is exponential; what was found and proved by then is returned.
+    """
+    import highspy
+    import numpy as np
+
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("mip_rel_gap", 0.0)
+    solver.setOptionValue("mip_abs_gap", 1 - 1e-4)  # costs are whole numbers: less than 1 apart is the optimum
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(program.costs), len(program.rows)
+    model.col_cost_ = np.array(program.costs, dtype=float)
+    model.col_lower_ = np.zeros(len(program.costs))
+    model.col_upper_ = np.array(program.upper, dtype=float)
+    model.row_lower_ = np.array([low for low, _, _ in program.rows], dtype=float)
+    model.row_upper_ = np.array([high for _, high, _ in program.rows], dtype=float)
+    model.integrality_ = [
+        highspy.HighsVarType.kInteger if whole else highspy.HighsVarType.kContinuous for whole in program.whole
+    ]
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = np.cumsum([0, *(len(terms) for _, _, terms in program.rows)])
+    model.a_matrix_.index_ = np.array([variable for _, _, terms in program.rows for variable, _ in terms], dtype=int)
+    model.a_matrix_.value_ = np.array([factor for _, _, terms in program.rows for _, factor in terms], dtype=float)
+    solver.passModel(model)
+    if start is not None:
+        given = highspy.HighsSolution()
+        given.col_value = list(start)
+        solver.setSolution(given)
+    if deadline is not None:
+        solver.setOptionValue("time_limit", max(0.0, deadline - time.monotonic()))
+    interrupted = _run(solver)
+    information = solver.getInfo()
+    found = information.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    values = list(solver.getSolution().col_value) if found else None
+    mixed = any(program.whole)
+    bound = information.mip_dual_bound if mixed else information.objective_function_value
+    least = math.ceil(bound - TOLERANCE) if math.isfinite(bound) else 0
+    if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+        return Solution(values, least)
+    if interrupted:
+        return Solution(values, least, Interrupted("interrupted; the integer program was not solved to the end"))
+    return Solution(values, least, BudgetSpent("the time for the integer program is used up"))
+
+
+def _run(solver: "highspy.Highs") -> bool:  # type: ignore[name-defined]  # noqa: F821
+    """Runs the solver beside this thread, which stays open for Ctrl-C. True when that came."""
+    solver.HandleUserInterrupt = True
+    result = solver.startSolve()
+    interrupted = False
+    while solver.is_solver_running():
+        try:
+            time.sleep(TICK)
+        except KeyboardInterrupt:
+            interrupted = True
+            solver.cancelSolve()
+    solver.joinSolve(result)
+    return interrupted

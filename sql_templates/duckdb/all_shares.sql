@@ -1,0 +1,2 @@
+-- Result: the shares: pattern, kept, size
+SELECT pattern, kept, size FROM shares

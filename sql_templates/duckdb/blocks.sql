@@ -1,0 +1,16 @@
+-- The groups in blocks of neighbours, about so many row patterns each, to be solved anew block by block.
+-- Parameters: :key    what the rows of a group have in common (see dissolve_group.sql)
+--             :order  the order of the groups, from common
+--             :block  row patterns in a block
+CREATE OR REPLACE TABLE blocks AS
+WITH placed AS (
+  SELECT pattern, kept, shares.size AS rows_there, :key AS common
+  FROM shares JOIN patterns USING (pattern)
+), chunks AS (
+  SELECT kept, common, CAST(FLOOR((SUM(COUNT(*)) OVER (ORDER BY :order, common, kept) - 1) / :block) AS INT) AS block
+  FROM placed
+  GROUP BY kept, common
+)
+SELECT block, pattern, kept, SUM(rows_there) AS size
+FROM placed JOIN chunks USING (kept, common)
+GROUP BY block, pattern, kept
