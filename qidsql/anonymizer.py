@@ -239,7 +239,7 @@ class Anonymizer:
 
     def _run(self, template: str, purpose: str, **holes: Filling) -> list[Row]:
         """The rows of a statement, which takes no time worth a deadline: at one the workbench would be lost."""
-        return self._bench.ask(template, purpose, **holes)
+        return self._bench.ask(template, purpose, None, **holes)
 
 
 def _node(text: str) -> exp.Expr:

@@ -15,6 +15,7 @@ FLOORS = [
     ["engines", "findings", "protect", "roles", "search_findings"],
     ["profiler", "progress", "report", "verdict"],
     ["difference_masks", "row_patterns", "sampler"],
+    ["anonymizer"],
     ["verbs"],
     ["api"],
     ["__init__", "options"],

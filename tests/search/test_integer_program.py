@@ -1,0 +1,74 @@
+"""The solver's answers against trying everything, and its ends before the end."""
+
+import _thread
+import itertools
+import threading
+import time
+from random import Random
+
+import pytest
+
+from qidsql.errors import BudgetSpent, Interrupted
+from qidsql.search.integer_program import IntegerProgram, solve
+
+
+def random_program(seed: int, columns: int, rows: int) -> IntegerProgram:
+    """A covering program with some upper ends, over 0/1 variables."""
+    draw, program = Random(seed), IntegerProgram()
+    variables = [program.variable(draw.randint(1, 9), 1) for _ in range(columns)]
+    for _ in range(rows):
+        chosen = draw.sample(variables, min(columns, draw.randint(2, 5)))
+        program.between(draw.randint(1, 2), [(each, draw.randint(1, 2)) for each in chosen])
+    program.between(0, [(each, 1) for each in variables], columns - 1)
+    return program
+
+
+def cheapest(program: IntegerProgram) -> int | None:
+    """By trying all values."""
+    costs = [
+        sum(cost * value for cost, value in zip(program.costs, values, strict=True))
+        for values in itertools.product((0, 1), repeat=len(program.costs))
+        if all(low <= sum(factor * values[each] for each, factor in terms) <= high for low, high, terms in program.rows)
+    ]
+    return min(costs, default=None)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_optimum(seed: int) -> None:
+    program = random_program(seed, columns=8, rows=6)
+    best, found = cheapest(program), solve(program)
+    if best is None:
+        assert found.values is None
+        return
+    assert found.values is not None
+    assert found.stopped is None
+    assert found.lower_bound == best
+    assert sum(c * round(value) for c, value in zip(program.costs, found.values, strict=True)) == best
+
+
+def hard_program() -> IntegerProgram:
+    """One that takes far longer than a test: 600 sets of 5 of 400 things to be hit."""
+    draw, program = Random(1), IntegerProgram()
+    variables = [program.variable(draw.randint(1, 9), 1) for _ in range(400)]
+    for _ in range(600):
+        program.between(1, [(each, 1) for each in draw.sample(variables, 5)])
+    return program
+
+
+HARD = hard_program()
+
+
+def test_a_deadline_leaves_the_best_found_and_a_bound() -> None:
+    found = solve(HARD, time.monotonic() + 1)
+    assert isinstance(found.stopped, BudgetSpent)
+    assert found.values is not None
+    cost = sum(c * round(value) for c, value in zip(HARD.costs, found.values, strict=True))
+    assert 0 < found.lower_bound < cost
+
+
+def test_ctrl_c_ends_it() -> None:
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    found = solve(HARD, time.monotonic() + 60)
+    timer.join()
+    assert isinstance(found.stopped, Interrupted)
