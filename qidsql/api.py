@@ -7,10 +7,9 @@ from fractions import Fraction
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.findings import AuditResult, ProfileResult
-from qidsql.policy import Policy, ratio
-from qidsql.question import Sampling, criterion
+from qidsql.policy import Policy
+from qidsql.question import asked
 from qidsql.question import wanted as wanted_by_name
-from qidsql.question import weights as column_weights
 from qidsql.search_findings import KeysResult, MaskResult
 from qidsql.verbs.audit import audit as run_audit
 from qidsql.verbs.keys import KeysQuestion
@@ -48,15 +47,15 @@ def audit(
     decimal it prints as: 0.9 is exactly 9/10. Raises QidsqlError's subclasses; a spent budget, a lost connection and
     Ctrl-C do not raise but make the verdict inconclusive.
     """
-    policy = Policy(
+    policy = Policy.read(
         k=k,
-        distinct=ratio(distinct, "distinct"),
-        separation=ratio(separation, "separation"),
-        rows_at_risk=ratio(rows_at_risk, "rows-at-risk"),
-        columns=_names(columns),
-        exclude=_names(exclude),
-        identifiers=_names(identifiers),
-        sensitive=_names(sensitive),
+        distinct=distinct,
+        separation=separation,
+        rows_at_risk=rows_at_risk,
+        columns=columns,
+        exclude=exclude,
+        identifiers=identifiers,
+        sensitive=sensitive,
         keep_identifiers=keep_identifiers,
         where=where,
         entity=entity,
@@ -80,7 +79,7 @@ def profile(
     nulls: str = "equal",
 ) -> ProfileResult:
     """The measures of one column set; the options are those of `qidsql profile`. Raises QidsqlError's subclasses."""
-    policy = Policy(k=k, columns=_names(columns), where=where, entity=entity, nulls=nulls)
+    policy = Policy.read(k=k, columns=columns, where=where, entity=entity, nulls=nulls)
     with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
         return run_profile(engine, table, policy)
 
@@ -113,25 +112,27 @@ def keys(
     `wanted` is "minimum" (the default), "minimal" or "all". Raises QidsqlError's subclasses; a spent budget, a lost
     connection and Ctrl-C do not raise but make the outcome inconclusive.
     """
-    policy = Policy(
-        k=violates or k,
-        distinct=ratio(distinct, "distinct"),
-        separation=ratio(separation, "separation"),
-        rows_at_risk=ratio(rows_at_risk, "rows-at-risk"),
-        columns=_names(columns),
-        exclude=_names(exclude),
-        where=where,
-        max_size=max_size,
-        max_statements=max_statements,
-        max_seconds=max_seconds,
-    )
     question = KeysQuestion(
-        policy,
-        criterion(policy.distinct, policy.separation, violates, policy.rows_at_risk, k),
-        wanted_by_name(wanted),
-        algorithm,
-        column_weights(weights),
-        Sampling(ratio(epsilon, "epsilon"), ratio(delta, "delta"), seed, verify),
+        **asked(
+            distinct=distinct,
+            separation=separation,
+            violates=violates,
+            rows_at_risk=rows_at_risk,
+            k=k,
+            epsilon=epsilon,
+            delta=delta,
+            seed=seed,
+            verify=verify,
+            weights=weights,
+            columns=columns,
+            exclude=exclude,
+            where=where,
+            max_size=max_size,
+            max_statements=max_statements,
+            max_seconds=max_seconds,
+        ),
+        wanted=wanted_by_name(wanted),
+        algorithm=algorithm,
     )
     with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
         return run_keys(engine, table, question)
@@ -161,29 +162,27 @@ def mask(
     max_seconds: float | None = None,
 ) -> MaskResult:
     """Which columns can be published together; the options are those of `qidsql mask`. Raises as `keys`."""
-    policy = Policy(
-        k=violates or k,
-        distinct=ratio(distinct, "distinct"),
-        separation=ratio(separation, "separation"),
-        rows_at_risk=ratio(rows_at_risk, "rows-at-risk"),
-        columns=_names(columns),
-        exclude=_names(exclude),
-        where=where,
-        max_statements=max_statements,
-        max_seconds=max_seconds,
-    )
     question = MaskQuestion(
-        policy,
-        criterion(policy.distinct, policy.separation, violates, policy.rows_at_risk, k),
-        exact,
-        column_weights(weights),
-        Sampling(ratio(epsilon, "epsilon"), ratio(delta, "delta"), seed, verify),
-        view,
-        role,
+        **asked(
+            distinct=distinct,
+            separation=separation,
+            violates=violates,
+            rows_at_risk=rows_at_risk,
+            k=k,
+            epsilon=epsilon,
+            delta=delta,
+            seed=seed,
+            verify=verify,
+            weights=weights,
+            columns=columns,
+            exclude=exclude,
+            where=where,
+            max_statements=max_statements,
+            max_seconds=max_seconds,
+        ),
+        exact=exact,
+        view=view,
+        role=role,
     )
     with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
         return run_mask(engine, table, question)
-
-
-def _names(given: Iterable[str] | str) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)

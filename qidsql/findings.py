@@ -1,13 +1,13 @@
 """What qidsql finds out, as frozen values. Reports, histories and programs see nothing else."""
 
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
 from qidsql.schema import Role
 from qidsql.version import __version__
+from qidsql.work import Work, head
 
 
 class Verdict(StrEnum):
@@ -118,15 +118,6 @@ class AuditResult:
 
     verdict: Verdict
     reason: str  # why, in one sentence
-    source: str
-    engine: str
-    table: str
-    kind: str
-    snapshot: str
-    started: datetime
-    seconds: float
-    policy: Policy
-    rows: int | None
     entities: int | None
     columns: tuple[ColumnFinding, ...]
     profile: ClassProfile | None  # of all audited columns together
@@ -134,28 +125,13 @@ class AuditResult:
     searches: tuple[SearchFinding, ...]
     withheld: tuple[Withheld, ...]
     least_withheld: LeastWithheld | None
-    statements: int
-    sets_profiled: int
-    unfinished: tuple[str, ...]
     assumptions: tuple[str, ...]  # what the verdict takes for granted
-    notes: tuple[str, ...]
+    work: Work
 
     def to_dict(self) -> dict[str, object]:
-        """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
+        """Plain lists, dicts, strings and numbers, ready for JSON."""
         return {
-            "format": 1,
-            "qidsql": __version__,
-            "verdict": str(self.verdict),
-            "reason": self.reason,
-            "source": self.source,
-            "engine": self.engine,
-            "table": self.table,
-            "kind": self.kind,
-            "snapshot": self.snapshot,
-            "started": self.started.isoformat(timespec="seconds"),
-            "seconds": round(self.seconds, 3),
-            "policy": self.policy.to_dict(),
-            "rows": self.rows,
+            **head(self.verdict, self.reason, self.work),
             "entities": self.entities,
             "columns": [column.to_dict() for column in self.columns],
             "profile": self.profile and self.profile.to_dict(),
@@ -165,15 +141,11 @@ class AuditResult:
                 for search in self.searches
                 for found in search.column_sets
             ],
-            "complete": not self.unfinished and all(search.complete for search in self.searches),
+            "complete": not self.work.unfinished and all(search.complete for search in self.searches),
             "searches": [search.to_dict() for search in self.searches],
             "withheld": [option.to_dict() for option in self.withheld],
             "least_withheld": self.least_withheld and self.least_withheld.to_dict(),
-            "statements": self.statements,
-            "sets_profiled": self.sets_profiled,
-            "unfinished": list(self.unfinished),
             "assumptions": list(self.assumptions),
-            "notes": list(self.notes),
         }
 
 

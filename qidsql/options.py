@@ -77,6 +77,9 @@ OutputOption = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="write the report to this file, not to stdout", show_default=False),
 ]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="print the statements asked first, and ask only the catalog")
+]
 ShowSqlOption = Annotated[bool, typer.Option("--show-sql", help="print each statement to stderr as it is answered")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="no progress, no words on stderr")]
 WorkersOption = Annotated[
@@ -94,6 +97,9 @@ MaxStatementsOption = Annotated[
 ]
 MaxSecondsOption = Annotated[
     float | None, typer.Option("--max-seconds", metavar="N", help="seconds to work at most", show_default=False)
+]
+MaxSizeOption = Annotated[
+    int | None, typer.Option("--max-size", metavar="N", help="largest column set to look for", show_default=False)
 ]
 DistinctOption = Annotated[
     str | None,

@@ -1,10 +1,15 @@
 """What to audit, and what is allowed: the options of one audit, checked."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from typing import Any
 
 from qidsql.errors import UsageError
 from qidsql.measures import Criterion, Distinct, RowsAtRisk, Separation, Violates, decimal
+
+RATIOS = ("distinct", "separation", "rows_at_risk")
+NAMES = ("columns", "exclude", "identifiers", "sensitive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class Policy:
     def __post_init__(self) -> None:
         if self.k < 2:
             raise UsageError(f"k must be at least 2, got {self.k}: every table is 1-anonymous")
-        for name in ("distinct", "separation", "rows_at_risk"):
+        for name in RATIOS:
             ratio: Fraction | None = getattr(self, name)
             if ratio is not None and not 0 < ratio <= 1:
                 raise UsageError(f"--{name.replace('_', '-')} must lie above 0 and at most at 1")
@@ -49,6 +54,19 @@ class Policy:
             raise UsageError(f"--nulls must be equal (a NULL is one more value), got {self.nulls}")
         if self.entity is not None and (self.distinct is not None or self.separation is not None):
             raise UsageError("--distinct and --separation measure rows; with --entity use --k or --rows-at-risk")
+
+    @classmethod
+    def read(cls, **options: Any) -> "Policy":
+        """A policy from options as people give them: ratios as text or number, one name or several or None.
+
+        Raises UsageError.
+        """
+        given = dict(options)
+        for name in RATIOS:
+            given[name] = ratio(given.get(name), name.replace("_", "-"))
+        for name in NAMES:
+            given[name] = names(given.get(name))
+        return cls(**given)
 
     def to_dict(self) -> dict[str, object]:
         """The options by their names; ratios as people type them."""
@@ -77,3 +95,8 @@ def ratio(text: str | float | Fraction | None, name: str) -> Fraction | None:
         return Fraction(written[:-1]) / 100 if written.endswith("%") else Fraction(written)
     except (ValueError, ZeroDivisionError):
         raise UsageError(f"--{name} must be a ratio such as 0.9, 9/10 or 90%, got {written}") from None
+
+
+def names(given: Iterable[str] | str | None) -> tuple[str, ...]:
+    """Names of columns as people give them: one, several or none."""
+    return (given,) if isinstance(given, str) else tuple(given or ())

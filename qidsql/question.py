@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any, TypedDict
 
 from qidsql.errors import UsageError
 from qidsql.measures import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.policy import Policy, ratio
 
 DELTA = Fraction(1, 100)
 
@@ -29,13 +31,43 @@ class Sampling:
     verify: bool = True
 
     def __post_init__(self) -> None:
-        for name, ratio in (("epsilon", self.epsilon), ("delta", self.delta)):
-            if ratio is not None and not 0 < ratio < 1:
+        for name, share in (("epsilon", self.epsilon), ("delta", self.delta)):
+            if share is not None and not 0 < share < 1:
                 raise UsageError(f"--{name} must lie between 0 and 1")
 
     @property
     def asked(self) -> bool:
         return self != Sampling()
+
+
+class Asked(TypedDict):
+    """What every search is asked."""
+
+    policy: Policy
+    criterion: Criterion
+    weights: dict[str, int]
+    sampling: Sampling
+
+
+def asked(
+    *,
+    violates: int | None = None,
+    k: int = 5,
+    weights: str | Mapping[str, int] | None = None,
+    epsilon: str | float | Fraction | None = None,
+    delta: str | float | Fraction | None = None,
+    seed: int | None = None,
+    verify: bool = True,
+    **options: Any,
+) -> Asked:
+    """What a search is asked, from options as people give them; `options` are those of `Policy`. Raises UsageError."""
+    policy = Policy.read(k=violates or k, **options)
+    return Asked(
+        policy=policy,
+        criterion=criterion(policy.distinct, policy.separation, violates, policy.rows_at_risk, k),
+        weights=column_weights(weights),
+        sampling=Sampling(ratio(epsilon, "epsilon"), ratio(delta, "delta"), seed, verify),
+    )
 
 
 def wanted(text: str | None) -> Wanted | None:
@@ -70,7 +102,7 @@ def criterion(
     return given[0] if given else Key()
 
 
-def weights(given: str | Mapping[str, int] | None) -> dict[str, int]:
+def column_weights(given: str | Mapping[str, int] | None) -> dict[str, int]:
     """Column weights as people type them: age=3,zip=2. Raises UsageError."""
     if not isinstance(given, str):
         return dict(given or {})

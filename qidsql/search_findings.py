@@ -2,14 +2,12 @@
 
 from collections import Counter
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from qidsql.measures import ClassProfile, decimal
-from qidsql.policy import Policy
 from qidsql.question import Wanted
 from qidsql.search.result import Certificate
-from qidsql.version import __version__
+from qidsql.work import Work, head
 
 
 class Outcome(StrEnum):
@@ -18,40 +16,19 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What was searched, and what it took. `policy` holds the options that every search has."""
+class SearchWork(Work):
+    """What was searched, and what it took."""
 
-    source: str
-    engine: str
-    table: str
-    kind: str
-    snapshot: str
-    started: datetime
-    seconds: float
-    policy: Policy
-    rows: int | None
     columns: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]  # column and reason
     weights: dict[str, int]  # of the columns that weigh more than 1
-    statements: int
-    sets_profiled: int
-    unfinished: tuple[str, ...]
-    notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, object]:
         return {
-            **{name: getattr(self, name) for name in ("source", "engine", "table", "kind", "snapshot")},
-            "started": self.started.isoformat(timespec="seconds"),
-            "seconds": round(self.seconds, 3),
-            "policy": self.policy.to_dict(),
-            "rows": self.rows,
+            **Work.to_dict(self),
             "columns": list(self.columns),
             "left_out": [{"name": name, "reason": reason} for name, reason in self.left_out],
             "weights": self.weights,
-            "statements": self.statements,
-            "sets_profiled": self.sets_profiled,
-            "unfinished": list(self.unfinished),
-            "notes": list(self.notes),
         }
 
 
@@ -95,7 +72,7 @@ class KeysResult:
     certificate: Certificate | None
     profile: ClassProfile | None
     shown: int  # how many sets a report for people lists
-    work: Work
+    work: SearchWork
 
     @property
     def by_size(self) -> dict[int, int]:
@@ -105,7 +82,7 @@ class KeysResult:
     def to_dict(self) -> dict[str, object]:
         """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
         return {
-            **_head(self.outcome, self.reason, self.work),
+            **head(self.outcome, self.reason, self.work),
             "criterion": self.criterion,
             "wanted": str(self.wanted),
             "algorithm": self.algorithm,
@@ -144,12 +121,12 @@ class MaskResult:
     profile: ClassProfile | None  # of the published columns, on the full table
     certificate: Certificate | None
     script: tuple[str, ...]
-    work: Work
+    work: SearchWork
 
     def to_dict(self) -> dict[str, object]:
         """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
         return {
-            **_head(self.outcome, self.reason, self.work),
+            **head(self.outcome, self.reason, self.work),
             "criterion": self.criterion,
             "algorithm": self.algorithm,
             "published": list(self.published),
@@ -162,17 +139,6 @@ class MaskResult:
             "certificate": _certificate(self.certificate),
             "script": list(self.script),
         }
-
-
-def _head(outcome: Outcome, reason: str, work: Work) -> dict[str, object]:
-    """What the dicts of all results begin with."""
-    return {
-        "format": 1,
-        "qidsql": __version__,
-        "verdict": str(outcome),
-        "reason": reason,
-        **work.to_dict(),
-    }
 
 
 def _certificate(certificate: Certificate | None) -> dict[str, object] | None:

@@ -58,7 +58,7 @@ def test_what_a_spent_budget_has_proved_stands(store: Store) -> None:
         result = audit(engine, "t", Policy(k=5, max_statements=2 if store.name == "duckdb" else 3))
     assert result.verdict is Verdict.VIOLATION
     assert "alone" in result.reason
-    assert result.unfinished
+    assert result.work.unfinished
     assert all(column.profile is not None for column in result.columns)
 
 

@@ -13,7 +13,7 @@ from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
 from qidsql.measures import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.policy import Policy
-from qidsql.question import Sampling, Wanted, criterion, wanted, weights
+from qidsql.question import Sampling, Wanted, column_weights, criterion, wanted
 from qidsql.report import terminal
 from qidsql.search_findings import KeysResult, Outcome
 from qidsql.verbs.keys import ALGORITHMS, KeysQuestion, keys
@@ -236,13 +236,13 @@ def test_options_that_contradict_each_other_are_refused(options: dict[str, objec
 
 
 def test_options_are_read_as_people_type_them() -> None:
-    assert weights("age=3, zip=2") == {"age": 3, "zip": 2}
-    assert weights(None) == {}
+    assert column_weights("age=3, zip=2") == {"age": 3, "zip": 2}
+    assert column_weights(None) == {}
     assert wanted("all") is Wanted.ALL
     assert criterion() == Key()
     for wrong in ("age", "age=0", "age=-1", "=3"):
         with pytest.raises(UsageError, match="--weights"):
-            weights(wrong)
+            column_weights(wrong)
     with pytest.raises(UsageError, match="choose one"):
         criterion(distinct=Fraction(1, 2), violates=5)
     with pytest.raises(UsageError, match="at least 2"):

@@ -19,7 +19,8 @@ import qidsql
 
 result = qidsql.audit(sys.argv[1], max_statements=8)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-print(json.dumps({"peak_mb": peak, "rows": result.rows, "verdict": result.verdict, "classes": result.profile.classes}))
+facts = {"rows": result.work.rows, "verdict": result.verdict, "classes": result.profile.classes}
+print(json.dumps({"peak_mb": peak, **facts}))
 """
 
 

@@ -7,7 +7,7 @@ from rich.text import Text
 from qidsql.figures import count, plural, seconds, some
 from qidsql.measures import decimal
 from qidsql.search.result import Certificate
-from qidsql.search_findings import Outcome, Work
+from qidsql.search_findings import Outcome, SearchWork
 
 COLOURS = {Outcome.FINISHED: "bold green", Outcome.INCONCLUSIVE: "bold yellow"}
 
@@ -20,7 +20,7 @@ def head(console: Console, outcome: Outcome, reason: str) -> None:
     console.print()
 
 
-def facts(work: Work) -> Table:
+def facts(work: SearchWork) -> Table:
     """A grid that begins with what was searched."""
     grid = _grid()
     rows = "" if work.rows is None else f", {plural(work.rows, 'row')}"
@@ -51,7 +51,7 @@ def certificate(rests_on: Certificate) -> str:
     )
 
 
-def foot(console: Console, work: Work) -> None:
+def foot(console: Console, work: SearchWork) -> None:
     """What the search took, and what it left undone."""
     console.print()
     for unfinished in work.unfinished:

@@ -4,6 +4,7 @@ import io
 import shlex
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.padding import Padding
@@ -17,14 +18,14 @@ from qidsql.policy import Policy
 from qidsql.report import keys, mask
 from qidsql.search_findings import KeysResult, MaskResult
 
+Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult
+
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
 BAR = 28
 
 
-def render(
-    result: AuditResult | ProfileResult | KeysResult | MaskResult, width: int = 110, colour: bool = False
-) -> str:
+def render(result: Result, width: int = 110, colour: bool = False) -> str:
     """The report as text of at most `width` columns."""
     console = Console(
         file=io.StringIO(),
@@ -52,7 +53,7 @@ def _audit(console: Console, result: AuditResult) -> None:
     _columns(console, result)
     for search in result.searches:
         _search(console, search, result)
-    _sizes(console, result.class_sizes, result.policy)
+    _sizes(console, result.class_sizes, result.work.policy)
     _withheld(console, result)
     _foot(console, result)
 
@@ -101,20 +102,20 @@ def _head(console: Console, result: AuditResult) -> None:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(no_wrap=True)
     facts.add_column(overflow="fold")
-    rows = "" if result.rows is None else ", " + plural(result.rows, "row")
-    if result.policy.where:
+    rows = "" if result.work.rows is None else ", " + plural(result.work.rows, "row")
+    if result.work.policy.where:
         rows += " that meet --where"
     if result.entities is not None:
-        rows += f", {count(result.entities)} entities ({result.policy.entity})"
-    facts.add_row("Source", f"{result.source}, {result.kind} {result.table}{rows}")
-    facts.add_row("", f"{result.engine}; {result.snapshot}")
+        rows += f", {count(result.entities)} entities ({result.work.policy.entity})"
+    facts.add_row("Source", f"{result.work.source}, {result.work.kind} {result.work.table}{rows}")
+    facts.add_row("", f"{result.work.engine}; {result.work.snapshot}")
     audited = [column.name for column in result.columns if column.audited]
     facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. A NULL counts as a value of its own.")
     for reason, names in _left_out(result).items():
         facts.add_row("Left out", f"{some(names)}: {reason}")
     for number, assumption in enumerate(result.assumptions):
         facts.add_row("" if number else "Assumed", assumption)
-    for note in result.notes:
+    for note in result.work.notes:
         facts.add_row("Note", note)
     console.print(facts)
 
@@ -133,12 +134,12 @@ def _columns(console: Console, result: AuditResult) -> None:
         return
     typed, narrow = console.width >= 100, console.width < 80
     what_if = any(column.without is not None for column in measured)
-    table = _measures_table(result.policy, narrow, "Column", *(["Type"] if typed else []))
-    table.columns[-1].header = f"Below {result.policy.k} alone"
+    table = _measures_table(result.work.policy, narrow, "Column", *(["Type"] if typed else []))
+    table.columns[-1].header = f"Below {result.work.policy.k} alone"
     if not narrow:
         table.add_column("NULLs", justify="right", no_wrap=True)
     if what_if:
-        table.add_column(f"Below {result.policy.k} without it", justify="right", no_wrap=not narrow)
+        table.add_column(f"Below {result.work.policy.k} without it", justify="right", no_wrap=not narrow)
     for column in measured:
         assert column.profile is not None
         cells = [column.name if column.audited else f"{column.name} (identifier)", *([column.type] if typed else [])]
@@ -161,7 +162,7 @@ def _search(console: Console, search: SearchFinding, result: AuditResult) -> Non
     if not search.column_sets:
         return
     narrow = console.width < 80
-    table = _measures_table(result.policy, narrow, "", "Column set")
+    table = _measures_table(result.work.policy, narrow, "", "Column set")
     for number, found in enumerate(search.column_sets[:SHOWN_SETS], 1):
         table.add_row(str(number), " + ".join(found.columns), *_measures(found.profile, narrow))
     console.print(table)
@@ -214,7 +215,7 @@ def _bar(part: int, total: int) -> str:
 def _withheld(console: Console, result: AuditResult) -> None:
     if not result.withheld or result.profile is None:
         return
-    k = result.policy.k
+    k = result.work.policy.k
     console.print()
     console.print(Text("What would help most", style="bold"))
     grid = Table.grid(padding=(0, 2))
@@ -240,11 +241,11 @@ def _withheld(console: Console, result: AuditResult) -> None:
 
 def _foot(console: Console, result: AuditResult) -> None:
     console.print()
-    for unfinished in result.unfinished:
+    for unfinished in result.work.unfinished:
         console.print(_hanging(Text("Unfinished", style="yellow"), Text(unfinished), 13))
     console.print(
-        f"{plural(result.statements, 'statement')}, {seconds(result.seconds)}, "
-        f"{plural(result.sets_profiled, 'column set')} profiled; only read, no cell value left the engine."
+        f"{plural(result.work.statements, 'statement')}, {seconds(result.work.seconds)}, "
+        f"{plural(result.work.sets_profiled, 'column set')} profiled; only read, no cell value left the engine."
     )
     following = _next(result)
     if following:
@@ -253,7 +254,11 @@ def _foot(console: Console, result: AuditResult) -> None:
 
 def _next(result: AuditResult) -> str:
     """The command that a reader would probably want to run now; empty when there is nothing to add."""
-    source, table, options = shlex.quote(result.source), shlex.quote(result.table), _options(result.policy)
+    source, table, options = (
+        shlex.quote(result.work.source),
+        shlex.quote(result.work.table),
+        _options(result.work.policy),
+    )
     recognised = [column.name for column in result.columns if column.recognised]
     worst = next((found for search in result.searches for found in search.column_sets), None)
     if worst is not None:
@@ -261,7 +266,7 @@ def _next(result: AuditResult) -> str:
         return f"qidsql profile {source} {table}{columns}{options}"
     if recognised:
         named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)
-        return f"qidsql audit {source} {table}{_roles(result.policy)}{named}{options}"
+        return f"qidsql audit {source} {table}{_roles(result.work.policy)}{named}{options}"
     return ""
 
 

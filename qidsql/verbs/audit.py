@@ -45,6 +45,7 @@ from qidsql.search.result import Found, SearchResult
 from qidsql.sql.statements import Statement
 from qidsql.verbs.searching import table_profiler
 from qidsql.verdict import assumptions, judge
+from qidsql.work import Work
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
 WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
@@ -107,15 +108,6 @@ def audit(
     return AuditResult(
         verdict=verdict,
         reason=reason,
-        source=engine.label,
-        engine=engine.version,
-        table=str(described.name),
-        kind=described.kind,
-        snapshot=engine.snapshot,
-        started=started,
-        seconds=time.monotonic() - clock,
-        policy=policy,
-        rows=draft.rows,
         entities=_entities(draft, policy),
         columns=tuple(draft.columns),
         profile=draft.profile,
@@ -123,11 +115,22 @@ def audit(
         searches=tuple(draft.searches),
         withheld=tuple(draft.withheld),
         least_withheld=draft.least_withheld,
-        statements=engine.asked - asked,
-        sets_profiled=draft.sets_profiled,
-        unfinished=tuple(draft.unfinished),
         assumptions=assumptions(policy, draft.columns),
-        notes=described.notes + _notes(described, draft.columns),
+        work=Work(
+            source=engine.label,
+            engine=engine.version,
+            table=name,
+            kind=described.kind,
+            snapshot=engine.snapshot,
+            started=started,
+            seconds=time.monotonic() - clock,
+            policy=policy,
+            rows=draft.rows,
+            statements=engine.asked - asked,
+            sets_profiled=draft.sets_profiled,
+            unfinished=tuple(draft.unfinished),
+            notes=described.notes + _notes(described, draft.columns),
+        ),
     )
 
 

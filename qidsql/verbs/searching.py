@@ -11,7 +11,7 @@ from qidsql.profiler import Budget, TableProfiler
 from qidsql.roles import assign_roles, audited_columns
 from qidsql.sampler import TableSampler
 from qidsql.schema import Column, Role, Table, names_of
-from qidsql.search_findings import Work
+from qidsql.search_findings import SearchWork
 from qidsql.sql.relation import relation
 
 
@@ -51,9 +51,9 @@ class Searching:
     def sampler(self, seed: int) -> TableSampler:
         return TableSampler(self.profiler, self.table, self._columns, seed, self._policy.where)
 
-    def work(self, rows: int | None, unfinished: Sequence[str]) -> Work:
+    def work(self, rows: int | None, unfinished: Sequence[str]) -> SearchWork:
         """What it took, up to now."""
-        return Work(
+        return SearchWork(
             source=self._engine.label,
             engine=self._engine.version,
             table=str(self.table.name),

@@ -253,7 +253,7 @@ def test_three_hundred_columns(duckdb_store: DuckDBStore) -> None:
     result = qidsql.audit(duckdb_store.url, "wide", k=5)
     assert result.verdict == "violation"
     assert len(result.columns) == 300
-    assert result.unfinished
+    assert result.work.unfinished
     assert not result.to_dict()["complete"]
 
 

@@ -159,7 +159,7 @@ def test_a_statement_timeout_leaves_the_audit_inconclusive(slow: PostgresStore) 
     with slow.connect(statement_seconds=1) as engine:
         result = audit(engine, "v", Policy())
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "statement_timeout" in result.unfinished[0]
+    assert "statement_timeout" in result.work.unfinished[0]
     assert engine.closed
 
 
@@ -168,7 +168,7 @@ def test_a_lower_statement_timeout_of_the_role_is_kept(slow: PostgresStore, read
     with slow.connect_as(reader) as engine:
         result = audit(engine, "v", Policy())
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "statement_timeout" in result.unfinished[0]
+    assert "statement_timeout" in result.work.unfinished[0]
 
 
 def test_a_time_budget_ends_a_single_long_statement_on_the_server(slow: PostgresStore) -> None:
@@ -176,7 +176,7 @@ def test_a_time_budget_ends_a_single_long_statement_on_the_server(slow: Postgres
     with connect(url) as engine:
         result = audit(engine, "v", Policy(max_seconds=0.5))
         assert result.verdict is Verdict.INCONCLUSIVE
-        assert "--max-seconds" in result.unfinished[0]
+        assert "--max-seconds" in result.work.unfinished[0]
         wait_until(lambda: not look("pid"), 5)
 
 
@@ -208,7 +208,7 @@ def test_what_was_known_before_the_loss_stands(people: PostgresStore) -> None:
     with connect(url) as engine:
         engine.watchers.append(lambda _: engine.asked == 4 and look("pg_terminate_backend(pid)") and None)
         result = audit(engine, "t", Policy())
-    assert "connection to Postgres was lost" in result.unfinished[0]
+    assert "connection to Postgres was lost" in result.work.unfinished[0]
     assert result.verdict is Verdict.VIOLATION
     assert result.profile is not None
 

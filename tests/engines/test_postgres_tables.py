@@ -69,7 +69,7 @@ def test_any_name_of_a_table_and_its_columns(postgres_store: PostgresStore, name
     )
     for typed in (name, f"{postgres_store.schema}.{name}", quoted(name), f"{postgres_store.schema}.{quoted(name)}"):
         result = audited(postgres_store, typed, Policy(k=2, where=f"{quoted(name)} >= 0", entity="other"))
-        assert result.table == f"{postgres_store.schema}.{name}"
+        assert result.work.table == f"{postgres_store.schema}.{name}"
         assert [finding.name for finding in result.columns] == [name, "other"]
         assert result.profile is not None
         assert result.profile.classes == 2
@@ -112,8 +112,8 @@ def test_views_and_materialized_views(people: PostgresStore) -> None:
     people.execute("CREATE VIEW v AS SELECT a, upper(b) AS b FROM t; CREATE MATERIALIZED VIEW m AS SELECT * FROM t")
     assert (audited(people, "v").kind, audited(people, "v").verdict) == ("view", Verdict.PASS)
     result = audited(people, "m")
-    assert (result.kind, result.verdict) == ("materialized view", Verdict.PASS)
-    assert "last refresh" in result.notes[0]
+    assert (result.work.kind, result.verdict) == ("materialized view", Verdict.PASS)
+    assert "last refresh" in result.work.notes[0]
 
 
 def test_a_materialized_view_that_was_never_filled_is_refused(people: PostgresStore) -> None:
@@ -170,8 +170,8 @@ def test_foreign_tables(postgres_store: PostgresStore, tmp_path: Path) -> None:
             f"CREATE FOREIGN TABLE f (a int) SERVER files OPTIONS (filename '{file}', format 'csv')"
         )
         result = audited(postgres_store, "f")
-        assert (result.kind, result.rows, result.verdict) == ("foreign table", 2, Verdict.PASS)
-        assert "no snapshot covers them" in result.notes[0]
+        assert (result.work.kind, result.work.rows, result.verdict) == ("foreign table", 2, Verdict.PASS)
+        assert "no snapshot covers them" in result.work.notes[0]
         file.unlink()
         assert isinstance(refusal(postgres_store, "f"), StatementError)
 
@@ -200,7 +200,7 @@ def test_no_columns_at_all(postgres_store: PostgresStore) -> None:
 def test_one_row_and_one_column(postgres_store: PostgresStore) -> None:
     postgres_store.execute("CREATE TABLE t AS SELECT 1 AS a")
     result = audited(postgres_store)
-    assert (result.verdict, result.rows) == (Verdict.VIOLATION, 1)
+    assert (result.verdict, result.work.rows) == (Verdict.VIOLATION, 1)
 
 
 def test_three_hundred_columns(postgres_store: PostgresStore) -> None:

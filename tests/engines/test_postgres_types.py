@@ -99,7 +99,7 @@ def test_every_type_is_compared_as_a_reader_would(all_types: PostgresStore) -> N
 
 def test_the_note_names_the_columns_compared_by_their_text(all_types: PostgresStore) -> None:
     result = audited(all_types, Policy(columns=("c0", "c3", "c28")))
-    assert [note.partition(":")[0] for note in result.notes] == ["c0, c3"]
+    assert [note.partition(":")[0] for note in result.work.notes] == ["c0, c3"]
 
 
 @pytest.mark.parametrize("entity", ["c0", "c11", "c17", "c18"])
@@ -153,7 +153,7 @@ def test_a_collation_that_merges_texts_is_not_trusted(
         result = audited(postgres_store, Policy(columns=("name",)), table)
         assert result.profile is not None
         assert result.profile.classes == 2
-        assert [note.partition(",")[0] for note in result.notes] == ["name: compared byte by byte"]
+        assert [note.partition(",")[0] for note in result.work.notes] == ["name: compared byte by byte"]
 
 
 def test_a_range_over_a_merging_collation_is_not_trusted(postgres_store: PostgresStore, loose_collation: str) -> None:

@@ -1,0 +1,98 @@
+"""What commands do alike: open the source, show progress, write what came out, end with its exit code."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from qidsql.commands.streams import put, say, write
+from qidsql.options import Format
+
+if TYPE_CHECKING:
+    from qidsql.engines.base import Engine
+    from qidsql.report.terminal import Result
+    from qidsql.sql.statements import Statement
+
+PRETTY_STATEMENTS = 50  # laid out for reading in a dry run; that takes far longer than the statements' making
+
+
+class ExitCode(IntEnum):
+    """What a run of qidsql tells a script."""
+
+    PASS = 0
+    VIOLATION = 1
+    ERROR = 2
+    INCONCLUSIVE = 3
+
+
+ENDS = {"pass": ExitCode.PASS, "finished": ExitCode.PASS, "violation": ExitCode.VIOLATION}  # any other: inconclusive
+
+
+def source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:
+    """A single argument names the table when QIDSQL_URL names the source and no file has that name."""
+    if source and table is None and os.environ.get("QIDSQL_URL") and not Path(source).exists():
+        if source.startswith("env:") or any(sign in source for sign in "*?/=@"):
+            return source, table
+        return None, source
+    return source, table
+
+
+def opened(source: str | None, workers: int = 1, snapshot: bool = True, show_sql: bool = False) -> "Engine":
+    """The source, connected. Raises SourceError, AccessError, UsageError."""
+    from qidsql.engines.connect import connect
+
+    engine = connect(source, workers=workers, snapshot=snapshot)
+    if show_sql:
+        engine.watchers.append(lambda asked: put(_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
+    return engine
+
+
+def showing_progress(engine: "Engine", quiet: bool) -> "AbstractContextManager[Callable[[str], None]]":
+    """Shows on stderr what is going on; gives the function that tells the stage."""
+    from qidsql.progress import progress
+
+    return progress(engine, sys.stderr, quiet or sys.stderr is None)
+
+
+def write_script(engine: "Engine", statements: "Sequence[Statement[Any]]", output: Path | None) -> None:
+    """What a dry run writes: the statements that would be asked first."""
+    from qidsql.figures import plural
+
+    parts = [_sql(engine, statement.purpose, statement.sql) for statement in statements[:PRETTY_STATEMENTS]]
+    parts += [f"-- {statement.purpose}\n{statement.sql};\n" for statement in statements[PRETTY_STATEMENTS:]]
+    end = (
+        f"\n-- {plural(len(statements), 'statement')} at least; later ones depend on the answers. "
+        f"Nothing was asked but the catalog.\n"
+    )
+    write("\n".join(parts) + end, output)
+
+
+def finish(result: "Result", verdict: str, reason: str, format: Format, output: Path | None, quiet: bool) -> None:
+    """Writes the report, and ends with the verdict's exit code. Raises UsageError."""
+    write(render(result, format, output), output)
+    if output is not None and not quiet:
+        say(f"{verdict}: {reason}")
+    raise typer.Exit(ENDS.get(verdict, ExitCode.INCONCLUSIVE))
+
+
+def render(result: "Result", format: Format, output: Path | None) -> str:
+    """The report as text: in colour and in its width for a terminal."""
+    if format is Format.json:
+        from qidsql.report import json
+
+        return json.render(result)
+    from qidsql.report import terminal
+
+    on_screen = output is None and sys.stdout is not None and sys.stdout.isatty()
+    width = max(60, min(140, shutil.get_terminal_size((120, 24)).columns)) if output is None else 120
+    return terminal.render(result, width, colour=on_screen and not os.environ.get("NO_COLOR"))
+
+
+def _sql(engine: "Engine", purpose: str, statement: str) -> str:
+    return f"-- {purpose}\n{engine.dialect.pretty(statement)};\n"

@@ -1,0 +1,44 @@
+"""What a command was put to, and what it took: the account that every result carries."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from qidsql.policy import Policy
+from qidsql.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Source, table and options, and what the answer took. `unfinished` says in words what is left undone."""
+
+    source: str
+    engine: str
+    table: str
+    kind: str
+    snapshot: str
+    started: datetime
+    seconds: float
+    policy: Policy
+    rows: int | None
+    statements: int
+    sets_profiled: int
+    unfinished: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            **{name: getattr(self, name) for name in ("source", "engine", "table", "kind", "snapshot")},
+            "started": self.started.isoformat(timespec="seconds"),
+            "seconds": round(self.seconds, 3),
+            "policy": self.policy.to_dict(),
+            "rows": self.rows,
+            "statements": self.statements,
+            "sets_profiled": self.sets_profiled,
+            "unfinished": list(self.unfinished),
+            "notes": list(self.notes),
+        }
+
+
+def head(verdict: str, reason: str, work: Work) -> dict[str, object]:
+    """What the dicts of all results begin with. `format` changes when a key changes its meaning."""
+    return {"format": 1, "qidsql": __version__, "verdict": str(verdict), "reason": reason, **work.to_dict()}
