@@ -16,7 +16,7 @@ FLOORS = [
     ["findings", "search_findings"],
     ["profiler", "progress", "report", "verdict"],
     ["difference_masks", "row_patterns", "sampler"],
-    ["anonymizer"],
+    ["anonymizer", "suppression_plan"],
     ["verbs"],
     ["api"],
     ["__init__", "options"],

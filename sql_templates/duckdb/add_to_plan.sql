@@ -1,0 +1,4 @@
+-- Patterns enter the plan, each with the smallest number among the column sets found for it.
+-- Parameters: :found  pattern, mask
+INSERT INTO plan
+SELECT pattern, MIN(mask) FROM :found GROUP BY pattern

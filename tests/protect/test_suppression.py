@@ -1,0 +1,182 @@
+"""The optimal suppression plan against Wilson's own definition: the lightest cells that hit every unsafe combination."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import pytest
+
+from qidsql.engines.duckdb_workbench import Workbench
+from qidsql.errors import UsageError
+from qidsql.protect.suppression import Difference, Levels, blocks, lightest_union, radius
+from qidsql.row_patterns import RowPatterns
+from qidsql.sql.statements import Statement
+from qidsql.suppression_plan import SuppressionPlan, _Planner
+
+TABLES = 500 if os.environ.get("QIDSQL_TEST_FULL") else 25
+Record = tuple[int | None, ...]
+
+
+def weigh(mask: int, weights: Sequence[int]) -> int:
+    return sum(weight for place, weight in enumerate(weights) if mask >> place & 1)
+
+
+def agree(one: Record, other: Record, columns: int, wildcard: bool) -> bool:
+    return all(
+        one[place] == other[place] or (wildcard and (one[place] is None or other[place] is None))
+        for place in range(len(one))
+        if columns >> place & 1
+    )
+
+
+def minimal_unsafe(rows: Sequence[Record], record: Record, k: int, wildcard: bool = False) -> list[int]:
+    """The minimal column sets on which fewer than k rows agree with the record [Wilson, section 2; k > 2 likewise]."""
+    found: list[int] = []
+    for columns in sorted(range(1 << len(record)), key=lambda mask: (mask.bit_count(), mask)):
+        if any(smaller & ~columns == 0 for smaller in found):
+            continue
+        if sum(agree(record, row, columns, wildcard) for row in rows) < k:
+            found.append(columns)
+    return found
+
+
+def lightest_hitting_set(sets: Sequence[int], weights: Sequence[int]) -> int:
+    """The lightest column set that hits all; the smallest number among equals. Brute force."""
+    every = range(1 << len(weights))
+    return min((m for m in every if all(m & each for each in sets)), key=lambda m: (weigh(m, weights), m))
+
+
+def random_rows(random: Random) -> list[Record]:
+    columns, rows = random.randint(1, 5), random.randint(5, 14)
+    values = [random.randint(1, 4) for _ in range(columns)]
+    return [tuple(None if random.random() < 0.1 else random.randint(1, each) for each in values) for _ in range(rows)]
+
+
+def patterns_of(bench: Workbench, rows: Sequence[Record]) -> RowPatterns:
+    """The rows as patterns, coded by their values, which are small integers from 1 on."""
+    sizes = Counter(tuple(cell or 0 for cell in row) for row in rows)
+    columns = [f"c{place}" for place in range(len(rows[0]))]
+    values = ", ".join(str((number, sizes[each], *each)) for number, each in enumerate(sorted(sizes)))
+    made = (
+        f"CREATE OR REPLACE TABLE patterns AS SELECT * FROM (VALUES {values}) AS v(pattern, size, {', '.join(columns)})"
+    )
+    bench.run(Statement(made, "patterns", lambda rows: rows))
+    largest = tuple(max(each[place] for each in sizes) for place in range(len(columns)))
+    return RowPatterns(bench, tuple(columns), len(rows), len(sizes), largest)
+
+
+def planned(
+    bench: Workbench, rows: Sequence[Record], k: int, weights: Sequence[int] | None = None, wildcard: bool = False
+) -> tuple[SuppressionPlan, list[int]]:
+    """The plan, and its mask for every row."""
+    plan = SuppressionPlan.of(patterns_of(bench, rows), k, weights, wildcard=wildcard)
+    asked = "SELECT mask, patterns.* EXCLUDE (pattern, size) FROM plan JOIN patterns USING (pattern)"
+    found = bench.run(Statement(asked, "all", lambda rows: rows))
+    masks = {tuple(int(str(code)) for code in codes): int(str(mask)) for mask, *codes in found}
+    return plan, [masks[tuple(cell or 0 for cell in row)] for row in rows]
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Workbench]:
+    with Workbench() as found:
+        yield found
+
+
+WAYS = ["cheapest", "by column sets", "by blocks", "by all pairs"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
+    k: int, way: str, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if way == "by column sets":
+        monkeypatch.setattr("qidsql.suppression_plan.GROUPED", 0.0)
+        monkeypatch.setattr("qidsql.suppression_plan.STATEMENT", 0.0)
+    elif way != "cheapest":
+        monkeypatch.setattr("qidsql.suppression_plan.GROUPED", 1e12)
+        monkeypatch.setattr("qidsql.suppression_plan.SEARCHED", 0.0)
+    if way == "by all pairs":
+        monkeypatch.setattr(_Planner, "_blocks", lambda self, level: [])
+    elif way == "by blocks":
+        monkeypatch.setattr(_Planner, "_pairs", lambda self, block: 0.0)
+    for seed in range(TABLES):
+        random = Random(seed)
+        rows = random_rows(random)
+        weights = [random.choice([1, 1, 2, 3, 7]) for _ in rows[0]] if random.random() < 0.5 else [1] * len(rows[0])
+        wildcard = random.random() < 0.3
+        plan, masks = planned(bench, rows, k, weights, wildcard)
+        wanted = [lightest_hitting_set(minimal_unsafe(rows, row, k, wildcard), weights) for row in rows]
+        assert masks == wanted, (seed, rows, k, weights, wildcard, plan.ways)
+        assert plan.weight == sum(weigh(mask, weights) for mask in wanted)
+        assert plan.cells == sum(mask.bit_count() for mask in wanted)
+        assert plan.by_column == tuple(sum(mask >> p & 1 for mask in wanted) for p in range(len(weights)))
+        assert plan.by_cells == Counter(mask.bit_count() for mask in wanted)
+
+
+def test_sets_come_by_weight_then_number() -> None:
+    for weights in ((1, 1, 1, 1), (3, 1, 2, 1), (5,)):
+        levels = Levels(weights)
+        every = sorted((weigh(mask, weights), mask) for mask in range(1 << len(weights)))
+        found, weight = [], -1
+        while (weight := levels.above(weight)) is not None:  # type: ignore[assignment]
+            sets = list(levels.sets(weight))
+            assert len(sets) == levels.counts[weight]
+            found += [(weight, mask) for mask in sets]
+        assert found == every
+
+
+def test_records_within_the_radius_agree_on_a_block() -> None:
+    random = Random(1)
+    for _ in range(200):
+        columns = random.randint(1, 7)
+        weights = [random.randint(1, 4) for _ in range(columns)]
+        for number in range(1, columns + 1):
+            parts = blocks(number, weights, [random.randint(1, 9) for _ in range(columns)])
+            assert len(parts) == number
+            assert sum(parts) == (1 << columns) - 1  # disjoint, and all columns
+            within = radius(parts, weights)
+            assert within >= number - 1
+            for mask in range(1 << columns):
+                if weigh(mask, weights) <= within:
+                    assert any(part & mask == 0 for part in parts)
+
+
+def test_the_lightest_union_is_that_of_brute_force() -> None:
+    random = Random(2)
+    for _ in range(400):
+        columns = random.randint(2, 7)
+        weights = [random.choice([1, 1, 1, 2, 5]) for _ in range(columns)]
+        masks = random.sample(range(1, 1 << columns), min(random.randint(2, 14), (1 << columns) - 1))
+        found = [Difference(mask, weigh(mask, weights), random.randint(1, 3)) for mask in masks]
+        needed = random.randint(1, sum(each.records for each in found))
+        everything = (1 << columns) - 1
+        wanted = min(
+            (mask for mask in range(1 << columns) if sum(d.records for d in found if d.mask & ~mask == 0) >= needed),
+            key=lambda mask: (weigh(mask, weights), mask),
+        )
+        assert lightest_union(found, needed, weights, everything) == wanted
+
+
+def test_fewer_rows_than_k_cannot_be_helped(bench: Workbench) -> None:
+    with pytest.raises(UsageError, match="fewer than k = 3"):
+        planned(bench, [(1, 2), (1, 3)], 3)
+
+
+def test_wide_rows_need_several_lanes(bench: Workbench) -> None:
+    random = Random(3)
+    columns = 30
+    rows: list[Record] = [tuple(random.randint(1, 9) for _ in range(columns)) for _ in range(40)]
+    rows += [tuple(9 if random.random() < 0.1 else cell for cell in row) for row in rows]
+    _, masks = planned(bench, rows, 2)
+    for place, row in enumerate(rows):
+        others = rows[:place] + rows[place + 1 :]
+        differing = [sum(1 << c for c in range(columns) if row[c] != other[c]) for other in others]
+        assert masks[place] == min(differing, key=lambda mask: (mask.bit_count(), mask))
+
+
+def test_a_pair_loses_what_it_differs_in(bench: Workbench) -> None:
+    """The third loses what sets it apart from the nearer of the two."""
+    _, masks = planned(bench, [(1, 1, 1), (1, 1, 2), (2, 2, 2)], 2)
+    assert masks == [0b100, 0b100, 0b011]
