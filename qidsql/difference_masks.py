@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from qidsql.profiler import TableProfiler
+from qidsql.schema import Nulls
 from qidsql.search.witness import Agreeing
 from qidsql.sql.difference import agreeing
 
@@ -15,12 +16,15 @@ class DifferenceMasks:
     """The difference masks of the rows that a profiler profiles, on its budget. Read only, without temporary tables.
 
     One statement per column set asked, one or two scans each; several sets are asked in parallel. Raises ValueError
-    for a profiler that counts entities: two rows of one entity are no witness.
+    for a profiler that counts entities, as two rows of one entity are no witness, and for one to which a NULL matches
+    anything, as rows that match a third need not match each other.
     """
 
     def __init__(self, profiler: TableProfiler, max_pairs: int | None = None, max_masks: int = MAX_MASKS) -> None:
         if profiler.entity is not None:
             raise ValueError("difference masks compare rows, not entities; search the borders instead")
+        if profiler.nulls is Nulls.WILDCARD:
+            raise ValueError("difference masks take NULL for a value; search the borders instead")
         self._profiler = profiler
         rows = profiler.rows or 0
         usual = ALL_PAIRS if rows * (rows - 1) <= ALL_PAIRS else max(LEAST_PAIRS, rows)

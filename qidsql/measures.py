@@ -16,6 +16,10 @@ class ClassProfile:
     Rows that agree on the set form a class. With `entities`, "rows" are distinct entities: a class's size is the
     number of distinct entities in it, an entity is at risk when any of its classes is below k, and the two ratios,
     which are about rows, have no meaning.
+
+    With `wildcard`, a NULL matches anything, which is not transitive: there are no classes, the two counts of classes
+    are 0, and a row's "class" is itself and the rows that match it (sdcMicro's frequency count). `colliding_pairs` are
+    the ordered pairs of rows that match, so keys and the separation ratio keep their meaning.
     """
 
     rows: int
@@ -28,10 +32,13 @@ class ClassProfile:
     unique_rows: int  # rows in classes of size 1
     colliding_pairs: int  # sum of c * (c - 1) over the classes: ordered pairs that the set does not separate
     entities: bool = False
+    wildcard: bool = False
 
     @property
     def distinct_ratio(self) -> Fraction:
-        """Classes / rows [Motwani & Xu, 1.1]; 1 for an empty table."""
+        """Classes / rows [Motwani & Xu, 1.1]; 1 for an empty table. Raises ValueError where there are no classes."""
+        if self.wildcard:
+            raise ValueError("where a NULL matches anything there are no classes to count")
         return Fraction(self.classes, self.rows) if self.rows else Fraction(1)
 
     @property
@@ -47,26 +54,32 @@ class ClassProfile:
 
     @property
     def duplicate_rows(self) -> int:
-        """Rows beyond the first of each class."""
-        return self.rows - self.classes
+        """Rows beyond the first of each class; with `wildcard`, rows that match another."""
+        return self.rows - (self.unique_rows if self.wildcard else self.classes)
+
+    @property
+    def divides(self) -> bool:
+        """True when the set tells any two rows apart."""
+        return self.colliding_pairs < self.rows * (self.rows - 1) if self.wildcard else self.classes > 1
 
     def to_dict(self) -> dict[str, int | float | None]:
         """The counts, exact, and the ratios as floats for display (None where they have no meaning).
 
-        With an entity the same keys count entities; "entities" stands in place of "rows" then.
+        With an entity the same keys count entities; "entities" stands in place of "rows" then. Where a NULL matches
+        anything, the counts of classes are None.
         """
         meaningful = self.rows > 0 and not self.entities
         return {
             "entities" if self.entities else "rows": self.rows,
-            "classes": self.classes,
+            "classes": None if self.wildcard else self.classes,
             "smallest": self.smallest,
             "largest": self.largest,
             "k": self.k,
-            "classes_at_risk": self.classes_at_risk,
+            "classes_at_risk": None if self.wildcard else self.classes_at_risk,
             "rows_at_risk": self.rows_at_risk,
             "unique_rows": self.unique_rows,
             "colliding_pairs": self.colliding_pairs,
-            "distinct_ratio": float(self.distinct_ratio) if meaningful else None,
+            "distinct_ratio": float(self.distinct_ratio) if meaningful and not self.wildcard else None,
             "separation_ratio": float(self.separation_ratio) if meaningful else None,
             "share_at_risk": float(self.share_at_risk),
         }
@@ -74,7 +87,12 @@ class ClassProfile:
     @property
     def undivided(self) -> "ClassProfile":
         """The profile of no column at all, over the same rows: one class."""
-        return replace(ClassProfile.of_sizes({self.rows: 1} if self.rows else {}, self.k), entities=self.entities)
+        one = ClassProfile.of_sizes({self.rows: 1} if self.rows else {}, self.k)
+        return one.of_matches() if self.wildcard else replace(one, entities=self.entities)
+
+    def of_matches(self) -> "ClassProfile":
+        """The same profile where a NULL matches anything, of a column set without any NULL."""
+        return replace(self, classes=0, classes_at_risk=0, wildcard=True)
 
     @classmethod
     def of_sizes(cls, sizes: Mapping[int, int], k: int) -> "ClassProfile":
@@ -119,6 +137,45 @@ class ClassSizes:
             colliding_pairs=by_class.colliding_pairs,
             entities=self.entities,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSizes(ClassSizes):
+    """How many rows have each number of matching rows, where a NULL matches anything. There are no classes.
+
+    `rows` is exact for numbers below `most`; all from there on are put together at `most`.
+    """
+
+    smallest: int = 0
+    largest: int = 0
+    matching_pairs: int = 0
+    most: int = 1
+
+    def profile(self, k: int) -> ClassProfile:
+        """The profile for that k, of at most `most`."""
+        if k > self.most:
+            raise ValueError(f"frequencies from {self.most} on were put together; they do not tell those below {k}")
+        return ClassProfile(
+            rows=sum(self.rows.values()),
+            classes=0,
+            smallest=self.smallest,
+            largest=self.largest,
+            k=k,
+            classes_at_risk=0,
+            rows_at_risk=sum(count for frequency, count in self.rows.items() if frequency < k),
+            unique_rows=self.rows.get(1, 0),
+            colliding_pairs=self.matching_pairs,
+            wildcard=True,
+        )
+
+    @classmethod
+    def of_classes(cls, sizes: ClassSizes, most: int) -> "MatchSizes":
+        """The same sizes of a column set without any NULL: there the rows that match are the rows of the class."""
+        rows: dict[int, int] = {}
+        for size, count in sizes.rows.items():
+            rows[min(size, most)] = rows.get(min(size, most), 0) + count
+        profile = sizes.profile(most)
+        return cls({}, rows, False, profile.smallest, profile.largest, profile.colliding_pairs, most)
 
 
 class Profiler(Protocol):
@@ -284,7 +341,10 @@ def decimal(value: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SizeBin:
-    """Classes whose size lies between low and high (None: no upper end), and the rows in them."""
+    """Classes whose size lies between low and high (None: no upper end), and the rows in them.
+
+    Where a NULL matches anything, the rows that so many match, and no classes.
+    """
 
     low: int
     high: int | None
@@ -294,7 +354,7 @@ class SizeBin:
 
 def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
     """The class-size histogram whose bins begin at `starts` (ascending); none beyond the largest class."""
-    largest = max(sizes.classes, default=0)
+    largest = max(sizes.rows, default=0)
     edges = list(starts)
     bins = []
     for low, following in zip(edges, [*edges[1:], None], strict=True):

@@ -70,7 +70,12 @@ EntityOption = Annotated[
     ),
 ]
 NullsOption = Annotated[
-    str, typer.Option("--nulls", metavar="equal", help="equal: a NULL is one more value, as in GROUP BY")
+    str,
+    typer.Option(
+        "--nulls",
+        metavar="equal|wildcard",
+        help="equal: a NULL is one more value, as in GROUP BY; wildcard: it matches anything, as after suppression",
+    ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", case_sensitive=False, help="how the report is written")]
 OutputOption = Annotated[

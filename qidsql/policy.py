@@ -7,6 +7,7 @@ from typing import Any
 
 from qidsql.errors import UsageError
 from qidsql.measures import Criterion, Distinct, RowsAtRisk, Separation, Violates, decimal
+from qidsql.schema import Nulls
 
 RATIOS = ("distinct", "separation", "rows_at_risk")
 NAMES = ("columns", "exclude", "identifiers", "sensitive")
@@ -32,7 +33,7 @@ class Policy:
     keep_identifiers: bool = False
     where: str | None = None
     entity: str | None = None
-    nulls: str = "equal"
+    nulls: str = Nulls.EQUAL
     max_size: int | None = None
     max_statements: int | None = None
     max_seconds: float | None = None
@@ -48,10 +49,20 @@ class Policy:
             limit: float | None = getattr(self, name)
             if limit is not None and limit <= 0:
                 raise UsageError(f"--{name.replace('_', '-')} must be more than 0")
-        if self.nulls == "wildcard":
-            raise UsageError("--nulls wildcard is not there yet, it comes with local suppression; use --nulls equal")
-        if self.nulls != "equal":
-            raise UsageError(f"--nulls must be equal (a NULL is one more value), got {self.nulls}")
+        if self.nulls not in set(Nulls):
+            raise UsageError(
+                f"--nulls must be equal (a NULL is one more value) or wildcard (it matches anything), got {self.nulls}"
+            )
+        if self.nulls == Nulls.WILDCARD and self.distinct is not None:
+            raise UsageError(
+                "--distinct counts classes, and with --nulls wildcard there are none (a NULL would be in several); "
+                "use --separation, --k or --rows-at-risk"
+            )
+        if self.nulls == Nulls.WILDCARD and self.entity is not None:
+            raise UsageError(
+                "--entity and --nulls wildcard do not go together: the persons who match a row cannot be added up over "
+                "classes that overlap; choose one"
+            )
         if self.entity is not None and (self.distinct is not None or self.separation is not None):
             raise UsageError("--distinct and --separation measure rows; with --entity use --k or --rows-at-risk")
 
@@ -67,6 +78,12 @@ class Policy:
         for name in NAMES:
             given[name] = names(given.get(name))
         return cls(**given)
+
+    @property
+    def null_rule(self) -> str:
+        """What a NULL is to this audit, as a sentence."""
+        wildcard = self.nulls == Nulls.WILDCARD
+        return "A NULL matches anything." if wildcard else "A NULL counts as a value of its own."
 
     def to_dict(self) -> dict[str, object]:
         """The options by their names; ratios as people type them."""

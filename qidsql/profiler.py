@@ -1,6 +1,7 @@
 """The table profiler: column sets in, class profiles out, by statements to an engine.
 
-It batches, never asks twice, and keeps the budget.
+It batches, never asks twice, and keeps the budget. Where a NULL matches anything, it asks first which columns hold any:
+column sets without them are asked as ever.
 """
 
 import sys
@@ -12,8 +13,8 @@ from typing import Any, TypeAlias, TypeVar
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
 from qidsql.figures import plural
-from qidsql.measures import ClassProfile, ClassSizes
-from qidsql.schema import names_of
+from qidsql.measures import ClassProfile, ClassSizes, MatchSizes, bin_starts
+from qidsql.schema import Nulls, names_of, positions
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import (
     Statement,
@@ -23,6 +24,7 @@ from qidsql.sql.statements import (
     column_counts,
     entity_profile,
 )
+from qidsql.sql.wildcard import Domain, matching_profile, matching_sizes
 
 Answer = TypeVar("Answer")
 Question: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # the column sets it answers for
@@ -59,7 +61,8 @@ class _Meter:
 class TableProfiler:
     """Profiles column sets of one relation. The same set is never asked twice.
 
-    With an entity, classes are counted in distinct entities. `sets` counts the column sets profiled.
+    With an entity, classes are counted in distinct entities. `sets` counts the column sets profiled. `by_value` takes
+    NULL for one more value: the profiler itself, or one of the same rows and budget where `nulls` is a wildcard.
     """
 
     def __init__(
@@ -71,15 +74,31 @@ class TableProfiler:
         entity: str | None = None,
         rows: int | None = None,
         budget: Budget | None = None,
+        nulls: Nulls = Nulls.EQUAL,
     ) -> None:
+        if entity is not None and nulls is Nulls.WILDCARD:
+            raise ValueError("entities cannot be counted where a NULL matches anything")
         self.engine = engine
         self.source = source
         self.names = tuple(names)
         self.k = k
         self.entity = entity
         self.rows = rows  # about how many; decides how many sets go into one statement
+        self.nulls = nulls
         self._known: dict[int, ClassProfile] = {}
         self._meter = _Meter(engine, budget or Budget())
+        self._domain: Domain | None = None  # what a wildcard has to know first
+        self._counts: tuple[int, tuple[int, ...]] | None = None
+        self._by_value: TableProfiler | None = None
+
+    @property
+    def by_value(self) -> "TableProfiler":
+        if self.nulls is Nulls.EQUAL:
+            return self
+        if self._by_value is None:
+            self._by_value = TableProfiler(self.engine, self.source, self.names, self.k, None, self.rows)
+            self._by_value._meter = self._meter
+        return self._by_value
 
     @property
     def sets(self) -> int:
@@ -102,8 +121,10 @@ class TableProfiler:
     def narrowed(self, names: Sequence[str]) -> "TableProfiler":
         """A profiler over some of the columns, on the same budget, that knows what this one knows of them."""
         places = {name: place for place, name in enumerate(names)}
-        other = TableProfiler(self.engine, self.source, names, self.k, self.entity, self.rows)
-        other._meter = self._meter
+        other = TableProfiler(self.engine, self.source, names, self.k, self.entity, self.rows, nulls=self.nulls)
+        other._meter, other._domain = self._meter, self._domain
+        if self._by_value is not None:
+            other._by_value = self._by_value.narrowed(names)
         for mask, profile in self._known.items():
             columns = self._names(mask)
             if all(name in places for name in columns):
@@ -111,9 +132,11 @@ class TableProfiler:
         return other
 
     def over(self, source: Relation, rows: int) -> "TableProfiler":
-        """A profiler of the same columns over other rows, about so many, on the same budget."""
-        other = TableProfiler(self.engine, source, self.names, self.k, self.entity, rows)
+        """A profiler of the same columns over some of the rows, about so many, on the same budget."""
+        other = TableProfiler(self.engine, source, self.names, self.k, self.entity, rows, nulls=self.nulls)
         other._meter = self._meter
+        if self.nulls is Nulls.WILDCARD:
+            other._domain = self._learned()  # a part of the rows has no more values and no other NULLs
         return other
 
     @property
@@ -132,11 +155,14 @@ class TableProfiler:
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
         """The class profiles of the column sets, in their order.
 
-        One statement per set not asked before, or fewer where the engine gains from batches. Without a set it only
+        One statement per set not asked before, or fewer where the engine gains from batches; with a wildcard, for the
+        first time also the counts, and the profile of each column with NULLs by its values. Without a set it only
         raises Stopped when the time is up. Raises Stopped, StatementError, AccessError.
         """
         self._meter.check_time()
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
+        if self.nulls is Nulls.WILDCARD and new:
+            new = self._profiled_by_value(new)
         alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
         self._ask(self._single_statements(new) if alone else self._statements(new))
         return [self._known[mask] for mask in masks]
@@ -144,12 +170,18 @@ class TableProfiler:
     def singles(self) -> list[ClassProfile]:
         """The profile of every column by itself, in as few scans as the engine can do with. Raises as `profiles`."""
         masks = [1 << place for place in range(self.columns)]
+        if self.nulls is Nulls.WILDCARD:
+            return self.profiles(masks)
         new = [mask for mask in masks if mask not in self._known]
         self._ask(self._single_statements(new))
         return [self._known[mask] for mask in masks]
 
     def sizes(self, mask: int) -> ClassSizes:
-        """All class sizes of one column set; its profile is known from then on. One statement."""
+        """All class sizes of one column set; its profile is known from then on. One statement; first as `profiles`."""
+        if self.nulls is Nulls.WILDCARD and not self._holds_null(mask):
+            by_class = self.by_value.sizes(mask)
+            self._known[mask] = by_class.profile(self.k).of_matches()
+            return MatchSizes.of_classes(by_class, bin_starts(self.k)[-1])
         [sizes] = self.ask([self._sizes_statement(mask)])
         self._known[mask] = sizes.profile(self.k)
         self._meter.sets += 1
@@ -161,9 +193,10 @@ class TableProfiler:
 
     def counts(self) -> tuple[int, tuple[int, ...]]:
         """Rows, and the NULLs of each column. One statement, one scan."""
-        [counts] = self.ask([self._counts_statement()])
-        self.rows = counts[0]
-        return counts
+        if self._counts is None:
+            [self._counts] = self.ask([self._counts_statement()])
+            self.rows = self._counts[0]
+        return self._counts
 
     def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
         """The answers to statements of any kind about the same rows, in their order, within the budget.
@@ -173,8 +206,13 @@ class TableProfiler:
         return self._run(statements)
 
     def planned_first(self) -> list[Statement[Any]]:
-        """The statements that `counts`, `singles` and `sizes` of all columns would ask."""
-        singles = self._single_statements([1 << place for place in range(self.columns)])
+        """The statements that `counts`, `singles` and `sizes` of all columns would ask.
+
+        With a wildcard only those that tell which others follow.
+        """
+        singles = self.by_value._single_statements([1 << place for place in range(self.columns)])
+        if self.nulls is Nulls.WILDCARD:
+            return [self._counts_statement(), *(question for _, question in singles)]
         return [
             self._counts_statement(),
             *(question for _, question in singles),
@@ -182,8 +220,36 @@ class TableProfiler:
         ]
 
     def planned(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
-        """The statements that `profiles` would ask."""
+        """The statements that `profiles` would ask; none where those depend on the answers to others."""
+        if self.nulls is Nulls.WILDCARD:
+            return []
         return [question for _, question in self._statements(masks)]
+
+    def _learned(self) -> Domain:
+        """What a wildcard has to know. The counts, and the values of the columns with NULLs, once."""
+        if self._domain is None:
+            rows, nulls = self.counts()
+            self.by_value.rows = rows
+            wild = [place for place, number in enumerate(nulls) if number]
+            profiles = self.by_value.profiles([1 << place for place in wild])
+            values = {self.names[p]: profile.classes - 1 for p, profile in zip(wild, profiles, strict=True)}
+            self._domain = Domain(rows, dict(zip(self.names, nulls, strict=True)), values)
+        return self._domain
+
+    def _holds_null(self, mask: int) -> bool:
+        nulls = self._learned().nulls
+        return any(nulls[self.names[place]] for place in positions(mask))
+
+    def _profiled_by_value(self, masks: Sequence[int]) -> list[int]:
+        """Profiles the sets without NULLs, where a wildcard changes nothing; returns the others."""
+        plain = [mask for mask in masks if not self._holds_null(mask)]
+        try:
+            self.by_value.profiles(plain)
+        finally:  # what was answered before the work had to end
+            known = self.by_value._known
+            self._known.update({mask: known[mask].of_matches() for mask in plain if mask in known})
+        done = set(plain)
+        return [mask for mask in masks if mask not in done]
 
     def _names(self, mask: int) -> tuple[str, ...]:
         return names_of(mask, self.names)
@@ -192,6 +258,9 @@ class TableProfiler:
         return column_counts(self.engine.dialect, self.source, self.names)
 
     def _sizes_statement(self, mask: int) -> Statement[ClassSizes]:
+        if self.nulls is Nulls.WILDCARD:
+            most = bin_starts(self.k)[-1]
+            return matching_sizes(self.engine.dialect, self.source, self._names(mask), self._learned(), most)
         return class_sizes(self.engine.dialect, self.source, self._names(mask), self.entity)
 
     def _single_statements(self, masks: Sequence[int]) -> list[Question]:
@@ -207,6 +276,9 @@ class TableProfiler:
     def _statements(self, masks: Sequence[int]) -> list[Question]:
         """The statements that profile the column sets, each with the sets it answers for."""
         dialect, source = self.engine.dialect, self.source
+        if self.nulls is Nulls.WILDCARD:
+            domain = self._learned()
+            return [([m], matching_profile(dialect, source, self._names(m), self.k, domain)) for m in masks]
         if self.entity is not None:
             return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
         if source.drawn:

@@ -53,7 +53,7 @@ class TableSampler:
         if rows < 2:
             return PairSample({}, self._profiler.columns)
         profiler, source = self._profiler, self._sample(min(rows, 2 * size))
-        statement = pair_masks(profiler.engine.dialect, source, profiler.names, rows, size, self.seed)
+        statement = pair_masks(profiler.engine.dialect, source, profiler.names, rows, size, self.seed, profiler.nulls)
         [masks] = profiler.ask([statement])
         return PairSample(masks, profiler.columns)
 

@@ -30,6 +30,13 @@ class Comparison(StrEnum):
     BYTES = "bytes"  # the collation merges texts that a reader can tell apart
 
 
+class Nulls(StrEnum):
+    """What a NULL is to the comparison of two rows."""
+
+    EQUAL = "equal"  # one more value, as in GROUP BY
+    WILDCARD = "wildcard"  # it matches anything, as in sdcMicro's frequency counts
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column as the catalog describes it."""

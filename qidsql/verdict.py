@@ -6,7 +6,7 @@ from qidsql.figures import count, percent, plural, some
 from qidsql.findings import ColumnFinding, Verdict
 from qidsql.measures import ClassProfile, Violates
 from qidsql.policy import Policy
-from qidsql.schema import Role
+from qidsql.schema import Nulls, Role
 
 
 def judge(
@@ -57,9 +57,10 @@ def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequen
     if profile.smallest >= policy.k:
         return asked
     unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
+    standing = f"match fewer than {policy.k}" if profile.wildcard else f"stand in classes of fewer than {policy.k}"
     return (
         f"{asked}: {count(profile.rows_at_risk)} of {count(profile.rows)} {unit} ({percent(profile.share_at_risk)}) "
-        f"stand in classes of fewer than {policy.k}"
+        f"{standing}"
     )
 
 
@@ -78,6 +79,8 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
         taken.append(f"{policy.entity} is not published: with it, the rows of an entity could be joined and tell more")
     else:
         taken.append("each row is another person; where a person can have several rows, give --entity COLUMN")
+    if policy.nulls == Nulls.WILDCARD:
+        taken.append("a NULL may stand for any value: who knows better what was blanked finds smaller classes")
     return tuple(taken)
 
 

@@ -33,6 +33,32 @@ def profile_of(rows: Sequence[Values], k: int) -> ClassProfile:
     )
 
 
+def matching_profile_of(rows: Sequence[Values], k: int) -> ClassProfile:
+    """The profile of rows where a None on either side matches anything [sdcMicro's frequency count]."""
+    crowds = frequencies(rows)
+    return ClassProfile(
+        rows=len(rows),
+        classes=0,
+        smallest=min(crowds, default=0),
+        largest=max(crowds, default=0),
+        k=k,
+        classes_at_risk=0,
+        rows_at_risk=sum(crowd < k for crowd in crowds),
+        unique_rows=sum(crowd == 1 for crowd in crowds),
+        colliding_pairs=sum(crowd - 1 for crowd in crowds),
+        wildcard=True,
+    )
+
+
+def frequencies(rows: Sequence[Values]) -> list[int]:
+    """Of each row, how many rows match it, itself included, where a None matches anything."""
+
+    def match(one: Values, other: Values) -> bool:
+        return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+
+    return [sum(match(row, other) for other in rows) for row in rows]
+
+
 def sizes_of(rows: Sequence[Values]) -> ClassSizes:
     """How many classes, and how many rows, there are of each class size."""
     crowd = {row: sum(other == row for other in rows) for row in rows}

@@ -125,7 +125,10 @@ def test_a_pass_needs_every_statement(clinic: Path) -> None:
         (["CLINIC", "people", "--distinct", "nan"], ["--distinct must be a ratio"]),
         (["CLINIC", "people", "-c", "age", "--exclude", "age"], ["column age is given as", "choose one"]),
         (["CLINIC", "people", "--sensitive", "age", "--identifier", "AGE"], ["column age", "choose one"]),
-        (["CLINIC", "people", "--nulls", "wildcard"], ["--nulls wildcard", "use --nulls equal"]),
+        (
+            ["CLINIC", "people", "--nulls", "wildcard", "--distinct", "0.9"],
+            ["--distinct counts classes", "use --separation"],
+        ),
         (["CLINIC", "people", "--nulls", "never"], ["--nulls must be equal"]),
         (["CLINIC", "people", "--max-statements", "0"], ["--max-statements must be more than 0"]),
         (["CLINIC", "people", "--max-seconds", "-1"], ["--max-seconds must be more than 0"]),

@@ -18,6 +18,7 @@ from qidsql.options import (
     KOption,
     MaxSecondsOption,
     MaxStatementsOption,
+    NullsOption,
     OutputOption,
     QuietOption,
     RowsAtRiskOption,
@@ -70,6 +71,7 @@ def run(
     column: ColumnOption = None,
     exclude: ExcludeOption = None,
     where: WhereOption = None,
+    nulls: NullsOption = "equal",
     max_size: Annotated[
         int | None, typer.Option("--max-size", metavar="N", help="largest column set of --all", show_default=False)
     ] = None,
@@ -110,6 +112,7 @@ def run(
             columns=column,
             exclude=exclude,
             where=where,
+            nulls=nulls,
             max_size=max_size,
             max_statements=max_statements,
             max_seconds=max_seconds,

@@ -6,6 +6,7 @@ from rich.text import Text
 
 from qidsql.figures import count, percent, plural, ratio
 from qidsql.report.searching import certificate, facts, foot, head
+from qidsql.schema import Nulls
 from qidsql.search_findings import FoundSet, KeysResult
 
 
@@ -37,7 +38,9 @@ def _sets(console: Console, result: KeysResult) -> None:
     table.add_column("Column set", overflow="fold")
     narrow = console.width < 80
     k = result.work.policy.k
-    heads = ["Values", *([] if narrow else ["Distinct", "Separation"]), "Smallest", f"Below {k}"]
+    wildcard = result.work.policy.nulls == Nulls.WILDCARD
+    ratios = ["Separation"] if wildcard else ["Distinct", "Separation"]
+    heads = [*([] if wildcard else ["Values"]), *([] if narrow else ratios), "Smallest", f"Below {k}"]
     for title in heads:
         table.add_column(title, justify="right", no_wrap=not narrow)
     for number, found in enumerate(result.column_sets[: result.shown], 1):
@@ -52,5 +55,8 @@ def _measures(found: FoundSet, narrow: bool) -> list[str]:
     profile = found.profile
     if profile is None:
         return ["not measured"]
-    ratios = [] if narrow else [ratio(profile.distinct_ratio, 6), ratio(profile.separation_ratio, 9)]
+    ratios = [] if narrow else [ratio(profile.separation_ratio, 9)]
+    if profile.wildcard:  # no classes to count
+        return [*ratios, count(profile.smallest), percent(profile.share_at_risk)]
+    ratios = [] if narrow else [ratio(profile.distinct_ratio, 6), *ratios]
     return [count(profile.classes), *ratios, count(profile.smallest), percent(profile.share_at_risk)]

@@ -22,8 +22,10 @@ def report(console: Console, result: MaskResult) -> None:
         rows.add_row("Sample", certificate(result.certificate))
     if result.profile is not None:
         profile, k = result.profile, result.work.policy.k
-        rows.add_row("Published set", f"measured on the full table: {count(profile.classes)} classes")
-        rows.add_row("", f"distinct ratio {ratio(profile.distinct_ratio, 6)}")
+        classes = "" if profile.wildcard else f": {count(profile.classes)} classes"
+        rows.add_row("Published set", f"measured on the full table{classes}")
+        if not profile.wildcard:
+            rows.add_row("", f"distinct ratio {ratio(profile.distinct_ratio, 6)}")
         rows.add_row("", f"separation ratio {ratio(profile.separation_ratio, 9)}")
         risk = f"{count(profile.rows_at_risk)} rows ({percent(profile.share_at_risk)}) below k = {k}"
         rows.add_row("", f"k-anonymity {count(profile.smallest)}; {risk}")

@@ -27,7 +27,7 @@ def facts(work: SearchWork) -> Table:
     rows += " that meet --where" if work.policy.where else ""
     grid.add_row("Source", f"{work.source}, {work.kind} {work.table}{rows}")
     grid.add_row("", f"{work.engine}; {work.snapshot}")
-    grid.add_row("Searched", f"{some(work.columns)}. A NULL counts as a value of its own.")
+    grid.add_row("Searched", f"{some(work.columns)}. {work.policy.null_rule}")
     reasons: dict[str, list[str]] = {}
     for name, reason in work.left_out:
         reasons.setdefault(reason, []).append(name)

@@ -16,6 +16,7 @@ from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
 from qidsql.report import keys, mask
+from qidsql.schema import Nulls
 from qidsql.search_findings import KeysResult, MaskResult
 
 Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult
@@ -65,25 +66,27 @@ def _profile(console: Console, result: ProfileResult) -> None:
     facts.add_column(no_wrap=True)
     facts.add_column(overflow="fold")
     facts.add_row("Source", f"{result.source}, {result.kind} {result.table}; {result.engine}")
-    facts.add_row("Column set", ", ".join(result.columns) + ". A NULL counts as a value of its own.")
+    facts.add_row("Column set", f"{', '.join(result.columns)}. {result.policy.null_rule}")
     if profile.rows == 0:
         which = "no row meets --where" if result.policy.where else "the table is empty"
         facts.add_row("Nothing to measure", which)
         console.print(facts)
         return
     facts.add_row(unit.capitalize(), count(profile.rows) + (" that meet --where" if result.policy.where else ""))
-    facts.add_row(
-        "Classes", f"{count(profile.classes)}, of {count(profile.smallest)} to {count(profile.largest)} {unit}"
-    )
+    between = f"{count(profile.smallest)} to {count(profile.largest)} {unit}"
+    if profile.wildcard:
+        facts.add_row("Matching rows", f"each row matches {between}, itself included")
+    else:
+        facts.add_row("Classes", f"{count(profile.classes)}, of {between}")
     if not profile.entities:
         pairs = "share of all pairs that the set tells apart"
-        facts.add_row("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
+        if not profile.wildcard:
+            facts.add_row("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
         facts.add_row("Separation ratio", f"{ratio(profile.separation_ratio, 9)}  ({pairs})")
-    facts.add_row("k-anonymity", f"k = {count(profile.smallest)}, the smallest class")
-    small = plural(profile.classes_at_risk, "class", "classes")
-    facts.add_row(
-        f"Below k = {k}", f"{count(profile.rows_at_risk)} {unit} ({percent(profile.share_at_risk)}) in {small}"
-    )
+    smallest = "the fewest rows that match one" if profile.wildcard else "the smallest class"
+    facts.add_row("k-anonymity", f"k = {count(profile.smallest)}, {smallest}")
+    small = "" if profile.wildcard else f" in {plural(profile.classes_at_risk, 'class', 'classes')}"
+    facts.add_row(f"Below k = {k}", f"{count(profile.rows_at_risk)} {unit} ({percent(profile.share_at_risk)}){small}")
     facts.add_row("Unique", f"{count(profile.unique_rows)} {unit}")
     for note in result.notes:
         facts.add_row("Note", note)
@@ -110,7 +113,7 @@ def _head(console: Console, result: AuditResult) -> None:
     facts.add_row("Source", f"{result.work.source}, {result.work.kind} {result.work.table}{rows}")
     facts.add_row("", f"{result.work.engine}; {result.work.snapshot}")
     audited = [column.name for column in result.columns if column.audited]
-    facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. A NULL counts as a value of its own.")
+    facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. {result.work.policy.null_rule}")
     for reason, names in _left_out(result).items():
         facts.add_row("Left out", f"{some(names)}: {reason}")
     for number, assumption in enumerate(result.assumptions):
@@ -175,14 +178,21 @@ def _measures_table(policy: Policy, narrow: bool, *heads: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for head in heads:
         table.add_column(head, overflow="fold", max_width=24 if head == "Type" else None)
-    ratios = [] if policy.entity or narrow else ["Distinct", "Separation"]
-    for head in ("Values", *ratios, "Smallest", f"Below {policy.k}"):
+    wildcard = policy.nulls == Nulls.WILDCARD
+    ratios = [] if policy.entity or narrow else ["Separation"] if wildcard else ["Distinct", "Separation"]
+    for head in (*([] if wildcard else ["Values"]), *ratios, "Smallest", f"Below {policy.k}"):
         table.add_column(head, justify="right", no_wrap=not narrow)
     return table
 
 
 def _measures(profile: ClassProfile, narrow: bool) -> list[str]:
-    """Classes, the two ratios (of rows only, and where there is room), smallest class, share below k."""
+    """Classes, the two ratios (of rows only, and where there is room), smallest class, share below k.
+
+    What is told of classes is left out where there are none.
+    """
+    if profile.wildcard:
+        separation = [] if narrow else [ratio(profile.separation_ratio, 6)]
+        return [*separation, count(profile.smallest), percent(profile.share_at_risk)]
     ratios = (
         [] if profile.entities or narrow else [ratio(profile.distinct_ratio, 4), ratio(profile.separation_ratio, 6)]
     )
@@ -193,8 +203,9 @@ def _sizes(console: Console, sizes: Sequence[SizeBin], policy: Policy) -> None:
     if not sizes:
         return
     unit = "Rows" if policy.entity is None else "Entities"
+    by = "how many rows match them" if policy.nulls == Nulls.WILDCARD else "the size of the class they stand in"
     console.print()
-    console.print(Text(f"{unit} by the size of the class they stand in", style="bold"))
+    console.print(Text(f"{unit} by {by}", style="bold"))
     total = sum(size.rows for size in sizes)
     grid = Table.grid(padding=(0, 2))
     for justify in ("right", "left", "right", "right"):
@@ -274,6 +285,7 @@ def _options(policy: Policy) -> str:
     """The options that decide what is measured, as typed."""
     options = f" --k {policy.k}"
     options += f" --entity {shlex.quote(policy.entity)}" if policy.entity else ""
+    options += f" --nulls {policy.nulls}" if policy.nulls != Nulls.EQUAL else ""
     return options + (" (and your --where)" if policy.where else "")  # it can hold values, and reports travel
 
 

@@ -22,7 +22,7 @@ class Reduced:
         singles = self.profiles([1 << place for place in range(profiler.columns)])
         by_profile: dict[ClassProfile, list[list[int]]] = {}
         for place, profile in enumerate(singles):
-            if profile.classes <= 1 and not criterion.met_by(profile):
+            if not profile.divides and not criterion.met_by(profile):
                 continue
             groups = by_profile.setdefault(profile, [])
             pairs = self.profiles([1 << group[0] | 1 << place for group in groups])

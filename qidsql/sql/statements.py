@@ -45,7 +45,9 @@ def class_profiles(
     for number, names in enumerate(column_sets):
         columns = ", ".join(_column_text(dialect, source, name) for name in names)
         parts.append(f"{head}{number}{middle}{columns}{tail}")
-    return Statement("\nUNION ALL\n".join(parts), _about(column_sets), _reader(k, range(len(column_sets))))
+    return Statement(
+        "\nUNION ALL\n".join(parts), about("class profile", column_sets), _reader(k, range(len(column_sets)))
+    )
 
 
 def entity_profile(
@@ -60,7 +62,7 @@ def entity_profile(
         k=k,
         **_members(source, columns),
     )
-    return Statement(dialect.render(tree), _about([columns]), _reader(k, [0], entities=True))
+    return Statement(dialect.render(tree), about("class profile", [columns]), _reader(k, [0], entities=True))
 
 
 def class_profiles_in_one_scan(
@@ -78,7 +80,7 @@ def class_profiles_in_one_scan(
         sets=[exp.Tuple(expressions=source.columns(names)) for names in column_sets],
     )
     tree = fill("class_profile", classes=_derived(classes), k=k)
-    return Statement(dialect.render(tree), _about(column_sets), _reader(k, numbers))
+    return Statement(dialect.render(tree), about("class profile", column_sets), _reader(k, numbers))
 
 
 def class_sizes(
@@ -173,8 +175,9 @@ def _set(columns: ColumnNames) -> str:
     return " + ".join(columns) if len(columns) <= 4 else f"{len(columns)} columns"
 
 
-def _about(column_sets: Sequence[ColumnNames]) -> str:
+def about(what: str, column_sets: Sequence[ColumnNames]) -> str:
+    """What a statement asks of the column sets, in words."""
     if len(column_sets) == 1:
-        return f"class profile of {_set(column_sets[0])}"
+        return f"{what} of {_set(column_sets[0])}"
     sizes = sorted({len(columns) for columns in column_sets})
-    return f"class profiles of {len(column_sets)} column sets of {' or '.join(map(str, sizes[:3]))} columns"
+    return f"{what}s of {len(column_sets)} column sets of {' or '.join(map(str, sizes[:3]))} columns"

@@ -35,7 +35,7 @@ from qidsql.measures import (
 from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
 from qidsql.roles import assign_roles, audited_columns, identifies
-from qidsql.schema import Comparison, Role, Table, names_of, positions
+from qidsql.schema import Comparison, Nulls, Role, Table, names_of, positions
 from qidsql.search.borders import borders
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.keys import minimal_keys
@@ -213,17 +213,22 @@ def _with_profiles(
 ) -> list[ColumnFinding]:
     """The columns with their own profiles, as far as these are known; direct identifiers recognised."""
     profiles, missing = profiler.known(), dict(zip(profiler.names, nulls, strict=True))
+    by_value = profiler.by_value.known()
     return [
-        _recognised(replace(finding, profile=profiles[finding.name], nulls=missing[finding.name]), policy)
+        _recognised(
+            replace(finding, profile=profiles[finding.name], nulls=missing[finding.name]),
+            by_value.get(finding.name),
+            policy,
+        )
         if finding.name in profiles
         else finding
         for finding in findings
     ]
 
 
-def _recognised(finding: ColumnFinding, policy: Policy) -> ColumnFinding:
-    """The column, as a direct identifier where its values tell so and nobody asked for it."""
-    profile, nulls = finding.profile, finding.nulls
+def _recognised(finding: ColumnFinding, profile: ClassProfile | None, policy: Policy) -> ColumnFinding:
+    """The column, as a direct identifier where its values tell so (by their profile) and nobody asked for it."""
+    nulls = finding.nulls
     if policy.columns or policy.keep_identifiers or profile is None or nulls is None:
         return finding
     if not identifies(profile, nulls, policy.entity):
@@ -280,7 +285,7 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
         )
         return
     early: tuple[Found, ...] = ()
-    if isinstance(criterion, Key) and profiler.entity is None:
+    if isinstance(criterion, Key) and profiler.entity is None and profiler.nulls is Nulls.EQUAL:
         result = minimal_keys(profiler, DifferenceMasks(profiler), policy.max_size, MAX_SETS)
     elif any(criterion.met_by(profile) for profile in profiler.singles()):
         result = _minimal_sets(profiler, criterion, policy)
@@ -311,7 +316,9 @@ def _minimal_sets(profiler: TableProfiler, criterion: Criterion, policy: Policy)
 def _weakest_first(profiler: TableProfiler) -> list[int]:
     """Columns in the order in which greedy descent should try to leave them out: fewest classes first."""
     singles = profiler.singles()
-    return sorted(range(profiler.columns), key=lambda place: (singles[place].classes, -place))
+    return sorted(
+        range(profiler.columns), key=lambda place: (singles[place].classes, -singles[place].colliding_pairs, -place)
+    )
 
 
 def _impossible(criterion: Criterion, whole: ClassProfile, policy: Policy) -> str:
@@ -319,11 +326,13 @@ def _impossible(criterion: Criterion, whole: ClassProfile, policy: Policy) -> st
     if isinstance(criterion, Key):
         if policy.entity is not None:
             return f"none: there are entities ({policy.entity}) that share all their values with another"
+        if whole.wildcard:
+            return f"none: {count(whole.duplicate_rows)} rows match another row in all audited columns"
         repeat = "1 row repeats" if whole.duplicate_rows == 1 else f"{count(whole.duplicate_rows)} rows repeat"
         return f"none: {repeat} another row in all audited columns"
     reached = {
         Violates: f"smallest class {count(whole.smallest)}",
-        Distinct: f"distinct ratio {ratio(whole.distinct_ratio, 6)}",
+        Distinct: "" if whole.wildcard else f"distinct ratio {ratio(whole.distinct_ratio, 6)}",
         Separation: f"separation ratio {ratio(whole.separation_ratio, 6)}",
         RowsAtRisk: f"{percent(whole.share_at_risk)} of the rows below k",
     }

@@ -21,7 +21,7 @@ from qidsql.measures import (
 )
 from qidsql.policy import Policy
 from qidsql.question import DELTA, Sampling, Wanted
-from qidsql.schema import positions
+from qidsql.schema import Nulls, positions
 from qidsql.search.borders import borders
 from qidsql.search.greedy import greedy, naive_greedy
 from qidsql.search.greedy_minimal import greedy_minimal
@@ -65,6 +65,11 @@ class KeysQuestion:
             raise UsageError(f"the algorithm {name} {asked}, not {WORDS[wanted]}; leave one of the two out")
         if name == "hitting-sets" and not isinstance(self.criterion, Key):
             raise UsageError("the algorithm hitting-sets finds keys only; for other criteria use borders")
+        if name == "hitting-sets" and self.policy.nulls == Nulls.WILDCARD:
+            raise UsageError(
+                "the algorithm hitting-sets takes NULL for a value; with --nulls wildcard use borders, which is chosen "
+                "when none is named"
+            )
         if (name == "sampled") != (self.sampling.epsilon is not None):
             raise UsageError("--epsilon and the algorithm sampled go together: a sample needs to know how far to err")
         if self.sampling.asked and name not in SAMPLING:
@@ -83,7 +88,8 @@ class KeysQuestion:
             known = ALGORITHMS.get(self.algorithm)
             return self.algorithm, self.wanted or (known.wanted if known else Wanted.MINIMUM)
         if self.wanted is Wanted.ALL:
-            return ("hitting-sets" if isinstance(self.criterion, Key) else "borders"), Wanted.ALL
+            pairs = isinstance(self.criterion, Key) and self.policy.nulls == Nulls.EQUAL
+            return ("hitting-sets" if pairs else "borders"), Wanted.ALL
         if self.wanted is Wanted.MINIMAL:
             return "greedy-minimal", Wanted.MINIMAL
         return ("implicit-hitting-set" if self.sampling.epsilon is None else "sampled"), Wanted.MINIMUM
@@ -174,6 +180,11 @@ def _sampled(search: Searching, question: KeysQuestion) -> SearchResult:
     return sampled_key(search.profiler, almost, sampler, delta, search.weights, verify=sampling.verify)
 
 
+def _witnesses(search: Searching) -> DifferenceMasks | None:
+    """Pairs of rows as witnesses, where agreeing is transitive; else the search rests on profiles alone."""
+    return DifferenceMasks(search.profiler) if search.profiler.nulls is Nulls.EQUAL else None
+
+
 def _pruned(search: Searching, question: KeysQuestion) -> SearchResult:
     sampling, size = question.sampling, question.policy.max_size
     sampler = search.sampler(sampling.seed or 0)
@@ -188,7 +199,7 @@ def _iterative(search: Searching, question: KeysQuestion) -> SearchResult:
 
 ALGORITHMS: dict[str, _Algorithm] = {
     "implicit-hitting-set": _Algorithm(
-        Wanted.MINIMUM, lambda s, q: minimum(s.profiler, q.criterion, DifferenceMasks(s.profiler), s.weights)
+        Wanted.MINIMUM, lambda s, q: minimum(s.profiler, q.criterion, _witnesses(s), s.weights)
     ),
     "greedy": _Algorithm(Wanted.MINIMUM, lambda s, q: greedy(s.profiler, q.criterion, s.weights)),
     "naive-greedy": _Algorithm(Wanted.MINIMUM, lambda s, q: naive_greedy(s.profiler, q.criterion, s.weights)),
@@ -234,6 +245,8 @@ def _nothing(policy: Policy) -> str:
 def _impossible(criterion: Criterion, whole: ClassProfile) -> str:
     """Why no column set meets the criterion: all columns together do not."""
     if isinstance(criterion, Key):
+        if whole.wildcard:
+            return f"no key exists: {count(whole.duplicate_rows)} rows match another in all columns searched"
         duplicates = plural(whole.duplicate_rows, "row is a duplicate", "rows are duplicates")
         return f"no key exists: {duplicates} of another row in all columns searched"
     reached = ""

@@ -4,23 +4,30 @@ import time
 from dataclasses import dataclass
 
 from qidsql.engines.base import Engine
+from qidsql.errors import UsageError
 from qidsql.findings import ProfileResult
 from qidsql.measures import ClassSizes, bin_starts, size_bins
 from qidsql.policy import Policy
 from qidsql.roles import assign_roles, audited_columns
-from qidsql.schema import Table
+from qidsql.schema import Nulls, Table
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement, class_sizes
+from qidsql.verbs.searching import table_profiler
 
 
 def profile(engine: Engine, table: str | None, policy: Policy) -> ProfileResult:
     """The measures of the policy's columns together (all readable columns when it names none).
 
-    One statement, one scan. Raises UsageError, UnknownName, AccessError, StatementError, Stopped.
+    One statement, one scan; where a NULL matches anything, before it one to count the NULLs, and at most one for each
+    column with some. Raises UsageError, UnknownName, AccessError, StatementError, Stopped.
     """
     clock, asked = time.monotonic(), engine.asked
     question = _question(engine, table, policy)
-    sizes = engine.run(question.statement)
+    if policy.nulls == Nulls.WILDCARD:
+        profiler = table_profiler(engine, question.table, question.table.resolve(question.columns), policy)
+        sizes = profiler.sizes(profiler.everything)
+    else:
+        sizes = engine.run(question.statement)
     return ProfileResult(
         source=engine.label,
         engine=engine.version,
@@ -37,7 +44,12 @@ def profile(engine: Engine, table: str | None, policy: Policy) -> ProfileResult:
 
 
 def planned_statement(engine: Engine, table: str | None, policy: Policy) -> Statement[ClassSizes]:
-    """The statement that `profile` would ask; only the catalog is read."""
+    """The statement that `profile` would ask; only the catalog is read. Raises UsageError with a wildcard."""
+    if policy.nulls == Nulls.WILDCARD:
+        raise UsageError(
+            "--dry-run does not know the statement of --nulls wildcard: it depends on which columns hold NULLs; "
+            "use --show-sql"
+        )
     return _question(engine, table, policy).statement
 
 

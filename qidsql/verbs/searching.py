@@ -10,7 +10,7 @@ from qidsql.policy import Policy
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.roles import assign_roles, audited_columns
 from qidsql.sampler import TableSampler
-from qidsql.schema import Column, Role, Table, names_of
+from qidsql.schema import Column, Nulls, Role, Table, names_of
 from qidsql.search_findings import SearchWork
 from qidsql.sql.relation import relation
 
@@ -26,6 +26,7 @@ def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], poli
         entity[0].name if entity else None,
         table.estimated_rows,
         Budget(policy.max_statements, policy.max_seconds),
+        Nulls(policy.nulls),
     )
 
 
