@@ -30,7 +30,8 @@ from qidsql.sql.statements import (
     column_counts,
     entity_profile,
 )
-from tests.definitions import entity_profile_of, entity_sizes_of, profile_of, projected, sizes_of
+from qidsql.sql.wildcard import Domain, matching_profile
+from tests.definitions import entity_profile_of, entity_sizes_of, matching_profile_of, profile_of, projected, sizes_of
 from tests.stores import Store
 
 FOLDER = Path(__file__).parents[1] / "sql_templates"
@@ -120,6 +121,10 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
             str((size, a and " xyz".index(a), b))  # the places in their order; b happens to count from 1
             for (a, b), size in Counter((a, b) for a, b, _ in ROWS).items()
         ),
+    ),
+    "matching": (
+        lambda e, s: matching_profile(e.dialect, s, BOTH, K, Domain(4, {"a": 5, "b": 2}, {"a": 3, "b": 2})),
+        [matching_profile_of(AB, K)],
     ),
     "counts": (lambda e, s: column_counts(e.dialect, s, BOTH), (13, (5, 2))),
 }
@@ -258,6 +263,29 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("right_row.number = pairs.second_number", "right_row.number = pairs.first_number"),
             ("COUNT(*) AS pair_count", "COUNT(DISTINCT 1) AS pair_count"),
             ("GENERATE_SERIES(1, :pairs)", "GENERATE_SERIES(2, :pairs)"),
+        ],
+    ),
+    "matching_rows": (
+        "matching",
+        [
+            ("GROUP BY :columns", "GROUP BY :columns, relation.who"),
+            ("COUNT(*) AS class_size\n  FROM :relation", "COUNT(DISTINCT 1) AS class_size\n  FROM :relation"),
+            ("ROW_NUMBER() OVER () AS class_number", "1 AS class_number"),
+            ("CROSS JOIN shapes AS b", "JOIN shapes AS b ON a.given0 = b.given0"),
+            ("SELECT DISTINCT :keeps", "SELECT :keeps"),
+            ("WHERE :incomplete", ""),
+            ("JOIN plans ON :same_shape\n  WHERE", "JOIN plans ON TRUE\n  WHERE"),
+            ("JOIN plans ON :same_shape\n)", "JOIN plans ON TRUE\n)"),
+            ("THEN 2 ELSE 1 END AS ways", "THEN 1 ELSE 1 END AS ways"),
+            ("THEN 2 ELSE 1 END AS ways", "THEN 2 ELSE 2 END AS ways"),
+            ("ON :same_key", "ON FALSE AND :same_key"),
+            ("way = 1 THEN offerer_size ELSE seeker_size", "way = 1 THEN seeker_size ELSE offerer_size"),
+            ("THEN 0 ELSE class_size", "THEN class_size ELSE class_size"),
+            ("THEN 0 ELSE class_size", "THEN 0 ELSE 0"),
+            ("LEFT JOIN credits", "JOIN credits"),
+            ("MAX(frequency)", "MIN(frequency)"),
+            ("SUM(class_size) AS row_count", "COUNT(*) AS row_count"),
+            ("(frequency - 1)", "frequency"),
         ],
     ),
     "sample_rows": ("sample", [("LIMIT :size", "LIMIT (:size - 1)"), ("LIMIT :size", "LIMIT (:size + 1)")]),

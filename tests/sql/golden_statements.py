@@ -19,6 +19,7 @@ from qidsql.sql.statements import (
     column_counts,
     entity_profile,
 )
+from qidsql.sql.wildcard import Domain, matching_profile
 
 FOLDER = Path(__file__).parent / "golden"
 PLAIN = (Column("zip", "text"), Column('we"ird', "date"), Column("person", "integer"))
@@ -47,6 +48,8 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "entity_sizes", class_sizes(dialect, plain, ALL, "person")
     yield "row_patterns", Statement(row_patterns(dialect, plain, ALL), "row patterns", lambda rows: rows)
     yield "column_counts", column_counts(dialect, plain, ALL)
+    domain = Domain(1000, {"zip": 0, 'we"ird': 7}, {'we"ird': 300})
+    yield "matching_rows", matching_profile(dialect, plain, ALL, 5, domain)
     where = _source(dialect, PLAIN, "ZIP >= '10' AND person IS NOT NULL")
     yield "where", class_profiles(dialect, where, [ALL], 5)
     compared = _source(dialect, COMPARED)
