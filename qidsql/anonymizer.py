@@ -4,7 +4,7 @@
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from itertools import groupby
 from random import Random
@@ -20,10 +20,12 @@ from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
 
 EXACT_PAIRS = 60_000  # row patterns x column sets that are given to the solver at once
+MOST_PAIRS = 2_000_000  # ... that are given to it when that is insisted on
 BLOCK_PAIRS = 8_000  # ... and that it improves at a time
 BLOCK_SECONDS = 2.0
 SETTLED = 1000  # a round that saves less than this part of the cost is the last
 SETS_AT_ONCE = 16
+FEW_COLUMNS = 12  # up to which every column set is tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,8 @@ class Anonymization:
     """What becomes of the rows: the workbench's table `shares` (pattern, kept, size: so many rows of the row pattern
     keep these columns). No anonymization costs less than `lower_bound`.
 
-    `cells` counts the suppressed cells of each column, `cost` is their weight, `rows` the rows that lose a cell.
-    `stopped` says why neither a proof nor a better anonymization was looked for any longer.
+    `cells` counts the suppressed cells of each column, `cost` is their weight, `rows` the rows that lose a cell,
+    `rows_blank` those that lose all. `stopped` says why neither a proof nor anything better was looked for any longer.
     """
 
     algorithm: str
@@ -40,6 +42,7 @@ class Anonymization:
     lower_bound: int
     cells: tuple[int, ...]
     rows: int
+    rows_blank: int
     stopped: Stopped | None = None
 
     @property
@@ -56,6 +59,7 @@ class Anonymizer:
         self._bench, self._deadline = patterns.bench, deadline
         self._k, self._weights = k, tuple(weights)
         self._codes = [exp.column(f"c{place}") for place in range(len(patterns.names))]
+        self._values = patterns.values
         self._pairs = patterns.patterns << len(self._codes)
         self._run("shares", "making of a table")
 
@@ -63,6 +67,11 @@ class Anonymizer:
     def small(self) -> bool:
         """Whether the integer program is small enough to be given to the solver whole."""
         return self._pairs <= EXACT_PAIRS
+
+    @property
+    def solvable(self) -> bool:
+        """Whether the solver may find something better in an hour, though hardly a proof."""
+        return self._pairs <= MOST_PAIRS
 
     def exact(self, lower_bound: int = 0) -> Anonymization:
         """The cheapest anonymization, or the best found by the deadline or Ctrl-C. Starts from the shares there are."""
@@ -72,15 +81,15 @@ class Anonymizer:
         self._insert("shares", [astuple(share) for share in found.shares])
         return self._account("integer program", found.lower_bound, found.stopped)
 
-    def greedy(self, on_stage: Callable[[str], None] = lambda stage: None) -> None:
+    def greedy(self, wishes: Iterable[int], on_stage: Callable[[str], None] = lambda stage: None) -> None:
         """Shares for all rows: column set by column set, those that lose least first, rows in classes of k are placed.
 
-        Of the column sets that lose the same, the one that places most comes first. A few statements per column set,
-        on rows that grow fewer. Raises Stopped.
+        Every column set is tried where there are few columns, else those that rows would keep if they could choose
+        (`wishes`), and ever smaller ones, without the columns of most values. Of the column sets that lose the same,
+        the one that places most comes first. A few statements per column set, on rows that grow fewer. Raises Stopped.
         """
         self._run("unplaced", "making of a table")
-        column_sets = sorted(range(1, 1 << len(self._codes)), key=self._lost)
-        for cost, level in groupby(column_sets, key=self._lost):
+        for cost, level in groupby(sorted(self._column_sets(wishes), key=self._lost), key=self._lost):
             on_stage(f"placing rows that lose {cost} of {sum(self._weights)}")
             waiting = list(level)
             while waiting:
@@ -95,12 +104,25 @@ class Anonymizer:
             weight = self._each("CASE WHEN kept & {bit} <> 0 THEN {weight} ELSE 0 END", " + ")
             self._run("dissolve_group", "company for the rest", key=self._common(), weight=weight)
 
+    def _column_sets(self, wishes: Iterable[int]) -> set[int]:
+        everything = (1 << len(self._codes)) - 1
+        if len(self._codes) <= FEW_COLUMNS:
+            return set(range(1, everything + 1))
+        found = {everything, *wishes}
+        kept = everything
+        for place in sorted(range(len(self._codes)), key=lambda place: -self._values[place]):
+            kept &= ~(1 << place)
+            found.add(kept)
+        return found - {0}
+
     def improve(self, lower_bound: int, on_stage: Callable[[str], None] = lambda stage: None) -> Anonymization:
         """Solves the integer program for blocks of neighbouring groups, in ever other neighbourhoods, while that pays.
 
         Ends at the deadline, at Ctrl-C, or when a round over all blocks saves next to nothing.
         """
         places, draw = list(range(len(self._codes))), Random(0)
+        if len(self._codes) > FEW_COLUMNS:  # a block has more column sets than patterns
+            return self._account("greedy", lower_bound, None)
         cost = saved = self._account("", 0, None).cost
         stopped: Stopped | None = None
         while stopped is None and cost > lower_bound and saved * SETTLED >= cost:
@@ -178,9 +200,9 @@ class Anonymizer:
         ]
         everything = (1 << len(self._codes)) - 1
         [row] = self._run("suppressed_cells", "account of the cells", lost=lost_cells, everything=everything)
-        rows, *cells = map(integer, row)
+        rows, blank, *cells = map(integer, row)
         cost = sum(weight * number for weight, number in zip(self._weights, cells, strict=True))
-        return Anonymization(algorithm, cost, min(lower_bound, cost), tuple(cells), rows, stopped)
+        return Anonymization(algorithm, cost, min(lower_bound, cost), tuple(cells), rows, blank, stopped)
 
     def _check_time(self) -> None:
         if self._deadline is not None and time.monotonic() > self._deadline:

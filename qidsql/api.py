@@ -4,13 +4,16 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from fractions import Fraction
 
+from qidsql.anonymize_findings import AnonymizeResult
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.findings import AuditResult, ProfileResult
 from qidsql.policy import Policy
-from qidsql.question import asked
+from qidsql.question import asked, column_weights
 from qidsql.question import wanted as wanted_by_name
 from qidsql.search_findings import KeysResult, MaskResult
+from qidsql.verbs.anonymize import AnonymizeQuestion, Method
+from qidsql.verbs.anonymize import anonymize as run_anonymize
 from qidsql.verbs.audit import audit as run_audit
 from qidsql.verbs.keys import KeysQuestion
 from qidsql.verbs.keys import keys as run_keys
@@ -18,7 +21,7 @@ from qidsql.verbs.mask import MaskQuestion
 from qidsql.verbs.mask import mask as run_mask
 from qidsql.verbs.profile import profile as run_profile
 
-__all__ = ["audit", "connect", "keys", "mask", "profile"]
+__all__ = ["anonymize", "audit", "connect", "keys", "mask", "profile"]
 
 
 def audit(
@@ -190,3 +193,35 @@ def mask(
     )
     with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
         return run_mask(engine, table, question)
+
+
+def anonymize(
+    source: str | Engine | None = None,
+    table: str | None = None,
+    *,
+    k: int = 5,
+    method: str = "auto",
+    weights: str | Mapping[str, int] | None = None,
+    columns: Iterable[str] | str = (),
+    exclude: Iterable[str] | str = (),
+    identifiers: Iterable[str] | str = (),
+    sensitive: Iterable[str] | str = (),
+    keep_identifiers: bool = False,
+    where: str | None = None,
+    max_seconds: float | None = None,
+) -> AnonymizeResult:
+    """The fewest cells to suppress so that every row is identical to k - 1 others; the options are those of
+    `qidsql anonymize`. Raises as `keys`."""
+    policy = Policy.read(
+        k=k,
+        columns=columns,
+        exclude=exclude,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        keep_identifiers=keep_identifiers,
+        where=where,
+        max_seconds=max_seconds,
+    )
+    question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights))
+    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+        return run_anonymize(engine, table, question)

@@ -6,6 +6,7 @@ even to approximate closely (Theorems 3.1, 3.2); the integer program over row pa
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from qidsql.errors import Stopped
 from qidsql.search.integer_program import IntegerProgram, solve
@@ -73,7 +74,7 @@ def cheapest_assignment(
             program.between(0, [(taken[-1], sizes[member]), (variable, -1)])
     for size, variables in zip(sizes, attached, strict=True):
         program.between(size, [(variable, 1) for variable in variables], size)
-    solution = solve(program, deadline)
+    solution = solve(program, deadline, _start(groups, known.shares, len(program.costs)) if known else None)
     lower = max(solution.lower_bound, known.lower_bound if known else 0)
     found = known
     if solution.values is not None:
@@ -86,6 +87,24 @@ def cheapest_assignment(
     if found is None:
         return Assignment((), total * sum(sizes), lower, solution.stopped)
     return Assignment(found.shares, found.cost, min(lower, found.cost), solution.stopped)
+
+
+def _start(groups: Sequence[Group], shares: Iterable[Share], variables: int) -> list[float]:
+    """The values of the program's variables that stand for the shares."""
+    first = list(accumulate((1 + len(group.members) for group in groups), initial=0))
+    of_pattern: dict[int, list[int]] = {}
+    for number, group in enumerate(groups):
+        for member in group.members:
+            of_pattern.setdefault(member, []).append(number)
+    values = [0.0] * variables
+    for share in shares:
+        # All that agree on these columns may agree on others too: of the groups that keep these, the one that keeps
+        # least more.
+        fitting = (number for number in of_pattern[share.pattern] if not share.kept & ~groups[number].kept)
+        number = min(fitting, key=lambda number: groups[number].kept.bit_count())
+        values[first[number]] = 1.0
+        values[first[number] + 1 + groups[number].members.index(share.pattern)] += share.rows
+    return values
 
 
 def cost_of(shares: Iterable[Share], weights: Sequence[int]) -> int:

@@ -11,15 +11,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from qidsql.anonymize_findings import AnonymizeResult
 from qidsql.figures import count, percent, plural, ratio, seconds, size_range, some
 from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
-from qidsql.report import keys, mask
+from qidsql.report import anonymize, keys, mask
 from qidsql.schema import Nulls
 from qidsql.search_findings import KeysResult, MaskResult
 
-Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult
+Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult | AnonymizeResult
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
@@ -43,6 +44,8 @@ def render(result: Result, width: int = 110, colour: bool = False) -> str:
         keys.report(console, result)
     elif isinstance(result, MaskResult):
         mask.report(console, result)
+    elif isinstance(result, AnonymizeResult):
+        anonymize.report(console, result)
     else:
         _profile(console, result)
     assert isinstance(console.file, io.StringIO)

@@ -7,6 +7,7 @@ SET kept = 0
 FROM (
   SELECT kept AS chosen, :key AS common
   FROM shares JOIN patterns USING (pattern)
+  WHERE kept <> 0
   GROUP BY chosen, common
   ORDER BY SUM(shares.size) * ANY_VALUE(:weight), chosen, common
   LIMIT 1

@@ -1,0 +1,83 @@
+"""qidsql anonymize"""
+
+from typing import Annotated
+
+import typer
+
+from qidsql.commands.running import finish, opened, showing_progress, source_and_table
+from qidsql.commands.streams import check_output
+from qidsql.options import (
+    ColumnOption,
+    ExcludeOption,
+    Format,
+    FormatOption,
+    IdentifierOption,
+    KOption,
+    MaxSecondsOption,
+    OutputOption,
+    QuietOption,
+    SensitiveOption,
+    ShowSqlOption,
+    SnapshotOption,
+    SourceArgument,
+    TableArgument,
+    WeightsOption,
+    WhereOption,
+    WorkersOption,
+)
+
+EXAMPLES = """\b
+Examples:
+  qidsql anonymize warehouse.duckdb patients --k 7 -c zip -c birth_year -c sex
+  qidsql anonymize people.csv --k 5 --weights zip=3 --method heuristic --max-seconds 300
+Exit codes: 0 finished, 2 error, 3 inconclusive"""
+
+
+def run(
+    source: SourceArgument = None,
+    table: TableArgument = None,
+    k: KOption = 5,
+    method: Annotated[
+        str,
+        typer.Option("--method", metavar="NAME", help="exact, heuristic, or auto: exact where it is small enough"),
+    ] = "auto",
+    weights: WeightsOption = None,
+    column: ColumnOption = None,
+    exclude: ExcludeOption = None,
+    identifier: IdentifierOption = None,
+    sensitive: SensitiveOption = None,
+    where: WhereOption = None,
+    max_seconds: MaxSecondsOption = None,
+    format: FormatOption = Format.terminal,
+    output: OutputOption = None,
+    show_sql: ShowSqlOption = False,
+    quiet: QuietOption = False,
+    workers: WorkersOption = 2,
+    snapshot: SnapshotOption = True,
+) -> None:
+    """The fewest cells to suppress so that every row is identical to k - 1 others, a suppressed cell being a value.
+
+    The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,
+    Theorems 3.1, 3.2]. A few thousand distinct rows of a few columns are solved exactly, as an integer program; beyond
+    that the answer is a heuristic's, with a proved lower bound. Where a suppressed cell may match anything, `qidsql
+    suppress` needs fewer cells and is always optimal.
+    """
+    from qidsql.policy import Policy
+    from qidsql.question import column_weights
+    from qidsql.verbs.anonymize import AnonymizeQuestion, Method, anonymize
+
+    policy = Policy.read(
+        k=k,
+        columns=column,
+        exclude=exclude,
+        identifiers=identifier,
+        sensitive=sensitive,
+        where=where,
+        max_seconds=max_seconds,
+    )
+    question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights))
+    check_output(output)
+    source, table = source_and_table(source, table)
+    with opened(source, workers, snapshot, show_sql) as engine, showing_progress(engine, quiet) as on_stage:
+        result = anonymize(engine, table, question, on_stage)
+    finish(result, result.outcome, result.reason, format, output, quiet)

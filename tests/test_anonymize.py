@@ -1,0 +1,139 @@
+"""The command on both engines: its cost against the definition, its plan against what it must achieve."""
+
+from collections import Counter, defaultdict
+from random import Random
+
+import pytest
+
+import qidsql
+from qidsql.anonymizer import Anonymizer
+from qidsql.engines.base import Engine
+from qidsql.errors import UsageError
+from qidsql.policy import Policy
+from qidsql.row_patterns import RowPatterns
+from qidsql.schema import positions
+from qidsql.sql.statements import Statement, integer
+from qidsql.verbs.searching import Searching
+from tests.anonymizations import FIGURE_1, Cells, optimum, theorem_3_1
+from tests.commandline import qidsql as run
+from tests.stores import DuckDBStore, Store
+
+
+def table(store: Store, name: str, rows: list[Cells]) -> None:
+    store.table(name, {f"c{place}": "VARCHAR" for place in range(len(rows[0]))}, rows)
+
+
+def random_rows(draw: Random, most: int, columns: int) -> list[Cells]:
+    return [tuple(draw.choice(["a", "b", "c", None]) for _ in range(columns)) for _ in range(draw.randint(4, most))]
+
+
+def test_the_cost_is_the_optimum(store: Store) -> None:
+    draw = Random(1)
+    cases = [(random_rows(draw, 8, columns), draw.randint(2, 4)) for columns in (1, 2, 3) for _ in range(6)]
+    for number, (rows, _) in enumerate(cases):
+        table(store, f"t{number}", rows)
+    with store.connect() as engine:
+        for number, (rows, k) in enumerate(cases):
+            weights = [draw.randint(1, 3) for _ in rows[0]]
+            given = {f"c{place}": weight for place, weight in enumerate(weights)}
+            found = qidsql.anonymize(engine, f"t{number}", k=k, weights=given, keep_identifiers=True)
+            assert found.optimal
+            assert found.cost == found.lower_bound == optimum(rows, k, weights)
+            assert found.cost == sum(found.by_column[name] * weight for name, weight in given.items())
+
+
+def greedy_shares(engine: Engine, name: str, k: int, improved: bool) -> list[tuple[tuple[int, ...], int, int]]:
+    """Codes, columns kept and rows of each share of the heuristic."""
+    search = Searching(engine, name, Policy(k=k, keep_identifiers=True), {})
+    with RowPatterns.of(search.profiler) as patterns:
+        anonymizer = Anonymizer(patterns, k, search.weights)
+        anonymizer.greedy([])
+        if improved:
+            anonymizer.improve(0)
+        sql = "SELECT shares.size, kept, patterns.* FROM shares JOIN patterns USING (pattern)"
+        rows = patterns.bench.run(Statement(sql, "shares", lambda rows: rows))
+        sizes = patterns.bench.run(Statement("SELECT pattern, size FROM patterns", "sizes", lambda rows: rows))
+    placed: Counter[int] = Counter()
+    for size, _, pattern, *_ in rows:
+        placed[integer(pattern)] += integer(size)
+    assert placed == Counter({integer(pattern): integer(size) for pattern, size in sizes}), "every row has one share"
+    return [(tuple(map(integer, codes)), integer(kept), integer(size)) for size, kept, _, _, *codes in rows]
+
+
+@pytest.mark.parametrize("columns", [2, 4, 13])
+@pytest.mark.parametrize("improved", [False, True])
+def test_the_heuristic_anonymizes(duckdb_store: DuckDBStore, columns: int, improved: bool) -> None:
+    draw = Random(columns)
+    for number in range(6):
+        rows, k = random_rows(draw, 40, columns), draw.randint(2, 4)
+        table(duckdb_store, f"t{number}", rows)
+        with duckdb_store.connect() as engine:
+            shares = greedy_shares(engine, f"t{number}", k, improved)
+        published: defaultdict[tuple[int, ...], int] = defaultdict(int)
+        for codes, kept, size in shares:
+            published[tuple(codes[place] if kept >> place & 1 else -1 for place in range(columns))] += size
+        assert min(published.values()) >= k
+        assert sum(published.values()) == len(rows)
+
+
+def test_improving_never_costs_more_and_counts_right(duckdb_store: DuckDBStore) -> None:
+    draw = Random(5)
+    rows: list[Cells] = [tuple(str(draw.randint(0, 4)) for _ in range(4)) for _ in range(70)]
+    table(duckdb_store, "people", rows)
+    with duckdb_store.connect() as engine:
+        before, after = (greedy_shares(engine, "people", 3, improved) for improved in (False, True))
+        found = qidsql.anonymize(engine, "people", k=3, method="heuristic", keep_identifiers=True)
+
+    def cost(shares: list[tuple[tuple[int, ...], int, int]]) -> int:
+        return sum((4 - kept.bit_count()) * size for _, kept, size in shares)
+
+    assert cost(after) < cost(before)
+    assert found.lower_bound <= found.cost == cost(after) == found.cells
+    lost = Counter(place for _, kept, size in after for place in positions(0b1111 & ~kept) for _ in range(size))
+    assert found.by_column == {f"c{place}": lost[place] for place in range(4)}
+
+
+def test_rows_left_over_get_company(duckdb_store: DuckDBStore) -> None:
+    rows: list[Cells] = [("a", "a")] * 3 + [("b", "c")]  # one row agrees with nobody
+    table(duckdb_store, "people", rows)
+    with duckdb_store.connect() as engine:
+        shares = greedy_shares(engine, "people", 2, improved=False)
+        best = qidsql.anonymize(engine, "people", k=2)
+    assert all(kept == 0 for _, kept, _ in shares)
+    assert best.cost == optimum(rows, 2, (1, 1)) == 4  # two of the four rows suffice
+
+
+def test_the_paper(store: Store) -> None:
+    """Chakaravarthy et al.: Figure 1, and Theorem 3.1 on the complete graph of four vertices."""
+    table(store, "figure_1", FIGURE_1)
+    k4 = [(x, y) for place, x in enumerate("ABCD") for y in "ABCD"[place + 1 :]]
+    table(store, "theorem_3_1", theorem_3_1("ABCD", k4))
+    with store.connect() as engine:
+        assert [qidsql.anonymize(engine, "figure_1", k=k, keep_identifiers=True).cost for k in (2, 3)] == [4, 12]
+        found = qidsql.anonymize(engine, "theorem_3_1", k=7, keep_identifiers=True)
+    assert (found.cost, found.optimal) == (137, True)
+
+
+def test_words(duckdb_store: DuckDBStore) -> None:
+    table(duckdb_store, "people", [("a", "b"), ("a", "b"), ("a", "c")])
+    table(duckdb_store, "nobody", [("a",)])
+    duckdb_store.execute("DELETE FROM nobody")
+    done = run("anonymize", duckdb_store.url, "people", "--k", "2")
+    assert done.code == 0
+    assert "proved: nothing less does" in done.out
+    assert "3 cells" in done.out
+    safe = run("anonymize", duckdb_store.url, "people", "--k", "2", "-c", "c0")
+    assert "nothing needs to be suppressed" in safe.out
+    assert run("anonymize", duckdb_store.url, "nobody", "--k", "2").code == 3
+    few = run("anonymize", duckdb_store.url, "people", "--k", "4")
+    assert few.code == 2
+    assert "fewer than k = 4" in few.err
+    wrong = run("anonymize", duckdb_store.url, "people", "--method", "magic")
+    assert wrong.code == 2
+    assert "auto, exact, heuristic" in wrong.err
+
+
+def test_options_that_cannot_be_right(duckdb_store: DuckDBStore) -> None:
+    table(duckdb_store, "people", [("a", "b")])
+    with pytest.raises(UsageError, match="weight"):
+        qidsql.anonymize(duckdb_store.url, "people", weights={"c0": 0})
