@@ -10,7 +10,7 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 # From the ground up. A folder is one room; rooms of one floor do not know each other.
 FLOORS = [
     ["errors", "version"],
-    ["measures", "schema"],
+    ["measures", "proportions", "regression", "schema"],
     ["figures", "policy", "search", "sql"],
     ["engines", "protect", "question", "roles", "work"],
     ["findings", "search_findings"],
