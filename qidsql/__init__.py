@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from qidsql.version import __version__
 
-__all__ = ["__version__", "audit", "connect", "keys", "mask", "profile"]
+__all__ = ["__version__", "audit", "connect", "impact", "keys", "mask", "profile"]
 
 if TYPE_CHECKING:
-    from qidsql.api import audit, connect, keys, mask, profile
+    from qidsql.api import audit, connect, impact, keys, mask, profile
 
 
 def __getattr__(name: str) -> object:
     """Loads the functions on first use: the command line's --help must not wait for SQL parsers and drivers."""
-    if name in ("audit", "connect", "keys", "mask", "profile"):
+    if name in ("audit", "connect", "impact", "keys", "mask", "profile"):
         from qidsql import api
 
         return getattr(api, name)

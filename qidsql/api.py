@@ -7,18 +7,21 @@ from fractions import Fraction
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.findings import AuditResult, ProfileResult
+from qidsql.impact_findings import ImpactResult
 from qidsql.policy import Policy
 from qidsql.question import asked
 from qidsql.question import wanted as wanted_by_name
 from qidsql.search_findings import KeysResult, MaskResult
 from qidsql.verbs.audit import audit as run_audit
+from qidsql.verbs.impact import MAX_VALUES, ImpactQuestion
+from qidsql.verbs.impact import impact as run_impact
 from qidsql.verbs.keys import KeysQuestion
 from qidsql.verbs.keys import keys as run_keys
 from qidsql.verbs.mask import MaskQuestion
 from qidsql.verbs.mask import mask as run_mask
 from qidsql.verbs.profile import profile as run_profile
 
-__all__ = ["audit", "connect", "keys", "mask", "profile"]
+__all__ = ["audit", "connect", "impact", "keys", "mask", "profile"]
 
 
 def audit(
@@ -186,3 +189,39 @@ def mask(
     )
     with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
         return run_mask(engine, table, question)
+
+
+def impact(
+    source: str | Engine | None = None,
+    table: str | None = None,
+    *,
+    protected: str,
+    weight: str | None = None,
+    outcome: str | None = None,
+    covariates: Iterable[str] | str = (),
+    fill: float | None = None,
+    mark: str | None = None,
+    columns: Iterable[str] | str = (),
+    exclude: Iterable[str] | str = (),
+    show_values: bool = False,
+    max_values: int = MAX_VALUES,
+    max_statements: int | None = None,
+    max_seconds: float | None = None,
+) -> ImpactResult:
+    """What local suppression did to a table, beside its protected copy; the options are those of `qidsql impact`.
+
+    Raises as `keys`.
+    """
+    question = ImpactQuestion(
+        protected,
+        Policy.read(columns=columns, exclude=exclude, max_statements=max_statements, max_seconds=max_seconds),
+        weight=weight,
+        outcome=outcome,
+        covariates=(covariates,) if isinstance(covariates, str) else tuple(covariates),
+        fill=fill,
+        mark=mark,
+        show_values=show_values,
+        max_values=max_values,
+    )
+    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+        return run_impact(engine, table, question)

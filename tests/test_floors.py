@@ -14,6 +14,7 @@ FLOORS = [
     ["figures", "policy", "search", "sql"],
     ["engines", "protect", "question", "roles", "work"],
     ["findings", "search_findings"],
+    ["impact_findings"],
     ["profiler", "progress", "report", "verdict"],
     ["difference_masks", "row_patterns", "sampler"],
     ["anonymizer", "suppression_plan"],

@@ -13,12 +13,13 @@ from rich.text import Text
 
 from qidsql.figures import count, percent, plural, ratio, seconds, size_range, some
 from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
+from qidsql.impact_findings import ImpactResult
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
-from qidsql.report import keys, mask
+from qidsql.report import impact, keys, mask
 from qidsql.search_findings import KeysResult, MaskResult
 
-Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult
+Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult | ImpactResult
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
@@ -42,6 +43,8 @@ def render(result: Result, width: int = 110, colour: bool = False) -> str:
         keys.report(console, result)
     elif isinstance(result, MaskResult):
         mask.report(console, result)
+    elif isinstance(result, ImpactResult):
+        impact.report(console, result)
     else:
         _profile(console, result)
     assert isinstance(console.file, io.StringIO)
