@@ -13,10 +13,13 @@ import pytest
 
 from qidsql import impact
 from qidsql.engines.base import Engine
-from qidsql.errors import UnknownName, UsageError
+from qidsql.errors import StatementError, UnknownName, UsageError
 from qidsql.impact_findings import ImpactResult
+from qidsql.policy import Policy
 from qidsql.report import json as json_report
 from qidsql.report import terminal
+from qidsql.verbs.impact import ImpactQuestion
+from qidsql.verbs.impact import impact as run
 from tests.commandline import qidsql, refused
 from tests.stores import Store, quoted
 
@@ -409,6 +412,24 @@ def test_what_was_measured_stands_when_the_budget_ends(store: Store) -> None:
     assert found.work.statements <= 7
 
 
+def test_ctrl_c_leaves_what_was_measured(store: Store) -> None:
+    for table in ("full_data", "protected"):
+        store.table(table, {"a": "INTEGER", "y": "INTEGER"}, [(i % 3, i) for i in range(20)])
+
+    def stop_at_the_regression(stage: str) -> None:
+        if "regression" in stage:
+            raise KeyboardInterrupt
+
+    question = ImpactQuestion("protected", Policy(), outcome="y", covariates=("a",))
+    with store.connect() as engine:
+        found = run(engine, "full_data", question, stop_at_the_regression)
+    assert (str(found.outcome), found.work.unfinished) == ("inconclusive", ("interrupted",))
+    assert len(found.variables) == 2
+    assert found.regression is not None
+    assert found.regression.models == ()
+    assert "was not compared to the end" in rendered(found)
+
+
 def test_no_row_is_nothing_to_compare(store: Store) -> None:
     store.table("full_data", {"a": "INTEGER"}, [(1,)])
     store.table("empty", {"a": "INTEGER"}, [])
@@ -449,6 +470,15 @@ def test_no_value_in_any_output_unless_it_was_asked_for(store: Store) -> None:
     for text in (json_report.render(shown), terminal.render(shown, 200)):
         assert "cnry5" in text
         assert "cnry4" in text
+
+
+def test_no_value_when_a_text_is_no_number(store: Store) -> None:
+    store.table("full_data", {"n": "INTEGER", "y": "INTEGER"}, [(i, i * i) for i in range(9)])
+    store.table("protected", {"n": "VARCHAR(9)", "y": "INTEGER"}, [("cnry7", i) for i in range(9)])
+    with pytest.raises(StatementError) as caught:
+        impact(store.url, "full_data", protected="protected", outcome="y", covariates="n")
+    assert "cnry" not in str(caught.value)
+    assert "sums of a regression over" in str(caught.value)
 
 
 def test_the_command_line(wilson: Path) -> None:
