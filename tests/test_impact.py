@@ -21,7 +21,7 @@ from qidsql.report import terminal
 from qidsql.verbs.impact import ImpactQuestion
 from qidsql.verbs.impact import impact as run
 from tests.commandline import qidsql, refused
-from tests.stores import Store, quoted
+from tests.stores import PostgresStore, Store, quoted
 
 Cell = object
 Row = tuple[Cell, ...]
@@ -334,6 +334,13 @@ def test_types_of_every_kind(store: Store) -> None:
     assert all(model.fit is not None for model in found.regression.models)
 
 
+def test_texts_of_two_collations_are_compared(postgres_store: PostgresStore) -> None:
+    for table, collation in (("full_data", "C"), ("protected", "POSIX")):
+        postgres_store.table(table, {"t": f'TEXT COLLATE "{collation}"'}, [("a",), ("A",), (None,)])
+    [found] = impact(postgres_store.url, "full_data", protected="protected").variables
+    assert (found.distinct, found.suppressed, found.gained) == ((2, 2), 0, 0)
+
+
 def test_tables_that_differ_are_said(store: Store) -> None:
     store.table(
         "full_data", {"a": "INTEGER", "gone": "INTEGER", "B": "INTEGER"}, [(i % 3, i, i % 2) for i in range(10)]
@@ -370,8 +377,11 @@ def test_weights_that_cannot_be_used_are_refused(store: Store) -> None:
     store.table("full_data", columns, [(1, 1, "x"), (1, 2, "x")])
     store.table("nulls", columns, [(1, None, "x"), (1, -2, "x"), (None, float("inf"), "x"), (1, float("nan"), "x")])
     store.table("zeros", columns, [(1, 0, "x")])
+    store.table("negative", columns, [(1, 1, "x"), (1, -1, "x")])
     with pytest.raises(UsageError, match=r"in \S*nulls it is NULL in 1 row and negative or not finite in 3"):
         impact(store.url, "full_data", protected="nulls", weight="w")
+    with pytest.raises(UsageError, match=r"in \S*negative it is NULL in 0 rows and negative or not finite in 1"):
+        impact(store.url, "full_data", protected="negative", weight="w")
     with pytest.raises(UsageError, match="is 0 in every row of"):
         impact(store.url, "full_data", protected="zeros", weight="w")
     with pytest.raises(UsageError, match="--weight t must be a column of numbers in both"):
@@ -467,6 +477,7 @@ def test_no_value_in_any_output_unless_it_was_asked_for(store: Store) -> None:
         assert "cnry" not in text
         assert "7700" not in text
         assert "2077-" not in text
+    assert '"value"' not in json_report.render(hidden)
     for text in (json_report.render(shown), terminal.render(shown, 200)):
         assert "cnry5" in text
         assert "cnry4" in text

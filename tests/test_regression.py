@@ -13,9 +13,9 @@ from qidsql.regression import SUPPRESSED, Covariate, Fit, Sums, Term, f_tail, in
 Row = tuple[list[float], list[int]]  # numbers, the outcome first; levels of the factors
 
 
-def sums_of(rows: list[Row]) -> Sums:
-    """The sums over the rows themselves, shifted by the means as they round."""
-    shifts = tuple(sum(column) / len(rows) for column in zip(*(numbers for numbers, _ in rows), strict=True))
+def sums_of(rows: list[Row], beside: float = 0) -> Sums:
+    """The sums over the rows themselves, shifted by the means as they round, or by constants beside them."""
+    shifts = tuple(sum(column) / len(rows) + beside for column in zip(*(numbers for numbers, _ in rows), strict=True))
     centred = [([n - s for n, s in zip(numbers, shifts, strict=True)], levels) for numbers, levels in rows]
     places, factors = range(len(shifts)), range(len(rows[0][1]))
     keys = {(f, levels[f]) for _, levels in rows for f in factors}
@@ -71,7 +71,7 @@ def test_against_least_squares_over_the_rows(seed: int) -> None:
     covariates = [Covariate(f"n{i}", True, i + 1) for i in range(numbers)]
     covariates += [Covariate(f"f{i}", False, i) for i in range(factors)]
     random.shuffle(covariates)
-    fit = least_squares(sums_of(rows), covariates)
+    fit = least_squares(sums_of(rows, beside=random.choice([0, 0.5])), covariates)
     assert isinstance(fit, Fit)
     assert fit.collinear == ()
     by_name = {covariate.name: covariate for covariate in covariates}
