@@ -8,6 +8,7 @@ from qidsql.anonymize_findings import AnonymizeResult
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.findings import AuditResult, ProfileResult
+from qidsql.impact_findings import ImpactResult
 from qidsql.policy import Policy
 from qidsql.question import asked, column_weights
 from qidsql.question import wanted as wanted_by_name
@@ -15,13 +16,15 @@ from qidsql.search_findings import KeysResult, MaskResult
 from qidsql.verbs.anonymize import AnonymizeQuestion, Method
 from qidsql.verbs.anonymize import anonymize as run_anonymize
 from qidsql.verbs.audit import audit as run_audit
+from qidsql.verbs.impact import MAX_VALUES, ImpactQuestion
+from qidsql.verbs.impact import impact as run_impact
 from qidsql.verbs.keys import KeysQuestion
 from qidsql.verbs.keys import keys as run_keys
 from qidsql.verbs.mask import MaskQuestion
 from qidsql.verbs.mask import mask as run_mask
 from qidsql.verbs.profile import profile as run_profile
 
-__all__ = ["anonymize", "audit", "connect", "keys", "mask", "profile"]
+__all__ = ["anonymize", "audit", "connect", "impact", "keys", "mask", "profile"]
 
 
 def audit(
@@ -225,3 +228,39 @@ def anonymize(
     question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights))
     with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
         return run_anonymize(engine, table, question)
+
+
+def impact(
+    source: str | Engine | None = None,
+    table: str | None = None,
+    *,
+    protected: str,
+    weight: str | None = None,
+    outcome: str | None = None,
+    covariates: Iterable[str] | str = (),
+    fill: float | None = None,
+    mark: str | None = None,
+    columns: Iterable[str] | str = (),
+    exclude: Iterable[str] | str = (),
+    show_values: bool = False,
+    max_values: int = MAX_VALUES,
+    max_statements: int | None = None,
+    max_seconds: float | None = None,
+) -> ImpactResult:
+    """What local suppression did to a table, beside its protected copy; the options are those of `qidsql impact`.
+
+    Raises as `keys`.
+    """
+    question = ImpactQuestion(
+        protected,
+        Policy.read(columns=columns, exclude=exclude, max_statements=max_statements, max_seconds=max_seconds),
+        weight=weight,
+        outcome=outcome,
+        covariates=(covariates,) if isinstance(covariates, str) else tuple(covariates),
+        fill=fill,
+        mark=mark,
+        show_values=show_values,
+        max_values=max_values,
+    )
+    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+        return run_impact(engine, table, question)

@@ -69,7 +69,9 @@ class DuckDBStore(Store):
         with duckdb.connect(str(self.path)) as connection:
             rows = list(rows)
             if rows:
+                connection.begin()  # else every row is a transaction of its own
                 connection.executemany(statement, rows)
+                connection.commit()
             else:
                 connection.execute(statement)
 

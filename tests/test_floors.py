@@ -10,11 +10,11 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 # From the ground up. A folder is one room; rooms of one floor do not know each other.
 FLOORS = [
     ["errors", "version"],
-    ["measures", "schema"],
+    ["measures", "proportions", "regression", "schema"],
     ["figures", "policy", "search", "sql"],
     ["engines", "protect", "question", "roles", "work"],
     ["findings", "search_findings"],
-    ["anonymize_findings"],
+    ["anonymize_findings", "impact_findings"],
     ["profiler", "progress", "report", "verdict"],
     ["difference_masks", "row_patterns", "sampler"],
     ["anonymizer", "suppression_plan"],

@@ -31,6 +31,7 @@ from qidsql.sql.statements import (
     entity_profile,
 )
 from qidsql.sql.wildcard import Domain, matching_profile
+from tests import impact_mutants
 from tests.definitions import entity_profile_of, entity_sizes_of, matching_profile_of, profile_of, projected, sizes_of
 from tests.stores import Store
 
@@ -88,6 +89,7 @@ def patterns_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
 
 
 QUESTIONS: dict[str, tuple[Question, object]] = {
+    **impact_mutants.questions(ROWS),
     "masks": (
         masks_of_pairs_that_agree_on_a,
         (
@@ -145,6 +147,7 @@ SIZED = [
     ("WHERE place = 1", "WHERE place = 2"),
 ]
 MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    **impact_mutants.MUTANTS,
     "class_profile": (
         "profile",
         [
@@ -324,6 +327,7 @@ EACH = [(name, before, after) for name, (_, mutations) in MUTANTS.items() for be
 def engine(module_store: Store) -> Iterator[Engine]:
     columns = {"a": "VARCHAR(1)", "b": "INTEGER", "who": "VARCHAR(3)", "id": "INTEGER"}
     module_store.table("people", columns, [(*row, number) for number, row in enumerate(ROWS)])
+    module_store.table("people_copy", columns, impact_mutants.copied(ROWS))
     module_store.execute("CREATE VIEW people_view AS SELECT * FROM people")
     with module_store.connect() as opened:
         yield opened

@@ -14,13 +14,14 @@ from rich.text import Text
 from qidsql.anonymize_findings import AnonymizeResult
 from qidsql.figures import count, percent, plural, ratio, seconds, size_range, some
 from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
+from qidsql.impact_findings import ImpactResult
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
-from qidsql.report import anonymize, keys, mask
+from qidsql.report import anonymize, impact, keys, mask
 from qidsql.schema import Nulls
 from qidsql.search_findings import KeysResult, MaskResult
 
-Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult | AnonymizeResult
+Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult | AnonymizeResult | ImpactResult
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
@@ -46,6 +47,8 @@ def render(result: Result, width: int = 110, colour: bool = False) -> str:
         mask.report(console, result)
     elif isinstance(result, AnonymizeResult):
         anonymize.report(console, result)
+    elif isinstance(result, ImpactResult):
+        impact.report(console, result)
     else:
         _profile(console, result)
     assert isinstance(console.file, io.StringIO)

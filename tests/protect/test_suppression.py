@@ -1,4 +1,4 @@
-"""The optimal suppression plan against Wilson's own definition: the lightest cells that hit every unsafe combination."""
+"""The optimal suppression plan against Wilson's definition: the lightest cells that hit every unsafe combination."""
 
 import os
 from collections import Counter

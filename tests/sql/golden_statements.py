@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from qidsql.regression import Covariate
 from qidsql.schema import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
+from qidsql.sql.impact import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_patterns import row_patterns
 from qidsql.sql.statements import (
@@ -56,6 +58,20 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "compared", class_profiles(dialect, compared, [ALL], 5)
     yield "compared_one_scan", class_profiles_in_one_scan(dialect, compared, [("zip",), ('we"ird',)], 5)
     yield "compared_entity", entity_profile(dialect, _source(dialect, COMPARED, "person > 7"), ALL, 5, "person")
+
+    yield from _impact(dialect)
+
+
+def _impact(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
+    tables = [Table(TableName(name, "clinic"), "table", PLAIN) for name in ("people", "people_protected")]
+    zip_code, weird, person = (SharedColumn(column, column, "*") for column in PLAIN)
+    weights = ("person", "person")
+    yield "weighed_rows", weighed_rows(dialect, tables[1], "person")
+    yield "value_distribution", value_distribution(dialect, *tables, weird, weights, 1000, False)
+    yield "value_distribution_shown", value_distribution(dialect, *tables, zip_code, (None, None), 1000, True)
+    covariates = [Covariate("zip", False, 0), Covariate('we"ird', False, 1)]
+    cases = Cases(tables[1], True, 99)
+    yield "regression_sums", regression_sums(dialect, *tables, person, [zip_code, weird], covariates, cases)
 
 
 def _source(dialect: Dialect, columns: tuple[Column, ...], where: str | None = None) -> Relation:
