@@ -17,7 +17,7 @@ FLOORS = [
     ["anonymize_findings", "impact_findings"],
     ["profiler", "progress", "report", "verdict"],
     ["difference_masks", "row_patterns", "sampler"],
-    ["anonymizer", "suppression_plan"],
+    ["anonymizer", "suppression_plan", "wildcard_check"],
     ["verbs"],
     ["api"],
     ["__init__", "options"],

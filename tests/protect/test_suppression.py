@@ -13,6 +13,7 @@ from qidsql.protect.suppression import Difference, Levels, blocks, lightest_unio
 from qidsql.row_patterns import RowPatterns
 from qidsql.sql.statements import Statement
 from qidsql.suppression_plan import SuppressionPlan, _Planner
+from qidsql.wildcard_check import wildcard_check
 
 TABLES = 500 if os.environ.get("QIDSQL_TEST_FULL") else 25
 Record = tuple[int | None, ...]
@@ -180,3 +181,35 @@ def test_a_pair_loses_what_it_differs_in(bench: Workbench) -> None:
     """The third loses what sets it apart from the nearer of the two."""
     _, masks = planned(bench, [(1, 1, 1), (1, 1, 2), (2, 2, 2)], 2)
     assert masks == [0b100, 0b100, 0b011]
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_the_wildcard_check_counts_by_definition(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch, pairs: bool
+) -> None:
+    monkeypatch.setattr("qidsql.wildcard_check.GROUPED", 1e12 if pairs else 0.0)
+    for seed in range(4 * TABLES):
+        random = Random(seed)
+        rows = [tuple(None if random.random() < 0.3 else cell for cell in row) for row in random_rows(random)]
+        k = random.randint(2, 5)
+        whole = (1 << len(rows[0])) - 1
+        counts = [sum(agree(row, other, whole, wildcard=True) for other in rows) for row in rows]
+        found = wildcard_check(patterns_of(bench, rows), k)
+        assert found.at_risk == sum(number < k for number in counts), (seed, rows, k)
+        assert found.smallest == (min(counts) if min(counts) < k else None)
+        assert found.passes == (min(counts) >= k)
+
+
+def test_what_is_left_is_safe_on_every_column_set(bench: Workbench) -> None:
+    for seed in range(TABLES):
+        random = Random(seed)
+        rows, k = random_rows(random), random.choice([2, 3, 5])
+        _, masks = planned(bench, rows, k)
+        left: list[Record] = [
+            tuple(None if mask >> place & 1 else cell for place, cell in enumerate(row))
+            for row, mask in zip(rows, masks, strict=True)
+        ]
+        assert wildcard_check(patterns_of(bench, left), k).passes
+        for columns in range(1, 1 << len(rows[0])):
+            for row in left:
+                assert sum(agree(row, other, columns, wildcard=True) for other in left) >= k

@@ -1,0 +1,2 @@
+-- Parameters: :target
+DROP TABLE :target
