@@ -32,6 +32,11 @@ def percent(value: Fraction) -> str:
     return f"{float(100 * value):.1f} %"
 
 
+def share(part: int, whole: int) -> str:
+    """Part of a whole in percent."""
+    return percent(Fraction(part, whole))
+
+
 def seconds(value: float) -> str:
     """Seconds, with the digits that mean something."""
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"

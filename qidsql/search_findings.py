@@ -12,6 +12,7 @@ from qidsql.work import Work, head
 
 class Outcome(StrEnum):
     FINISHED = "finished"
+    VIOLATION = "violation"
     INCONCLUSIVE = "inconclusive"
 
 

@@ -6,11 +6,13 @@ An engine's own file opens the sessions, reads the catalog and translates errors
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
+
+from sqlglot import exp
 
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError
 from qidsql.schema import Table, TableName
@@ -29,6 +31,8 @@ class Session(Protocol):
     def execute(self, sql: str) -> list[Row]: ...
 
     def export(self, sql: str, path: Path) -> None: ...
+
+    def load(self, sql: str, path: Path) -> None: ...
 
     def cancel(self) -> None: ...
 
@@ -57,6 +61,7 @@ class Engine(ABC):
     label: str  # the source as people may see it: never a password
     version: str  # the engine's name and version
     snapshot: str  # what is known of the state that the statements see, in words
+    writable = False  # opened for writing: one session in one transaction, of which nothing stays without `commit`
 
     def __init__(self, sessions: Sequence[Session]) -> None:
         self.workers = len(sessions)
@@ -90,7 +95,19 @@ class Engine(ABC):
         Raises UnknownName, UsageError, AccessError.
         """
 
+    @abstractmethod
+    def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
+        """What to select from for a file of its exports with these columns (name: type). Engines opened for writing.
+
+        Raises Stopped, StatementError, AccessError.
+        """
+
     # the generic part
+
+    def commit(self) -> None:
+        """Makes what was written stay, all at once; the engine is closed then. Raises Stopped, StatementError."""
+        self.run(Statement(self.dialect.render(exp.Commit()), "commit", lambda rows: None))
+        self.close()
 
     def run(self, statement: Statement[Answer], deadline: float | None = None) -> Answer:
         """The answer to one statement. Raises as `run_many`."""
@@ -166,10 +183,12 @@ class Engine(ABC):
             self._busy.add(session)
         try:
             rows: list[Row] = []
-            if statement.into is None:
-                rows = session.execute(statement.sql)
-            else:
+            if statement.out_of is not None:
+                session.load(statement.sql, statement.out_of)
+            elif statement.into is not None:
                 session.export(statement.sql, statement.into)
+            else:
+                rows = session.execute(statement.sql)
         except Exception as error:  # noqa: BLE001 - drivers raise what they like; translate knows
             raise self.translate(error, statement.purpose) from None
         finally:

@@ -20,28 +20,34 @@ POSTGRES_KEYWORDS = (
 
 
 def connect(
-    source: str | None = None, *, workers: int = 2, statement_seconds: int = 3600, snapshot: bool = True
+    source: str | None = None,
+    *,
+    workers: int = 2,
+    statement_seconds: int = 3600,
+    snapshot: bool = True,
+    writable: bool = False,
 ) -> Engine:
     """A live engine on the source: a Postgres URL or connection string, `duckdb:///path`, a path, or `env:NAME`.
 
     None stands for the environment variable QIDSQL_URL. `workers` (parallel sessions), `statement_seconds` (the
-    server's limit for one statement) and `snapshot` (one snapshot for all statements) concern servers.
+    server's limit for one statement) and `snapshot` (one snapshot for all statements) concern servers. `writable`:
+    in one session and one transaction, of which nothing stays without `Engine.commit`; data files stay as they are.
     Raises SourceError, UsageError.
     """
     text = _from_environment(source)
     if re.match(r"^postgres(ql)?://", text) or (re.match(POSTGRES_KEYWORDS, text) and not Path(text).exists()):
         from qidsql.engines import postgres
 
-        return postgres.connect(text, workers, statement_seconds, snapshot)
+        return postgres.connect(text, workers, statement_seconds, snapshot, writable)
     if text.startswith("duckdb:"):
-        return _open_path(_path_of_url(text))
+        return _open_path(_path_of_url(text), writable)
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)
     if scheme:
         raise SourceError(f"qidsql knows no source of the kind {scheme[1]}://; expected {EXPECTED}")
     if re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) and not _exists(text):
         # Nearly a URL or a connection string. Not echoed: it may hold a password.
         raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
-    return _open_path(text)
+    return _open_path(text, writable)
 
 
 def _from_environment(source: str | None) -> str:
@@ -74,7 +80,7 @@ def _path_of_url(url: str) -> str:
     return path
 
 
-def _open_path(text: str) -> Engine:
+def _open_path(text: str, writable: bool) -> Engine:
     """An engine on a database file or on data files; options may follow a question mark."""
     from qidsql.engines import duckdb
 
@@ -97,7 +103,7 @@ def _open_path(text: str) -> Engine:
             f"{path_text} is not a regular file; write its data to one first, an audit reads it many times"
         )
     if _is_database(path):
-        return duckdb.open_database(path, path_text, options)
+        return duckdb.open_database(path, path_text, options, writable)
     return duckdb.open_files(path, path_text, options)
 
 

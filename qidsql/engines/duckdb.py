@@ -26,7 +26,7 @@ from qidsql.errors import (
 from qidsql.schema import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.relation import table_node
-from qidsql.sql.statements import Row, integer
+from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
 
 WORKERS = 2  # DuckDB spreads one statement over all cores itself; two statements at once fill the gaps of small ones
@@ -47,7 +47,11 @@ class DuckDBSession:
 
     def export(self, sql: str, path: Path) -> None:
         target = exp.Literal.string(str(path)).sql("duckdb")
-        self._cursor.execute(f"COPY ({sql}) TO {target} (FORMAT parquet)")
+        form = "csv, HEADER" if path.suffix == ".csv" else "parquet"
+        self._cursor.execute(f"COPY ({sql}) TO {target} (FORMAT {form})")
+
+    def load(self, sql: str, path: Path) -> None:
+        raise NotImplementedError("DuckDB reads files in place: see DuckDBEngine.received")
 
     def cancel(self) -> None:
         self._cursor.interrupt()
@@ -68,15 +72,26 @@ class DuckDBEngine(Engine):
     export_format = "parquet"
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, label: str, workspace: Path, files: DataFiles | None = None
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        label: str,
+        workspace: Path,
+        files: DataFiles | None = None,
+        writable: bool = False,
     ) -> None:
         self._remove = weakref.finalize(self, shutil.rmtree, workspace, ignore_errors=True)
-        super().__init__([DuckDBSession(connection.cursor()) for _ in range(WORKERS)])
+        super().__init__([DuckDBSession(connection.cursor()) for _ in range(1 if writable else WORKERS)])
+        self.writable = writable
+        if writable:
+            self.run(Statement("BEGIN TRANSACTION", "beginning of the transaction", lambda rows: None))
+            self.asked = 0
         self.label = label
         self._connection = connection
         self._workspace = workspace
-        self._files = files
+        self.files = files
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
+        if writable:
+            self.snapshot = "opened for writing, in one transaction"
         if files is not None:
             self.snapshot = "files read in place" if files.kind == "parquet" else "files parsed once, at the start"
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
@@ -84,12 +99,15 @@ class DuckDBEngine(Engine):
     def exports(self) -> Path:
         return _exports(self._workspace)
 
+    def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
+        return exp.func("read_parquet", exp.Literal.string(str(path)), dialect="duckdb")
+
     def release(self) -> None:
         self._connection.close()
         self._remove()
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
-        if self._files is not None and isinstance(error, duckdb.PermissionException):
+        if self.files is not None and isinstance(error, duckdb.PermissionException):
             return StatementError(  # the file's name is looked up like a pattern, which only the file itself allows
                 f"DuckDB could not find the data ({purpose}): a file of {self.label} was moved or removed meanwhile"
             )
@@ -119,7 +137,7 @@ class DuckDBEngine(Engine):
         )
         return Table(
             name=name,
-            kind="file" if self._files is not None else str(row[3]),
+            kind="file" if self.files is not None else str(row[3]),
             columns=columns,
             estimated_rows=None if row[4] is None else integer(row[4]),
             row_address=("rowid",) if row[3] == "table" and not _shadowed("rowid", columns) else (),
@@ -143,12 +161,12 @@ def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
     return any(column.name.lower() == hidden for column in columns)
 
 
-def open_database(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:
-    """An engine on a database file, opened read-only. Raises SourceError, UsageError, Interrupted."""
+def open_database(path: Path, label: str, options: Mapping[str, str], writable: bool = False) -> DuckDBEngine:
+    """An engine on a database file, opened read-only or for writing. Raises SourceError, UsageError, Interrupted."""
     with _opening(label) as workspace:
-        connection = duckdb.connect(str(path), read_only=True, config=_config(workspace, options))
+        connection = duckdb.connect(str(path), read_only=not writable, config=_config(workspace, options))
         _seal(connection, [], workspace)
-        return DuckDBEngine(connection, label, workspace)
+        return DuckDBEngine(connection, label, workspace, writable=writable)
 
 
 def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:

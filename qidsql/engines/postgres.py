@@ -21,9 +21,11 @@ from qidsql.errors import AccessError, QidsqlError, SourceError, UnknownName, Us
 from qidsql.schema import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import POSTGRES
 from qidsql.sql.relation import relation, table_node
-from qidsql.sql.statements import Row, integer
+from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
 
+RECEIVED = "qidsql_received"  # a temporary table
+COPIED = 1 << 16  # bytes sent at once
 OLDEST_SERVER = 120000  # the catalogs have said since version 12 which collations merge texts
 KINDS = {"r": "table", "v": "view", "m": "materialized view", "p": "partitioned table", "f": "foreign table"}
 NOTES = {
@@ -41,13 +43,15 @@ OBSTACLES = {
 
 
 class PostgresSession:
-    """One connection, in one read-only transaction; or, without `snapshot`, in one for each statement."""
+    """One connection, in one transaction, read-only unless `writable`; or, without `snapshot`, in one per statement."""
 
-    def __init__(self, connection: psycopg.Connection[Row], statement_seconds: int, snapshot: bool) -> None:
+    def __init__(
+        self, connection: psycopg.Connection[Row], statement_seconds: int, snapshot: bool, writable: bool = False
+    ) -> None:
         self.connection = connection
         self._snapshot = snapshot
         self._cancelling = threading.Lock()
-        connection.read_only = True
+        connection.read_only = not writable
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         self._settings = POSTGRES.render(
             fill(
@@ -66,10 +70,10 @@ class PostgresSession:
 
     def execute(self, sql: str) -> list[Row]:
         if self._snapshot:
-            return self.connection.execute(sql.encode()).fetchall()
+            return _rows(self.connection.execute(sql.encode()))
         with self.connection.transaction():
             self.begin()
-            return self.connection.execute(sql.encode()).fetchall()
+            return _rows(self.connection.execute(sql.encode()))
 
     def export(self, sql: str, path: Path) -> None:
         with ExitStack() as open_until_done:
@@ -80,6 +84,11 @@ class PostgresSession:
             cursor = open_until_done.enter_context(self.connection.cursor())
             for block in open_until_done.enter_context(cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT csv)".encode())):
                 file.write(block)
+
+    def load(self, sql: str, path: Path) -> None:
+        with path.open("rb") as file, self.connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+            while block := file.read(COPIED):
+                copy.write(block)
 
     def attempt(self, sql: str) -> list[Row]:
         """As `execute`, but an error leaves the session as it was."""
@@ -111,8 +120,9 @@ class PostgresEngine(Engine):
     dialect = POSTGRES
     export_format = "csv"
 
-    def __init__(self, sessions: Sequence[PostgresSession], label: str, snapshot: bool) -> None:
+    def __init__(self, sessions: Sequence[PostgresSession], label: str, snapshot: bool, writable: bool = False) -> None:
         super().__init__(sessions)
+        self.writable = writable
         self.label = label
         self._catalog_session = sessions[0]
         self._exports: tempfile.TemporaryDirectory[str] | None = None
@@ -128,6 +138,19 @@ class PostgresEngine(Engine):
         if self._exports is None:
             self._exports = tempfile.TemporaryDirectory(prefix="qidsql-")
         return Path(self._exports.name)
+
+    def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
+        """In a temporary table, which goes with the transaction."""
+        table = exp.to_table(RECEIVED)
+        definitions = [exp.ColumnDef(this=exp.to_identifier(n), kind=exp.DataType.build(t)) for n, t in columns.items()]
+        made = fill("postgres/received_table", table=exp.Schema(this=table, expressions=definitions))
+        for sql, out_of in (
+            (self.dialect.render(made), None),
+            (f"COPY {RECEIVED} FROM STDIN (FORMAT csv, HEADER)", path),
+            (f"ANALYZE {RECEIVED}", None),  # the planner would take it for a small table
+        ):
+            self.run(Statement(sql, "sending of the plan", lambda rows: None, out_of=out_of))
+        return table
 
     def release(self) -> None:
         if self._exports is not None:
@@ -211,16 +234,21 @@ class PostgresEngine(Engine):
             raise translate(error, "reading of the catalog") from None
 
 
-def connect(source: str, workers: int, statement_seconds: int, snapshot: bool) -> PostgresEngine:
+def connect(
+    source: str, workers: int, statement_seconds: int, snapshot: bool, writable: bool = False
+) -> PostgresEngine:
     """An engine on a libpq URL or connection string, with fewer workers where the server has no more to give.
 
+    For writing there is one session, and its transaction sees one snapshot.
     Raises SourceError, StatementError.
     """
     parameters = _parameters(source)
+    if writable:
+        workers, snapshot = 1, True
 
     def session(exported: str | None = None) -> PostgresSession:
         connection = psycopg.connect(source, prepare_threshold=None, **_options(parameters))  # type: ignore[arg-type]
-        new = opened.enter_context(closing(PostgresSession(connection, statement_seconds, snapshot)))
+        new = opened.enter_context(closing(PostgresSession(connection, statement_seconds, snapshot, writable)))
         if snapshot:
             new.begin(exported)
         return new
@@ -238,7 +266,7 @@ def connect(source: str, workers: int, statement_seconds: int, snapshot: bool) -
                     sessions.append(session(exported))
         except psycopg.Error as error:
             raise not_connected(error, parameters) from None
-        engine = PostgresEngine(sessions, _label(first.connection.info, parameters), snapshot)
+        engine = PostgresEngine(sessions, _label(first.connection.info, parameters), snapshot, writable)
         opened.pop_all()
     return engine
 
@@ -284,6 +312,10 @@ def _check_version(info: psycopg.ConnectionInfo) -> None:
         raise SourceError(
             f"the server speaks as Postgres {info.server_version / 10000:.4g}; qidsql needs Postgres 12 or later"
         )
+
+
+def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
+    return cursor.fetchall() if cursor.description is not None else []
 
 
 def _label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:

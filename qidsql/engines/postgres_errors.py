@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import psycopg
 
-from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError
+from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError, UsageError
 
 # {host} is the server, or the service that names it; {user} and {database} what was asked for.
 WHY_NOT_CONNECTED = (
@@ -67,6 +67,7 @@ WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
         StatementError,
         "a table or view was gone at the {purpose}; was it dropped meanwhile? If not, run the audit again",
     ),
+    ("42P07", UsageError, "the table that the {purpose} makes is there already; give another name, or --replace"),
     (
         "42703",
         StatementError,

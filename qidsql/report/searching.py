@@ -9,35 +9,35 @@ from qidsql.measures import decimal
 from qidsql.search.result import Certificate
 from qidsql.search_findings import Outcome, SearchWork
 
-COLOURS = {Outcome.FINISHED: "bold green", Outcome.INCONCLUSIVE: "bold yellow"}
+COLOURS = {Outcome.FINISHED: "bold green", Outcome.VIOLATION: "bold red", Outcome.INCONCLUSIVE: "bold yellow"}
 
 
 def head(console: Console, outcome: Outcome, reason: str) -> None:
     """The outcome, and the answer beside it."""
-    grid = _grid()
-    grid.add_row(Text(outcome.upper(), style=COLOURS[outcome]), reason)
-    console.print(grid)
+    line = grid()
+    line.add_row(Text(outcome.upper(), style=COLOURS[outcome]), reason)
+    console.print(line)
     console.print()
 
 
 def facts(work: SearchWork) -> Table:
     """A grid that begins with what was searched."""
-    grid = _grid()
+    found = grid()
     rows = "" if work.rows is None else f", {plural(work.rows, 'row')}"
     rows += " that meet --where" if work.policy.where else ""
-    grid.add_row("Source", f"{work.source}, {work.kind} {work.table}{rows}")
-    grid.add_row("", f"{work.engine}; {work.snapshot}")
-    grid.add_row("Searched", f"{some(work.columns)}. {work.policy.null_rule}")
+    found.add_row("Source", f"{work.source}, {work.kind} {work.table}{rows}")
+    found.add_row("", f"{work.engine}; {work.snapshot}")
+    found.add_row("Searched", f"{some(work.columns)}. {work.policy.null_rule}")
     reasons: dict[str, list[str]] = {}
     for name, reason in work.left_out:
         reasons.setdefault(reason, []).append(name)
     for reason, names in reasons.items():
-        grid.add_row("Left out", f"{some(names)}: {reason}")
+        found.add_row("Left out", f"{some(names)}: {reason}")
     if work.weights:
-        grid.add_row("Weights", ", ".join(f"{name}={weight}" for name, weight in work.weights.items()) + "; others 1")
+        found.add_row("Weights", ", ".join(f"{name}={weight}" for name, weight in work.weights.items()) + "; others 1")
     for note in work.notes:
-        grid.add_row("Note", note)
-    return grid
+        found.add_row("Note", note)
+    return found
 
 
 def certificate(rests_on: Certificate) -> str:
@@ -51,21 +51,23 @@ def certificate(rests_on: Certificate) -> str:
     )
 
 
-def foot(console: Console, work: SearchWork) -> None:
+def foot(console: Console, work: SearchWork, written: str | None = None) -> None:
     """What the search took, and what it left undone."""
     console.print()
     for unfinished in work.unfinished:
-        grid = _grid()
-        grid.add_row(Text("Unfinished", style="yellow"), unfinished)
-        console.print(grid)
+        line = grid()
+        line.add_row(Text("Unfinished", style="yellow"), unfinished)
+        console.print(line)
+    done = "only read" if written is None else f"only {written} was written"
     console.print(
         f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}, "
-        f"{plural(work.sets_profiled, 'column set')} profiled; only read, no cell value left the engine."
+        f"{plural(work.sets_profiled, 'column set')} profiled; {done}, no cell value left the engine."
     )
 
 
-def _grid() -> Table:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True, min_width=11)
-    grid.add_column(overflow="fold")
-    return grid
+def grid() -> Table:
+    """Two columns: what, and its words."""
+    found = Table.grid(padding=(0, 2))
+    found.add_column(no_wrap=True, min_width=11)
+    found.add_column(overflow="fold")
+    return found

@@ -17,11 +17,12 @@ from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
 from qidsql.impact_findings import ImpactResult
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
-from qidsql.report import anonymize, impact, keys, mask
+from qidsql.report import anonymize, impact, keys, mask, suppress
 from qidsql.schema import Nulls
 from qidsql.search_findings import KeysResult, MaskResult
+from qidsql.suppress_findings import SuppressResult
 
-Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult | AnonymizeResult | ImpactResult
+Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult | AnonymizeResult | ImpactResult | SuppressResult
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
@@ -49,6 +50,8 @@ def render(result: Result, width: int = 110, colour: bool = False) -> str:
         anonymize.report(console, result)
     elif isinstance(result, ImpactResult):
         impact.report(console, result)
+    elif isinstance(result, SuppressResult):
+        suppress.report(console, result)
     else:
         _profile(console, result)
     assert isinstance(console.file, io.StringIO)

@@ -22,13 +22,15 @@ ColumnNames: TypeAlias = tuple[str, ...]
 class Statement(Generic[Answer]):
     """A question to an engine: its text, what it is for (in words, without values), and how to read the rows.
 
-    With `into` the engine writes the rows to that file of its exports, and there is none to read.
+    With `into` the engine writes the rows to that file of its exports, and there is none to read. With `out_of` it
+    reads that file.
     """
 
     sql: str
     purpose: str
     read: Callable[[list[Row]], Answer]
     into: Path | None = None
+    out_of: Path | None = None
 
 
 def integer(cell: object) -> int:

@@ -40,7 +40,7 @@ class Searching:
         self._started, self._clock, self._asked = datetime.now(UTC), time.monotonic(), engine.asked
         self._engine, self._policy = engine, policy
         self.table = engine.describe(table)
-        roles = assign_roles(self.table, policy)
+        self.roles = roles = assign_roles(self.table, policy)
         self._columns = audited_columns(self.table, roles)
         self._left_out = tuple((n, reason) for n, (role, reason) in roles.items() if role is not Role.QUASI_IDENTIFIER)
         self.profiler = table_profiler(engine, self.table, self._columns, policy)

@@ -1,0 +1,121 @@
+"""qidsql suppress"""
+
+from typing import Annotated
+
+import typer
+
+from qidsql.commands.running import finish, opened, showing_progress, source_and_table
+from qidsql.commands.streams import check_output
+from qidsql.errors import UsageError
+from qidsql.options import (
+    ColumnOption,
+    ExcludeOption,
+    Format,
+    FormatOption,
+    IdentifierOption,
+    MaxSecondsOption,
+    OutputOption,
+    QuietOption,
+    SensitiveOption,
+    ShowSqlOption,
+    SnapshotOption,
+    SourceArgument,
+    TableArgument,
+    WeightsOption,
+    WhereOption,
+)
+
+EXAMPLES = """\b
+Examples:
+  qidsql suppress warehouse.duckdb patients --k 3 --identifier patient_id --sensitive diagnosis
+  qidsql suppress warehouse.duckdb patients --k 3 --weights age=3,zip_code=1 --into patients_public
+  qidsql suppress people.parquet --into people_public.parquet --replace
+Exit codes: 0 finished, 1 impossible, 2 error, 3 inconclusive"""
+
+
+def run(
+    source: SourceArgument = None,
+    table: TableArgument = None,
+    k: Annotated[int, typer.Option("--k", metavar="K", help="how many rows each row must match, itself included")] = 2,
+    weights: WeightsOption = None,
+    into: Annotated[
+        str | None,
+        typer.Option(
+            "--into",
+            metavar="TARGET",
+            help="write the copy: a new table, or of a file a .parquet or .csv file",
+            show_default=False,
+        ),
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="the copy may take the place of an older one")] = False,
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            "--sql",
+            metavar="view|table|update",
+            help="print statements that suppress the same cells; run none",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[str, typer.Option("--method", metavar="optimal", help="how cells are chosen")] = "optimal",
+    column: ColumnOption = None,
+    exclude: ExcludeOption = None,
+    identifier: IdentifierOption = None,
+    sensitive: SensitiveOption = None,
+    keep_identifiers: Annotated[
+        bool, typer.Option("--keep-identifiers", help="suppress in recognised direct identifiers too")
+    ] = False,
+    where: WhereOption = None,
+    nulls: Annotated[
+        str,
+        typer.Option(
+            "--nulls", metavar="equal|wildcard", help="a NULL before suppression: a value of its own, or any value"
+        ),
+    ] = "equal",
+    show_values: Annotated[
+        bool, typer.Option("--show-values", help="name the values that lose most: cell values in the report")
+    ] = False,
+    max_seconds: MaxSecondsOption = None,
+    format: FormatOption = Format.terminal,
+    output: OutputOption = None,
+    show_sql: ShowSqlOption = False,
+    quiet: QuietOption = False,
+    snapshot: SnapshotOption = True,
+) -> None:
+    """The fewest cells to blank so that no row stands out: each matches k - 1 others on all columns that it keeps.
+
+    Optimal for every row, and proved. Without --into nothing is written; a copy is audited before it is kept. Its
+    quasi-identifiers are suppressed, other columns copied as they are, direct identifiers left out.
+    """
+    from qidsql.policy import Policy
+    from qidsql.question import column_weights
+    from qidsql.verbs.suppress import Script, SuppressQuestion, suppress
+
+    if method != "optimal":
+        raise UsageError(f"--method must be optimal, got {method}")
+    if sql is not None and sql not in tuple(Script):
+        raise UsageError(f"--sql must be {', '.join(Script)}; got {sql}")
+    question = SuppressQuestion(
+        policy=Policy.read(
+            k=k,
+            columns=column,
+            exclude=exclude,
+            identifiers=identifier,
+            sensitive=sensitive,
+            keep_identifiers=keep_identifiers,
+            where=where,
+            max_seconds=max_seconds,
+        ),
+        weights=column_weights(weights),
+        nulls=nulls,
+        into=into,
+        replace=replace,
+        script=Script(sql) if sql is not None else None,
+        show_values=show_values,
+    )
+    check_output(output)
+    source, table = source_and_table(source, table)
+    writable = into is not None
+    with opened(source, 1, snapshot, show_sql, writable) as engine, showing_progress(engine, quiet) as on_stage:
+        result = suppress(engine, table, question, on_stage)
+    finish(result, result.outcome, result.reason, format, output, quiet)

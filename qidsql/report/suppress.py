@@ -1,0 +1,92 @@
+"""What is suppressed, for people at a terminal: the answer, what the columns lose, rows by cells, what is next."""
+
+import shlex
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.figures import count, plural, share, some
+from qidsql.report.searching import COLOURS, facts, foot, grid
+from qidsql.suppress_findings import SuppressResult
+
+BAR = 28
+
+
+def report(console: Console, result: SuppressResult) -> None:
+    """Writes the report."""
+    head = grid()
+    head.add_row(Text(result.outcome.upper(), style=COLOURS[result.outcome]), result.reason)
+    console.print(head)
+    console.print()
+    rows = facts(result.work)
+    rows.add_row("Rule", f"k = {result.k}: each row matches {result.k - 1} others; a suppressed cell matches anything")
+    if result.cells is not None and result.work.rows:
+        cells = result.work.rows * len(result.work.columns)
+        rows.add_row("Suppressed", f"{plural(result.cells, 'cell')} of {count(cells)} ({share(result.cells, cells)})")
+        touched = f"{plural(result.records or 0, 'row')} of {count(result.work.rows)}"
+        rows.add_row("", f"in {touched} ({share(result.records or 0, result.work.rows)})")
+        rows.add_row("Proof", "optimal row by row: no lighter set of cells leaves a row with enough others")
+        rows.add_row("Found", "; ".join(result.ways))
+    if result.target is not None:
+        rows.add_row("Written", f"{result.target}: {some(result.copied)}")
+    for name, reason in result.not_copied if result.target is not None else ():
+        rows.add_row("Not copied", f"{name}: {reason}")
+    if result.at_risk is not None:
+        rows.add_row("Audit", f"{plural(result.at_risk, 'row')} of the copy below k, where NULL matches anything")
+    console.print(rows)
+    if result.cells:
+        _losses(console, result)
+        _by_cells(console, result)
+    if result.script:
+        console.print()
+        console.print(Text("To carry it out (printed only, nothing was run)", style="bold"))
+        for statement in result.script:
+            console.print(f"{statement};", soft_wrap=True)
+    _foot(console, result)
+
+
+def _losses(console: Console, result: SuppressResult) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table.add_column("Column", overflow="fold")
+    for name in ("cells", "of rows", "values", "touched", "gone"):
+        table.add_column(name, justify="right")
+    named = any(loss.most for loss in result.losses)
+    if named:
+        table.add_column("loses most", overflow="fold")
+    for loss in sorted(result.losses, key=lambda loss: -loss.cells):
+        most = ", ".join(
+            f"{'NULL' if each.value is None else each.value} ({count(each.cells)} of {count(each.of)})"
+            for each in loss.most
+        )
+        table.add_row(
+            loss.name,
+            count(loss.cells),
+            share(loss.cells, result.work.rows or 1),
+            count(loss.values),
+            count(loss.values_touched),
+            count(loss.values_gone),
+            *([most] if named else []),
+        )
+    console.print()
+    console.print(table)
+
+
+def _by_cells(console: Console, result: SuppressResult) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("Cells per row", justify="right")
+    table.add_column("rows", justify="right")
+    table.add_column("")
+    most = max(result.by_cells.values())
+    for cells, rows in result.by_cells.items():
+        table.add_row(count(cells), count(rows), "█" * max(1, round(BAR * rows / most)))
+    console.print()
+    console.print(table)
+
+
+def _foot(console: Console, result: SuppressResult) -> None:
+    work = result.work
+    foot(console, work, written=result.target)
+    source, name = shlex.quote(work.source), shlex.quote(work.table)
+    if result.target is None and not result.script and result.cells:
+        console.print(f"Next: qidsql suppress {source} {name} --k {result.k} --into NAME      writes the copy")

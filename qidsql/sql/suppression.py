@@ -1,0 +1,165 @@
+"""A copy of a table with some cells blank: the query behind it, by a plan or by counting, and what makes it a table."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from qidsql.schema import Column, Table, TableName
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import condition, table_node
+from qidsql.sql.templates import fill
+
+
+def suppressed_by_plan(
+    dialect: Dialect,
+    table: Table,
+    columns: Sequence[Column],
+    copied: Sequence[Column],
+    plan: exp.Expr,
+    where: str | None = None,
+) -> exp.Query:
+    """The rows with the columns `copied`, those cells blank that the plan names.
+
+    `columns` make the row patterns, bit i of a mask stands for the i-th; `plan` has their codes c0, c1, ... and mask,
+    and rows that are not in it stay whole. One scan. Raises UsageError, UnknownName.
+    """
+    values = [exp.alias_(_comparable(dialect, column), f"v{place}") for place, column in enumerate(columns)]
+    query = fill(
+        "suppressed_rows",
+        originals=_originals(copied),
+        aliased=values,
+        table=table_node(table.name),
+        condition=_condition(dialect, table, where),
+        published=_published(columns, copied, "classes", exp.column("mask", table="plan")),
+    )
+    assert isinstance(query, exp.Select)
+    same: list[exp.Expr] = []
+    for place in range(len(columns)):
+        dictionary = fill("dictionary", column=exp.column(f"v{place}"))
+        assert isinstance(dictionary, exp.Query)
+        value = exp.column(f"v{place}", table="classes")
+        query = query.join(
+            dictionary.subquery(f"d{place}"),
+            on=value.eq(exp.column("value", table=f"d{place}")),
+            join_type="left",
+        )
+        code = exp.func("COALESCE", exp.column("place", table=f"d{place}"), exp.Literal.number(0))
+        same.append(code.eq(exp.column(f"c{place}", table="plan")))
+    return query.join(exp.select("*").from_(plan).subquery("plan"), on=exp.and_(*same), join_type="left")
+
+
+def suppressed_by_counts(
+    dialect: Dialect,
+    table: Table,
+    columns: Sequence[Column],
+    copied: Sequence[Column],
+    masks: Sequence[int],
+    k: int,
+    where: str | None = None,
+) -> exp.Query:
+    """The rows with the columns `copied`, each with the first of the masks blank that leaves it with k - 1 others.
+
+    All columns are blank where none of the masks does. A window over the rows per mask. Raises UsageError, UnknownName.
+    """
+    query = fill(
+        "suppressed_by_counts",
+        originals=_originals(copied),
+        mask=_mask(dialect, columns, masks, k),
+        table=table_node(table.name),
+        condition=_condition(dialect, table, where),
+        published=_published(columns, copied, "planned", exp.column("mask", table="planned")),
+    )
+    assert isinstance(query, exp.Query)
+    return query
+
+
+def suppression_in_place(
+    dialect: Dialect, table: Table, columns: Sequence[Column], masks: Sequence[int], k: int, where: str | None = None
+) -> str:
+    """The statement that blanks the same cells in the table itself, which needs row addresses."""
+    source = table_node(table.name)
+    lost = [place for place in range(len(columns)) if any(mask >> place & 1 for mask in masks)]
+    blank = {columns[place].name: _bit(exp.column("mask", table="planned"), place) for place in lost}
+    name = exp.to_identifier(table.name.name, quoted=True)
+    address = [exp.to_identifier(each) for each in table.row_address]
+    tree = fill(
+        "suppress_in_place",
+        table=source,
+        assignments=[
+            exp.EQ(
+                this=exp.column(exp.to_identifier(each, quoted=True)),
+                expression=exp.case()
+                .when(condition_, exp.null())
+                .else_(exp.column(exp.to_identifier(each, quoted=True), table=name)),
+            )
+            for each, condition_ in blank.items()
+        ],
+        address=[exp.alias_(exp.column(each), f"a{place}") for place, each in enumerate(address)],
+        mask=_mask(dialect, columns, masks, k),
+        condition=_condition(dialect, table, where),
+        same=exp.and_(
+            *(
+                exp.column(each, table=name).eq(exp.column(f"a{place}", table="planned"))
+                for place, each in enumerate(address)
+            )
+        ),
+    )
+    return dialect.render(tree)
+
+
+def create_table(dialect: Dialect, target: TableName, query: exp.Query) -> str:
+    """The statement that makes a table of a query's rows."""
+    return dialect.render(fill("create_table", target=table_node(target), query=query.subquery("suppressed")))
+
+
+def create_view(dialect: Dialect, target: TableName, query: exp.Query) -> str:
+    """The statement that makes a view of a query."""
+    return dialect.render(fill("create_view", target=table_node(target), query=query.subquery("suppressed")))
+
+
+def drop_table(dialect: Dialect, target: TableName) -> str:
+    """The statement that removes a table."""
+    return dialect.render(fill("drop_table", target=table_node(target)))
+
+
+def _comparable(dialect: Dialect, column: Column) -> exp.Expr:
+    return dialect.comparable(exp.column(exp.to_identifier(column.name, quoted=True)), column.comparison)
+
+
+def _condition(dialect: Dialect, table: Table, where: str | None) -> exp.Expr:
+    return exp.true() if where is None else condition(dialect, table, where)
+
+
+def _originals(copied: Sequence[Column]) -> list[exp.Expr]:
+    """Under names of our own: a table may have any."""
+    return [
+        exp.alias_(exp.column(exp.to_identifier(column.name, quoted=True)), f"o{place}")
+        for place, column in enumerate(copied)
+    ]
+
+
+def _published(columns: Sequence[Column], copied: Sequence[Column], rows: str, mask: exp.Expr) -> list[exp.Expr]:
+    places: Mapping[str, int] = {column.name: place for place, column in enumerate(columns)}
+    found: list[exp.Expr] = []
+    for number, column in enumerate(copied):
+        value: exp.Expr = exp.column(f"o{number}", table=rows)
+        if column.name in places:
+            value = exp.case().when(_bit(mask, places[column.name]), exp.null()).else_(value)
+        found.append(exp.alias_(value, exp.to_identifier(column.name, quoted=True)))
+    return found
+
+
+def _bit(mask: exp.Expr, place: int) -> exp.Expr:
+    bit = exp.cast(exp.Literal.number(1 << place), "BIGINT")
+    return exp.paren(exp.BitwiseAnd(this=mask.copy(), expression=bit)).neq(0)
+
+
+def _mask(dialect: Dialect, columns: Sequence[Column], masks: Sequence[int], k: int) -> exp.Expr:
+    """The first mask such that k rows agree on the other columns."""
+    everything = (1 << len(columns)) - 1
+    chosen = exp.case()
+    for mask in masks:
+        kept = [_comparable(dialect, column) for place, column in enumerate(columns) if not mask >> place & 1]
+        number = exp.Window(this=exp.Count(this=exp.Star(), big_int=True), partition_by=kept)
+        chosen = chosen.when(number >= k, exp.cast(exp.Literal.number(mask), "BIGINT"))
+    return chosen.else_(exp.cast(exp.Literal.number(everything), "BIGINT"))

@@ -1,0 +1,185 @@
+"""A protected copy of a table, written where the user said: all of it or nothing.
+
+What to blank comes as the table `plan` (pattern, mask) beside the `patterns` of a workbench. In a database the copy is
+a table, made in the transaction of an engine opened for writing: it is there after `keep`, and gone if anything fails
+before. Of data files the copy is another file, written beside its place and renamed into it.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+
+from qidsql.engines.base import Engine
+from qidsql.errors import AccessError, SourceError, StatementError, UsageError
+from qidsql.row_patterns import RowPatterns
+from qidsql.schema import Column, Table, TableName
+from qidsql.sql.relation import ALIAS, comparable_columns, relation, table_node
+from qidsql.sql.statements import Statement
+from qidsql.sql.suppression import create_table, drop_table, suppressed_by_plan
+from qidsql.sql.templates import fill
+
+FILE_KINDS = (".parquet", ".csv")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the copy of a table goes, and which of its columns. Made by `table_target` or `file_target`."""
+
+    engine: Engine
+    table: Table
+    copied: tuple[Column, ...]
+    name: TableName
+    path: Path | None = None
+    replace: bool = False
+    replaces: bool = False  # there is a table of that name, to be dropped
+
+    def __str__(self) -> str:
+        return str(self.path or self.name)
+
+    def write(
+        self, patterns: RowPatterns, columns: Sequence[Column], where: str | None, deadline: float | None
+    ) -> None:
+        """Writes the copy; nobody else sees it before `keep`. `columns` are those of the patterns, in their order.
+
+        One scan, three or four statements. Raises AccessError, StatementError, Stopped.
+        """
+        engine = self.engine
+        plan = self._written / f"plan.{engine.export_format}"
+        codes = [f"c{place}" for place in range(len(columns))]
+        selected = fill("duckdb/plan_by_codes", codes=[exp.column(code, table="patterns") for code in codes])
+        try:
+            patterns.bench.run(
+                Statement(selected.sql("duckdb", comments=False), "writing of the plan", lambda rows: None, plan),
+                deadline,
+            )
+            with self._right_to_write():
+                received = engine.received(plan, {"mask": "BIGINT", **dict.fromkeys(codes, "INTEGER")})
+                query = suppressed_by_plan(engine.dialect, self.table, columns, self.copied, received, where)
+                if self.path is not None:
+                    text = engine.dialect.render(query)
+                    engine.run(Statement(text, f"copy into {self}", lambda rows: None, self._copy), deadline)
+                    return
+                if self.replaces:
+                    engine.run(
+                        Statement(drop_table(engine.dialect, self.name), f"removal of {self}", lambda rows: None)
+                    )
+                text = create_table(engine.dialect, self.name, query)
+                engine.run(Statement(text, f"copy into {self}", lambda rows: None), deadline)
+        finally:
+            plan.unlink(missing_ok=True)
+
+    def rows(self, columns: Sequence[Column]) -> exp.Expr:
+        """The node to select the written rows from, with some of the columns in their comparable form."""
+        dialect = self.engine.dialect
+        if self.path is None:
+            copy = Table(self.name, "table", self.copied)
+            return relation(dialect, copy, columns).node
+        select = exp.select(*comparable_columns(dialect, columns)).from_(self.engine.received(self._copy, {}))
+        return select.subquery(ALIAS)
+
+    def keep(self) -> None:
+        """Makes the copy stay. Raises StatementError, Stopped."""
+        if self.path is None:
+            self.engine.commit()
+            return
+        written = self._copy
+        if self.path.suffix.lower() == ".csv":
+            written = written.with_suffix(".csv")
+            everything = exp.select("*").from_(self.engine.received(self._copy, {}))
+            text = self.engine.dialect.render(everything)
+            self.engine.run(Statement(text, f"copy into {self}", lambda rows: None, written))
+        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        try:
+            shutil.copyfile(written, beside)
+            if self.path.exists() and not self.replace:
+                raise UsageError(f"{self.path} was made by somebody else meanwhile; give another name, or --replace")
+            beside.replace(self.path)
+        except OSError as error:
+            raise StatementError(
+                f"{self.path} could not be written ({error.strerror}); nothing was left there"
+            ) from None
+        finally:
+            beside.unlink(missing_ok=True)
+
+    @property
+    def _written(self) -> Path:
+        return self.engine.exports()
+
+    @property
+    def _copy(self) -> Path:
+        return self._written / "copy.parquet"
+
+    @contextmanager
+    def _right_to_write(self) -> Iterator[None]:
+        try:
+            yield
+        except AccessError:
+            schema = exp.to_identifier(self.name.schema, quoted=True).sql(self.engine.dialect.name)
+            raise AccessError(
+                f"this role may not make {self}; it needs CREATE on schema {schema} and TEMPORARY on the database, and "
+                f"owns what --replace removes. Without them: --sql table prints the statement for who may"
+            ) from None
+        except StatementError as error:
+            raise StatementError(f"{self} could not be written, and nothing was left there: {error}") from None
+
+
+def target(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> Target:
+    """Where the copy goes, as the user names it: a table, by default in the schema of its source; of files, a file.
+
+    Raises UsageError (the source itself, a name that is taken, no name), SourceError.
+    """
+    if table.kind == "file":
+        return _file_target(engine, table, copied, typed, replace)
+    if not engine.writable:
+        raise SourceError(f"{engine.label} was not opened for writing")
+    name = named(engine, table, typed)
+    if name == table.name:
+        raise UsageError(f"{name} is the table itself; --into takes another name, --sql update prints what changes it")
+    taken = name in engine.table_names()
+    if taken:
+        if not replace:
+            raise UsageError(f"{name} is there already; give another name, or --replace")
+        if (kind := engine.describe(table_node(name).sql(engine.dialect.name)).kind) != "table":
+            raise UsageError(f"{name} is a {kind}, which --replace does not remove; give another name")
+    return Target(engine, table, tuple(copied), name, replace=replace, replaces=taken)
+
+
+def named(engine: Engine, table: Table, typed: str) -> TableName:
+    """The table that the user names, whether there is one or not. Raises UsageError."""
+    try:
+        node: exp.Expr = exp.to_table(typed, dialect=engine.dialect.name)
+    except (SqlglotError, ValueError):
+        node = exp.Null()
+    if not isinstance(node, exp.Table) or not node.name or len(node.parts) > 3:
+        raise UsageError('the name of the new table cannot be read; expected name, schema.name or "schema"."name"')
+    if engine.dialect.name == "postgres":
+        node = normalize_identifiers(node, dialect="postgres")
+    return TableName(node.name, node.db or table.name.schema, node.catalog or table.name.catalog)
+
+
+def _file_target(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> Target:
+    path = Path(typed).expanduser()
+    if path.suffix.lower() not in FILE_KINDS:
+        raise UsageError(f"of a file the copy is a file: --into takes a name that ends in {' or '.join(FILE_KINDS)}")
+    if not path.absolute().parent.is_dir() or path.is_dir():
+        raise UsageError(f"--into {path} cannot be written: its folder must exist, and it must name a file")
+    if path.exists():
+        if any(os.path.samefile(path, source) for source in _sources(engine)):
+            raise UsageError(f"{path} is the source itself; --into takes another name")
+        if not replace:
+            raise UsageError(f"{path} is there already; give another name, or --replace")
+    return Target(engine, table, tuple(copied), TableName(path.name), path, replace)
+
+
+def _sources(engine: Engine) -> Sequence[Path]:
+    """The data files behind the engine."""
+    from qidsql.engines.duckdb import DuckDBEngine
+
+    return engine.files.paths if isinstance(engine, DuckDBEngine) and engine.files is not None else ()

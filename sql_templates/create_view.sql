@@ -1,0 +1,3 @@
+-- Parameters: :target, :query
+CREATE VIEW :target AS
+SELECT * FROM :query

@@ -1,0 +1,6 @@
+-- The same (suppressed_by_counts.sql) in the table itself. What is blanked is lost.
+-- Parameters: :table;  :assignments  column = blank where planned.mask says so
+--             :address  the row's address AS a0, ...;  :mask, :condition  as there;  :same  the addresses are equal
+UPDATE :table SET :assignments
+FROM (SELECT :address, :mask AS mask FROM :table WHERE :condition) AS planned
+WHERE :same AND planned.mask <> 0
