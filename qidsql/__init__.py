@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from qidsql.version import __version__
 
-__all__ = ["__version__", "anonymize", "audit", "connect", "impact", "keys", "mask", "profile"]
+__all__ = ["__version__", "anonymize", "audit", "connect", "impact", "keys", "mask", "profile", "suppress"]
 
 if TYPE_CHECKING:
-    from qidsql.api import anonymize, audit, connect, impact, keys, mask, profile
+    from qidsql.api import anonymize, audit, connect, impact, keys, mask, profile, suppress
 
 
 def __getattr__(name: str) -> object:

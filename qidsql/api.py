@@ -13,6 +13,7 @@ from qidsql.policy import Policy
 from qidsql.question import asked, column_weights
 from qidsql.question import wanted as wanted_by_name
 from qidsql.search_findings import KeysResult, MaskResult
+from qidsql.suppress_findings import SuppressResult
 from qidsql.verbs.anonymize import AnonymizeQuestion, Method
 from qidsql.verbs.anonymize import anonymize as run_anonymize
 from qidsql.verbs.audit import audit as run_audit
@@ -23,8 +24,12 @@ from qidsql.verbs.keys import keys as run_keys
 from qidsql.verbs.mask import MaskQuestion
 from qidsql.verbs.mask import mask as run_mask
 from qidsql.verbs.profile import profile as run_profile
+from qidsql.verbs.suppress import SuppressQuestion
+from qidsql.verbs.suppress import method as method_by_name
+from qidsql.verbs.suppress import script as script_by_name
+from qidsql.verbs.suppress import suppress as run_suppress
 
-__all__ = ["anonymize", "audit", "connect", "impact", "keys", "mask", "profile"]
+__all__ = ["anonymize", "audit", "connect", "impact", "keys", "mask", "profile", "suppress"]
 
 
 def audit(
@@ -264,3 +269,49 @@ def impact(
     )
     with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
         return run_impact(engine, table, question)
+
+
+def suppress(
+    source: str | Engine | None = None,
+    table: str | None = None,
+    *,
+    k: int = 2,
+    weights: str | Mapping[str, int] | None = None,
+    method: str = "optimal",
+    into: str | None = None,
+    replace: bool = False,
+    sql: str | None = None,
+    columns: Iterable[str] | str = (),
+    exclude: Iterable[str] | str = (),
+    identifiers: Iterable[str] | str = (),
+    sensitive: Iterable[str] | str = (),
+    keep_identifiers: bool = False,
+    where: str | None = None,
+    nulls: str = "equal",
+    show_values: bool = False,
+    max_seconds: float | None = None,
+) -> SuppressResult:
+    """The fewest cells to suppress, and the copy; the options are those of `qidsql suppress`.
+
+    An engine that is to write (`into`) comes from `connect(..., writable=True)`, and is closed when the copy is kept.
+    Raises QidsqlError's subclasses; a spent budget, a lost connection and Ctrl-C do not raise but make the outcome
+    inconclusive, and then nothing is written.
+    """
+    policy = Policy.read(
+        k=k,
+        columns=columns,
+        exclude=exclude,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        keep_identifiers=keep_identifiers,
+        where=where,
+        nulls=nulls,
+        max_seconds=max_seconds,
+    )
+    script = None if sql is None else script_by_name(sql)
+    question = SuppressQuestion(
+        policy, column_weights(weights), method_by_name(method), into, replace, script, show_values
+    )
+    opened = nullcontext(source) if isinstance(source, Engine) else connect(source, writable=into is not None)
+    with opened as engine:
+        return run_suppress(engine, table, question)

@@ -41,7 +41,6 @@ class SuppressResult:
     outcome: Outcome
     reason: str  # the answer, in one sentence
     k: int
-    nulls: str
     optimal: bool
     cost: int | None
     cells: int | None
@@ -62,7 +61,6 @@ class SuppressResult:
         return {
             **head(self.outcome, self.reason, self.work),
             "k": self.k,
-            "nulls": self.nulls,
             "optimal": self.optimal,
             "cost": self.cost,
             "lower_bound": self.cost,

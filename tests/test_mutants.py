@@ -7,11 +7,13 @@ table below, on both engines; the template as it is has to agree with them.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import permutations
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlglot
+from sqlglot import exp
 
 from qidsql.engines.base import Engine
 from qidsql.measures import ClassSizes
@@ -30,6 +32,7 @@ from qidsql.sql.statements import (
     column_counts,
     entity_profile,
 )
+from qidsql.sql.suppression import suppressed_by_counts, suppressed_by_plan
 from qidsql.sql.wildcard import Domain, matching_profile
 from tests import impact_mutants
 from tests.definitions import entity_profile_of, entity_sizes_of, matching_profile_of, profile_of, projected, sizes_of
@@ -88,6 +91,35 @@ def patterns_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     return Statement(row_patterns(engine.dialect, source, BOTH), "row patterns", lambda rows: sorted(map(str, rows)))
 
 
+# The plan blanks b of (x, 1) and both of (NULL, 2): codes are places among the rows of the condition, from 1.
+PLAN = [(1, 1, 0b10), (0, 2, 0b11)]
+LATER = "id > 0"
+
+
+def by_plan(engine: Engine, _: Relation) -> Statement[Any]:
+    table = engine.describe("people")
+    codes = [[exp.alias_(number, name) for number, name in zip(row, ("c0", "c1", "mask"), strict=True)] for row in PLAN]
+    plan = exp.union(*(exp.select(*row) for row in codes), distinct=False).subquery("plan")
+    a, b, _, row_id = table.columns
+    query = suppressed_by_plan(engine.dialect, table, (a, b), (a, b, row_id), plan, LATER)
+    return Statement(engine.dialect.render(query), "rows by a plan", lambda rows: sorted(rows, key=itemgetter(2)))
+
+
+def by_counts(engine: Engine, _: Relation) -> Statement[Any]:
+    table = engine.describe("people")
+    a, b, _, row_id = table.columns
+    query = suppressed_by_counts(engine.dialect, table, (a, b), (a, b, row_id), [0, 0b01], 2, LATER)
+    return Statement(engine.dialect.render(query), "rows by counts", lambda rows: sorted(rows, key=itemgetter(2)))
+
+
+def counted(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The row with the fewest cells blank such that two rows after the first agree on the rest: none, a, or both."""
+    others = ROWS[1:]
+    if sum(other[:2] == row[:2] for other in others) >= 2:
+        return row[:2]
+    return (None, row[1] if sum(other[1] == row[1] for other in others) >= 2 else None)
+
+
 QUESTIONS: dict[str, tuple[Question, object]] = {
     **impact_mutants.questions(ROWS),
     "masks": (
@@ -129,6 +161,15 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
         [matching_profile_of(AB, K)],
     ),
     "counts": (lambda e, s: column_counts(e.dialect, s, BOTH), (13, (5, 2))),
+    "by plan": (
+        by_plan,
+        [
+            (a, None if (a, b) in (("x", 1), (None, 2)) else b, number)
+            for number, (a, b, _) in enumerate(ROWS)
+            if number > 0
+        ],
+    ),
+    "by counts": (by_counts, [(*counted(row), number) for number, row in enumerate(ROWS) if number > 0]),
 }
 
 SIZED = [
@@ -148,6 +189,14 @@ SIZED = [
 ]
 MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     **impact_mutants.MUTANTS,
+    "suppressed_rows": (
+        "by plan",
+        [("WHERE :condition", "WHERE :condition OR TRUE"), ("FROM classes", "FROM classes WHERE o2 > 1")],
+    ),
+    "suppressed_by_counts": (
+        "by counts",
+        [("WHERE :condition", "WHERE :condition OR TRUE"), (":mask AS mask", "0 * :mask AS mask")],
+    ),
     "class_profile": (
         "profile",
         [
@@ -319,6 +368,8 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }
 # Printed for the user to run, never run by qidsql: tests/sql/test_publication.py runs them.
 PRINTED = {"publish_view", "grant_view", "grant_columns", "revoke_table"}
+# Around a query, or for values that the user asks for: tests/test_suppress.py runs them.
+PRINTED |= {"create_table", "create_view", "drop_table", "suppress_in_place", "values_at"}
 ONLY_ON = {"members_by_join": "duckdb", "members_by_window": "postgres"}
 EACH = [(name, before, after) for name, (_, mutations) in MUTANTS.items() for before, after in mutations]
 

@@ -14,6 +14,7 @@ from qidsql.options import (
     FormatOption,
     IdentifierOption,
     MaxSecondsOption,
+    NullsOption,
     OutputOption,
     QuietOption,
     SensitiveOption,
@@ -66,12 +67,7 @@ def run(
         bool, typer.Option("--keep-identifiers", help="suppress in recognised direct identifiers too")
     ] = False,
     where: WhereOption = None,
-    nulls: Annotated[
-        str,
-        typer.Option(
-            "--nulls", metavar="equal|wildcard", help="a NULL before suppression: a value of its own, or any value"
-        ),
-    ] = "equal",
+    nulls: NullsOption = "equal",
     show_values: Annotated[
         bool, typer.Option("--show-values", help="name the values that lose most: cell values in the report")
     ] = False,
@@ -89,12 +85,10 @@ def run(
     """
     from qidsql.policy import Policy
     from qidsql.question import column_weights
-    from qidsql.verbs.suppress import Script, SuppressQuestion, suppress
+    from qidsql.verbs.suppress import SuppressQuestion, script, suppress
 
     if method != "optimal":
         raise UsageError(f"--method must be optimal, got {method}")
-    if sql is not None and sql not in tuple(Script):
-        raise UsageError(f"--sql must be {', '.join(Script)}; got {sql}")
     question = SuppressQuestion(
         policy=Policy.read(
             k=k,
@@ -104,13 +98,13 @@ def run(
             sensitive=sensitive,
             keep_identifiers=keep_identifiers,
             where=where,
+            nulls=nulls,
             max_seconds=max_seconds,
         ),
         weights=column_weights(weights),
-        nulls=nulls,
         into=into,
         replace=replace,
-        script=Script(sql) if sql is not None else None,
+        script=script(sql) if sql is not None else None,
         show_values=show_values,
     )
     check_output(output)

@@ -22,7 +22,9 @@ from qidsql.schema import Nulls
 from qidsql.search_findings import KeysResult, MaskResult
 from qidsql.suppress_findings import SuppressResult
 
-Result: TypeAlias = AuditResult | ProfileResult | KeysResult | MaskResult | AnonymizeResult | ImpactResult | SuppressResult
+Result: TypeAlias = (
+    AuditResult | ProfileResult | KeysResult | MaskResult | AnonymizeResult | ImpactResult | SuppressResult
+)
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10

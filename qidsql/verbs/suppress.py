@@ -14,7 +14,7 @@ from qidsql.profiler import TableProfiler
 from qidsql.protect.suppression import weight_of
 from qidsql.roles import identifies
 from qidsql.row_patterns import RowPatterns
-from qidsql.schema import Column, Role
+from qidsql.schema import Column, Nulls, Role
 from qidsql.search_findings import Outcome, SearchWork
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Row, Statement, integer
@@ -38,6 +38,14 @@ class Script(StrEnum):
     UPDATE = "update"
 
 
+def script(text: str) -> Script:
+    """The statements to print, by their name. Raises UsageError."""
+    try:
+        return Script(text)
+    except ValueError:
+        raise UsageError(f"--sql must be {', '.join(Script)}; got {text}") from None
+
+
 @dataclass(frozen=True, slots=True)
 class SuppressQuestion:
     """What to suppress, and where it goes. Raises UsageError when the options cannot be right.
@@ -47,22 +55,19 @@ class SuppressQuestion:
 
     policy: Policy
     weights: Mapping[str, int] = field(default_factory=dict)
-    nulls: str = "equal"
     into: str | None = None
     replace: bool = False
     script: Script | None = None
     show_values: bool = False
 
     def __post_init__(self) -> None:
-        if self.nulls not in ("equal", "wildcard"):
-            raise UsageError(f"--nulls must be equal or wildcard, got {self.nulls}")
         if self.policy.entity is not None:
             raise UsageError("--entity means nothing to a suppression, which is of single rows")
         if self.into is not None and self.script is not None:
             raise UsageError("--into writes the copy and --sql prints statements for it; choose one")
         if self.replace and self.into is None:
             raise UsageError("--replace needs --into, the copy to replace")
-        if self.script is not None and self.nulls == "wildcard":
+        if self.script is not None and self.policy.nulls == Nulls.WILDCARD:
             raise UsageError("a printed statement counts equal rows, so it takes no --nulls wildcard; use --into")
 
 
@@ -88,7 +93,7 @@ class _Suppression:
     ) -> None:
         self._engine, self._question, self._on_stage = engine, question, on_stage
         self._search = Searching(engine, table, question.policy, question.weights)
-        self._profiler: TableProfiler = self._search.profiler
+        self._profiler: TableProfiler = self._search.profiler.by_value
         self._recognised: dict[str, str] = {}
         self._rows: int | None = None
         self._plan: SuppressionPlan | None = None
@@ -129,7 +134,7 @@ class _Suppression:
                 patterns,
                 k,
                 self._weights,
-                wildcard=question.nulls == "wildcard",
+                wildcard=question.policy.nulls == Nulls.WILDCARD,
                 deadline=self._profiler.deadline,
                 on_stage=self._on_stage,
             )
@@ -298,7 +303,6 @@ class _Suppression:
             outcome=outcome,
             reason=reason,
             k=question.policy.k,
-            nulls=question.nulls,
             optimal=plan is not None,
             cost=plan.weight if plan else None,
             cells=plan.cells if plan else None,

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+
 from qidsql.regression import Covariate
 from qidsql.schema import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
@@ -20,6 +22,13 @@ from qidsql.sql.statements import (
     class_sizes,
     column_counts,
     entity_profile,
+)
+from qidsql.sql.suppression import (
+    create_table,
+    create_view,
+    suppressed_by_counts,
+    suppressed_by_plan,
+    suppression_in_place,
 )
 from qidsql.sql.wildcard import Domain, matching_profile
 
@@ -49,6 +58,15 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "entity_profile", entity_profile(dialect, plain, ALL, 5, "person")
     yield "entity_sizes", class_sizes(dialect, plain, ALL, "person")
     yield "row_patterns", Statement(row_patterns(dialect, plain, ALL), "row patterns", lambda rows: rows)
+    people = Table(TableName("people", "clinic"), "table", PLAIN, row_address=("ctid",))
+    plan = suppressed_by_plan(dialect, people, PLAIN[:2], PLAIN, exp.to_table("plan"))
+    yield "suppressed_by_plan", Statement(dialect.render(plan), "rows by a plan", lambda rows: rows)
+    counts = suppressed_by_counts(dialect, people, PLAIN[:2], PLAIN, [0, 1, 2], 3, "person > 7")
+    for make in (create_table, create_view):
+        made = make(dialect, TableName("safe", "clinic"), counts)
+        yield make.__name__, Statement(made, "the same by counts", lambda rows: rows)
+    in_place = suppression_in_place(dialect, people, PLAIN[:2], [0, 1, 2], 3)
+    yield "suppression_in_place", Statement(in_place, "the same in place", lambda rows: rows)
     yield "column_counts", column_counts(dialect, plain, ALL)
     domain = Domain(1000, {"zip": 0, 'we"ird': 7}, {'we"ird': 300})
     yield "matching_rows", matching_profile(dialect, plain, ALL, 5, domain)
