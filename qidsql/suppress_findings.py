@@ -41,6 +41,7 @@ class SuppressResult:
     outcome: Outcome
     reason: str  # the answer, in one sentence
     k: int
+    method: str
     optimal: bool
     cost: int | None
     cells: int | None
@@ -61,9 +62,10 @@ class SuppressResult:
         return {
             **head(self.outcome, self.reason, self.work),
             "k": self.k,
+            "method": str(self.method),
             "optimal": self.optimal,
             "cost": self.cost,
-            "lower_bound": self.cost,
+            "lower_bound": self.cost if self.optimal else None,
             "cells": self.cells,
             "records": self.records,
             "by_cells": {str(cells): rows for cells, rows in self.by_cells.items()},

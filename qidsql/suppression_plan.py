@@ -33,7 +33,8 @@ PAIRS_AT_ONCE = 20_000_000
 class SuppressionPlan:
     """The lightest cells to suppress, as the table `plan` (pattern, mask) beside the `patterns` of a workbench.
 
-    `masks` counts rows by the column set suppressed in them; it holds every row. No plan weighs less. `ways` says by
+    `masks` counts rows by the column set suppressed in them; it holds every row. `optimal`: no row loses less in any plan
+    in which it is safe by its own blank cells. `ways` says by
     what the plan was found, in words.
     """
 
@@ -42,6 +43,7 @@ class SuppressionPlan:
     weights: tuple[int, ...]
     masks: dict[int, int]
     ways: tuple[str, ...]
+    optimal: bool = True
 
     @classmethod
     def of(

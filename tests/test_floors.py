@@ -18,6 +18,7 @@ FLOORS = [
     ["profiler", "progress", "report", "verdict"],
     ["difference_masks", "row_patterns", "sampler"],
     ["anonymizer", "suppression_plan", "target", "wildcard_check"],
+    ["shared_suppression"],
     ["verbs"],
     ["api"],
     ["__init__", "options"],

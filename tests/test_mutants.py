@@ -108,16 +108,16 @@ def by_plan(engine: Engine, _: Relation) -> Statement[Any]:
 def by_counts(engine: Engine, _: Relation) -> Statement[Any]:
     table = engine.describe("people")
     a, b, _, row_id = table.columns
-    query = suppressed_by_counts(engine.dialect, table, (a, b), (a, b, row_id), [0, 0b01], 2, LATER)
+    query = suppressed_by_counts(engine.dialect, table, (a, b), (a, b, row_id), [0, 0b01], 3, LATER)
     return Statement(engine.dialect.render(query), "rows by counts", lambda rows: sorted(rows, key=itemgetter(2)))
 
 
 def counted(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The row with the fewest cells blank such that two rows after the first agree on the rest: none, a, or both."""
+    """The row with the fewest cells blank such that three rows after the first agree on the rest: none, a, or both."""
     others = ROWS[1:]
-    if sum(other[:2] == row[:2] for other in others) >= 2:
+    if sum(other[:2] == row[:2] for other in others) >= 3:
         return row[:2]
-    return (None, row[1] if sum(other[1] == row[1] for other in others) >= 2 else None)
+    return (None, row[1] if sum(other[1] == row[1] for other in others) >= 3 else None)
 
 
 QUESTIONS: dict[str, tuple[Question, object]] = {

@@ -15,7 +15,7 @@ from qidsql.policy import Policy
 from qidsql.report import terminal
 from qidsql.search_findings import Outcome
 from qidsql.suppress_findings import SuppressResult
-from qidsql.verbs.suppress import Script, SuppressQuestion, suppress
+from qidsql.verbs.suppress import Method, Script, SuppressQuestion, suppress
 from tests.commandline import qidsql, refused
 from tests.stores import PostgresStore, Store, quoted
 
@@ -317,6 +317,7 @@ def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.
         ({"into": "a", "script": Script.VIEW}, "choose one"),
         ({"replace": True}, "needs --into"),
         ({"policy": Policy(entity="x")}, "--entity"),
+        ({"method": Method.SHARED, "script": Script.VIEW}, "--into"),
         ({"policy": Policy(nulls="wildcard"), "script": Script.VIEW}, "--into"),
     ],
 )
@@ -330,6 +331,17 @@ def test_figures_of_adult(shared: Path) -> None:
     with connect(str(shared / "adult.csv")) as engine:
         result = suppress(engine, None, SuppressQuestion(Policy(k=2, columns=SIX)))
     assert (result.cells, result.records, result.by_cells) == (6295, 5926, {0: 26635, 1: 5561, 2: 361, 3: 4})
+
+
+@pytest.mark.parametrize(("k", "sdcmicro"), [(2, 5953), (5, 12959)])
+def test_shared_suppression_of_adult_needs_fewer_cells_than_sdcmicro(
+    shared: Path, tmp_path: Path, k: int, sdcmicro: int
+) -> None:
+    with connect(str(shared / "adult.csv")) as engine:
+        question = SuppressQuestion(Policy(k=k, columns=SIX), method=Method.SHARED, into=str(tmp_path / "safe.parquet"))
+        result = suppress(engine, None, question)
+    assert result.cells is not None and result.cells < sdcmicro / 3
+    assert (result.outcome, result.at_risk, result.optimal) == (Outcome.FINISHED, 0, False)
 
 
 def test_an_engine_that_only_reads_writes_nothing(store: Store) -> None:

@@ -6,7 +6,6 @@ import typer
 
 from qidsql.commands.running import finish, opened, showing_progress, source_and_table
 from qidsql.commands.streams import check_output
-from qidsql.errors import UsageError
 from qidsql.options import (
     ColumnOption,
     ExcludeOption,
@@ -58,7 +57,15 @@ def run(
             show_default=False,
         ),
     ] = None,
-    method: Annotated[str, typer.Option("--method", metavar="optimal", help="how cells are chosen")] = "optimal",
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="optimal|shared",
+            help="optimal: the fewest cells of each row by itself, proved; shared: fewer in all, since the blank cells "
+            "of one row protect others too, which stay whole",
+        ),
+    ] = "optimal",
     column: ColumnOption = None,
     exclude: ExcludeOption = None,
     identifier: IdentifierOption = None,
@@ -86,9 +93,8 @@ def run(
     from qidsql.policy import Policy
     from qidsql.question import column_weights
     from qidsql.verbs.suppress import SuppressQuestion, script, suppress
+    from qidsql.verbs.suppress import method as method_by_name
 
-    if method != "optimal":
-        raise UsageError(f"--method must be optimal, got {method}")
     question = SuppressQuestion(
         policy=Policy.read(
             k=k,
@@ -102,6 +108,7 @@ def run(
             max_seconds=max_seconds,
         ),
         weights=column_weights(weights),
+        method=method_by_name(method),
         into=into,
         replace=replace,
         script=script(sql) if sql is not None else None,

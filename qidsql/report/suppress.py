@@ -10,6 +10,10 @@ from qidsql.figures import count, plural, share, some
 from qidsql.report.searching import COLOURS, facts, foot, grid
 from qidsql.suppress_findings import SuppressResult
 
+METHODS = {
+    "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or blank",
+    "shared": "shared: rows stay whole that match blank cells of others, though they stand out by what is left",
+}
 BAR = 28
 
 
@@ -26,7 +30,7 @@ def report(console: Console, result: SuppressResult) -> None:
         rows.add_row("Suppressed", f"{plural(result.cells, 'cell')} of {count(cells)} ({share(result.cells, cells)})")
         touched = f"{plural(result.records or 0, 'row')} of {count(result.work.rows)}"
         rows.add_row("", f"in {touched} ({share(result.records or 0, result.work.rows)})")
-        rows.add_row("Proof", "optimal row by row: no lighter set of cells leaves a row with enough others")
+        rows.add_row("Method", METHODS[result.method])
         rows.add_row("Found", "; ".join(result.ways))
     if result.target is not None:
         rows.add_row("Written", f"{result.target}: {some(result.copied)}")

@@ -16,6 +16,7 @@ from qidsql.roles import identifies
 from qidsql.row_patterns import RowPatterns
 from qidsql.schema import Column, Nulls, Role
 from qidsql.search_findings import Outcome, SearchWork
+from qidsql.shared_suppression import shared
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.suppression import create_table, create_view, suppressed_by_counts, suppression_in_place
@@ -30,12 +31,27 @@ MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort 
 NAMED_VALUES = 3
 
 
+class Method(StrEnum):
+    """How cells are chosen."""
+
+    OPTIMAL = "optimal"  # the lightest of each row by itself [Wilson]
+    SHARED = "shared"  # fewer in all: the blank cells of one row protect other rows too
+
+
 class Script(StrEnum):
     """Which statements to print."""
 
     VIEW = "view"
     TABLE = "table"
     UPDATE = "update"
+
+
+def method(text: str) -> Method:
+    """How cells are chosen, by its name. Raises UsageError."""
+    try:
+        return Method(text)
+    except ValueError:
+        raise UsageError(f"--method must be {', '.join(Method)}; got {text}") from None
 
 
 def script(text: str) -> Script:
@@ -55,6 +71,7 @@ class SuppressQuestion:
 
     policy: Policy
     weights: Mapping[str, int] = field(default_factory=dict)
+    method: Method = Method.OPTIMAL
     into: str | None = None
     replace: bool = False
     script: Script | None = None
@@ -67,6 +84,10 @@ class SuppressQuestion:
             raise UsageError("--into writes the copy and --sql prints statements for it; choose one")
         if self.replace and self.into is None:
             raise UsageError("--replace needs --into, the copy to replace")
+        if self.script is not None and self.method is Method.SHARED:
+            raise UsageError(
+                "a printed statement suppresses each row by itself, so it takes no --method shared; use --into"
+            )
         if self.script is not None and self.policy.nulls == Nulls.WILDCARD:
             raise UsageError("a printed statement counts equal rows, so it takes no --nulls wildcard; use --into")
 
@@ -138,6 +159,9 @@ class _Suppression:
                 deadline=self._profiler.deadline,
                 on_stage=self._on_stage,
             )
+            if question.method is Method.SHARED:
+                self._on_stage("looking for rows that blank cells of others protect")
+                self._plan = shared(self._plan, deadline=self._profiler.deadline)
             self._losses = self._lost(patterns)
             if question.script is not None:
                 self._script = self._statements(question.script)
@@ -294,8 +318,9 @@ class _Suppression:
         cells = plural(plan.cells, "cell")
         if not plan.cells:
             return f"nothing needs to be suppressed: every row matches {plan.k - 1} others"
+        proof = "proved: no fewer will do" if plan.optimal else "fewer may do"
         weighted = f", of the weight {count(plan.weight)}," if any(each != 1 for each in plan.weights) else ""
-        return f"{cells}{weighted} in {plural(plan.records, 'row')} are to be suppressed; proved: no fewer will do"
+        return f"{cells}{weighted} in {plural(plan.records, 'row')} are to be suppressed; {proof}"
 
     def _result(self, outcome: Outcome, reason: str, unfinished: str = "") -> SuppressResult:
         plan, question = self._plan, self._question
@@ -303,7 +328,8 @@ class _Suppression:
             outcome=outcome,
             reason=reason,
             k=question.policy.k,
-            optimal=plan is not None,
+            method=question.method,
+            optimal=plan is not None and plan.optimal,
             cost=plan.weight if plan else None,
             cells=plan.cells if plan else None,
             records=plan.records if plan else None,

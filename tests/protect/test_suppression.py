@@ -11,11 +11,12 @@ from qidsql.engines.duckdb_workbench import Workbench
 from qidsql.errors import UsageError
 from qidsql.protect.suppression import Difference, Levels, blocks, lightest_union, radius
 from qidsql.row_patterns import RowPatterns
+from qidsql.shared_suppression import shared
 from qidsql.sql.statements import Statement
 from qidsql.suppression_plan import SuppressionPlan, _Planner
 from qidsql.wildcard_check import wildcard_check
 
-TABLES = 500 if os.environ.get("QIDSQL_TEST_FULL") else 25
+TABLES = 500 if os.environ.get("QIDSQL_TEST_FULL") else 12
 Record = tuple[int | None, ...]
 
 
@@ -72,10 +73,15 @@ def planned(
 ) -> tuple[SuppressionPlan, list[int]]:
     """The plan, and its mask for every row."""
     plan = SuppressionPlan.of(patterns_of(bench, rows), k, weights, wildcard=wildcard)
+    return plan, masks_of(bench, rows)
+
+
+def masks_of(bench: Workbench, rows: Sequence[Record]) -> list[int]:
+    """What the plan in the workbench suppresses in every row."""
     asked = "SELECT mask, patterns.* EXCLUDE (pattern, size) FROM plan JOIN patterns USING (pattern)"
     found = bench.run(Statement(asked, "all", lambda rows: rows))
     masks = {tuple(int(str(code)) for code in codes): int(str(mask)) for mask, *codes in found}
-    return plan, [masks[tuple(cell or 0 for cell in row)] for row in rows]
+    return [masks[tuple(cell or 0 for cell in row)] for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +120,28 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
         assert plan.cells == sum(mask.bit_count() for mask in wanted)
         assert plan.by_column == tuple(sum(mask >> p & 1 for mask in wanted) for p in range(len(weights)))
         assert plan.by_cells == Counter(mask.bit_count() for mask in wanted)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_blank_cells_protect_other_rows(k: int, bench: Workbench) -> None:
+    """Fewer cells, never others, and each row still matches k rows."""
+    saved = 0
+    for seed in range(2 * TABLES):
+        random = Random(seed)
+        rows = random_rows(random)
+        plan, masks = planned(bench, rows, k, wildcard=random.random() < 0.3)
+        fewer = shared(plan)
+        after = masks_of(bench, rows)
+        assert all(mask in (0, before) for mask, before in zip(after, masks, strict=True))
+        assert fewer.cells == sum(mask.bit_count() for mask in after)
+        left = [
+            tuple(None if mask >> place & 1 else cell for place, cell in enumerate(row))
+            for row, mask in zip(rows, after, strict=True)
+        ]
+        whole = (1 << len(rows[0])) - 1
+        assert all(sum(agree(row, other, whole, wildcard=True) for other in left) >= k for row in left)
+        saved += plan.cells - fewer.cells
+    assert saved > 0
 
 
 def test_sets_come_by_weight_then_number() -> None:

@@ -1,0 +1,2 @@
+-- Parameters: :found  a query
+SELECT * FROM :found

@@ -1,0 +1,7 @@
+-- Which patterns a suppressed pattern matches for its blank cells, although they would stand out whole.
+-- Parameters: :mask  the column set that it loses;  :agree  protector and protected agree on the others
+-- Result: protector, protected
+SELECT protector.pattern AS protector, protected.pattern AS protected
+FROM suppressed AS protector
+JOIN suppressed AS protected ON :agree AND protector.pattern <> protected.pattern
+WHERE protector.mask = :mask
