@@ -27,7 +27,8 @@ ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
 SCHEMA = "qidsql_benchmark"
 CLINIC = """
 SELECT
-  DATE '1930-01-01' + CAST(35000 * sqrt(random()) AS INTEGER) AS birth_date, CAST(random() * random() * 3300 AS INTEGER) AS zip_code,
+  DATE '1930-01-01' + CAST(35000 * sqrt(random()) AS INTEGER) AS birth_date,
+  CAST(random() * random() * 3300 AS INTEGER) AS zip_code,
   CAST(random() * 1.05 AS INTEGER) AS sex, CAST(random() * random() * 120 AS INTEGER) AS occupation,
   DATE '2024-01-01' + CAST(random() * 680 AS INTEGER) AS visit_date, CAST(random() * 24 AS INTEGER) AS ward,
   CAST(pow(random(), 3) * 900 AS INTEGER) AS diagnosis, CAST(random() * 5 AS INTEGER) AS region,
@@ -48,11 +49,14 @@ def one_run(source: str, table: str, k: int, into: str) -> None:
         first = next(moment for moment, stage in stages if stage.startswith(beginning))
         return next((moment for moment, stage in stages if stage.startswith(end)), ended) - first
 
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    memory, processor = used.ru_maxrss // 1024, used.ru_utime + used.ru_stime
+    seconds = [since("coding", "suppressing"), since("suppressing", "writing")]
+    seconds += [since("writing", "auditing"), since("auditing", "never")]
     print(
-        f"{since('coding', 'suppressing'):8.1f} {since('suppressing', 'writing'):8.1f} {since('writing', 'auditing'):8.1f}"
-        f" {since('auditing', 'never'):8.1f} {memory:8,} {result.cells or 0:12,} {result.records or 0:10,}"
-        f"  {result.outcome}, {result.at_risk} at risk; {'; '.join(result.ways)}",
+        *(f"{each:8.1f}" for each in (*seconds, processor)),
+        f"{memory:8,} {result.cells or 0:12,} {result.records or 0:10,}",
+        f" {result.outcome}, {result.at_risk} at risk; {'; '.join(result.ways)}",
         flush=True,
     )
 
@@ -98,7 +102,7 @@ def main() -> None:
                 if ADULT.exists():
                     paths.append(Path(folder) / "adult.parquet")
                     maker.execute(f"COPY (SELECT * FROM read_csv('{ADULT}')) TO '{paths[-1]}' (FORMAT parquet)")
-        heads = f"{'coding':>8} {'plan':>8} {'copy':>8} {'audit':>8} {'MB':>8} {'cells':>12} {'rows':>10}"
+        heads = f"{'coding':>8} {'plan':>8} {'copy':>8} {'audit':>8} {'CPU':>8} {'MB':>8} {'cells':>12} {'rows':>10}"
         print(f"{'table':<12} {'k':>3} {'engine':<9}{heads}")
         try:
             for path in paths:
