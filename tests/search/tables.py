@@ -9,9 +9,12 @@ from random import Random
 from qidsql.errors import BudgetSpent
 from qidsql.measures import ClassProfile, Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.search.witness import Agreeing
+from tests.random_tables import together
+from tests.stores import Store
 
 K = 3
 Row = tuple[int | None, ...]
+Meets = Callable[[list[int]], bool]  # a criterion's definition on class sizes
 
 
 def random_table(random: Random) -> list[Row]:
@@ -36,11 +39,23 @@ def random_table(random: Random) -> list[Row]:
     return rows if random.random() < 0.3 else list(dict.fromkeys(rows))
 
 
+def fill(store: Store, tables: Sequence[Sequence[Row]]) -> None:
+    """Tables t0, t1, ... in one go; three columns where there is no row."""
+    statements = []
+    for number, rows in enumerate(tables):
+        names = [f"c{place}" for place in range(len(rows[0]) if rows else 3)]
+        statements.append(f"CREATE TABLE t{number} ({', '.join(f'{name} INTEGER' for name in names)})")
+        values = ("(" + ", ".join("NULL" if v is None else str(v) for v in row) + ")" for row in rows)
+        if rows:
+            statements.append(f"INSERT INTO t{number} VALUES {', '.join(values)}")
+    together(store, statements)
+
+
 def class_sizes(rows: Sequence[Row], mask: int) -> list[int]:
     return list(Counter(tuple(v for i, v in enumerate(row) if mask >> i & 1) for row in rows).values())
 
 
-def criteria(random: Random, rows: Sequence[Row], width: int) -> list[tuple[Criterion, Callable[[list[int]], bool]]]:
+def criteria(random: Random, rows: Sequence[Row], width: int) -> list[tuple[Criterion, Meets]]:
     """Every criterion with some parameter, and its definition on class sizes."""
     n = len(rows)
     beta = Fraction(random.randint(1, 20), 20)
@@ -59,7 +74,7 @@ def criteria(random: Random, rows: Sequence[Row], width: int) -> list[tuple[Crit
     ]
 
 
-def brute_force(rows: Sequence[Row], width: int, meets: Callable[[list[int]], bool]) -> set[int]:
+def brute_force(rows: Sequence[Row], width: int, meets: Meets) -> set[int]:
     """The minimal non-empty column sets: they meet the criterion, and no non-empty proper subset does."""
     solutions = {mask for mask in range(1, 1 << width) if meets(class_sizes(rows, mask))}
     return {
