@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from random import Random
 
 from qidsql.errors import BudgetSpent
 from qidsql.measures import ClassProfile, Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.sampler import TableSampler
 from qidsql.search.witness import Agreeing
 from tests.random_tables import together
 from tests.stores import Store
@@ -126,3 +128,11 @@ class MemoryWitnesses:
         few = 2 * len(masks) <= self.max_pairs
         distinct = sorted(set(masks if few else masks[:1]), key=int.bit_count)
         return Agreeing(2 * len(masks), tuple(distinct[: self.max_masks]), few and len(distinct) <= self.max_masks)
+
+
+class OnceSampler:
+    """The samples of another sampler, each drawn once: what is known of one is not asked again."""
+
+    def __init__(self, sampler: TableSampler) -> None:
+        self.seed, self.rows = sampler.seed, sampler.rows
+        self.of_rows, self.of_pairs = cache(sampler.of_rows), cache(sampler.of_pairs)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from math import log
 from random import Random
 
@@ -33,7 +33,7 @@ from qidsql.search.result import Found, SearchResult
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
 from qidsql.verbs.keys import ALGORITHMS
-from tests.search.tables import K, Meets, Row, class_sizes, criteria, fill, random_table
+from tests.search.tables import K, Meets, OnceSampler, Row, class_sizes, criteria, fill, random_table
 from tests.stores import Store
 
 FULL = os.environ.get("QIDSQL_TEST_FULL") == "1"
@@ -41,14 +41,6 @@ TABLES = {"duckdb": 200 if FULL else 25, "postgres": 20 if FULL else 6}  # in ea
 PARTS = range(10 if FULL else 1)
 SURE = Fraction(1, 10**9)  # a chance that never comes true here
 DELTA = Fraction(1, 20)
-
-
-class OnceSampler:
-    """The samples of another sampler, each drawn once: what is known of one is not asked again."""
-
-    def __init__(self, sampler: TableSampler) -> None:
-        self.seed, self.rows = sampler.seed, sampler.rows
-        self.of_rows, self.of_pairs = cache(sampler.of_rows), cache(sampler.of_pairs)
 
 
 @dataclass
