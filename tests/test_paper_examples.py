@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from random import Random
 
 import pytest
 
+from qidsql.difference_masks import DifferenceMasks
 from qidsql.engines.base import Engine
 from qidsql.measures import ClassProfile, ClassSizes, Criterion, Determines, Distinct, Key, Separation, Violates
 from qidsql.profiler import TableProfiler
-from qidsql.schema import names_of
+from qidsql.schema import names_of, positions
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
+from qidsql.search.minimum import minimum
 from qidsql.sql.relation import relation
 from tests.stores import Store
 
@@ -112,6 +115,34 @@ def test_yuan_wang_4_2_minimum_cover(store: Store) -> None:
         assert cover.profile("c1", "c2", "c3").classes == 5  # the paper's counter-example: e and bottom agree
         assert not Key().met_by(cover.profile("c1", "c2", "c3"))
         assert [cover.profile(name).classes for name in cover.names] == [4, 3, 3, 3]
+
+
+def test_yuan_wang_4_2_every_minimum_cover_is_a_minimum_key(store: Store) -> None:
+    """The reduction itself: element e is row e, subset S is the column with e's own value in S's rows, else a blank."""
+    draw = Random(42)
+    instances = []
+    for number in range(4):
+        elements, subsets = range(draw.randint(4, 9)), draw.randint(3, 7)
+        family = [{e for e in elements if draw.random() < 0.45} for _ in range(subsets)]
+        family[0] |= set(elements).difference(*family)  # so that there is a cover
+        rows = [[str(e) if e in subset else o for subset in family] for e in elements] + [[o] * subsets]
+        store.table(f"cover{number}", {f"s{place}": "VARCHAR(9)" for place in range(subsets)}, rows)
+        instances.append((set(elements), family))
+    with store.connect() as engine:
+        for number, (elements, family) in enumerate(instances):
+            table = engine.describe(f"cover{number}")
+            names = [column.name for column in table.columns]
+            profiler = TableProfiler(engine, relation(engine.dialect, table, table.columns), names, 2)
+            covers = [
+                chosen
+                for chosen in range(1, 1 << len(family))
+                if set().union(*(family[place] for place in positions(chosen))) == elements
+            ]
+            keys = {found.mask for found in levelwise(profiler, Key()).found}
+            assert keys == {one for one in covers if not any(other != one and other & one == other for other in covers)}
+            smallest = minimum(profiler, Key(), DifferenceMasks(profiler))
+            assert smallest.cost == min(chosen.bit_count() for chosen in covers)
+            assert smallest.optimal
 
 
 # Yuan & Wang, 5.2: the greedy algorithm's run

@@ -47,15 +47,16 @@ class Anchors:
             chosen = self._choose(candidates)
             sets.append(chosen)
             candidates = [c for c in candidates if c & chosen not in (c, chosen)]
-        masks = list(self.masks)
+        masks, complete = list(self.masks), []
         for chosen, answer in zip(sets, self._witnesses.agreeing(sets), strict=True):
             masks += answer.masks
             if answer.complete:
-                self.anchors.append(chosen)
+                complete.append(chosen)
                 self._measured[chosen] = log(max(1, answer.pairs))
             else:  # too many pairs, or too many masks: as good as too many pairs
                 self._measured[chosen] = max(log(max(1, answer.pairs)), self._most + 1)
         self.masks = minimal_masks(masks, lambda: self._profiler.profiles([]))
+        self.anchors += complete  # only now: an anchor settles nothing without its masks
 
     def _choose(self, candidates: Sequence[int]) -> int:
         """A set with few enough agreeing pairs that lies inside as many candidates as possible.

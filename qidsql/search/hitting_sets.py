@@ -11,7 +11,8 @@ TICK = 4096  # steps between two looks at the clock
 def minimal_masks(masks: Iterable[int], tick: Callable[[], object] = lambda: None) -> list[int]:
     """The masks that contain no other of them, smallest first: a set that hits these hits all.
 
-    Costs up to columns * kept / 64 word operations per mask, not a comparison with every kept one.
+    Costs up to columns * kept / 64 word operations per mask, not a comparison with every kept one. `tick` is called
+    now and then; it may raise.
     """
     ordered = sorted(set(masks), key=int.bit_count)
     if 0 in ordered[:1]:
@@ -23,7 +24,9 @@ def minimal_masks(masks: Iterable[int], tick: Callable[[], object] = lambda: Non
         everyone = (1 << len(kept)) - 1
         commonest = sorted((free.bit_count(), 1 << place, free) for place, free in enumerate(without))
         new = []
-        for mask in group:
+        for number, mask in enumerate(group):
+            if number % 64 == 0:
+                tick()
             inside = everyone  # the kept masks that may still turn out to lie inside this one
             for _, bit, free in commonest:
                 if not mask & bit:
@@ -102,10 +105,10 @@ class MinimalHittingSets(Iterator[int]):
                 avoided.setdefault(place, []).append(avoid)
         # chosen elements, masks not hit yet, elements that may be chosen, per chosen element the masks it alone hits
         stack: list[tuple[int, int, int, list[int]]] = [(0, everything, (1 << columns) - 1, [])]
-        steps = 0
+        steps, pause = 0, max(1, TICK * 64 // (64 + len(masks)))  # a step takes as long as there are masks
         while stack:
             steps += 1
-            if steps % TICK == 0:
+            if steps % pause == 0:
                 self._tick()
             chosen, left, free, alone = stack.pop()
             smallest = masks[(left & -left).bit_length() - 1]  # masks are in order of size: the fewest branches

@@ -3,15 +3,20 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from random import Random
 
 from qidsql.errors import BudgetSpent
 from qidsql.measures import ClassProfile, Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.sampler import TableSampler
 from qidsql.search.witness import Agreeing
+from tests.random_tables import together
+from tests.stores import Store
 
 K = 3
 Row = tuple[int | None, ...]
+Meets = Callable[[list[int]], bool]  # a criterion's definition on class sizes
 
 
 def random_table(random: Random) -> list[Row]:
@@ -36,11 +41,23 @@ def random_table(random: Random) -> list[Row]:
     return rows if random.random() < 0.3 else list(dict.fromkeys(rows))
 
 
+def fill(store: Store, tables: Sequence[Sequence[Row]]) -> None:
+    """Tables t0, t1, ... in one go; three columns where there is no row."""
+    statements = []
+    for number, rows in enumerate(tables):
+        names = [f"c{place}" for place in range(len(rows[0]) if rows else 3)]
+        statements.append(f"CREATE TABLE t{number} ({', '.join(f'{name} INTEGER' for name in names)})")
+        values = ("(" + ", ".join("NULL" if v is None else str(v) for v in row) + ")" for row in rows)
+        if rows:
+            statements.append(f"INSERT INTO t{number} VALUES {', '.join(values)}")
+    together(store, statements)
+
+
 def class_sizes(rows: Sequence[Row], mask: int) -> list[int]:
     return list(Counter(tuple(v for i, v in enumerate(row) if mask >> i & 1) for row in rows).values())
 
 
-def criteria(random: Random, rows: Sequence[Row], width: int) -> list[tuple[Criterion, Callable[[list[int]], bool]]]:
+def criteria(random: Random, rows: Sequence[Row], width: int) -> list[tuple[Criterion, Meets]]:
     """Every criterion with some parameter, and its definition on class sizes."""
     n = len(rows)
     beta = Fraction(random.randint(1, 20), 20)
@@ -59,7 +76,7 @@ def criteria(random: Random, rows: Sequence[Row], width: int) -> list[tuple[Crit
     ]
 
 
-def brute_force(rows: Sequence[Row], width: int, meets: Callable[[list[int]], bool]) -> set[int]:
+def brute_force(rows: Sequence[Row], width: int, meets: Meets) -> set[int]:
     """The minimal non-empty column sets: they meet the criterion, and no non-empty proper subset does."""
     solutions = {mask for mask in range(1, 1 << width) if meets(class_sizes(rows, mask))}
     return {
@@ -111,3 +128,11 @@ class MemoryWitnesses:
         few = 2 * len(masks) <= self.max_pairs
         distinct = sorted(set(masks if few else masks[:1]), key=int.bit_count)
         return Agreeing(2 * len(masks), tuple(distinct[: self.max_masks]), few and len(distinct) <= self.max_masks)
+
+
+class OnceSampler:
+    """The samples of another sampler, each drawn once: what is known of one is not asked again."""
+
+    def __init__(self, sampler: TableSampler) -> None:
+        self.seed, self.rows = sampler.seed, sampler.rows
+        self.of_rows, self.of_pairs = cache(sampler.of_rows), cache(sampler.of_pairs)

@@ -123,9 +123,12 @@ def test_borders_are_those_of_brute_force_for_every_criterion() -> None:
             assert len(set(profiler.asked)) == len(profiler.asked), "asked twice"
 
 
-def test_borders_ask_for_little_more_than_the_two_borders() -> None:
-    """Each minimal solution is asked once, and each maximal failing set costs its growth: at most 3 per column."""
+def test_borders_ask_both_borders_and_no_more_than_theory_allows() -> None:
+    """Whoever asks column sets only must ask every minimal solution and every maximal failing set. Dualize and advance
+    asks at most |maximal| * (|minimal| + rank * columns) sets [Gunopulos et al. 2003], where the rank, the
+    size of a maximal failing set, is below the number of columns; and finding twins asks columns and pairs of them."""
     random = Random(13)
+    tight = 0
     for _ in range(300):
         rows = random_table(random)
         width = width_of(rows)
@@ -133,10 +136,23 @@ def test_borders_ask_for_little_more_than_the_two_borders() -> None:
             profiler = MemoryProfiler(rows, width)
             minimal = found(borders(profiler, criterion))
             failing = {mask for mask in range(1 << width) if mask == 0 or not meets(class_sizes(rows, mask))}
-            maximal = [
+            maximal = {
                 mask for mask in failing if not any(mask | 1 << i in failing for i in range(width) if not mask >> i & 1)
-            ]
-            assert len(profiler.asked) <= 1 + len(minimal) + len(maximal) * (1 + 3 * width) + 128
+            }
+            whole, pairs = 1, width * (width - 1) // 2
+            assert len(profiler.asked) <= whole + width + pairs + len(maximal) * (len(minimal) + width * (width - 1))
+            twins = any(
+                len({(row[i], row[j]) for row in rows})
+                == len({row[i] for row in rows})
+                == len({row[j] for row in rows})
+                for i in range(width)
+                for j in range(i)
+            )
+            constant = any(len({row[i] for row in rows}) < 2 for i in range(width))
+            if not twins and not constant:
+                assert minimal | maximal - {0} <= set(profiler.asked), criterion
+                tight += len(profiler.asked) <= whole + width + pairs + len(minimal) + len(maximal) * 2
+    assert tight > 100
 
 
 def test_borders_stopped_say_only_what_is_proved() -> None:

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from qidsql.errors import BudgetSpent
 from qidsql.search.hitting_sets import MinimalHittingSets, minimal_masks, transposed
 from qidsql.search.minimum_hitting_set import minimum_hitting_set, weight_of
 
@@ -100,3 +101,20 @@ def test_the_minimum_weighs_least(steps: int) -> None:
 def test_an_empty_mask_is_refused() -> None:
     with pytest.raises(ValueError, match="empty"):
         minimum_hitting_set([0, 1], [1])
+
+
+def test_a_budget_also_ends_the_comparison_of_masks() -> None:
+    def spent() -> None:
+        raise BudgetSpent("enough")
+
+    with pytest.raises(BudgetSpent):
+        minimal_masks([0b01, 0b10], spent)
+
+
+def test_a_budget_ends_a_search_over_many_masks_after_few_steps() -> None:
+    """A step over 100,000 masks takes a thousand times as long as one over a few."""
+    many = [1 << place | 1 << 100 + other for place in range(100) for other in range(100)]
+    ticks: list[None] = []
+    sets = MinimalHittingSets(many, tick=lambda: ticks.append(None), minimal=True)
+    assert next(sets).bit_count() == 100
+    assert ticks

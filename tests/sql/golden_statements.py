@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,13 @@ from sqlglot import exp
 from qidsql.regression import Covariate
 from qidsql.schema import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
+from qidsql.sql.difference import agreeing
 from qidsql.sql.impact import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
+from qidsql.sql.pairs import pair_masks
+from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_patterns import row_patterns
+from qidsql.sql.sample import sample
 from qidsql.sql.statements import (
     Statement,
     class_profiles,
@@ -47,6 +52,8 @@ def golden() -> Iterator[tuple[str, str]]:
     for dialect in (DUCKDB, POSTGRES):
         for name, statement in _statements(dialect):
             yield f"{name}.{dialect.name}.sql", statement.sql + "\n"
+        for name, script in _scripts(dialect):
+            yield f"{name}.{dialect.name}.sql", ";\n".join(script) + "\n"
 
 
 def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
@@ -76,8 +83,28 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "compared", class_profiles(dialect, compared, [ALL], 5)
     yield "compared_one_scan", class_profiles_in_one_scan(dialect, compared, [("zip",), ('we"ird',)], 5)
     yield "compared_entity", entity_profile(dialect, _source(dialect, COMPARED, "person > 7"), ALL, 5, "person")
-
+    yield "agreeing", agreeing(dialect, plain, ("zip", 'we"ird', "person"), 0b101, 1000, 50)
+    yield "agreeing_on_nothing", agreeing(dialect, plain, ("zip",), 0, 1000, 50)
+    rows, values = _sample(dialect, row_address=True), _sample(dialect, row_address=False)
+    yield "pair_masks", pair_masks(dialect, rows, ALL, rows=9000, pairs=20, seed=7)
+    yield "sample_rows", class_profiles(dialect, rows, [ALL], 5)
+    yield "sample_values", class_profiles(dialect, values, [ALL], 5)
     yield from _impact(dialect)
+
+
+def _scripts(dialect: Dialect) -> Iterator[tuple[str, list[str]]]:
+    """What is printed for people to run."""
+    table, view = Table(TableName("people", "clinic"), "table", PLAIN), TableName("public", "clinic")
+    yield "publish_view", publishing_view(dialect, table, ALL, view, "reader")
+    yield "publish_view_where", publishing_view(dialect, table, ALL, view, where="person > 7")
+    if dialect.has_roles:
+        yield "grant_columns", granting_columns(dialect, table, ALL, "reader")
+
+
+def _sample(dialect: Dialect, row_address: bool) -> Relation:
+    table = Table(TableName("people", "clinic"), "table", PLAIN)
+    address = {DUCKDB.name: ("rowid",), POSTGRES.name: ("tableoid", "ctid")}[dialect.name] if row_address else ()
+    return sample(dialect, replace(table, row_address=address), PLAIN, 40, 7, "person > 7")
 
 
 def _impact(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:

@@ -1,0 +1,2 @@
+CREATE VIEW "clinic"."public" AS SELECT "zip", "we""ird" FROM "clinic"."people";
+GRANT SELECT ON "clinic"."public" TO "reader"

@@ -1,0 +1,1 @@
+CREATE VIEW "clinic"."public" AS SELECT "zip", "we""ird" FROM "clinic"."people" WHERE "person" > 7
