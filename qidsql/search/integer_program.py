@@ -56,7 +56,8 @@ def solve(
 ) -> Solution:
     """Solves it to the end, to the deadline (of `time.monotonic`) or to Ctrl-C, from a solution that is known.
 
-    `tick` is called now and then, and may raise Stopped to end it. Asks no statement. The worst case is exponential; what was found and proved by then is returned.
+    `tick` is called now and then, and may raise Stopped to end it. Asks no statement. The worst case is exponential;
+    what was found and proved by then is returned.
     """
     import highspy
     import numpy as np

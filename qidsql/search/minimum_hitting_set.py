@@ -44,7 +44,8 @@ def minimum_hitting_set(
 
     Branch and bound on bit sets: branches on the columns of a smallest mask not hit, bounded by masks that share no
     column. After `steps` branches HiGHS goes on, an integer programming solver. `tick` is called now and then; when it
-    raises Stopped, and at Ctrl-C, the best set and the bound known by then are returned. Raises ValueError for an empty mask.
+    raises Stopped, and at Ctrl-C, the best set and the bound known by then are returned. Raises ValueError for an
+    empty mask.
     """
     edges = minimal_masks(masks)
     if 0 in edges:

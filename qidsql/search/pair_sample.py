@@ -21,6 +21,10 @@ class PairProfile(ClassProfile):
         return 1 - Fraction(self.colliding_pairs, self.pairs) if self.pairs else Fraction(1)
 
     @property
+    def divides(self) -> bool:
+        return self.colliding_pairs < self.pairs
+
+    @property
     def undivided(self) -> "PairProfile":
         return replace(self, colliding_pairs=self.pairs)
 
