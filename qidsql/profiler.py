@@ -191,6 +191,11 @@ class TableProfiler:
         """The profiles of single columns that are known by now, by the column's name. No statement."""
         return {name: self._known[1 << place] for place, name in enumerate(self.names) if 1 << place in self._known}
 
+    @property
+    def known_rows(self) -> int | None:
+        """How many rows (with an entity: entities) there are, where a profile is known that tells. No statement."""
+        return next((profile.rows for profile in self._known.values()), None)
+
     def counts(self) -> tuple[int, tuple[int, ...]]:
         """Rows, and the NULLs of each column. One statement, one scan."""
         if self._counts is None:
@@ -285,9 +290,10 @@ class TableProfiler:
             parts = _narrow_parts(masks, dialect.grouping_arguments)
             return [(part, self._statement_of_sample(part)) for part in parts]
         small = self.rows is not None and self.rows <= dialect.union_rows
+        share = -(-len(masks) // self.engine.workers)  # a few sets, too, are spread over all sessions
         return [
             (part, class_profiles(dialect, source, [self._names(mask) for mask in part], self.k))
-            for part in _parts(masks, dialect.union_sets if small else 1)
+            for part in _parts(masks, min(dialect.union_sets, share) if small else 1)
         ]
 
     def _statement_of_sample(self, masks: Sequence[int]) -> Statement[list[ClassProfile]]:

@@ -33,9 +33,10 @@ class TableSampler:
         self._rows: int | None = None
 
     def rows(self) -> int:
-        """Rows of the whole table. One statement, once. Raises as `TableProfiler.profiles`."""
+        """Rows of the whole table. One statement, unless a profile is known. Raises as `TableProfiler.profiles`."""
         if self._rows is None:
-            self._rows = self._profiler.counts()[0]
+            known = self._profiler.known_rows
+            self._rows = self._profiler.counts()[0] if known is None else known
         return self._rows
 
     def of_rows(self, size: int) -> Profiler:

@@ -1,8 +1,10 @@
--- How many classes of each size there are: answers for every k at once, and gives the histogram.
--- Parameters: :classes  classes.sql
--- Result: one row per class size (at most the square root of twice the row count): class_size, class_count
+-- How many classes of each size each column set has: every measure, for every k, is arithmetic on it.
+-- Parameters: :classes  classes.sql or classes_of_sets.sql
+-- Result: set_number, class_size, class_count: one row per column set and size that occurs, at most the square root of
+--         twice the row count; none for a set without rows
 SELECT
+  set_number,
   class_size,
   COUNT(*) AS class_count
 FROM :classes
-GROUP BY class_size
+GROUP BY set_number, class_size

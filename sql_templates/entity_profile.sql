@@ -6,7 +6,9 @@
 --             :columns     the column set;  :aliased  the same AS c0, c1, ...;  :names  c0, c1, ...
 --             :entity      the column that tells entities apart
 --             :k           classes below k are at risk
--- Result: as class_profile.sql, with entities in place of rows.
+-- Result: one row: set_number, class_count, entity_count, smallest_class, largest_class, classes_at_risk,
+--         entities_at_risk, unique_entities, colliding_pairs (sum of c * (c - 1)). WIDE stands for the engine's integer
+--         type that holds the square of a row count.
 WITH members AS (
   SELECT :aliased, :entity AS entity
   FROM :relation

@@ -197,28 +197,6 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         "by counts",
         [("WHERE :condition", "WHERE :condition OR TRUE"), (":mask AS mask", "0 * :mask AS mask")],
     ),
-    "class_profile": (
-        "profile",
-        [
-            ("COUNT(*) AS class_count", "SUM(class_size) AS class_count"),
-            ("COUNT(*) AS class_count", "COUNT(DISTINCT class_size) AS class_count"),
-            ("SUM(class_size) AS row_count", "COUNT(*) AS row_count"),
-            ("SUM(class_size) AS row_count", "MAX(class_size) AS row_count"),
-            ("MIN(class_size)", "MAX(class_size)"),
-            ("MAX(class_size)", "MIN(class_size)"),
-            ("class_size < :k THEN 1", "class_size <= :k THEN 1"),
-            ("class_size < :k THEN 1", "class_size > :k THEN 1"),
-            ("class_size < :k THEN 1", "class_size < :k THEN class_size"),
-            ("class_size < :k THEN class_size", "class_size <= :k THEN class_size"),
-            ("class_size < :k THEN class_size", "class_size < :k THEN 1"),
-            ("THEN class_size ELSE 0", "THEN class_size ELSE 1"),
-            ("class_size = 1", "class_size <= 2"),
-            ("class_size = 1", "class_size = 2"),
-            ("(class_size - 1)", "class_size"),
-            ("(class_size - 1)", "(class_size + 1)"),
-            ("CAST(class_size AS WIDE) * (class_size - 1)", "CAST(class_size AS WIDE) - 1"),
-        ],
-    ),
     "classes": (
         "profile",
         [
@@ -238,11 +216,13 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         ],
     ),
     "class_sizes": (
-        "sizes",
+        "batch",
         [
             ("COUNT(*) AS class_count", "SUM(class_size) AS class_count"),
-            ("GROUP BY class_size", "GROUP BY class_size HAVING class_size > 1"),
+            ("COUNT(*) AS class_count", "COUNT(DISTINCT class_size) AS class_count"),
+            ("GROUP BY set_number, class_size", "GROUP BY set_number, class_size HAVING class_size > 1"),
             ("  class_size,", "  class_size + 1 AS class_size,"),
+            ("  set_number,\n", "  set_number + 1 AS set_number,\n"),
         ],
     ),
     "entity_profile": (

@@ -7,9 +7,10 @@ from fractions import Fraction
 from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.measures import Above, ClassProfile, Criterion, Distinct, Profiler, Sampler, Separation
 from qidsql.schema import positions
+from qidsql.search.descent import minimal_inside
 from qidsql.search.level import column_weights, gain, level
 from qidsql.search.minimum_hitting_set import minimum_hitting_set, weight_of
-from qidsql.search.result import Certificate
+from qidsql.search.result import Certificate, stopped_by
 from qidsql.search.sample_sizes import antichain, sure_ratio
 
 DELTA = Fraction(1, 100)
@@ -168,6 +169,10 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
     best = greedy_masking(profiler, criterion, weights)
     bound, known = best.bound, [1 << place for place in range(profiler.columns)]
     stopped = best.stopped
+
+    def meets(mask: int) -> bool:
+        return criterion.met_by(profiler.profiles([mask])[0])
+
     try:
         if stopped is None and everything:
             singles = profiler.profiles(known)  # asked by the greedy plan: no cost
@@ -175,6 +180,8 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
         while stopped is None and best.weight < bound:
             least = minimum_hitting_set(known, cost, tick=lambda: profiler.profiles([]))
             bound = min(bound, sum(cost) - least.lower_bound)
+            if least.stopped is not None:
+                raise least.stopped
             if best.weight >= bound:
                 break
             published, learned = everything & ~least.mask, len(known)
@@ -184,32 +191,13 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
                     if weight_of(published, cost) > best.weight:
                         best = _plan(criterion, best.algorithm, published, cost, bound, profile, None)
                     break
-                known.append(_minimal(profiler, criterion, published))
+                known.append(minimal_inside(positions(published), meets))
                 published &= ~known[-1]
             if len(known) == learned and not least.optimal:
-                raise BudgetSpent("the optimum could not be proved; install highspy for a stronger solver")
-    except Stopped as stop:
-        stopped = stop
+                raise BudgetSpent("the solver could not prove its smallest hitting set")
+    except (Stopped, KeyboardInterrupt) as stop:
+        stopped = stopped_by(stop)
     return _plan(criterion, "implicit hitting set", best.published, cost, bound, best.profile, stopped)
-
-
-def _minimal(profiler: Profiler, criterion: Criterion, mask: int) -> int:
-    """A minimal quasi-identifier in a column set that holds one, of two columns at least.
-
-    Blocks of columns are left out, halved when they are needed and doubled when they are not.
-    """
-    needed, open_ = 0, list(positions(mask))
-    block = max(1, len(open_) // 2)
-    while open_:
-        rest = needed | sum(1 << place for place in open_[block:])
-        if criterion.met_by(profiler.profiles([rest])[0]):
-            del open_[:block]
-            block = min(2 * block, max(1, len(open_) - 1))
-        elif block == 1:
-            needed |= 1 << open_.pop(0)
-        else:
-            block = max(1, block // 2)
-    return needed
 
 
 def _plan(

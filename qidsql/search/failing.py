@@ -10,14 +10,15 @@ from qidsql.schema import positions
 class Failing:
     """What is known about a monotone criterion: profiles, sets that meet it, and maximal sets that do not.
 
-    Nothing is asked that follows from an answer before. The empty set counts as failing and is never asked.
+    Nothing is asked that follows from an answer before. The empty set counts as failing and is never asked. `hints`,
+    a profiler of a sample on which the criterion can be asked as well, only decides what is asked first.
     """
 
-    def __init__(self, profiler: Profiler, criterion: Criterion, seed: int = 0) -> None:
+    def __init__(self, profiler: Profiler, criterion: Criterion, hints: Profiler | None = None, seed: int = 0) -> None:
         self.maximal: list[int] = []
         self.meeting: dict[int, ClassProfile] = {}  # every set that was seen to meet the criterion
         self._failed: set[int] = {0}
-        self._profiler, self._criterion = profiler, criterion
+        self._profiler, self._criterion, self._hints = profiler, criterion, hints
         self._everything = (1 << profiler.columns) - 1
         self._random = Random(seed)  # only decides the order in which columns are tried
 
@@ -39,10 +40,11 @@ class Failing:
     def grow(self, masks: Sequence[int]) -> None:
         """Grows failing sets to maximal ones, all of them in step: each adds columns until none can be added.
 
-        As many columns at once as went well the last time, twice as many after that, half as many after a refusal.
-        A column that was refused once stays refused. About (refused columns) * log(columns) batches. Raises Stopped.
+        As many columns at once as went well the last time, twice as many after that, half as many after a refusal; at
+        first all that the hints let pass. A column that was refused once stays refused. About (refused columns) *
+        log(columns) batches. Raises Stopped.
         """
-        growing = [_Growth(mask, self._order(mask)) for mask in masks]
+        growing = [self._growth(mask) for mask in masks]
         while growing:
             steps = [growth.step() for growth in growing]
             for growth, met in zip(growing, self.test(steps), strict=True):
@@ -52,10 +54,17 @@ class Failing:
                     self.maximal.append(growth.mask)
             growing = [growth for growth in growing if growth.left]
 
-    def _order(self, mask: int) -> list[int]:
+    def _growth(self, mask: int) -> "_Growth":
         order = [1 << place for place in positions(self._everything & ~mask)]
         self._random.shuffle(order)
-        return order
+        if self._hints is None:
+            return _Growth(mask, order, 1)
+        likely, grown = [], mask
+        for column in order:
+            if not self._criterion.met_by(self._hints.profiles([grown | column])[0]):
+                likely.append(column)
+                grown |= column
+        return _Growth(mask, [*likely, *(column for column in order if column not in likely)], max(1, len(likely)))
 
     def _inferred(self, mask: int) -> bool | None:
         if mask in self._failed or any(mask & ~failing == 0 for failing in self.maximal):
@@ -68,8 +77,8 @@ class Failing:
 class _Growth:
     """One failing set on its way to a maximal one."""
 
-    def __init__(self, mask: int, left: list[int]) -> None:
-        self.mask, self.left, self._stride = mask, left, 1
+    def __init__(self, mask: int, left: list[int], stride: int) -> None:
+        self.mask, self.left, self._stride = mask, left, stride
 
     def step(self) -> int:
         """The set to test next."""

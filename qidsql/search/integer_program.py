@@ -6,7 +6,7 @@ rounded up by less than its tolerance, since all costs are whole numbers.
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from qidsql.errors import BudgetSpent, Interrupted, Stopped
@@ -48,10 +48,16 @@ class Solution:
     stopped: Stopped | None = None
 
 
-def solve(program: IntegerProgram, deadline: float | None = None, start: Sequence[float] | None = None) -> Solution:
+def solve(
+    program: IntegerProgram,
+    deadline: float | None = None,
+    start: Sequence[float] | None = None,
+    tick: Callable[[], object] = lambda: None,
+) -> Solution:
     """Solves it to the end, to the deadline (of `time.monotonic`) or to Ctrl-C, from a solution that is known.
 
-    Asks no statement. The worst case is exponential; what was found and proved by then is returned.
+    `tick` is called now and then, and may raise Stopped to end it. Asks no statement. The worst case is exponential;
+    what was found and proved by then is returned.
     """
     import highspy
     import numpy as np
@@ -82,7 +88,7 @@ def solve(program: IntegerProgram, deadline: float | None = None, start: Sequenc
         solver.setSolution(given)
     if deadline is not None:
         solver.setOptionValue("time_limit", max(0.0, deadline - time.monotonic()))
-    interrupted = _run(solver)
+    stopped = _run(solver, tick)
     information = solver.getInfo()
     found = information.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     values = list(solver.getSolution().col_value) if found else None
@@ -91,21 +97,24 @@ def solve(program: IntegerProgram, deadline: float | None = None, start: Sequenc
     least = math.ceil(bound - TOLERANCE) if math.isfinite(bound) else 0
     if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
         return Solution(values, least)
-    if interrupted:
-        return Solution(values, least, Interrupted("interrupted; the integer program was not solved to the end"))
-    return Solution(values, least, BudgetSpent("the time for the integer program is used up"))
+    return Solution(values, least, stopped or BudgetSpent("the time for the integer program is used up"))
 
 
-def _run(solver: "highspy.Highs") -> bool:  # type: ignore[name-defined]  # noqa: F821
-    """Runs the solver beside this thread, which stays open for Ctrl-C. True when that came."""
+def _run(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:  # type: ignore[name-defined]  # noqa: F821
+    """Runs the solver beside this thread, which stays open for Ctrl-C and `tick`. What they ended it for, if so."""
     solver.HandleUserInterrupt = True
     result = solver.startSolve()
-    interrupted = False
+    stopped: Stopped | None = None
     while solver.is_solver_running():
         try:
             time.sleep(TICK)
+            if stopped is None:
+                tick()
+        except Stopped as stop:
+            stopped = stop
+            solver.cancelSolve()
         except KeyboardInterrupt:
-            interrupted = True
+            stopped = Interrupted("interrupted; the integer program was not solved to the end")
             solver.cancelSolve()
     solver.joinSolve(result)
-    return interrupted
+    return stopped

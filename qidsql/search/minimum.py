@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from qidsql.errors import BudgetSpent, Stopped
 from qidsql.measures import Criterion, Key, Profiler
 from qidsql.search.anchors import Anchors
+from qidsql.search.descent import minimal_inside
 from qidsql.search.failing import Failing
-from qidsql.search.minimum_hitting_set import minimum_hitting_set, weight_of
-from qidsql.search.result import Found, SearchResult
+from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting_set, weight_of
+from qidsql.search.result import Found, SearchResult, stopped_by
 from qidsql.search.witness import Witnesses
 
 ALGORITHM = "implicit-hitting-set"
+UNPROVED = "the solver could not prove its smallest hitting set"
 GROWN = 8  # failing sets grown from one failed candidate, in different orders
 
 
@@ -25,8 +27,10 @@ def minimum(
     Every solution hits every certificate: the difference mask of a pair of rows, for keys and with `witnesses`; else
     the complement of a failing set. A least hitting set of the certificates known so far is tested. When it meets the
     criterion, no set can cost less; when not, it yields certificates that it does not hit. The weight of every
-    candidate is a lower bound from then on. Asks 3 to 50 statements for a key. Stopped early it returns the best set
-    seen, if any, and the lower bound proved. Weights are positive integers, one per column (default: 1 each).
+    candidate is a lower bound from then on, and the search ends as well when a set seen on the way costs no more. One
+    answer comes early: for keys the first anchor and a hitting set of its masks, without a further statement; else a
+    descent from all columns. Asks 3 to 50 statements for a key. Stopped early it returns the best set seen, if any,
+    and the lower bound proved. Weights are positive integers, one per column (default: 1 each).
 
     Raises ValueError for weights that cannot be right. [Motwani & Xu, 2: minimum key; Karp 2010: the method]
     """
@@ -39,26 +43,49 @@ def minimum(
     try:
         if not failing.test([everything])[0]:
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
-        rows = failing.meeting[everything].rows
+        whole = failing.meeting[everything]
         pairs = None
-        if isinstance(criterion, Key) and witnesses is not None and rows > 1:
-            pairs = Anchors(profiler, witnesses, rows)
+        if isinstance(criterion, Key) and witnesses is not None and whole.rows > 1:
+            pairs = Anchors(profiler, witnesses, whole.rows)
         else:
+            singles = profiler.profiles([1 << place for place in range(profiler.columns)])
+            least_useful = sorted(range(profiler.columns), key=lambda p: (-costs[p], -singles[p].colliding_pairs))
+            minimal_inside(least_useful, lambda mask: failing.test([mask])[0])
             failing.grow([0] * GROWN)
         while True:
             certificates = pairs.masks if pairs else failing.complements
             least = minimum_hitting_set(certificates, costs, tick=lambda: profiler.profiles([]))
             bound = max(bound, least.lower_bound)
-            if pairs and not pairs.settles(least.mask):
+            if least.stopped is not None:
+                raise least.stopped
+            if pairs:  # every row is a class of its own
+                failing.meeting.update(dict.fromkeys(_settled(pairs, least.mask, costs), whole))
+            if weight_of(_best(failing, costs), costs) == bound:
+                return _result(criterion, failing, costs, bound)
+            if pairs:
+                if pairs.settles(least.mask):
+                    raise BudgetSpent(UNPROVED)
                 pairs.learn([least.mask], 1)
             elif failing.test([least.mask])[0]:
-                if least.optimal:
-                    return _result(criterion, failing, costs, bound)
-                raise BudgetSpent("the smallest hitting set could not be proved; install highspy for a stronger solver")
-            elif not pairs:
+                if not least.optimal:
+                    raise BudgetSpent(UNPROVED)
+            else:
                 failing.grow([least.mask] * GROWN)
-    except Stopped as stop:
-        return _result(criterion, failing, costs, bound, stop)
+    except (Stopped, KeyboardInterrupt) as stop:
+        return _result(criterion, failing, costs, bound, stopped_by(stop))
+
+
+def _settled(pairs: Anchors, candidate: int, costs: Sequence[int]) -> list[int]:
+    """Keys that are proved, as they contain an anchor and hit all masks: of each anchor one, and the candidate."""
+    keys = [
+        anchor | light_hitting_set([mask for mask in pairs.masks if not mask & anchor], costs)
+        for anchor in pairs.anchors
+    ]
+    return [*keys, candidate] if pairs.settles(candidate) else keys
+
+
+def _best(failing: Failing, costs: Sequence[int]) -> int:
+    return min(failing.meeting, key=lambda mask: weight_of(mask, costs))
 
 
 def _result(
@@ -67,13 +94,12 @@ def _result(
     """The best set seen, as a result; it need not be minimal when the search was stopped."""
     if not failing.meeting:
         return SearchResult(criterion, ALGORITHM, (), False, 0, stopped, lower_bound=bound)
-    best = min(failing.meeting, key=lambda mask: weight_of(mask, costs))
+    best = _best(failing, costs)
     cost = weight_of(best, costs)
-    found = (Found(best, failing.meeting[best]),)
     return SearchResult(
         criterion,
         ALGORITHM,
-        found,
+        (Found(best, failing.meeting[best]),),
         False,
         0,
         stopped,

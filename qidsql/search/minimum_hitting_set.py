@@ -1,22 +1,28 @@
 """One hitting set of least weight, with a proof or a lower bound."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from qidsql.errors import Interrupted, Stopped
 from qidsql.schema import positions
-from qidsql.search.hitting_sets import TICK, minimal_masks
+from qidsql.search.hitting_sets import hits_all, minimal_masks
+from qidsql.search.integer_program import IntegerProgram, solve
 
-STEPS = 50_000  # branches tried before an integer program is asked, where there is a solver
-SOLVER_SECONDS = 60.0
+STEPS = 2_000  # branches tried before an integer program is asked: the solver starts slower, and goes further
+TICK = 64  # branches between looks at the clock
 
 
 @dataclass(frozen=True, slots=True)
 class HittingSet:
-    """A hitting set, its weight, and the least weight that any hitting set can have as far as is proved."""
+    """A hitting set, its weight, and the least weight that any hitting set can have as far as is proved.
+
+    `stopped` says why nothing better was looked for, if so.
+    """
 
     mask: int
     cost: int
     lower_bound: int
+    stopped: Stopped | None = None
 
     @property
     def optimal(self) -> bool:
@@ -37,23 +43,30 @@ def minimum_hitting_set(
     """A hitting set of least weight of masks that are not empty; weights are positive integers, one per column.
 
     Branch and bound on bit sets: branches on the columns of a smallest mask not hit, bounded by masks that share no
-    column. After `steps` branches HiGHS goes on, where `highspy` is installed; what is not proved by then shows in
-    the lower bound. `tick` is called now and then and may raise. Raises ValueError for an empty mask.
+    column. After `steps` branches HiGHS goes on, an integer programming solver. `tick` is called now and then; when it
+    raises Stopped, and at Ctrl-C, the best set and the bound known by then are returned. Raises ValueError for an
+    empty mask.
     """
     edges = minimal_masks(masks)
     if 0 in edges:
         raise ValueError("no set hits an empty mask")
-    best = _greedy(edges, weights)
-    bound = _packing(edges, ~0, weights)
-    if weight_of(best, weights) == bound:
-        return HittingSet(best, bound, bound)
-    best, finished = _branch(edges, weights, best, steps, tick)
-    cost = weight_of(best, weights)
-    return HittingSet(best, cost, cost) if finished else _solve(edges, weights, HittingSet(best, cost, bound))
+    greedy = light_hitting_set(edges, weights)
+    best = HittingSet(greedy, weight_of(greedy, weights), _packing(edges, ~0, weights))
+    try:
+        if not best.optimal:
+            best = _branch(edges, weights, best, steps, tick)
+        return best if best.optimal else _solve(edges, weights, best, tick)
+    except Stopped as stop:
+        return replace(best, stopped=stop)
+    except KeyboardInterrupt:
+        return replace(best, stopped=Interrupted("interrupted"))
 
 
-def _greedy(edges: Sequence[int], weights: Sequence[int]) -> int:
-    """A hitting set: the column that hits most per weight, again and again, then those left out that can be."""
+def light_hitting_set(edges: Sequence[int], weights: Sequence[int]) -> int:
+    """A minimal hitting set of masks that are not empty, of small weight but not least.
+
+    The column that hits most per weight, again and again; then those are left out that can be.
+    """
     chosen, left = 0, list(edges)
     while left:
         counts: dict[int, int] = {}
@@ -82,25 +95,24 @@ def _packing(edges: Sequence[int], free: int, weights: Sequence[int]) -> int:
 
 
 def _branch(
-    edges: Sequence[int], weights: Sequence[int], best: int, steps: int, tick: Callable[[], object]
-) -> tuple[int, bool]:
-    """The best hitting set found, and whether it is proved to be one of least weight."""
-    cost = weight_of(best, weights)
+    edges: Sequence[int], weights: Sequence[int], best: HittingSet, steps: int, tick: Callable[[], object]
+) -> HittingSet:
+    """The best hitting set found; one of least weight unless it takes more steps. Raises Stopped."""
     stack: list[tuple[int, int, int, Sequence[int]]] = [(0, 0, ~0, edges)]  # chosen, its weight, free columns, not hit
     taken = 0
     while stack:
         taken += 1
         if taken > steps:
-            return best, False
+            return best
         if taken % TICK == 0:
             tick()
         chosen, spent, free, left = stack.pop()
         if not left:
-            if spent < cost:
-                best, cost = chosen, spent
+            if spent < best.cost:
+                best = HittingSet(chosen, spent, best.lower_bound)
             continue
         left = sorted((edge & free for edge in left), key=int.bit_count)
-        if not left[0] or spent + _packing(left, free, weights) >= cost:
+        if not left[0] or spent + _packing(left, free, weights) >= best.cost:
             continue
         branches = sorted(
             positions(left[0]), key=lambda place: sum(edge >> place & 1 for edge in left) / weights[place]
@@ -112,26 +124,20 @@ def _branch(
             children.append((chosen | 1 << place, spent + weights[place], later, rest))
             later &= ~(1 << place)
         stack += reversed(children)
-    return best, True
+    return replace(best, lower_bound=best.cost)
 
 
-def _solve(edges: Sequence[int], weights: Sequence[int], best: HittingSet) -> HittingSet:
-    """The same as an integer program, where a solver is installed."""
-    try:
-        import highspy
-    except ImportError:
-        return best
+def _solve(edges: Sequence[int], weights: Sequence[int], best: HittingSet, tick: Callable[[], object]) -> HittingSet:
+    """The same as an integer program: a variable of 0 or 1 per column, a row per mask."""
+    program = IntegerProgram()
     columns = sorted({place for edge in edges for place in positions(edge)})
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("time_limit", SOLVER_SECONDS)
-    variables = {place: solver.addBinary(obj=weights[place]) for place in columns}
+    variables = {place: program.variable(weights[place], upper=1) for place in columns}
     for edge in edges:
-        solver.addConstr(sum(variables[place] for place in positions(edge)) >= 1)
-    solver.minimize()
-    chosen = sum(1 << place for place in columns if solver.val(variables[place]) > 0.5)
-    # Floats propose, integers decide: a bound is taken rounded up, less than the solver's tolerance away.
-    bound = max(best.lower_bound, -int(-(solver.getInfo().mip_dual_bound - 1e-6) // 1))
-    if all(edge & chosen for edge in edges) and weight_of(chosen, weights) < best.cost:
-        return HittingSet(chosen, weight_of(chosen, weights), bound)
-    return HittingSet(best.mask, best.cost, min(bound, best.cost))
+        program.between(1, [(variables[place], 1) for place in positions(edge)])
+    solution = solve(program, start=[float(best.mask >> place & 1) for place in columns], tick=tick)
+    bound = max(best.lower_bound, solution.lower_bound)
+    if solution.values is not None:
+        chosen = sum(1 << place for place in columns if solution.values[variables[place]] > 0.5)
+        if hits_all(chosen, edges) and weight_of(chosen, weights) < best.cost:
+            best = HittingSet(chosen, weight_of(chosen, weights), bound)
+    return HittingSet(best.mask, best.cost, min(bound, best.cost), solution.stopped)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from qidsql.measures import ClassProfile
+from qidsql.schema import positions
+from qidsql.search.hitting_sets import transposed
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,10 @@ class PairProfile(ClassProfile):
     @property
     def separation_ratio(self) -> Fraction:
         return 1 - Fraction(self.colliding_pairs, self.pairs) if self.pairs else Fraction(1)
+
+    @property
+    def divides(self) -> bool:
+        return self.colliding_pairs < self.pairs
 
     @property
     def undivided(self) -> "PairProfile":
@@ -41,13 +47,19 @@ class PairSample:
 
     def __init__(self, masks: Mapping[int, int], columns: int) -> None:
         self.columns = columns
-        self._masks = list(masks.items())
+        self.masks = masks
         self._pairs = sum(masks.values())
+        self._separating = transposed(list(masks), columns)  # by column the masks that have it, as bits
+        # The counts in binary, digit by digit: which masks have the digit. A sum is then a few counts of bits.
+        self._digits = transposed(list(masks.values()), max(masks.values(), default=0).bit_length())
 
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
-        """A PairProfile for each column set. Costs a look at each different mask, no statement."""
+        """A PairProfile for each column set. Costs a few operations on long integers, no statement."""
         return [self._profile(mask) for mask in masks]
 
     def _profile(self, mask: int) -> PairProfile:
-        together = sum(count for differing, count in self._masks if not differing & mask)
-        return PairProfile(0, 0, 0, 0, 0, 0, 0, 0, together, pairs=self._pairs)
+        together = (1 << len(self.masks)) - 1
+        for place in positions(mask):
+            together &= ~self._separating[place]
+        count = sum((together & digit).bit_count() << place for place, digit in enumerate(self._digits))
+        return PairProfile(0, 0, 0, 0, 0, 0, 0, 0, count, pairs=self._pairs)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.measures import Criterion, Determines, Distinct, Key, Profiler, Sampler, Separation
 from qidsql.schema import positions
+from qidsql.search.borders import borders
 from qidsql.search.levelwise import sift
 from qidsql.search.result import Certificate, Found, SearchResult
 from qidsql.search.sample_sizes import antichain, sure_ratio
@@ -52,7 +53,8 @@ def iterative(
     the failing sets above the border. Ends early with what is found so far. Raises UsageError for other criteria:
     a sub-table says nothing about small classes.
 
-    [Motwani & Xu, 3.1 - 3.3: iterative pruning, Lemmas 9 and 10]
+    [Motwani & Xu, 3.1 - 3.3: iterative pruning, Lemmas 9 and 10; they search the first sub-table levelwise, here it is
+    searched by `borders`, with the same answer from a fraction of the questions]
     """
     asked = _sizes(sampler, SHARES) if sizes is None else tuple(sizes)
     return _search("iterative", profiler, criterion, sampler, asked, delta, max_size, max_candidates)
@@ -79,7 +81,9 @@ def _search(
         for size in sizes:
             table = sampler.of_pairs(size) if isinstance(criterion, Separation) else sampler.of_rows(size)
             necessary = _necessary(criterion, table, size, delta / len(sizes))
-            result = above(table, necessary, border, last, max_candidates)
+            # No border is known below the first sub-table: its own is found from both sides, not from the ground up.
+            first = size == sizes[0]
+            result = borders(table, necessary, last) if first else above(table, necessary, border, last, max_candidates)
             if result.stopped is not None:
                 return SearchResult(criterion, algorithm, (), False, 0, result.stopped)
             border = [found.mask for found in result.found]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from qidsql.errors import Stopped
+from qidsql.errors import Interrupted, Stopped
 from qidsql.measures import ClassProfile, Criterion
 
 
@@ -59,3 +59,8 @@ class SearchResult:
     cost: int | None = None
     optimal: bool = False
     lower_bound: int | None = None
+
+
+def stopped_by(reason: Stopped | KeyboardInterrupt) -> Stopped:
+    """Why a search ended early: Ctrl-C between two statements is no other than during one."""
+    return reason if isinstance(reason, Stopped) else Interrupted("interrupted")

@@ -42,13 +42,13 @@ def class_profiles(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
 ) -> Statement[list[ClassProfile]]:
     """The class profiles of some column sets, none of them empty, in the order given. One statement, a scan per set."""
-    head, middle, tail = _profile_text(dialect, source, k)
+    head, middle, tail = _sizes_text(dialect, source)
     parts = []
     for number, names in enumerate(column_sets):
         columns = ", ".join(_column_text(dialect, source, name) for name in names)
         parts.append(f"{head}{number}{middle}{columns}{tail}")
     return Statement(
-        "\nUNION ALL\n".join(parts), about("class profile", column_sets), _reader(k, range(len(column_sets)))
+        "\nUNION ALL\n".join(parts), about("class profile", column_sets), profiles_of_sizes(k, range(len(column_sets)))
     )
 
 
@@ -64,7 +64,13 @@ def entity_profile(
         k=k,
         **_members(source, columns),
     )
-    return Statement(dialect.render(tree), about("class profile", [columns]), _reader(k, [0], entities=True))
+
+    def read(rows: list[Row]) -> list[ClassProfile]:
+        for _, classes, count, smallest, largest, below, at_risk, unique, colliding in (map(integer, r) for r in rows):
+            return [ClassProfile(count, classes, smallest, largest, k, below, at_risk, unique, colliding, True)]
+        return [ClassSizes({}, {}, True).profile(k)]
+
+    return Statement(dialect.render(tree), about("class profile", [columns]), read)
 
 
 def class_profiles_in_one_scan(
@@ -81,8 +87,8 @@ def class_profiles_in_one_scan(
         columns=source.columns(columns),
         sets=[exp.Tuple(expressions=source.columns(names)) for names in column_sets],
     )
-    tree = fill("class_profile", classes=_derived(classes), k=k)
-    return Statement(dialect.render(tree), about("class profile", column_sets), _reader(k, numbers))
+    tree = fill("class_sizes", classes=_derived(classes))
+    return Statement(dialect.render(tree), about("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
 def class_sizes(
@@ -96,9 +102,10 @@ def class_sizes(
         tree = fill("entity_sizes", relation=source.node, entity=source.column(entity), **_members(source, columns))
 
     def read(rows: list[Row]) -> ClassSizes:
-        by_class = {integer(row[0]): integer(row[1]) for row in rows if integer(row[1])}
         if entity is None:
+            by_class = {integer(size): integer(count) for _, size, count in rows}
             return ClassSizes(by_class, {size: size * count for size, count in by_class.items()})
+        by_class = {integer(row[0]): integer(row[1]) for row in rows if integer(row[1])}
         return ClassSizes(
             by_class, {integer(row[0]): integer(row[2]) for row in rows if integer(row[2])}, entities=True
         )
@@ -134,18 +141,18 @@ def _derived(query: exp.Expr) -> exp.Expr:
     return query.subquery("classes")
 
 
-# The text of a class profile is rendered once per relation and k, with these in the places that differ from set to
-# set; thousands of column sets then cost a join of rendered pieces each, not a syntax tree each.
+# The text for a column set is rendered once per relation, with these in the places that differ from set to set;
+# thousands of column sets then cost a join of rendered pieces each, not a syntax tree each.
 _NUMBER_MARK = 918_273_645
 _COLUMNS_MARK = "the columns of the set"
 
 
 @lru_cache(maxsize=64)
-def _profile_text(dialect: Dialect, source: Relation, k: int) -> tuple[str, str, str]:
-    """The text of a class profile before its number, between number and columns, and behind the columns."""
+def _sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
+    """The text for the class sizes before the number, between number and columns, and behind the columns."""
     mark = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
     classes = fill("classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
-    text = dialect.render(fill("class_profile", classes=_derived(classes), k=k))
+    text = dialect.render(fill("class_sizes", classes=_derived(classes)))
     # A table, a column or a condition may hold the marks too; what the user names all lies between these two.
     head, rest = text.split(f"SELECT {_NUMBER_MARK}", maxsplit=1)
     middle, tail = rest.rsplit(dialect.render(mark), maxsplit=1)
@@ -157,18 +164,14 @@ def _column_text(dialect: Dialect, source: Relation, name: str) -> str:
     return dialect.render(source.column(name))
 
 
-def _reader(k: int, numbers: Sequence[int], entities: bool = False) -> Callable[[list[Row]], list[ClassProfile]]:
-    """Reads profile rows in the order of the set numbers; a set without a row has no rows."""
+def profiles_of_sizes(k: int, numbers: Sequence[int]) -> Callable[[list[Row]], list[ClassProfile]]:
+    """Reads class sizes as profiles, in the order of the set numbers; a set without a row has no rows."""
 
     def read(rows: list[Row]) -> list[ClassProfile]:
-        by_number: dict[int, ClassProfile] = {}
-        for row in rows:
-            number, classes, count, smallest, largest, below, at_risk, unique, colliding = map(integer, row)
-            by_number[number] = ClassProfile(
-                count, classes, smallest, largest, k, below, at_risk, unique, colliding, entities
-            )
-        nothing = ClassSizes({}, {}, entities).profile(k)
-        return [by_number.get(number, nothing) for number in numbers]
+        sizes: dict[int, dict[int, int]] = {}
+        for number, size, count in rows:
+            sizes.setdefault(integer(number), {})[integer(size)] = integer(count)
+        return [ClassProfile.of_sizes(sizes.get(number, {}), k) for number in numbers]
 
     return read
 

@@ -24,7 +24,7 @@ def _folder() -> Path:
 
 @cache
 def template(name: str) -> exp.Expr:
-    """The parsed template of that name, such as "class_profile" or "postgres/columns". Not to be changed in place."""
+    """The parsed template of that name, such as "class_sizes" or "postgres/columns". Not to be changed in place."""
     text = (_folder() / f"{name}.sql").read_text(encoding="utf-8")
     dialect = name.rpartition("/")[0]
     return sqlglot.parse_one(text, read=dialect or None)

@@ -3,15 +3,11 @@
 from pathlib import Path
 
 import pytest
-from sqlglot import parse_one
 
 import qidsql
 from qidsql.errors import AccessError, StatementError, UnknownName, UsageError
 from qidsql.measures import ClassProfile
 from qidsql.schema import Comparison
-from qidsql.sql.dialects import DUCKDB
-from qidsql.sql.statements import Statement
-from qidsql.sql.templates import fill
 from tests.stores import DuckDBStore, quoted
 
 NAMES = [
@@ -214,16 +210,6 @@ def test_intervals_are_compared_by_text_and_it_is_said(duckdb_store: DuckDBStore
     with duckdb_store.connect() as engine:
         assert engine.describe("t").columns[0].comparison is Comparison.TEXT
     assert any("compared by their text" in note for note in qidsql.audit(duckdb_store.url, "t").notes)
-
-
-def test_sums_of_squares_beyond_64_bits(duckdb_store: DuckDBStore) -> None:
-    """A class of 5e9 rows has 2.5e19 ordered pairs, more than a BIGINT or a UBIGINT holds."""
-    classes = parse_one("SELECT 0 AS set_number, 5000000000 AS class_size UNION ALL SELECT 0, 4999999999")
-    statement = DUCKDB.render(fill("class_profile", classes=classes.subquery("classes"), k=2))  # type: ignore[attr-defined]
-    with duckdb_store.connect() as engine:
-        [answer] = engine.run(Statement(statement, "class profile", lambda rows: rows))
-    assert answer[2] == 9999999999
-    assert answer[8] == 5000000000 * 4999999999 + 4999999999 * 4999999998
 
 
 def test_a_name_or_condition_that_holds_our_own_marks(duckdb_store: DuckDBStore) -> None:

@@ -1,20 +1,26 @@
 """Keys, borders and minimum against brute force over all column sets, on thousands of small tables."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import combinations
 from random import Random
 
 import pytest
 
-from qidsql.measures import Key
+from qidsql.errors import BudgetSpent, Interrupted
+from qidsql.measures import ClassProfile, Distinct, Key, Separation
 from qidsql.search.borders import borders
 from qidsql.search.hitting_sets import minimal_masks
 from qidsql.search.keys import minimal_keys
 from qidsql.search.levelwise import levelwise
 from qidsql.search.minimum import minimum
+from qidsql.search.pair_sample import PairSample
 from qidsql.search.result import SearchResult
 from tests.search.tables import (
     MemoryProfiler,
     MemoryWitnesses,
+    Row,
     brute_force,
     class_sizes,
     criteria,
@@ -208,6 +214,116 @@ def test_weights_must_be_one_positive_integer_per_column() -> None:
     for weights in ([1], [1, 0], [1, -2]):
         with pytest.raises(ValueError, match="positive weights"):
             minimum(MemoryProfiler([(1, 2)], 2), Key(), weights=weights)
+
+
+def test_hints_of_any_kind_change_no_answer_and_spare_questions() -> None:
+    """Pairs of rows, few, many or of another table altogether: they only decide what is asked first."""
+    random = Random(17)
+    asked: Counter[str] = Counter()
+    for _ in range(250):
+        rows = random_table(random)
+        width = width_of(rows)
+        if len(rows) < 3:
+            continue
+        criterion, meets = separation(rows, Fraction(random.randint(1, 40), 40))
+        expected = brute_force(rows, width, meets)
+        every_pair = Counter(difference(a, b) for a, b in combinations(rows, 2))
+        few = Counter(difference(*random.sample(rows, 2)) for _ in range(9))
+        nonsense = Counter(random.randrange(1 << width) for _ in range(20))
+        hints = {"none": None, "all": every_pair, "few": few, "nonsense": nonsense}
+        for name, pairs in hints.items():
+            profiler = MemoryProfiler(rows, width)
+            sample = None if pairs is None else PairSample(pairs, width)
+            result = borders(profiler, criterion, hints=sample)
+            assert found(result) == expected, name
+            assert result.complete
+            asked[name] += len(profiler.asked)
+    assert asked["all"] < asked["none"]
+
+
+def test_hints_spare_questions_on_a_wide_table() -> None:
+    random = Random(23)
+    rows = [tuple(random.randrange(values) for values in (2, 2, 2, 3, 3, 4, 4, 5, 6, 9)) for _ in range(60)]
+    criterion = Separation(Fraction(98, 100))
+    plain, helped = MemoryProfiler(rows, 10), MemoryProfiler(rows, 10)
+    sample = PairSample(Counter(difference(a, b) for a, b in combinations(rows, 2)), 10)
+    assert found(borders(helped, criterion, hints=sample)) == found(borders(plain, criterion))
+    assert len(helped.asked) < len(plain.asked) * 3 / 4
+
+
+def test_a_sample_of_pairs_counts_them_as_one_by_one() -> None:
+    random = Random(18)
+    for _ in range(200):
+        width = random.randint(1, 70)
+        pairs = {random.getrandbits(width): random.randint(1, 1000) for _ in range(random.randint(0, 30))}
+        sets = [random.getrandbits(width) for _ in range(10)]
+        for chosen, profile in zip(sets, PairSample(pairs, width).profiles(sets), strict=True):
+            assert profile.colliding_pairs == sum(count for mask, count in pairs.items() if not mask & chosen)
+
+
+def test_borders_stopped_know_the_size_they_have_settled() -> None:
+    random = Random(19)
+    rows = [tuple(random.randrange(values) for values in (2, 2, 2, 3, 4, 9, 40, 99)) for _ in range(40)]
+    every = brute_force(rows, 8, is_key)
+    assert len({mask.bit_count() for mask in every}) > 2
+    sizes, found_early = set(), 0
+    for budget in range(0, 100, 3):
+        result = borders(MemoryProfiler(rows, 8, budget=budget), Key())
+        sizes.add(result.complete_to_size)
+        found_early += bool(result.found) and not result.complete
+        assert found(result) <= every
+        assert {mask for mask in every if mask.bit_count() <= result.complete_to_size} <= found(result)
+    assert {0, 8} <= sizes
+    assert len(sizes) > 3
+    assert found_early
+
+
+def test_a_key_search_stopped_after_its_first_anchor_has_a_key_of_few_columns() -> None:
+    rows = [tuple(random.randrange(4) for _ in range(12)) for random in [Random(20)] for _ in range(60)]
+    rows = list(dict.fromkeys(rows))
+    for budget in (1, 2, 3):
+        witnesses = MemoryWitnesses(rows, 60, budget=budget)
+        result = minimum(MemoryProfiler(rows, 12), Key(), witnesses)
+        assert is_key(class_sizes(rows, result.found[0].mask))
+        assert result.found[0].profile.classes == len(rows)
+        if result.stopped is not None:
+            assert result.cost is not None
+            assert result.lower_bound is not None
+            assert result.lower_bound <= result.cost < 12
+
+
+@pytest.mark.parametrize("criterion", [Separation(Fraction(9, 10)), Distinct(Fraction(9, 10))])
+def test_a_minimum_search_stopped_after_its_descent_has_a_minimal_set(criterion: Separation | Distinct) -> None:
+    rows = [tuple(random.randrange(3) for _ in range(12)) for random in [Random(21)] for _ in range(60)]
+    result = minimum(MemoryProfiler(rows, 12, budget=60), criterion)
+    assert isinstance(result.stopped, BudgetSpent)
+    mask = result.found[0].mask
+    assert criterion.met_by(result.found[0].profile)
+    assert mask.bit_count() < 12
+
+
+@pytest.mark.parametrize("search", [borders, minimum])
+def test_ctrl_c_between_two_statements_is_a_stop_like_any_other(search: Callable[..., SearchResult]) -> None:
+    class Interrupting(MemoryProfiler):
+        def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
+            if len(self.asked) > 30:
+                raise KeyboardInterrupt
+            return super().profiles(masks)
+
+    rows = [tuple(random.randrange(3) for _ in range(9)) for random in [Random(22)] for _ in range(40)]
+    result = search(Interrupting(rows, 9), Separation(Fraction(19, 20)))
+    assert isinstance(result.stopped, Interrupted)
+    assert not result.complete
+
+
+def separation(rows: Sequence[Row], beta: Fraction) -> tuple[Separation, Callable[[list[int]], bool]]:
+    """The criterion, and its definition on class sizes."""
+    pairs = len(rows) * (len(rows) - 1)
+    return Separation(beta), lambda sizes: 1 - Fraction(sum(size * (size - 1) for size in sizes), pairs) >= beta
+
+
+def difference(one: Sequence[object], other: Sequence[object]) -> int:
+    return sum(1 << place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
 
 
 def test_the_masks_of_all_pairs_hit_by_every_key() -> None:

@@ -121,7 +121,7 @@ def test_pairs_know_separation_and_nothing_else() -> None:
 def pairs(sample: Profiler) -> dict[int, int]:
     """How often each mask of differing columns was drawn."""
     assert isinstance(sample, PairSample)
-    return dict(sample._masks)
+    return dict(sample.masks)
 
 
 def sampler(engine: Engine, name: str, seed: int, where: str | None = None) -> TableSampler:

@@ -7,6 +7,7 @@ import sqlglot
 from sqlglot import exp
 
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
+from qidsql.sql.statements import Statement, profiles_of_sizes
 from qidsql.sql.templates import fill, template
 from tests.sql.golden_statements import FOLDER, golden
 from tests.stores import Store
@@ -73,7 +74,7 @@ def test_a_filled_node_can_be_used_again() -> None:
 
 def test_a_text_becomes_a_literal_and_nothing_else() -> None:
     evil = "x'; DROP TABLE people; --"
-    text = fill("class_profile", classes=exp.to_table("t"), k=evil).sql("postgres")
+    text = fill("classes", relation=exp.to_table("t"), columns=[exp.column("a")], set_number=evil).sql("postgres")
     assert "'x''; DROP TABLE people; --'" in text
 
 
@@ -84,10 +85,10 @@ def test_no_comment_of_a_template_reaches_the_engine(dialect: Dialect) -> None:
 
 
 def test_pairs_of_five_billion_rows_in_one_class(store: Store) -> None:
-    """More pairs than 64 bits hold."""
-    classes = exp.select("0 AS set_number", "CAST(5000000000 AS BIGINT) AS class_size").subquery("classes")
+    """More pairs than 64 bits hold, signed or not."""
+    sizes = exp.values([(0, 5_000_000_000), (0, 4_999_999_999)], "classes", ["set_number", "class_size"])
     with store.connect() as engine:
-        text = engine.dialect.render(fill("class_profile", classes=classes, k=5))
-        session = engine._idle[0]
-        [row] = session.execute(text)
-    assert int(str(row[-1])) == 5_000_000_000 * 4_999_999_999
+        text = engine.dialect.render(fill("class_sizes", classes=sizes))
+        [profile] = engine.run(Statement(text, "two large classes", profiles_of_sizes(2, [0])))
+    assert profile.rows == 9_999_999_999
+    assert profile.colliding_pairs == 5_000_000_000 * 4_999_999_999 + 4_999_999_999 * 4_999_999_998

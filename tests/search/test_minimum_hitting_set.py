@@ -1,0 +1,106 @@
+"""Minimum hitting sets against brute force, by branch and bound, by the solver, and stopped on the way."""
+
+import threading
+from itertools import count
+from random import Random
+
+import pytest
+
+from qidsql.errors import BudgetSpent, Interrupted
+from qidsql.search.minimum_hitting_set import STEPS, light_hitting_set, minimum_hitting_set, weight_of
+
+SOLVER_ONLY = 0  # steps of branch and bound
+
+
+def random_instance(random: Random) -> tuple[list[int], list[int]]:
+    columns = random.randint(1, 10)
+    masks = [random.randrange(1, 1 << columns) for _ in range(random.randint(0, 25))]
+    return masks, [random.choice([1, 1, 2, 7, 1000]) for _ in range(columns)]
+
+
+def hard_instance(columns: int, masks: int, size: int) -> list[int]:
+    random = Random(columns)
+    return [sum(1 << place for place in random.sample(range(columns), size)) for _ in range(masks)]
+
+
+def least(masks: list[int], weights: list[int]) -> int:
+    sets = (chosen for chosen in range(1 << len(weights)) if all(chosen & mask for mask in masks))
+    return min(sum(weight for place, weight in enumerate(weights) if chosen >> place & 1) for chosen in sets)
+
+
+@pytest.mark.parametrize(("steps", "instances"), [(10**6, 400), (STEPS, 100), (SOLVER_ONLY, 100), (3, 100)])
+def test_the_weight_is_that_of_brute_force(steps: int, instances: int) -> None:
+    random = Random(steps)
+    for _ in range(instances):
+        masks, weights = random_instance(random)
+        answer = minimum_hitting_set(masks, weights, steps)
+        assert all(answer.mask & mask for mask in masks)
+        assert answer.cost == answer.lower_bound == weight_of(answer.mask, weights) == least(masks, weights)
+        assert answer.optimal
+        assert answer.stopped is None
+
+
+def test_the_solver_goes_on_where_branch_and_bound_gives_up() -> None:
+    masks = hard_instance(24, 120, 5)
+    for weights in ([1] * 24, list(range(1, 25))):
+        by_branching = minimum_hitting_set(masks, weights, 10**7)
+        by_both = minimum_hitting_set(masks, weights, 5)
+        assert by_both.optimal
+        assert by_both.cost == by_branching.cost
+
+
+def test_a_light_hitting_set_is_minimal() -> None:
+    random = Random(2)
+    for _ in range(300):
+        masks, weights = random_instance(random)
+        chosen = light_hitting_set(masks, weights)
+        assert all(chosen & mask for mask in masks)
+        assert not any(
+            all(chosen & ~(1 << place) & mask for mask in masks) for place in range(len(weights)) if chosen >> place & 1
+        )
+
+
+@pytest.mark.parametrize("steps", [10**7, SOLVER_ONLY])
+@pytest.mark.parametrize("looks", [0, 2])
+def test_stopped_it_gives_the_best_set_and_a_true_bound(steps: int, looks: int) -> None:
+    masks, weights = hard_instance(24, 120, 5), [1] * 24
+    optimum = minimum_hitting_set(masks, weights, SOLVER_ONLY).cost
+    looked, threads = count(), threading.active_count()
+
+    def tick() -> None:
+        if next(looked) >= looks:
+            raise BudgetSpent("the time is up")
+
+    answer = minimum_hitting_set(masks, weights, steps, tick)
+    assert isinstance(answer.stopped, BudgetSpent)
+    assert all(answer.mask & mask for mask in masks)
+    assert 0 < answer.lower_bound <= optimum <= answer.cost == answer.mask.bit_count()
+    assert threading.active_count() == threads
+
+
+def test_a_large_instance_stopped_is_not_called_optimal() -> None:
+    def tick() -> None:
+        raise BudgetSpent("the time is up")
+
+    for steps in (10**7, SOLVER_ONLY):
+        answer = minimum_hitting_set(hard_instance(60, 600, 6), [1] * 60, steps, tick)
+        assert not answer.optimal
+        assert answer.lower_bound < answer.cost
+
+
+@pytest.mark.parametrize("steps", [10**7, SOLVER_ONLY])
+def test_ctrl_c_ends_it_and_the_solver(steps: int) -> None:
+    threads = threading.active_count()
+
+    def tick() -> None:
+        raise KeyboardInterrupt
+
+    answer = minimum_hitting_set(hard_instance(60, 600, 6), [1] * 60, steps, tick)
+    assert isinstance(answer.stopped, Interrupted)
+    assert not answer.optimal
+    assert threading.active_count() == threads
+
+
+def test_an_empty_mask_is_hit_by_nothing() -> None:
+    with pytest.raises(ValueError, match="no set hits an empty mask"):
+        minimum_hitting_set([0b01, 0], [1, 1])
