@@ -1,2 +1,4 @@
--- Result: the shares of one block as they are: pattern, kept, size
+-- The shares of one block as they are.
+-- Parameters: :block
+-- Result: pattern, kept, size
 SELECT pattern, kept, size FROM blocks WHERE block = :block
