@@ -290,10 +290,9 @@ class TableProfiler:
             parts = _narrow_parts(masks, dialect.grouping_arguments)
             return [(part, self._statement_of_sample(part)) for part in parts]
         small = self.rows is not None and self.rows <= dialect.union_rows
-        share = -(-len(masks) // self.engine.workers)  # a few sets, too, are spread over all sessions
         return [
             (part, class_profiles(dialect, source, [self._names(mask) for mask in part], self.k))
-            for part in _parts(masks, min(dialect.union_sets, share) if small else 1)
+            for part in _parts(masks, dialect.union_sets if small else 1)
         ]
 
     def _statement_of_sample(self, masks: Sequence[int]) -> Statement[list[ClassProfile]]:

@@ -28,9 +28,10 @@ def minimum(
     the complement of a failing set. A least hitting set of the certificates known so far is tested. When it meets the
     criterion, no set can cost less; when not, it yields certificates that it does not hit. The weight of every
     candidate is a lower bound from then on, and the search ends as well when a set seen on the way costs no more. One
-    answer comes early: for keys the first anchor and a hitting set of its masks, without a further statement; else a
-    descent from all columns. Asks 3 to 50 statements for a key. Stopped early it returns the best set seen, if any,
-    and the lower bound proved. Weights are positive integers, one per column (default: 1 each).
+    answer comes early: for keys the first anchor and a hitting set of its masks, without a further statement, or, where
+    that anchor has too many pairs, the candidate and as many more columns as it takes; else a descent from all columns.
+    Asks 3 to 50 statements for a key. Stopped early it returns the best set seen, if any, and the lower bound proved.
+    Weights are positive integers, one per column (default: 1 each).
 
     Raises ValueError for weights that cannot be right. [Motwani & Xu, 2: minimum key; Karp 2010: the method]
     """
@@ -44,13 +45,13 @@ def minimum(
         if not failing.test([everything])[0]:
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
         whole = failing.meeting[everything]
-        pairs = None
+        singles = profiler.profiles([1 << place for place in range(profiler.columns)])
+        useful = sorted(range(profiler.columns), key=lambda place: (costs[place], singles[place].colliding_pairs))
+        pairs, bisected = None, False
         if isinstance(criterion, Key) and witnesses is not None and whole.rows > 1:
             pairs = Anchors(profiler, witnesses, whole.rows)
         else:
-            singles = profiler.profiles([1 << place for place in range(profiler.columns)])
-            least_useful = sorted(range(profiler.columns), key=lambda p: (-costs[p], -singles[p].colliding_pairs))
-            minimal_inside(least_useful, lambda mask: failing.test([mask])[0])
+            minimal_inside(reversed(useful), lambda mask: failing.test([mask])[0])
             failing.grow([0] * GROWN)
         while True:
             certificates = pairs.masks if pairs else failing.complements
@@ -60,6 +61,9 @@ def minimum(
                 raise least.stopped
             if pairs:  # every row is a class of its own
                 failing.meeting.update(dict.fromkeys(_settled(pairs, least.mask, costs), whole))
+                if pairs.masks and not bisected and len(failing.meeting) == 1:
+                    bisected = True
+                    _bisect(failing, least.mask, useful)
             if weight_of(_best(failing, costs), costs) == bound:
                 return _result(criterion, failing, costs, bound)
             if pairs:
@@ -82,6 +86,17 @@ def _settled(pairs: Anchors, candidate: int, costs: Sequence[int]) -> list[int]:
         for anchor in pairs.anchors
     ]
     return [*keys, candidate] if pairs.settles(candidate) else keys
+
+
+def _bisect(failing: Failing, candidate: int, useful: Sequence[int]) -> None:
+    """Tests how many columns, the most useful first, turn a candidate into a solution. About log2(columns) profiles."""
+    few, enough = 0, len(useful)
+    while few < enough:
+        middle = (few + enough) // 2
+        if failing.test([candidate | sum(1 << place for place in useful[:middle])])[0]:
+            enough = middle
+        else:
+            few = middle + 1
 
 
 def _best(failing: Failing, costs: Sequence[int]) -> int:

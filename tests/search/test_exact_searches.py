@@ -292,6 +292,16 @@ def test_a_key_search_stopped_after_its_first_anchor_has_a_key_of_few_columns() 
             assert result.lower_bound <= result.cost < 12
 
 
+def test_a_key_search_without_a_complete_anchor_has_a_key_of_few_columns_too() -> None:
+    random = Random(24)
+    rows = list(dict.fromkeys(tuple(random.randrange(9) for _ in range(12)) for _ in range(60)))
+    result = minimum(MemoryProfiler(rows, 12), Key(), MemoryWitnesses(rows, 0, max_masks=1, budget=2))
+    assert result.stopped is not None
+    assert is_key(class_sizes(rows, result.found[0].mask))
+    assert result.cost is not None
+    assert result.cost < 12
+
+
 @pytest.mark.parametrize("criterion", [Separation(Fraction(9, 10)), Distinct(Fraction(9, 10))])
 def test_a_minimum_search_stopped_after_its_descent_has_a_minimal_set(criterion: Separation | Distinct) -> None:
     rows = [tuple(random.randrange(3) for _ in range(12)) for random in [Random(21)] for _ in range(60)]
