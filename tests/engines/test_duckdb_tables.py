@@ -132,7 +132,7 @@ def test_collations_do_not_merge_what_a_reader_tells_apart(duckdb_store: DuckDBS
     assert profile(duckdb_store, "over", "a").classes == 4
     for column in "lsm":
         assert profile(duckdb_store, "nested", column).classes == 4, column
-    notes = qidsql.audit(duckdb_store.url, "t", k=2).notes
+    notes = qidsql.audit(duckdb_store.url, "t", k=2).work.notes
     assert any("byte by byte" in note for note in notes)
 
 
@@ -209,7 +209,7 @@ def test_intervals_are_compared_by_text_and_it_is_said(duckdb_store: DuckDBStore
     duckdb_store.execute("CREATE TABLE t AS SELECT INTERVAL 1 MONTH AS a UNION ALL SELECT INTERVAL 30 DAYS")
     with duckdb_store.connect() as engine:
         assert engine.describe("t").columns[0].comparison is Comparison.TEXT
-    assert any("compared by their text" in note for note in qidsql.audit(duckdb_store.url, "t").notes)
+    assert any("compared by their text" in note for note in qidsql.audit(duckdb_store.url, "t").work.notes)
 
 
 def test_a_name_or_condition_that_holds_our_own_marks(duckdb_store: DuckDBStore) -> None:

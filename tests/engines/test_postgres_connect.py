@@ -104,7 +104,7 @@ def test_the_roles_own_settings_do_not_change_how_literals_are_read(postgres_sto
     from qidsql.verbs.audit import audit
 
     with postgres_store.connect_as(reader) as engine:
-        assert audit(engine, "t", Policy(where="a = 'a\\'")).rows == 1
+        assert audit(engine, "t", Policy(where="a = 'a\\'")).work.rows == 1
 
 
 # passwords

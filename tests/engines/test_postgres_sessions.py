@@ -199,7 +199,7 @@ def test_a_terminated_session_leaves_the_audit_inconclusive(slow: PostgresStore)
         thread.join(10)
         assert not thread.is_alive()
     assert [result.verdict for result in results] == [Verdict.INCONCLUSIVE]
-    assert "connection to Postgres was lost" in results[0].unfinished[0]
+    assert "connection to Postgres was lost" in results[0].work.unfinished[0]
 
 
 def test_what_was_known_before_the_loss_stands(people: PostgresStore) -> None:
@@ -250,7 +250,7 @@ def test_an_exclusive_lock_is_not_waited_for(people: PostgresStore, snapshot: bo
             people.execute("LOCK TABLE t IN ACCESS EXCLUSIVE MODE")
             with pytest.raises(StatementError, match="locked by another session"):
                 audit(engine, "t", Policy())
-        assert audit(engine, "t", Policy()).rows == 500  # nothing had been asked, so the engine lives on
+        assert audit(engine, "t", Policy()).work.rows == 500  # nothing had been asked, so the engine lives on
 
 
 @pytest.mark.parametrize(("change", "words"), [("DROP TABLE t", "dropped"), ("ALTER TABLE t DROP b", "altered")])
@@ -272,4 +272,4 @@ def test_a_snapshot_keeps_the_table_as_it_was(people: PostgresStore) -> None:
             people.execute("DELETE FROM t")
 
     with people.connect() as engine:
-        assert audit(engine, "t", Policy(), change_it).rows == 500
+        assert audit(engine, "t", Policy(), change_it).work.rows == 500

@@ -78,9 +78,9 @@ def test_any_name_of_a_table_and_its_columns(postgres_store: PostgresStore, name
 def test_a_name_in_two_schemas_is_the_search_paths_first(people: PostgresStore) -> None:
     people.execute("CREATE SCHEMA other_place; CREATE TABLE other_place.t (x int); CREATE TABLE other_place.u (x int)")
     try:
-        assert audited(people, "t").table == f"{people.schema}.t"
-        assert audited(people, "other_place.t").table == "other_place.t"
-        assert audited(people, "u").table == "other_place.u"  # in no schema of the path, yet there is only one
+        assert audited(people, "t").work.table == f"{people.schema}.t"
+        assert audited(people, "other_place.t").work.table == "other_place.t"
+        assert audited(people, "u").work.table == "other_place.u"  # in no schema of the path, yet there is only one
         people.execute("CREATE SCHEMA third_place; CREATE TABLE third_place.u (x int)")
         assert str(refusal(people, "u")).startswith("u could be any of other_place.u, third_place.u")
     finally:
@@ -110,7 +110,7 @@ def test_a_url_in_the_tables_place_is_not_echoed(people: PostgresStore) -> None:
 
 def test_views_and_materialized_views(people: PostgresStore) -> None:
     people.execute("CREATE VIEW v AS SELECT a, upper(b) AS b FROM t; CREATE MATERIALIZED VIEW m AS SELECT * FROM t")
-    assert (audited(people, "v").kind, audited(people, "v").verdict) == ("view", Verdict.PASS)
+    assert (audited(people, "v").work.kind, audited(people, "v").verdict) == ("view", Verdict.PASS)
     result = audited(people, "m")
     assert (result.work.kind, result.verdict) == ("materialized view", Verdict.PASS)
     assert "last refresh" in result.work.notes[0]
@@ -131,13 +131,13 @@ def test_partitioned_tables_and_single_partitions(postgres_store: PostgresStore)
     with postgres_store.connect() as engine:
         assert engine.describe("p").estimated_rows == 10
         whole, part = audit(engine, "p", Policy()), audit(engine, "p1", Policy())
-    assert (whole.kind, whole.rows) == ("partitioned table", 10)
-    assert (part.kind, part.rows) == ("table", 5)
+    assert (whole.work.kind, whole.work.rows) == ("partitioned table", 10)
+    assert (part.work.kind, part.work.rows) == ("table", 5)
 
 
 def test_a_parents_rows_include_its_childrens(people: PostgresStore) -> None:
     people.execute("CREATE TABLE child () INHERITS (t); INSERT INTO child SELECT * FROM t")
-    assert audited(people, "t").rows == 20
+    assert audited(people, "t").work.rows == 20
 
 
 def test_a_big_table_that_was_never_analysed_counts_as_big(postgres_store: PostgresStore) -> None:
@@ -180,7 +180,7 @@ def test_a_temporary_table_is_its_sessions_own(postgres_store: PostgresStore) ->
     postgres_store.execute("CREATE TEMP TABLE scratch (a int)")
     assert "temporary table of another session" in str(refusal(postgres_store, "scratch"))
     postgres_store.execute("CREATE TABLE scratch (a int)")
-    assert audited(postgres_store, "scratch").rows == 0  # the temporary one is not in the way
+    assert audited(postgres_store, "scratch").work.rows == 0  # the temporary one is not in the way
     postgres_store.execute("DROP TABLE pg_temp.scratch")
 
 
@@ -320,4 +320,4 @@ def test_a_view_that_wants_to_write_is_refused(postgres_store: PostgresStore) ->
         "'INSERT INTO t VALUES (2) RETURNING b'; CREATE VIEW v AS SELECT write(b) AS b FROM t"
     )
     assert "only reads" in str(refusal(postgres_store, "v"))
-    assert audited(postgres_store, "t").rows == 1
+    assert audited(postgres_store, "t").work.rows == 1
