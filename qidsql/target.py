@@ -46,7 +46,8 @@ class Target:
     def write(
         self, patterns: RowPatterns, columns: Sequence[Column], where: str | None, deadline: float | None
     ) -> None:
-        """Writes the copy; nobody else sees it before `keep`. `columns` are those of the patterns, in their order.
+        """Writes the copy; nobody else sees it before `keep`. `columns` are those of the patterns, in their order;
+        the patterns are closed on the way.
 
         One scan, three or four statements. Raises AccessError, StatementError, Stopped.
         """
@@ -59,6 +60,7 @@ class Target:
                 Statement(selected.sql("duckdb", comments=False), "writing of the plan", lambda rows: None, plan),
                 deadline,
             )
+            patterns.close()  # its memory is for the copy now
             with self._right_to_write():
                 received = engine.received(plan, {"mask": "BIGINT", **dict.fromkeys(codes, "INTEGER")})
                 query = suppressed_by_plan(engine.dialect, self.table, columns, self.copied, received, where)

@@ -298,7 +298,6 @@ class _Suppression:
         profiler, k = self._profiler, self._question.policy.k
         self._on_stage(f"writing {goal}")
         goal.write(patterns, self._columns, self._question.policy.where, profiler.deadline)
-        patterns.close()  # the audit has a workbench of its own, and memory is to be flat
         self._on_stage(f"auditing {goal}")
         copy = TableProfiler(self._engine, Relation(goal.rows(self._columns)), self._names, k)
         with RowPatterns.of(copy) as written:

@@ -73,11 +73,19 @@ def load(path: Path, url: str, table: str) -> None:
         server.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
         target = sql.Identifier(SCHEMA, table)
         server.execute(sql.SQL("CREATE TABLE {} ({})").format(target, sql.SQL(", ").join(columns)))
-        with tempfile.NamedTemporaryFile(suffix=".csv") as file:
-            reader.execute(f"COPY (SELECT * FROM '{path}') TO '{file.name}' (FORMAT csv, HEADER false)")
-            with server.cursor().copy(sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(target)) as copy:
-                while block := file.read(1 << 20):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "rows.csv"
+            reader.execute(f"COPY (SELECT * FROM '{path}') TO '{file}' (FORMAT csv, HEADER false)")
+            with (
+                file.open("rb") as rows,
+                server.cursor() as cursor,
+                cursor.copy(sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(target)) as copy,
+            ):
+                while block := rows.read(1 << 20):
                     copy.write(block)
+        server.commit()
+        server.autocommit = True
+        server.execute("ANALYZE")
 
 
 def main() -> None:
