@@ -1,7 +1,7 @@
 """The fewest cells to suppress so that nobody stands out: the plan, a script for it, or the copy itself."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sqlglot import exp
@@ -12,10 +12,9 @@ from qidsql.figures import count, plural
 from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
 from qidsql.protect.suppression import weight_of
-from qidsql.roles import identifies
 from qidsql.row_patterns import RowPatterns
-from qidsql.schema import Column, Nulls, Role
-from qidsql.search_findings import Outcome, SearchWork
+from qidsql.schema import Nulls
+from qidsql.search_findings import Outcome
 from qidsql.shared_suppression import shared
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Row, Statement, integer
@@ -23,8 +22,8 @@ from qidsql.sql.suppression import create_table, create_view, suppressed_by_coun
 from qidsql.sql.templates import fill
 from qidsql.suppress_findings import ColumnLoss, SuppressResult, ValueLoss
 from qidsql.suppression_plan import SuppressionPlan
-from qidsql.target import Target, named, target
-from qidsql.verbs.searching import Searching
+from qidsql.target import Target, named
+from qidsql.verbs.protecting import Protecting
 from qidsql.wildcard_check import wildcard_check
 
 MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort of the table there
@@ -113,19 +112,13 @@ class _Suppression:
         self, engine: Engine, table: str | None, question: SuppressQuestion, on_stage: Callable[[str], None]
     ) -> None:
         self._engine, self._question, self._on_stage = engine, question, on_stage
-        self._search = Searching(engine, table, question.policy, question.weights)
-        self._profiler: TableProfiler = self._search.profiler.by_value
-        self._recognised: dict[str, str] = {}
+        self._protecting = Protecting(engine, table, question.policy, question.weights, question.into, question.replace)
         self._rows: int | None = None
         self._plan: SuppressionPlan | None = None
         self._losses: tuple[ColumnLoss, ...] = ()
-        self._copied, self._not_copied = self._copy()
-        self._target: Target | None = None
         self._written = False
         self._at_risk: int | None = None
         self._script: tuple[str, ...] = ()
-        if question.into is not None:  # refused before the work, not after it
-            self._target = target(engine, self._search.table, self._copied, question.into, question.replace)
 
     def run(self) -> SuppressResult:
         try:
@@ -139,7 +132,7 @@ class _Suppression:
 
     def _run(self) -> SuppressResult:
         question, k = self._question, self._question.policy.k
-        self._recognise()
+        self._protecting.recognise(self._on_stage)
         self._on_stage("coding the rows")
         with RowPatterns.of(self._profiler) as patterns:
             self._rows = patterns.rows
@@ -154,7 +147,7 @@ class _Suppression:
             self._plan = SuppressionPlan.of(
                 patterns,
                 k,
-                self._weights,
+                self._protecting.weights,
                 wildcard=question.policy.nulls == Nulls.WILDCARD,
                 deadline=self._profiler.deadline,
                 on_stage=self._on_stage,
@@ -165,54 +158,17 @@ class _Suppression:
             self._losses = self._lost(patterns)
             if question.script is not None:
                 self._script = self._statements(question.script)
-            if self._target is not None:
-                return self._write(self._target, patterns)
+            if self._protecting.target is not None:
+                return self._write(self._protecting.target, patterns)
         return self._result(Outcome.FINISHED, self._reason())
 
     @property
+    def _profiler(self) -> TableProfiler:
+        return self._protecting.profiler
+
+    @property
     def _names(self) -> tuple[str, ...]:
-        return self._profiler.names
-
-    @property
-    def _weights(self) -> list[int]:
-        by_name = dict(zip(self._search.profiler.names, self._search.weights, strict=True))
-        return [by_name[name] for name in self._names]
-
-    @property
-    def _columns(self) -> tuple[Column, ...]:
-        return self._search.table.resolve(self._names)
-
-    def _recognise(self) -> None:
-        """Leaves out the columns that are direct identifiers by their values: they would be blank in every row."""
-        policy, profiler = self._question.policy, self._profiler
-        if policy.columns or policy.keep_identifiers:
-            return
-        self._on_stage("profiling the columns")
-        rows, nulls = profiler.counts()
-        self._rows = rows
-        profiles = zip(profiler.names, profiler.singles(), nulls, strict=True)
-        found = [name for name, profile, missing in profiles if identifies(profile, missing, None)]
-        kept = [name for name in profiler.names if name not in found]
-        if not kept:
-            raise UsageError("every column is a direct identifier by its values; name those to keep with --column")
-        reason = "recognised as a direct identifier (--keep-identifiers takes it for any other column)"
-        self._recognised = dict.fromkeys(found, reason)
-        self._profiler = profiler.narrowed(kept)
-        self._copied, self._not_copied = self._copy()
-        if self._target is not None:
-            assert self._question.into is not None
-            self._target = target(
-                self._engine, self._search.table, self._copied, self._question.into, self._question.replace
-            )
-
-    def _copy(self) -> tuple[tuple[Column, ...], tuple[tuple[str, str], ...]]:
-        """The columns of a copy, and those left out of it with the reason."""
-        left_out = {
-            name: self._search.roles[name][1]
-            for name, (role, _) in self._search.roles.items()
-            if role in (Role.DIRECT_IDENTIFIER, Role.UNREADABLE)
-        } | self._recognised
-        return tuple(c for c in self._search.table.columns if c.name not in left_out), tuple(left_out.items())
+        return self._protecting.names
 
     def _lost(self, patterns: RowPatterns) -> tuple[ColumnLoss, ...]:
         """What each column and its values lose."""
@@ -244,7 +200,13 @@ class _Suppression:
             shown = self._values(place, rows) if self._question.show_values and rows else ()
             losses.append(
                 ColumnLoss(
-                    self._names[place], self._weights[place], cells, patterns.values[place], touched, gone, shown
+                    self._names[place],
+                    self._protecting.weights[place],
+                    cells,
+                    patterns.values[place],
+                    touched,
+                    gone,
+                    shown,
                 )
             )
         return tuple(losses)
@@ -270,7 +232,7 @@ class _Suppression:
     def _statements(self, script: Script) -> tuple[str, ...]:
         """What would suppress the same cells, in the engine alone."""
         assert self._plan is not None
-        table, dialect, where = self._search.table, self._engine.dialect, self._question.policy.where
+        table, dialect, where = self._protecting.table, self._engine.dialect, self._question.policy.where
         if table.kind == "file":
             raise UsageError("a file takes no statements; --into writes a copy of it")
         weights = self._plan.weights
@@ -283,13 +245,15 @@ class _Suppression:
         if script is Script.UPDATE:
             if not table.row_address:
                 raise UsageError(f"{table.name} is a {table.kind}, whose rows have no addresses; use --sql view")
-            lost = [c.name for c, loss in zip(self._columns, self._losses, strict=True) if loss.cells]
-            fixed = [c.name for c in self._columns if c.name in lost and not c.nullable]
+            lost = [c.name for c, loss in zip(self._protecting.columns, self._losses, strict=True) if loss.cells]
+            fixed = [c.name for c in self._protecting.columns if c.name in lost and not c.nullable]
             if fixed:
                 raise UsageError(f"{', '.join(fixed)} may not be NULL in {table.name}; use --sql view, or --into")
-            return (suppression_in_place(dialect, table, self._columns, masks, self._plan.k, where),)
+            return (suppression_in_place(dialect, table, self._protecting.columns, masks, self._plan.k, where),)
         name = named(self._engine, table, f'"{table.name.name.replace(chr(34), chr(34) * 2)}_suppressed"')
-        query = suppressed_by_counts(dialect, table, self._columns, self._copied, masks, self._plan.k, where)
+        query = suppressed_by_counts(
+            dialect, table, self._protecting.columns, self._protecting.copied, masks, self._plan.k, where
+        )
         make = create_view if script is Script.VIEW else create_table
         return (make(dialect, name, query),)
 
@@ -297,9 +261,9 @@ class _Suppression:
         """Writes the copy, audits it, and keeps it only when it passes."""
         profiler, k = self._profiler, self._question.policy.k
         self._on_stage(f"writing {goal}")
-        goal.write(patterns, self._columns, self._question.policy.where, profiler.deadline)
+        goal.write(patterns, self._protecting.columns, self._question.policy.where, profiler.deadline)
         self._on_stage(f"auditing {goal}")
-        copy = TableProfiler(self._engine, Relation(goal.rows(self._columns)), self._names, k)
+        copy = TableProfiler(self._engine, Relation(goal.rows(self._protecting.columns)), self._names, k)
         with RowPatterns.of(copy) as written:
             check = wildcard_check(written, k, profiler.deadline)
         self._at_risk = check.at_risk
@@ -337,19 +301,10 @@ class _Suppression:
             losses=self._losses,
             ways=plan.ways if plan else (),
             masks=len(plan.masks) if plan else 0,
-            target=str(self._target) if self._target and self._written else None,
-            copied=tuple(column.name for column in self._copied) if self._written else (),
-            not_copied=self._not_copied,
+            target=str(self._protecting.target) if self._written else None,
+            copied=tuple(column.name for column in self._protecting.copied) if self._written else (),
+            not_copied=self._protecting.not_copied,
             at_risk=self._at_risk,
             script=self._script,
-            work=self._work([unfinished] if unfinished else []),
-        )
-
-    def _work(self, unfinished: Sequence[str]) -> SearchWork:
-        work = self._search.work(self._rows, unfinished)
-        return replace(
-            work,
-            columns=self._names,
-            left_out=(*work.left_out, *self._recognised.items()),
-            weights={n: w for n, w in zip(self._names, self._weights, strict=True) if w != 1},
+            work=self._protecting.work(self._rows, [unfinished] if unfinished else []),
         )
