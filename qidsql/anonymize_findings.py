@@ -12,24 +12,25 @@ class AnonymizeResult:
     """The cells to suppress so that every row is identical to k - 1 others, `*` being a value.
 
     `cost` is the weight of the suppressed `cells`, and no anonymization costs less than `lower_bound`. `rows_touched`
-    lose a cell, `rows_blank` all of them. `before` is the class profile of the table, `after` that of the written
-    target, `target` its name; both None when nothing was written. `script` would make the target.
+    lose a cell, `rows_blank` all of them. `target` is the written copy, with the columns `copied`, and `after` its
+    class profile; `target` is None when nothing was kept. `not_copied` names the other columns, with the reason.
     """
 
     outcome: Outcome
     reason: str  # the answer, in one sentence
     algorithm: str
-    cost: int
+    cost: int | None
     lower_bound: int
     optimal: bool
-    cells: int
+    cells: int | None
     by_column: dict[str, int]
     rows_touched: int
     rows_blank: int
     row_patterns: int
-    before: ClassProfile | None
     after: ClassProfile | None
     target: str | None
+    copied: tuple[str, ...]
+    not_copied: tuple[tuple[str, str], ...]
     work: SearchWork
 
     def to_dict(self) -> dict[str, object]:
@@ -39,7 +40,8 @@ class AnonymizeResult:
             **head(self.outcome, self.reason, self.work),
             **{name: getattr(self, name) for name in names},
             "row_patterns": self.row_patterns,
-            "before": self.before and self.before.to_dict(),
             "after": self.after and self.after.to_dict(),
             "target": self.target,
+            "copied": list(self.copied),
+            "not_copied": [{"name": name, "reason": reason} for name, reason in self.not_copied],
         }

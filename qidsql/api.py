@@ -210,6 +210,8 @@ def anonymize(
     k: int = 5,
     method: str = "auto",
     weights: str | Mapping[str, int] | None = None,
+    into: str | None = None,
+    replace: bool = False,
     columns: Iterable[str] | str = (),
     exclude: Iterable[str] | str = (),
     identifiers: Iterable[str] | str = (),
@@ -219,7 +221,7 @@ def anonymize(
     max_seconds: float | None = None,
 ) -> AnonymizeResult:
     """The fewest cells to suppress so that every row is identical to k - 1 others; the options are those of
-    `qidsql anonymize`. Raises as `keys`."""
+    `qidsql anonymize`. Writes and raises as `suppress`."""
     policy = Policy.read(
         k=k,
         columns=columns,
@@ -230,8 +232,9 @@ def anonymize(
         where=where,
         max_seconds=max_seconds,
     )
-    question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights))
-    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+    question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights), into, replace)
+    opened = nullcontext(source) if isinstance(source, Engine) else connect(source, writable=into is not None)
+    with opened as engine:
         return run_anonymize(engine, table, question)
 
 

@@ -145,3 +145,18 @@ SeedOption = Annotated[
 VerifyOption = Annotated[
     bool, typer.Option("--verify/--no-verify", help="measure a sample's answer on the full table as well")
 ]
+
+
+IntoOption = Annotated[
+    str | None,
+    typer.Option(
+        "--into",
+        metavar="TARGET",
+        help="write the copy: a new table, or of a file a .parquet or .csv file",
+        show_default=False,
+    ),
+]
+ReplaceOption = Annotated[bool, typer.Option("--replace", help="the copy may take the place of an older one")]
+SuppressIdentifiersOption = Annotated[
+    bool, typer.Option("--keep-identifiers", help="suppress in recognised direct identifiers too")
+]

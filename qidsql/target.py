@@ -44,17 +44,25 @@ class Target:
         return str(self.path or self.name)
 
     def write(
-        self, patterns: RowPatterns, columns: Sequence[Column], where: str | None, deadline: float | None
+        self,
+        patterns: RowPatterns,
+        columns: Sequence[Column],
+        where: str | None,
+        deadline: float | None,
+        parting: bool = False,
     ) -> None:
         """Writes the copy; nobody else sees it before `keep`. `columns` are those of the patterns, in their order;
         the patterns are closed on the way.
 
-        One scan, three or four statements. Raises AccessError, StatementError, Stopped.
+        With `parting` the plan says of each row pattern which of its rows, first_row to last_row, a mask is for. One
+        scan, three or four statements. Raises AccessError, StatementError, Stopped.
         """
         engine = self.engine
         plan = self._written / f"plan.{engine.export_format}"
         codes = [f"c{place}" for place in range(len(columns))]
-        selected = fill("duckdb/plan_by_codes", codes=[exp.column(code, table="patterns") for code in codes])
+        ends = ("first_row", "last_row") if parting else ()
+        chosen = [*(exp.column(code, table="patterns") for code in codes), *(exp.column(e, table="plan") for e in ends)]
+        selected = fill("duckdb/plan_by_codes", codes=chosen)
         try:
             patterns.bench.run(
                 Statement(selected.sql("duckdb", comments=False), "writing of the plan", lambda rows: None, plan),
@@ -62,8 +70,9 @@ class Target:
             )
             patterns.close()  # its memory is for the copy now
             with self._right_to_write():
-                received = engine.received(plan, {"mask": "BIGINT", **dict.fromkeys(codes, "INTEGER")})
-                query = suppressed_by_plan(engine.dialect, self.table, columns, self.copied, received, where)
+                types = {"mask": "BIGINT", **dict.fromkeys(codes, "INTEGER"), **dict.fromkeys(ends, "BIGINT")}
+                received = engine.received(plan, types)
+                query = suppressed_by_plan(engine.dialect, self.table, columns, self.copied, received, where, parting)
                 if self.path is not None:
                     text = engine.dialect.render(query)
                     engine.run(Statement(text, f"copy into {self}", lambda rows: None, self._copy), deadline)

@@ -12,25 +12,28 @@ from qidsql.options import (
     Format,
     FormatOption,
     IdentifierOption,
+    IntoOption,
     KOption,
     MaxSecondsOption,
     OutputOption,
     QuietOption,
+    ReplaceOption,
     SensitiveOption,
     ShowSqlOption,
     SnapshotOption,
     SourceArgument,
+    SuppressIdentifiersOption,
     TableArgument,
     WeightsOption,
     WhereOption,
-    WorkersOption,
 )
 
 EXAMPLES = """\b
 Examples:
   qidsql anonymize warehouse.duckdb patients --k 7 -c zip -c birth_year -c sex
+  qidsql anonymize warehouse.duckdb patients --k 7 -c zip -c birth_year -c sex --into patients_public
   qidsql anonymize people.csv --k 5 --weights zip=3 --method heuristic --max-seconds 300
-Exit codes: 0 finished, 2 error, 3 inconclusive"""
+Exit codes: 0 finished, 1 impossible, 2 error, 3 inconclusive"""
 
 
 def run(
@@ -42,24 +45,27 @@ def run(
         typer.Option("--method", metavar="NAME", help="exact, heuristic, or auto: exact where it is small enough"),
     ] = "auto",
     weights: WeightsOption = None,
+    into: IntoOption = None,
+    replace: ReplaceOption = False,
     column: ColumnOption = None,
     exclude: ExcludeOption = None,
     identifier: IdentifierOption = None,
     sensitive: SensitiveOption = None,
+    keep_identifiers: SuppressIdentifiersOption = False,
     where: WhereOption = None,
     max_seconds: MaxSecondsOption = None,
     format: FormatOption = Format.terminal,
     output: OutputOption = None,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
-    workers: WorkersOption = 2,
     snapshot: SnapshotOption = True,
 ) -> None:
     """The fewest cells to suppress so that every row is identical to k - 1 others, a suppressed cell being a value.
 
     The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,
     Theorems 3.1, 3.2]. A few thousand distinct rows of a few columns are solved exactly, as an integer program; beyond
-    that the answer is a heuristic's, with a proved lower bound. Where a suppressed cell may match anything, `qidsql
+    that the answer is a heuristic's, with a proved lower bound. Without --into nothing is written; a copy is audited
+    before it is kept. Where a suppressed cell may match anything, `qidsql
     suppress` needs fewer cells and is always optimal.
     """
     from qidsql.policy import Policy
@@ -72,12 +78,14 @@ def run(
         exclude=exclude,
         identifiers=identifier,
         sensitive=sensitive,
+        keep_identifiers=keep_identifiers,
         where=where,
         max_seconds=max_seconds,
     )
-    question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights))
+    question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights), into, replace)
     check_output(output)
     source, table = source_and_table(source, table)
-    with opened(source, workers, snapshot, show_sql) as engine, showing_progress(engine, quiet) as on_stage:
+    writable = into is not None
+    with opened(source, 1, snapshot, show_sql, writable) as engine, showing_progress(engine, quiet) as on_stage:
         result = anonymize(engine, table, question, on_stage)
     finish(result, result.outcome, result.reason, format, output, quiet)

@@ -12,14 +12,17 @@ from qidsql.options import (
     Format,
     FormatOption,
     IdentifierOption,
+    IntoOption,
     MaxSecondsOption,
     NullsOption,
     OutputOption,
     QuietOption,
+    ReplaceOption,
     SensitiveOption,
     ShowSqlOption,
     SnapshotOption,
     SourceArgument,
+    SuppressIdentifiersOption,
     TableArgument,
     WeightsOption,
     WhereOption,
@@ -38,16 +41,8 @@ def run(
     table: TableArgument = None,
     k: Annotated[int, typer.Option("--k", metavar="K", help="how many rows each row must match, itself included")] = 2,
     weights: WeightsOption = None,
-    into: Annotated[
-        str | None,
-        typer.Option(
-            "--into",
-            metavar="TARGET",
-            help="write the copy: a new table, or of a file a .parquet or .csv file",
-            show_default=False,
-        ),
-    ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="the copy may take the place of an older one")] = False,
+    into: IntoOption = None,
+    replace: ReplaceOption = False,
     sql: Annotated[
         str | None,
         typer.Option(
@@ -70,9 +65,7 @@ def run(
     exclude: ExcludeOption = None,
     identifier: IdentifierOption = None,
     sensitive: SensitiveOption = None,
-    keep_identifiers: Annotated[
-        bool, typer.Option("--keep-identifiers", help="suppress in recognised direct identifiers too")
-    ] = False,
+    keep_identifiers: SuppressIdentifiersOption = False,
     where: WhereOption = None,
     nulls: NullsOption = "equal",
     show_values: Annotated[

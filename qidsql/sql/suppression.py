@@ -17,17 +17,20 @@ def suppressed_by_plan(
     copied: Sequence[Column],
     plan: exp.Expr,
     where: str | None = None,
+    parting: bool = False,
 ) -> exp.Query:
     """The rows with the columns `copied`, those cells blank that the plan names.
 
     `columns` make the row patterns, bit i of a mask stands for the i-th; `plan` has their codes c0, c1, ... and mask,
-    and rows that are not in it stay whole. One scan. Raises UsageError, UnknownName.
+    and rows that are not in it stay whole. With `parting` a mask is for the rows first_row to last_row of its pattern,
+    counted in any order. One scan. Raises UsageError, UnknownName.
     """
-    values = [exp.alias_(_comparable(dialect, column), f"v{place}") for place, column in enumerate(columns)]
+    comparable = [_comparable(dialect, column) for column in columns]
+    values = [exp.alias_(value, f"v{place}") for place, value in enumerate(comparable)]
     query = fill(
         "suppressed_rows",
         originals=_originals(copied),
-        aliased=values,
+        aliased=[*values, *_row_in_pattern(comparable, parting)],
         table=table_node(table.name),
         condition=_condition(dialect, table, where),
         published=_published(columns, copied, "classes", exp.column("mask", table="plan")),
@@ -45,6 +48,9 @@ def suppressed_by_plan(
         )
         code = exp.func("COALESCE", exp.column("place", table=f"d{place}"), exp.Literal.number(0))
         same.append(code.eq(exp.column(f"c{place}", table="plan")))
+    if parting:
+        first, last = exp.column("first_row", table="plan"), exp.column("last_row", table="plan")
+        same.append(exp.column("row_in_pattern", table="classes").between(first, last))
     return query.join(exp.select("*").from_(plan).subquery("plan"), on=exp.and_(*same), join_type="left")
 
 
@@ -120,6 +126,14 @@ def create_view(dialect: Dialect, target: TableName, query: exp.Query) -> str:
 def drop_table(dialect: Dialect, target: TableName) -> str:
     """The statement that removes a table."""
     return dialect.render(fill("drop_table", target=table_node(target)))
+
+
+def _row_in_pattern(values: Sequence[exp.Expr], parting: bool) -> list[exp.Expr]:
+    """Counts the rows of each row pattern, where they part."""
+    if not parting:
+        return []
+    number = exp.Window(this=exp.RowNumber(), partition_by=[value.copy() for value in values])
+    return [exp.alias_(number, "row_in_pattern")]
 
 
 def _comparable(dialect: Dialect, column: Column) -> exp.Expr:

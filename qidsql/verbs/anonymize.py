@@ -11,11 +11,16 @@ from qidsql.anonymizer import Anonymization, Anonymizer
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.figures import count, percent, plural
+from qidsql.measures import ClassProfile
 from qidsql.policy import Policy
+from qidsql.profiler import TableProfiler
 from qidsql.row_patterns import RowPatterns
+from qidsql.schema import Nulls
 from qidsql.search_findings import Outcome
+from qidsql.sql.relation import Relation
 from qidsql.suppression_plan import SuppressionPlan
-from qidsql.verbs.searching import Searching
+from qidsql.target import Target
+from qidsql.verbs.protecting import Protecting
 
 PATIENCE = 60.0  # seconds that go into a proof or an improvement when no limit is given
 
@@ -37,17 +42,26 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnonymizeQuestion:
-    """What is to be anonymized, and how. Raises UsageError when the options cannot be right."""
+    """What is to be anonymized, and where it goes. Raises UsageError when the options cannot be right.
+
+    `into` names the copy that is written; None: the plan alone.
+    """
 
     policy: Policy
     method: Method = Method.AUTO
     weights: Mapping[str, int] = field(default_factory=dict)
+    into: str | None = None
+    replace: bool = False
 
     def __post_init__(self) -> None:
         if self.policy.entity is not None:
             raise UsageError("anonymize makes rows identical, not persons: give a table with one row per person")
+        if self.policy.nulls != Nulls.EQUAL:
+            raise UsageError("anonymize takes a NULL for a value, as it does a suppressed cell; use qidsql suppress")
         if self.policy.max_size is not None:
             raise UsageError("--max-size means nothing to an anonymization")
+        if self.replace and self.into is None:
+            raise UsageError("--replace needs --into, the copy to replace")
 
 
 def anonymize(
@@ -56,94 +70,133 @@ def anonymize(
     question: AnonymizeQuestion,
     on_stage: Callable[[str], None] = lambda stage: None,
 ) -> AnonymizeResult:
-    """The cheapest anonymization that is found, with the bound that is proved. One statement to the source.
+    """The cheapest anonymization that is found, with the bound that is proved, and the copy where one was asked for.
 
-    No row and no value leaves the engine but as codes of row patterns, on the workbench. A stop (budget, lost
-    connection, Ctrl-C) before an anonymization is found makes the outcome inconclusive. Raises UsageError,
-    UnknownName, AccessError, StatementError. [Chakaravarthy, Pandit & Sabharwal, 2, 4]
+    The rows are coded by one statement, all else is worked out on a workbench of our own. A copy is written and audited
+    in the engine's one transaction and kept only when it is k-anonymous. A stop (budget, lost connection, Ctrl-C)
+    before an anonymization is found makes the outcome inconclusive, and then nothing is written. Raises UsageError,
+    UnknownName, AccessError, StatementError, SourceError. [Chakaravarthy, Pandit & Sabharwal, 2, 4]
     """
     on_stage("reading the catalog")
-    search = Searching(engine, table, question.policy, question.weights)
-    on_stage("coding the row patterns")
-    patterns: RowPatterns | None = None
-    found, stopped = None, ""
-    try:
-        patterns = RowPatterns.of(search.profiler)
-        if patterns.rows:
-            found = _anonymization(patterns, search, question, on_stage)
-    except Stopped as stop:
-        stopped = str(stop)
-    except KeyboardInterrupt:
-        stopped = "interrupted"
-    finally:
-        if patterns is not None:
-            patterns.close()
-    return _result(search, question, patterns, found, stopped)
+    return _Anonymization(engine, table, question, on_stage).run()
 
 
-def _anonymization(
-    patterns: RowPatterns, search: Searching, question: AnonymizeQuestion, on_stage: Callable[[str], None]
-) -> Anonymization:
-    k, deadline = question.policy.k, search.profiler.deadline
-    on_stage("the least that each row must lose")
-    plan = SuppressionPlan.of(patterns, k, search.weights, deadline=deadline, on_stage=on_stage)
-    anonymizer = Anonymizer(patterns, k, search.weights, deadline or time.monotonic() + PATIENCE)
-    exact = question.method is Method.EXACT or (question.method is Method.AUTO and anonymizer.small)
-    if exact and not anonymizer.solvable:
-        raise UsageError(
-            f"{plural(patterns.patterns, 'distinct row')} of {plural(len(patterns.names), 'column')} are too many for "
-            f"--method exact; leave out columns (--exclude), make values coarser, or use --method heuristic"
+class _Anonymization:
+    """One run of `anonymize`, its result growing."""
+
+    def __init__(
+        self, engine: Engine, table: str | None, question: AnonymizeQuestion, on_stage: Callable[[str], None]
+    ) -> None:
+        self._engine, self._question, self._on_stage = engine, question, on_stage
+        self._protecting = Protecting(engine, table, question.policy, question.weights, question.into, question.replace)
+        self._rows: int | None = None
+        self._patterns = 0
+        self._found: Anonymization | None = None
+        self._after: ClassProfile | None = None
+        self._written = False
+
+    def run(self) -> AnonymizeResult:
+        nothing = "not searched to the end, and nothing was written"
+        try:
+            return self._run()
+        except Stopped as stop:
+            return self._result(Outcome.INCONCLUSIVE, nothing, str(stop))
+        except KeyboardInterrupt:
+            return self._result(Outcome.INCONCLUSIVE, nothing, "interrupted")
+
+    def _run(self) -> AnonymizeResult:
+        protecting, question = self._protecting, self._question
+        k = question.policy.k
+        protecting.recognise(self._on_stage)
+        self._on_stage("coding the rows")
+        with RowPatterns.of(protecting.profiler) as patterns:
+            self._rows, self._patterns = patterns.rows, patterns.patterns
+            if not patterns.rows:
+                which = "no row meets --where" if question.policy.where else "the table is empty"
+                return self._result(Outcome.INCONCLUSIVE, f"there is nothing to anonymize: {which}")
+            if patterns.rows < k:
+                rows = plural(patterns.rows, "row")
+                return self._result(
+                    Outcome.VIOLATION, f"no suppression helps: {rows} are fewer than k = {k}, even if all are blank"
+                )
+            found = self._found = self._anonymization(patterns)
+            unproved = found.stopped is not None and not found.optimal
+            if unproved and (question.policy.max_seconds or isinstance(found.stopped, Interrupted)):
+                return self._result(Outcome.INCONCLUSIVE, self._reason(found), str(found.stopped))
+            if protecting.target is not None:
+                return self._write(protecting.target, patterns)
+        return self._result(Outcome.FINISHED, self._reason(found))
+
+    def _anonymization(self, patterns: RowPatterns) -> Anonymization:
+        k, weights, deadline = self._question.policy.k, self._protecting.weights, self._protecting.profiler.deadline
+        self._on_stage("the least that each row must lose")
+        plan = SuppressionPlan.of(patterns, k, weights, deadline=deadline, on_stage=self._on_stage)
+        anonymizer = Anonymizer(patterns, k, weights, deadline or time.monotonic() + PATIENCE)
+        method = self._question.method
+        exact = method is Method.EXACT or (method is Method.AUTO and anonymizer.small)
+        if exact and not anonymizer.solvable:
+            raise UsageError(
+                f"{plural(patterns.patterns, 'distinct row')} of {plural(len(patterns.names), 'column')} are too many "
+                f"for --method exact; leave out columns (--exclude), make values coarser, or use --method heuristic"
+            )
+        everything = (1 << len(patterns.names)) - 1
+        anonymizer.greedy([everything & ~mask for mask in plan.masks], self._on_stage)
+        if exact:
+            self._on_stage("solving the integer program")
+            return anonymizer.exact(plan.weight)
+        return anonymizer.improve(plan.weight, self._on_stage)
+
+    def _write(self, goal: Target, patterns: RowPatterns) -> AnonymizeResult:
+        """Writes the copy, audits it, and keeps it only when it passes."""
+        profiler, k = self._protecting.profiler, self._question.policy.k
+        assert self._found is not None
+        self._on_stage(f"writing {goal}")
+        everything = (1 << len(profiler.names)) - 1
+        patterns.bench.ask("plan_of_shares", "plan", everything=everything)
+        goal.write(patterns, self._protecting.columns, self._question.policy.where, profiler.deadline, parting=True)
+        self._on_stage(f"auditing {goal}")
+        copy = TableProfiler(self._engine, Relation(goal.rows(self._protecting.columns)), profiler.names, k)
+        self._after = copy.profile(copy.everything)
+        if self._after.smallest < k or self._after.rows != patterns.rows:
+            rows = count(self._after.rows_at_risk)
+            return self._result(
+                Outcome.VIOLATION, f"the copy failed its audit ({rows} rows at risk), so it was not kept"
+            )
+        goal.keep()
+        self._written = True
+        return self._result(Outcome.FINISHED, f"{self._reason(self._found)}; {goal} was written and passed its audit")
+
+    def _reason(self, found: Anonymization) -> str:
+        k = self._question.policy.k
+        if found.cost == 0:
+            return f"nothing needs to be suppressed: the table is {k}-anonymous"
+        assert self._rows is not None
+        cells = sum(found.cells)
+        share = percent(Fraction(cells, self._rows * len(found.cells)))
+        made = f"suppressing {plural(cells, 'cell')} ({share}) makes the table {k}-anonymous"
+        if found.optimal:
+            return f"{made}; proved: nothing less does"
+        least = count(found.lower_bound)
+        weighted = any(each != 1 for each in self._protecting.weights)
+        return f"{made}; proved: {f'a weight of at least {least} is' if weighted else f'at least {least} are'} needed"
+
+    def _result(self, outcome: Outcome, reason: str, unfinished: str = "") -> AnonymizeResult:
+        found, protecting = self._found, self._protecting
+        return AnonymizeResult(
+            outcome=outcome,
+            reason=reason,
+            algorithm=found.algorithm if found else "none",
+            cost=found.cost if found else None,
+            lower_bound=found.lower_bound if found else 0,
+            optimal=found is not None and found.optimal,
+            cells=sum(found.cells) if found else None,
+            by_column=dict(zip(protecting.names, found.cells, strict=True)) if found else {},
+            rows_touched=found.rows if found else 0,
+            rows_blank=found.rows_blank if found else 0,
+            row_patterns=self._patterns,
+            after=self._after,
+            target=str(protecting.target) if self._written else None,
+            copied=tuple(column.name for column in protecting.copied) if self._written else (),
+            not_copied=protecting.not_copied,
+            work=protecting.work(self._rows, [unfinished] if unfinished else []),
         )
-    everything = (1 << len(patterns.names)) - 1
-    anonymizer.greedy([everything & ~mask for mask in plan.masks], on_stage)
-    if exact:
-        on_stage("solving the integer program")
-        return anonymizer.exact(plan.weight)
-    return anonymizer.improve(plan.weight, on_stage)
-
-
-def _result(
-    search: Searching,
-    question: AnonymizeQuestion,
-    patterns: RowPatterns | None,
-    found: Anonymization | None,
-    stopped: str,
-) -> AnonymizeResult:
-    rows = patterns.rows if patterns is not None else None
-    cut_short = found is not None and found.stopped is not None and not found.optimal
-    if found is not None and cut_short and (question.policy.max_seconds or isinstance(found.stopped, Interrupted)):
-        stopped = str(found.stopped)
-    return AnonymizeResult(
-        outcome=Outcome.INCONCLUSIVE if stopped or not rows else Outcome.FINISHED,
-        reason=_reason(found, question, rows),
-        algorithm=found.algorithm if found else "none",
-        cost=found.cost if found else 0,
-        lower_bound=found.lower_bound if found else 0,
-        optimal=found is not None and found.optimal,
-        cells=sum(found.cells) if found else 0,
-        by_column=dict(zip(search.profiler.names, found.cells, strict=True)) if found else {},
-        rows_touched=found.rows if found else 0,
-        rows_blank=found.rows_blank if found else 0,
-        row_patterns=patterns.patterns if patterns is not None else 0,
-        before=None,
-        after=None,
-        target=None,
-        work=search.work(rows, [stopped] if stopped else []),
-    )
-
-
-def _reason(found: Anonymization | None, question: AnonymizeQuestion, rows: int | None) -> str:
-    k = question.policy.k
-    if rows == 0:
-        return "there is nothing to anonymize: no row"
-    if found is None:
-        return "not searched to the end: no anonymization was found"
-    if found.cost == 0:
-        return f"nothing needs to be suppressed: the table is {k}-anonymous"
-    assert rows is not None
-    cells = plural(sum(found.cells), "cell")
-    share = percent(Fraction(sum(found.cells), rows * len(found.cells)))
-    made = f"suppressing {cells} ({share}) makes the table {k}-anonymous"
-    if found.optimal:
-        return f"{made}; proved: nothing less does"
-    return f"{made}; proved: at least {count(found.lower_bound)} are needed"
