@@ -14,7 +14,7 @@ from qidsql.schema import TableName
 from qidsql.search.sample_sizes import antichain, near_size
 from qidsql.search_findings import MaskResult, Outcome
 from qidsql.sql.publication import granting_columns, publishing_view
-from qidsql.verbs.searching import Searching
+from qidsql.verbs.searching import Searching, interruptible
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,14 @@ class MaskQuestion:
                 raise UsageError("--exact asks the full table and --epsilon a sample; choose one")
             if not isinstance(self.criterion, (Distinct, Separation)):
                 raise UsageError("a sample says nothing about small classes; leave out --epsilon")
+            if self.policy.entity is not None:
+                raise UsageError("a sample of rows says nothing about entities; leave out --entity or --epsilon")
+
+    @property
+    def plan(self) -> str:
+        """What is going to be done, in words."""
+        how = "implicit-hitting-set, proved" if self.exact else "greedy" if self.sampling.epsilon is None else "sampled"
+        return f"columns to publish without a {forbidden(self.criterion).name}, by {how}"
 
 
 def mask(
@@ -57,7 +65,8 @@ def mask(
     """Which columns to publish so that they do not meet the criterion, measured on the full table.
 
     Greedy unless an exact or a sampled plan was asked for. A stop (budget, lost connection, Ctrl-C) makes the outcome
-    inconclusive: the best plan known to be safe by then, and the bound proved. Applies nothing. Raises UsageError,
+    inconclusive (as does a statement that fails after others were answered): the best plan known to be safe by then,
+    and the bound proved. Applies nothing. Raises UsageError,
     UnknownName, AccessError, StatementError.
     """
     on_stage("reading the catalog")
@@ -65,12 +74,11 @@ def mask(
     on_stage(f"looking for columns without a {question.criterion.name}")
     plan, unfinished = None, ""
     try:
-        plan = _plan(search, question)
+        with interruptible():
+            plan = _plan(search, question)
         unfinished = str(plan.stopped or "")
     except Stopped as stop:
         unfinished = str(stop)
-    except KeyboardInterrupt:
-        unfinished = "interrupted"
     everything, total = search.profiler.everything, sum(search.weights)
     published = plan.published if plan else 0
     measured = None if plan is None or plan.safe is None else plan.profile
