@@ -10,6 +10,7 @@ from rich.text import Text
 from qidsql.measures import decimal
 from qidsql.policy import Policy
 from qidsql.schema import Nulls
+from qidsql.search_findings import SearchWork
 from qidsql.work import Work
 
 
@@ -32,6 +33,12 @@ def roles(policy: Policy) -> str:
         ("--sensitive", policy.sensitive),
     )
     return "".join(f" {option} {shlex.quote(name)}" for option, names in given for name in names)
+
+
+def weights(work: SearchWork) -> str:
+    """The option that gives weights to columns."""
+    given = ",".join(f"{name}={weight}" for name, weight in work.weights.items())
+    return f" --weights {shlex.quote(given)}" if given else ""
 
 
 def column_set(names: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.text import Text
 
 from qidsql.figures import count, percent, ratio
-from qidsql.report.following import column_set, command, criterion, following, roles
+from qidsql.report.following import column_set, command, criterion, following, roles, weights
 from qidsql.report.searching import certificate, facts, foot, head
 from qidsql.search_findings import MaskResult, Outcome
 
@@ -52,7 +52,7 @@ def _steps(result: MaskResult) -> list[tuple[str, str]]:
         return []
     steps = []
     if not result.optimal and result.safe is not False:
-        exact = f"{criterion(policy)} --exact{roles(policy)}"
+        exact = f"{criterion(policy)} --exact{roles(policy)}{weights(work)}"
         steps.append((command("mask", work, exact), "the most that can be published, proved"))
     if result.published and result.safe:
         audit = f"{column_set(result.published)} --k {policy.k}"

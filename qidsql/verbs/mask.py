@@ -87,7 +87,7 @@ def mask(
     names = search.names(published)
     return MaskResult(
         outcome=Outcome.INCONCLUSIVE if unfinished or rows == 0 else Outcome.FINISHED,
-        reason=_reason(plan, len(names), search.profiler.columns, rows),
+        reason=_reason(plan, len(names), search.profiler.columns, rows, all(weight == 1 for weight in search.weights)),
         criterion=forbidden(question.criterion).name,
         algorithm=plan.algorithm.replace(" ", "-") if plan else "none",
         published=names,
@@ -128,7 +128,7 @@ def _script(engine: Engine, search: Searching, question: MaskQuestion, published
     return tuple(statements)
 
 
-def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | None) -> str:
+def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | None, plain: bool) -> str:
     if plan is None:
         return "not searched to the end: no columns are known to be safe"
     if rows == 0:
@@ -142,4 +142,5 @@ def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | 
         return f"{what}, but for a chance of {decimal(plan.certificate.delta)}; not measured on the full table"
     if plan.optimal:
         return f"{what}; proved: no choice publishes more"
-    return f"{what}; another choice might publish {count(plan.gap)} more"
+    more = count(plan.gap) if plain else f"the weight {count(plan.gap)}"
+    return f"{what}; another choice might publish {more} more"
