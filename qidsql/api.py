@@ -1,8 +1,9 @@
 """The Python face of qidsql: the same words as the command line."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from fractions import Fraction
+from pathlib import Path
 
 from qidsql.anonymize_findings import AnonymizeResult
 from qidsql.engines.base import Engine
@@ -10,9 +11,9 @@ from qidsql.engines.connect import connect
 from qidsql.findings import AuditResult, ProfileResult
 from qidsql.impact_findings import ImpactResult
 from qidsql.policy import Policy
-from qidsql.question import asked, column_weights
+from qidsql.question import asked
 from qidsql.question import wanted as wanted_by_name
-from qidsql.search_findings import KeysResult, MaskResult
+from qidsql.search_findings import FoundSet, KeysResult, MaskResult
 from qidsql.suppress_findings import SuppressResult
 from qidsql.verbs.anonymize import AnonymizeQuestion, Method
 from qidsql.verbs.anonymize import anonymize as run_anonymize
@@ -28,6 +29,7 @@ from qidsql.verbs.suppress import SuppressQuestion
 from qidsql.verbs.suppress import method as method_by_name
 from qidsql.verbs.suppress import script as script_by_name
 from qidsql.verbs.suppress import suppress as run_suppress
+from qidsql.weights import column_weights
 
 __all__ = ["anonymize", "audit", "connect", "impact", "keys", "mask", "profile", "suppress"]
 
@@ -106,22 +108,27 @@ def keys(
     rows_at_risk: str | float | Fraction | None = None,
     k: int = 5,
     algorithm: str | None = None,
-    weights: str | Mapping[str, int] | None = None,
+    weights: str | Path | Mapping[str, int] | None = None,
     epsilon: str | float | Fraction | None = None,
     delta: str | float | Fraction | None = None,
     seed: int | None = None,
     verify: bool = True,
     columns: Iterable[str] | str = (),
     exclude: Iterable[str] | str = (),
+    identifiers: Iterable[str] | str = (),
+    sensitive: Iterable[str] | str = (),
     where: str | None = None,
+    entity: str | None = None,
     nulls: str = "equal",
     max_size: int | None = None,
     max_statements: int | None = None,
     max_seconds: float | None = None,
+    on_found: Callable[[FoundSet], None] | None = None,
 ) -> KeysResult:
     """Keys and quasi-identifiers of one table; the options are those of `qidsql keys`.
 
-    `wanted` is "minimum" (the default), "minimal" or "all". Raises QidsqlError's subclasses; a spent budget, a lost
+    `wanted` is "minimum" (the default), "minimal" or "all"; `on_found` is handed each column set as soon as it is known
+    to be in the answer. Raises QidsqlError's subclasses; a spent budget, a lost
     connection and Ctrl-C do not raise but make the outcome inconclusive.
     """
     question = KeysQuestion(
@@ -138,7 +145,10 @@ def keys(
             weights=weights,
             columns=columns,
             exclude=exclude,
+            identifiers=identifiers,
+            sensitive=sensitive,
             where=where,
+            entity=entity,
             nulls=nulls,
             max_size=max_size,
             max_statements=max_statements,
@@ -148,7 +158,7 @@ def keys(
         algorithm=algorithm,
     )
     with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
-        return run_keys(engine, table, question)
+        return run_keys(engine, table, question, on_found=on_found)
 
 
 def mask(
@@ -161,7 +171,7 @@ def mask(
     rows_at_risk: str | float | Fraction | None = None,
     k: int = 5,
     exact: bool = False,
-    weights: str | Mapping[str, int] | None = None,
+    weights: str | Path | Mapping[str, int] | None = None,
     epsilon: str | float | Fraction | None = None,
     delta: str | float | Fraction | None = None,
     seed: int | None = None,
@@ -170,7 +180,10 @@ def mask(
     role: str = "reader",
     columns: Iterable[str] | str = (),
     exclude: Iterable[str] | str = (),
+    identifiers: Iterable[str] | str = (),
+    sensitive: Iterable[str] | str = (),
     where: str | None = None,
+    entity: str | None = None,
     nulls: str = "equal",
     max_statements: int | None = None,
     max_seconds: float | None = None,
@@ -190,7 +203,10 @@ def mask(
             weights=weights,
             columns=columns,
             exclude=exclude,
+            identifiers=identifiers,
+            sensitive=sensitive,
             where=where,
+            entity=entity,
             nulls=nulls,
             max_statements=max_statements,
             max_seconds=max_seconds,

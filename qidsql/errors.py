@@ -9,6 +9,7 @@
     └── Stopped                the work ended early; what is known so far still stands
         ├── BudgetSpent        statements, seconds or size of the budget are used up
         ├── ConnectionLost     the server went away or cancelled the work
+        ├── StatementFailed    the engine could not answer a statement, after it had answered others
         └── Interrupted        Ctrl-C
 
 A driver's own text can hold values of cells and passwords, so it never becomes part of a message.
@@ -75,6 +76,10 @@ class BudgetSpent(Stopped):
 
 class ConnectionLost(Stopped):
     """The server went away, or ended the statement on its own account."""
+
+
+class StatementFailed(Stopped):
+    """The engine could not answer a statement, after it had answered others."""
 
 
 class Interrupted(Stopped):

@@ -12,6 +12,12 @@ class Format(StrEnum):
     json = "json"
 
 
+class SetsFormat(StrEnum):
+    terminal = "terminal"
+    json = "json"
+    jsonl = "jsonl"
+
+
 SourceArgument = Annotated[
     str | None,
     typer.Argument(
@@ -77,7 +83,17 @@ NullsOption = Annotated[
         help="equal: a NULL is one more value, as in GROUP BY; wildcard: it matches anything, as after suppression",
     ),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", case_sensitive=False, help="how the report is written")]
+FORMAT_HELP = "how the report is written; default: as --output FILE ends (.json), else for the terminal"
+SETS_FORMAT_HELP = (
+    "how the report is written; default: as --output FILE ends (.json, .jsonl), else for the terminal. "
+    "jsonl: a line per set as it is found, and one for the result"
+)
+FormatOption = Annotated[
+    Format | None, typer.Option("--format", case_sensitive=False, help=FORMAT_HELP, show_default=False)
+]
+SetsFormatOption = Annotated[
+    SetsFormat | None, typer.Option("--format", case_sensitive=False, help=SETS_FORMAT_HELP, show_default=False)
+]
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="write the report to this file, not to stdout", show_default=False),
@@ -127,7 +143,12 @@ RowsAtRiskOption = Annotated[
 ]
 WeightsOption = Annotated[
     str | None,
-    typer.Option("--weights", metavar="a=3,b=1", help="column weights; default: 1 each", show_default=False),
+    typer.Option(
+        "--weights",
+        metavar="a=3,b=1|FILE",
+        help="column weights, or a .toml file with a table [weights]; default: 1 each",
+        show_default=False,
+    ),
 ]
 EpsilonOption = Annotated[
     str | None,

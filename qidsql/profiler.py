@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent
+from qidsql.errors import BudgetSpent, StatementError, StatementFailed
 from qidsql.figures import plural
 from qidsql.measures import ClassProfile, ClassSizes, MatchSizes, bin_starts
 from qidsql.schema import Nulls, names_of, positions
@@ -47,11 +47,16 @@ class _Meter:
         self.sets = 0
         self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
         self.most = budget.max_statements
+        self.failures_stop = False
         self._engine, self._first = engine, engine.asked
 
     @property
+    def answered(self) -> int:
+        return self._engine.asked - self._first
+
+    @property
     def statements_left(self) -> int:
-        return sys.maxsize if self.most is None else self.most - (self._engine.asked - self._first)
+        return sys.maxsize if self.most is None else self.most - self.answered
 
     def check_time(self) -> None:
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -117,6 +122,10 @@ class TableProfiler:
     def limit_statements(self, most: int) -> None:
         """Allows at most so many statements, those already asked included."""
         self._meter.most = most
+
+    def stop_at_failures(self) -> None:
+        """From now on a statement that fails ends the work like a spent budget, where another was answered before."""
+        self._meter.failures_stop = True
 
     def narrowed(self, names: Sequence[str]) -> "TableProfiler":
         """A profiler over some of the columns, on the same budget, that knows what this one knows of them."""
@@ -320,7 +329,12 @@ class TableProfiler:
         if self._meter.statements_left < len(statements):
             most = self._meter.most or 0
             raise BudgetSpent(f"the budget of {plural(most, 'statement')} (--max-statements) is used up")
-        return self.engine.run_many(statements, self._meter.deadline, keep)
+        try:
+            return self.engine.run_many(statements, self._meter.deadline, keep)
+        except StatementError as error:
+            if self._meter.failures_stop and self._meter.answered:
+                raise StatementFailed(str(error)) from None
+            raise
 
 
 def _parts(masks: Sequence[int], width: int) -> list[Sequence[int]]:

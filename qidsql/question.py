@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypedDict
 
 from qidsql.errors import UsageError
 from qidsql.measures import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.policy import Policy, ratio
+from qidsql.weights import column_weights
 
 DELTA = Fraction(1, 100)
 
@@ -53,7 +55,7 @@ def asked(
     *,
     violates: int | None = None,
     k: int = 5,
-    weights: str | Mapping[str, int] | None = None,
+    weights: str | Path | Mapping[str, int] | None = None,
     epsilon: str | float | Fraction | None = None,
     delta: str | float | Fraction | None = None,
     seed: int | None = None,
@@ -100,16 +102,3 @@ def criterion(
     if len(given) > 1:
         raise UsageError("choose one of --distinct, --separation, --violates and --rows-at-risk")
     return given[0] if given else Key()
-
-
-def column_weights(given: str | Mapping[str, int] | None) -> dict[str, int]:
-    """Column weights as people type them: age=3,zip=2. Raises UsageError."""
-    if not isinstance(given, str):
-        return dict(given or {})
-    found: dict[str, int] = {}
-    for part in given.split(","):
-        name, _, number = part.rpartition("=")
-        if not name.strip() or not number.strip().isdecimal() or int(number) < 1:
-            raise UsageError(f"--weights takes a positive whole number per column, such as age=3,zip=2; got {part}")
-        found[name.strip()] = int(number)
-    return found

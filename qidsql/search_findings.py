@@ -20,6 +20,7 @@ class Outcome(StrEnum):
 class SearchWork(Work):
     """What was searched, and what it took."""
 
+    entities: int | None
     columns: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]  # column and reason
     weights: dict[str, int]  # of the columns that weigh more than 1
@@ -27,6 +28,7 @@ class SearchWork(Work):
     def to_dict(self) -> dict[str, object]:
         return {
             **Work.to_dict(self),
+            "entities": self.entities,
             "columns": list(self.columns),
             "left_out": [{"name": name, "reason": reason} for name, reason in self.left_out],
             "weights": self.weights,

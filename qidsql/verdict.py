@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from qidsql.figures import count, percent, plural, some
+from qidsql.figures import count, percent, plural
 from qidsql.findings import ColumnFinding, Verdict
 from qidsql.measures import ClassProfile, Violates
 from qidsql.policy import Policy
@@ -66,14 +66,13 @@ def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequen
 
 def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, ...]:
     """What the verdict takes for granted, each in a sentence that a person can deny."""
-    apart = [c.name for c in columns if c.role in (Role.DIRECT_IDENTIFIER, Role.EXCLUDED)]
-    sensitive = [c.name for c in columns if c.role is Role.SENSITIVE]
     taken = []
-    if apart:
-        taken.append(f"not published together with the audited columns: {some(apart)}")
-    if sensitive:
+    if any(c.role in (Role.DIRECT_IDENTIFIER, Role.EXCLUDED) for c in columns):
+        taken.append("what is left out is not published together with the audited columns")
+    if any(c.role is Role.SENSITIVE for c in columns):
         taken.append(
-            f"not known outside: {some(sensitive)}; whether a class shares one value of it is not checked (l-diversity)"
+            "sensitive columns are not known outside; whether a class shares one value of them is not checked "
+            "(l-diversity)"
         )
     if policy.entity:
         taken.append(f"{policy.entity} is not published: with it, the rows of an entity could be joined and tell more")

@@ -21,6 +21,7 @@ class Work:
     policy: Policy
     rows: int | None
     statements: int
+    scans: int
     sets_profiled: int
     unfinished: tuple[str, ...]
     notes: tuple[str, ...]
@@ -33,6 +34,7 @@ class Work:
             "policy": self.policy.to_dict(),
             "rows": self.rows,
             "statements": self.statements,
+            "scans": self.scans,
             "sets_profiled": self.sets_profiled,
             "unfinished": list(self.unfinished),
             "notes": list(self.notes),

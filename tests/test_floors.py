@@ -11,7 +11,7 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 FLOORS = [
     ["errors", "version"],
     ["measures", "proportions", "regression", "schema"],
-    ["figures", "policy", "search", "sql"],
+    ["figures", "policy", "search", "sql", "weights"],
     ["engines", "protect", "question", "roles", "work"],
     ["findings", "search_findings"],
     ["anonymize_findings", "impact_findings", "suppress_findings"],

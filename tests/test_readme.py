@@ -15,9 +15,22 @@ def without_seconds(text: str) -> str:
     return re.sub(r"\d+(\.\d+)? s,|DuckDB [\d.]+", "", text).strip()
 
 
+def without_work(text: str) -> str:
+    """The report without what it took: a search may learn to ask less."""
+    return re.sub(r"^\d+ statements?, .*$", "", without_seconds(text), flags=re.MULTILINE)
+
+
 def test_the_report_in_readme_is_the_demos() -> None:
     [block] = re.findall(r"```text\n\$ qidsql audit clinic.*?\n\n(.*?)```", README, flags=re.DOTALL)
     assert without_seconds(block) == without_seconds(qidsql("demo", "--quiet").out)
+
+
+def test_the_other_reports_in_readme_are_those_of_its_commands(tmp_path: Path) -> None:
+    qidsql("demo", "--keep", tmp_path / "clinic.duckdb")
+    blocks = re.findall(r"```text\n\$ qidsql ((?:keys|mask) .*?)\n\n(.*?)```", README, flags=re.DOTALL)
+    assert [arguments.split()[0] for arguments, _ in blocks] == ["keys", "mask"]
+    for arguments, block in blocks:
+        assert without_work(block) == without_work(qidsql(*arguments.split(), cwd=tmp_path).out)
 
 
 COMMANDS = re.findall(r"^  (\w+) ", qidsql("--help").out.split("Commands:")[1].split("\n\n")[0], flags=re.MULTILINE)

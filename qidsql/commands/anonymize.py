@@ -9,7 +9,6 @@ from qidsql.commands.streams import check_output
 from qidsql.options import (
     ColumnOption,
     ExcludeOption,
-    Format,
     FormatOption,
     IdentifierOption,
     IntoOption,
@@ -54,7 +53,7 @@ def run(
     keep_identifiers: SuppressIdentifiersOption = False,
     where: WhereOption = None,
     max_seconds: MaxSecondsOption = None,
-    format: FormatOption = Format.terminal,
+    format: FormatOption = None,
     output: OutputOption = None,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
@@ -69,8 +68,8 @@ def run(
     suppress` needs fewer cells and is always optimal.
     """
     from qidsql.policy import Policy
-    from qidsql.question import column_weights
     from qidsql.verbs.anonymize import AnonymizeQuestion, Method, anonymize
+    from qidsql.weights import column_weights
 
     policy = Policy.read(
         k=k,

@@ -9,7 +9,6 @@ from qidsql.commands.streams import check_output
 from qidsql.options import (
     ColumnOption,
     ExcludeOption,
-    Format,
     FormatOption,
     MaxSecondsOption,
     MaxStatementsOption,
@@ -77,7 +76,7 @@ def run(
     exclude: ExcludeOption = None,
     max_statements: MaxStatementsOption = None,
     max_seconds: MaxSecondsOption = None,
-    format: FormatOption = Format.terminal,
+    format: FormatOption = None,
     output: OutputOption = None,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,

@@ -4,17 +4,27 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import finish, opened, showing_progress, source_and_table
-from qidsql.commands.streams import check_output
+from qidsql.commands.running import (
+    chosen,
+    end,
+    finish,
+    opened,
+    render,
+    showing_progress,
+    source_and_table,
+    write_script,
+)
+from qidsql.commands.streams import check_output, lines, write
 from qidsql.errors import UsageError
 from qidsql.options import (
     ColumnOption,
     DeltaOption,
     DistinctOption,
+    DryRunOption,
+    EntityOption,
     EpsilonOption,
     ExcludeOption,
-    Format,
-    FormatOption,
+    IdentifierOption,
     KOption,
     MaxSecondsOption,
     MaxStatementsOption,
@@ -23,7 +33,10 @@ from qidsql.options import (
     QuietOption,
     RowsAtRiskOption,
     SeedOption,
+    SensitiveOption,
     SeparationOption,
+    SetsFormat,
+    SetsFormatOption,
     ShowSqlOption,
     SnapshotOption,
     SourceArgument,
@@ -39,6 +52,7 @@ EXAMPLES = """\b
 Examples:
   qidsql keys warehouse.duckdb patients
   qidsql keys warehouse.duckdb patients --all --distinct 0.9 --max-size 4
+  qidsql keys warehouse.duckdb patients --all --output keys.jsonl
   qidsql keys postgresql://auditor@db.example.org/clinic public.visits --epsilon 0.001 --delta 0.01
 Exit codes: 0 finished, 2 error, 3 inconclusive"""
 
@@ -70,7 +84,10 @@ def run(
     weights: WeightsOption = None,
     column: ColumnOption = None,
     exclude: ExcludeOption = None,
+    identifier: IdentifierOption = None,
+    sensitive: SensitiveOption = None,
     where: WhereOption = None,
+    entity: EntityOption = None,
     nulls: NullsOption = "equal",
     max_size: Annotated[
         int | None, typer.Option("--max-size", metavar="N", help="largest column set of --all", show_default=False)
@@ -78,10 +95,17 @@ def run(
     max_statements: MaxStatementsOption = None,
     max_seconds: MaxSecondsOption = None,
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", help="column sets shown at most; json has all", min=1)
+        int,
+        typer.Option(
+            "--limit",
+            metavar="N",
+            help="column sets shown at most; --output FILE.jsonl gets all",
+            min=1,
+        ),
     ] = 10,
-    format: FormatOption = Format.terminal,
+    format: SetsFormatOption = None,
     output: OutputOption = None,
+    dry_run: DryRunOption = False,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
@@ -111,7 +135,10 @@ def run(
             weights=weights,
             columns=column,
             exclude=exclude,
+            identifiers=identifier,
+            sensitive=sensitive,
             where=where,
+            entity=entity,
             nulls=nulls,
             max_size=max_size,
             max_statements=max_statements,
@@ -122,7 +149,24 @@ def run(
         shown=limit,
     )
     check_output(output)
+    kind = chosen(format, SetsFormat, output)
     source, table = source_and_table(source, table)
-    with opened(source, workers, snapshot, show_sql) as engine, showing_progress(engine, quiet) as on_stage:
-        result = keys(engine, table, question, on_stage)
-    finish(result, result.outcome, result.reason, format, output, quiet)
+    with opened(source, workers, snapshot, show_sql) as engine:
+        if dry_run:
+            first = engine.rehearsed(lambda: keys(engine, table, question))
+            write_script(engine, first, output, question.plan)
+            return
+        with showing_progress(engine, quiet) as on_stage:
+            if kind != SetsFormat.jsonl:
+                result = keys(engine, table, question, on_stage)
+            else:
+                from qidsql.report import jsonl
+
+                with lines(output) as put_line:
+                    result = keys(engine, table, question, on_stage, lambda found: put_line(jsonl.line(found)))
+                    put_line(jsonl.last(result))
+    if kind != SetsFormat.jsonl:
+        finish(result, result.outcome, result.reason, kind, output, quiet)
+    if output is not None:  # the file has the sets, the screen says what they are
+        write(render(result, SetsFormat.terminal, None), None)
+    end(result.outcome)

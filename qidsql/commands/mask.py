@@ -4,16 +4,18 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import finish, opened, showing_progress, source_and_table
+from qidsql.commands.running import finish, opened, showing_progress, source_and_table, write_script
 from qidsql.commands.streams import check_output
 from qidsql.options import (
     ColumnOption,
     DeltaOption,
     DistinctOption,
+    DryRunOption,
+    EntityOption,
     EpsilonOption,
     ExcludeOption,
-    Format,
     FormatOption,
+    IdentifierOption,
     KOption,
     MaxSecondsOption,
     MaxStatementsOption,
@@ -22,6 +24,7 @@ from qidsql.options import (
     QuietOption,
     RowsAtRiskOption,
     SeedOption,
+    SensitiveOption,
     SeparationOption,
     ShowSqlOption,
     SnapshotOption,
@@ -62,12 +65,16 @@ def run(
     role: Annotated[str, typer.Option("--role", metavar="NAME", help="who is to read it, in the script")] = "reader",
     column: ColumnOption = None,
     exclude: ExcludeOption = None,
+    identifier: IdentifierOption = None,
+    sensitive: SensitiveOption = None,
     where: WhereOption = None,
+    entity: EntityOption = None,
     nulls: NullsOption = "equal",
     max_statements: MaxStatementsOption = None,
     max_seconds: MaxSecondsOption = None,
-    format: FormatOption = Format.terminal,
+    format: FormatOption = None,
     output: OutputOption = None,
+    dry_run: DryRunOption = False,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
@@ -95,7 +102,10 @@ def run(
             weights=weights,
             columns=column,
             exclude=exclude,
+            identifiers=identifier,
+            sensitive=sensitive,
             where=where,
+            entity=entity,
             nulls=nulls,
             max_statements=max_statements,
             max_seconds=max_seconds,
@@ -106,6 +116,11 @@ def run(
     )
     check_output(output)
     source, table = source_and_table(source, table)
-    with opened(source, workers, snapshot, show_sql) as engine, showing_progress(engine, quiet) as on_stage:
-        result = mask(engine, table, question, on_stage)
+    with opened(source, workers, snapshot, show_sql) as engine:
+        if dry_run:
+            first = engine.rehearsed(lambda: mask(engine, table, question))
+            write_script(engine, first, output, question.plan)
+            return
+        with showing_progress(engine, quiet) as on_stage:
+            result = mask(engine, table, question, on_stage)
     finish(result, result.outcome, result.reason, format, output, quiet)

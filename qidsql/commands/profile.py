@@ -9,7 +9,6 @@ from qidsql.commands.streams import check_output
 from qidsql.options import (
     DryRunOption,
     EntityOption,
-    Format,
     FormatOption,
     KOption,
     NullsOption,
@@ -41,7 +40,7 @@ def run(
     where: WhereOption = None,
     entity: EntityOption = None,
     nulls: NullsOption = "equal",
-    format: FormatOption = Format.terminal,
+    format: FormatOption = None,
     output: OutputOption = None,
     dry_run: DryRunOption = False,
     show_sql: ShowSqlOption = False,

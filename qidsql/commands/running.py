@@ -5,7 +5,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,8 +62,8 @@ def showing_progress(engine: "Engine", quiet: bool) -> "AbstractContextManager[C
     return progress(engine, sys.stderr, quiet or sys.stderr is None)
 
 
-def write_script(engine: "Engine", statements: "Sequence[Statement[Any]]", output: Path | None) -> None:
-    """What a dry run writes: the statements that would be asked first."""
+def write_script(engine: "Engine", statements: "Sequence[Statement[Any]]", output: Path | None, plan: str = "") -> None:
+    """What a dry run writes: the plan in words, and the statements that would be asked first."""
     from qidsql.figures import plural
 
     parts = [_sql(engine, statement.purpose, statement.sql) for statement in statements[:PRETTY_STATEMENTS]]
@@ -72,20 +72,41 @@ def write_script(engine: "Engine", statements: "Sequence[Statement[Any]]", outpu
         f"\n-- {plural(len(statements), 'statement')} at least; later ones depend on the answers. "
         f"Nothing was asked but the catalog.\n"
     )
-    write("\n".join(parts) + end, output)
+    head = f"-- Plan: {plan}\n\n" if plan else ""
+    write(head + "\n".join(parts) + end, output)
 
 
-def finish(result: "Result", verdict: str, reason: str, format: Format, output: Path | None, quiet: bool) -> None:
+def finish(
+    result: "Result",
+    verdict: str,
+    reason: str,
+    format: StrEnum | None,
+    output: Path | None,
+    quiet: bool,
+) -> None:
     """Writes the report, and ends with the verdict's exit code. Raises UsageError."""
-    write(render(result, format, output), output)
+    write(render(result, chosen(format, Format, output), output), output)
     if output is not None and not quiet:
         say(f"{verdict}: {reason}")
+    end(verdict)
+
+
+def end(verdict: str) -> None:
+    """Ends the command with the verdict's exit code."""
     raise typer.Exit(ENDS.get(verdict, ExitCode.INCONCLUSIVE))
 
 
-def render(result: "Result", format: Format, output: Path | None) -> str:
+def chosen(format: StrEnum | None, kinds: type[StrEnum], output: Path | None) -> StrEnum:
+    """The format asked for; without one, as the name of the file ends."""
+    if format is not None:
+        return format
+    ending = "" if output is None else output.suffix.lower().removeprefix(".")
+    return next((kind for kind in kinds if kind.value == ending), kinds("terminal"))
+
+
+def render(result: "Result", format: StrEnum, output: Path | None) -> str:
     """The report as text: in colour and in its width for a terminal."""
-    if format is Format.json:
+    if format == Format.json:
         from qidsql.report import json
 
         return json.render(result)

@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -40,10 +42,35 @@ def write(text: str, output: Path | None) -> None:
     try:
         output.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
-        raise UsageError(f"--output {output} cannot be written ({error.strerror})") from None
+        raise _unwritable(output, error) from None
+
+
+@contextmanager
+def lines(output: Path | None) -> Iterator[Callable[[str], None]]:
+    """A function that writes a line at once, into the file or onto stdout. Raises UsageError."""
+    if output is None:
+        yield lambda line: put(line, sys.stdout)
+        return
+    try:
+        file = output.open("wb", buffering=0)  # a line that is written is in the file, come what may
+    except OSError as error:
+        raise _unwritable(output, error) from None
+
+    def put_line(line: str) -> None:
+        try:
+            file.write(line.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            raise _unwritable(output, error) from None
+
+    with file:
+        yield put_line
 
 
 def check_output(output: Path | None) -> None:
     """A path that cannot be written is said before the work, not after it. Raises UsageError."""
     if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
         raise UsageError(f"--output {output} cannot be written: its folder must exist, and it must name a file")
+
+
+def _unwritable(output: Path, error: OSError) -> UsageError:
+    return UsageError(f"--output {output} cannot be written ({error.strerror})")

@@ -9,7 +9,6 @@ from qidsql.commands.streams import check_output
 from qidsql.options import (
     ColumnOption,
     ExcludeOption,
-    Format,
     FormatOption,
     IdentifierOption,
     IntoOption,
@@ -72,7 +71,7 @@ def run(
         bool, typer.Option("--show-values", help="name the values that lose most: cell values in the report")
     ] = False,
     max_seconds: MaxSecondsOption = None,
-    format: FormatOption = Format.terminal,
+    format: FormatOption = None,
     output: OutputOption = None,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
@@ -84,9 +83,9 @@ def run(
     quasi-identifiers are suppressed, other columns copied as they are, direct identifiers left out.
     """
     from qidsql.policy import Policy
-    from qidsql.question import column_weights
     from qidsql.verbs.suppress import SuppressQuestion, script, suppress
     from qidsql.verbs.suppress import method as method_by_name
+    from qidsql.weights import column_weights
 
     question = SuppressQuestion(
         policy=Policy.read(

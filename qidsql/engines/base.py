@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sqlglot import exp
 
@@ -52,8 +52,8 @@ class Engine(ABC):
     """A live source. Close it, or use it in a `with` block.
 
     All sessions of an engine see one and the same state of the data where the engine can promise that (`snapshot`
-    says what holds). `asked` counts the statements put to tables, the catalog's not included; `seconds` is the time
-    they took.
+    says what holds). `asked` counts the statements put to tables, the catalog's not included, `scans` how often these
+    read a table at most; `seconds` is the time they took.
     """
 
     dialect: Dialect
@@ -66,8 +66,10 @@ class Engine(ABC):
     def __init__(self, sessions: Sequence[Session]) -> None:
         self.workers = len(sessions)
         self.asked = 0
+        self.scans = 0
         self.seconds = 0.0
         self.watchers: list[Callable[[Asked], None]] = []
+        self._rehearsal: list[Statement[Any]] | None = None
         self._idle = list(sessions)
         self._busy: set[Session] = set()
         self._lock = threading.Lock()
@@ -129,6 +131,9 @@ class Engine(ABC):
         """
         if self._closed:
             raise SourceError(f"the connection to {self.label} is closed; connect again")
+        if self._rehearsal is not None:
+            self._rehearsal += statements
+            raise BudgetSpent("a rehearsal asks nothing")
         started = time.monotonic()
         futures: list[Future[Answer]] = []
         try:
@@ -153,6 +158,20 @@ class Engine(ABC):
                 if future.done() and not future.cancelled() and future.exception() is None:
                     keep(place, future.result())
         return [future.result() for future in futures]
+
+    def rehearsed(self, work: Callable[[], object]) -> list[Statement[Any]]:
+        """The statements that the work would put to tables first, in one go. They are not asked: to the work its
+        budget is spent. Raises what the work raises besides.
+        """
+        statements: list[Statement[Any]] = []
+        self._rehearsal = statements
+        try:
+            work()
+        except BudgetSpent:
+            pass
+        finally:
+            self._rehearsal = None
+        return statements
 
     @property
     def closed(self) -> bool:
@@ -196,6 +215,7 @@ class Engine(ABC):
         seconds = time.monotonic() - started
         with self._lock:
             self.asked += 1
+            self.scans += statement.scans
             for watch in self.watchers:
                 watch(Asked(statement.sql, statement.purpose, seconds))
         return statement.read(rows)

@@ -5,9 +5,11 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.figures import count, percent, plural, ratio
+from qidsql.question import Wanted
+from qidsql.report.following import column_set, command, criterion, following, roles
 from qidsql.report.searching import certificate, facts, foot, head
 from qidsql.schema import Nulls
-from qidsql.search_findings import FoundSet, KeysResult
+from qidsql.search_findings import FoundSet, KeysResult, Outcome
 
 
 def report(console: Console, result: KeysResult) -> None:
@@ -24,6 +26,7 @@ def report(console: Console, result: KeysResult) -> None:
     console.print(rows)
     _sets(console, result)
     foot(console, result.work)
+    following(console, _steps(result))
 
 
 def _sets(console: Console, result: KeysResult) -> None:
@@ -31,12 +34,14 @@ def _sets(console: Console, result: KeysResult) -> None:
         return
     console.print()
     if len(result.by_size) > 1:
-        sizes = ", ".join(f"{count(number)} of {size}" for size, number in result.by_size.items())
-        console.print(Text(f"Sets by the number of their columns: {sizes}", style="bold"))
+        (least, first), *others = result.by_size.items()
+        counts = [f"{count(number)} of {size}" for size, number in others]
+        smallest = f"{plural(first, 'set')} of {plural(least, 'column')}"
+        console.print(Text(f"By size: {', '.join([smallest, *counts])}", style="bold"))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("")
     table.add_column("Column set", overflow="fold")
-    narrow = console.width < 80
+    narrow = console.width < 80 or result.work.policy.entity is not None  # the ratios are about rows
     k = result.work.policy.k
     wildcard = result.work.policy.nulls == Nulls.WILDCARD
     ratios = ["Separation"] if wildcard else ["Distinct", "Separation"]
@@ -48,7 +53,27 @@ def _sets(console: Console, result: KeysResult) -> None:
     console.print(table)
     hidden = len(result.column_sets) - result.shown
     if hidden > 0:
-        console.print(f"  ... and {plural(hidden, 'more set', 'more sets')} (--limit, or --format json for all)")
+        more = plural(hidden, "more set", "more sets")
+        console.print(f"  ... and {more} (--limit {len(result.column_sets)} shows all, --output FILE.jsonl keeps them)")
+
+
+def _steps(result: KeysResult) -> list[tuple[str, str]]:
+    """What to run next, and what for."""
+    work, policy = result.work, result.work.policy
+    if result.outcome is Outcome.INCONCLUSIVE:
+        return []
+    if not result.column_sets:
+        nearly = " --separation 0.999" if policy.entity is None else f" --violates {policy.k}"
+        if result.impossible and result.criterion == "key":
+            return [(command("keys", work, nearly + roles(policy)), "the fewest columns that nearly tell all apart")]
+        return []
+    steps = []
+    if result.wanted is not Wanted.ALL and result.certificate is None:
+        asked = "" if result.criterion == "key" else criterion(policy)
+        steps.append((command("keys", work, f" --all{asked}{roles(policy)}"), "every minimal set"))
+    steps.append((command("profile", work, column_set(result.column_sets[0].columns)), "the first set's class sizes"))
+    steps.append((command("mask", work, f" --violates {policy.k}{roles(policy)}"), "what can be published"))
+    return steps
 
 
 def _measures(found: FoundSet, narrow: bool) -> list[str]:

@@ -4,8 +4,9 @@ from rich.console import Console
 from rich.text import Text
 
 from qidsql.figures import count, percent, ratio
+from qidsql.report.following import column_set, command, criterion, following, roles, weights
 from qidsql.report.searching import certificate, facts, foot, head
-from qidsql.search_findings import MaskResult
+from qidsql.search_findings import MaskResult, Outcome
 
 
 def report(console: Console, result: MaskResult) -> None:
@@ -24,10 +25,12 @@ def report(console: Console, result: MaskResult) -> None:
         profile, k = result.profile, result.work.policy.k
         classes = "" if profile.wildcard else f": {count(profile.classes)} classes"
         rows.add_row("Published set", f"measured on the full table{classes}")
-        if not profile.wildcard:
+        if not profile.wildcard and not profile.entities:
             rows.add_row("", f"distinct ratio {ratio(profile.distinct_ratio, 6)}")
-        rows.add_row("", f"separation ratio {ratio(profile.separation_ratio, 9)}")
-        risk = f"{count(profile.rows_at_risk)} rows ({percent(profile.share_at_risk)}) below k = {k}"
+        if not profile.entities:
+            rows.add_row("", f"separation ratio {ratio(profile.separation_ratio, 9)}")
+        unit = "entities" if profile.entities else "rows"
+        risk = f"{count(profile.rows_at_risk)} {unit} ({percent(profile.share_at_risk)}) below k = {k}"
         rows.add_row("", f"k-anonymity {count(profile.smallest)}; {risk}")
     console.print(rows)
     if result.script:
@@ -36,5 +39,22 @@ def report(console: Console, result: MaskResult) -> None:
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
     elif result.published and result.work.kind == "file":
+        console.print()
         console.print("A file has no views: publish a copy with the columns above.")
     foot(console, result.work)
+    following(console, _steps(result))
+
+
+def _steps(result: MaskResult) -> list[tuple[str, str]]:
+    """What to run next, and what for."""
+    work, policy = result.work, result.work.policy
+    if result.outcome is Outcome.INCONCLUSIVE:
+        return []
+    steps = []
+    if not result.optimal and result.safe is not False:
+        exact = f"{criterion(policy)} --exact{roles(policy)}{weights(work)}"
+        steps.append((command("mask", work, exact), "the most that can be published, proved"))
+    if result.published and result.safe:
+        audit = f"{column_set(result.published)} --k {policy.k}"
+        steps.append((command("audit", work, audit), "the published columns, audited"))
+    return steps

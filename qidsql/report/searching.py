@@ -24,6 +24,8 @@ def facts(work: SearchWork) -> Table:
     """A grid that begins with what was searched."""
     found = grid()
     rows = "" if work.rows is None else f", {plural(work.rows, 'row')}"
+    if work.entities is not None:
+        rows = f", {plural(work.entities, 'entity', 'entities')} ({work.policy.entity})"
     rows += " that meet --where" if work.policy.where else ""
     found.add_row("Source", f"{work.source}, {work.kind} {work.table}{rows}")
     found.add_row("", f"{work.engine}; {work.snapshot}")
@@ -60,7 +62,7 @@ def foot(console: Console, work: SearchWork, written: str | None = None) -> None
         console.print(line)
     done = "only read" if written is None else f"only {written} was written"
     console.print(
-        f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}, "
+        f"{plural(work.statements, 'statement')}, at most {plural(work.scans, 'scan')}, {seconds(work.seconds)}, "
         f"{plural(work.sets_profiled, 'column set')} profiled; {done}, no cell value left the engine."
     )
 

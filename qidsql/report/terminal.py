@@ -18,6 +18,7 @@ from qidsql.impact_findings import ImpactResult
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
 from qidsql.report import anonymize, impact, keys, mask, suppress
+from qidsql.report.following import column_set, command, roles
 from qidsql.schema import Nulls
 from qidsql.search_findings import KeysResult, MaskResult
 from qidsql.suppress_findings import SuppressResult
@@ -276,34 +277,15 @@ def _foot(console: Console, result: AuditResult) -> None:
 
 def _next(result: AuditResult) -> str:
     """The command that a reader would probably want to run now; empty when there is nothing to add."""
-    source, table, options = (
-        shlex.quote(result.work.source),
-        shlex.quote(result.work.table),
-        _options(result.work.policy),
-    )
+    k = f" --k {result.work.policy.k}"
     recognised = [column.name for column in result.columns if column.recognised]
     worst = next((found for search in result.searches for found in search.column_sets), None)
     if worst is not None:
-        columns = "".join(f" -c {shlex.quote(name)}" for name in worst.columns)
-        return f"qidsql profile {source} {table}{columns}{options}"
+        return command("profile", result.work, column_set(worst.columns) + k)
     if recognised:
         named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)
-        return f"qidsql audit {source} {table}{_roles(result.work.policy)}{named}{options}"
+        return command("audit", result.work, roles(result.work.policy) + named + k)
     return ""
-
-
-def _options(policy: Policy) -> str:
-    """The options that decide what is measured, as typed."""
-    options = f" --k {policy.k}"
-    options += f" --entity {shlex.quote(policy.entity)}" if policy.entity else ""
-    options += f" --nulls {policy.nulls}" if policy.nulls != Nulls.EQUAL else ""
-    return options + (" (and your --where)" if policy.where else "")  # it can hold values, and reports travel
-
-
-def _roles(policy: Policy) -> str:
-    """The options that give roles to columns, as typed."""
-    given = (("--exclude", policy.exclude), ("--identifier", policy.identifiers), ("--sensitive", policy.sensitive))
-    return "".join(f" {option} {shlex.quote(name)}" for option, names in given for name in names)
 
 
 def _hanging(head: Text, body: Text, indent: int) -> Table:

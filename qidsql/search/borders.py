@@ -1,5 +1,6 @@
 """All minimal column sets of any monotone criterion, by its two borders: minimal solutions and maximal failures."""
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import islice
 
@@ -8,7 +9,7 @@ from qidsql.measures import Criterion, Profiler
 from qidsql.search.failing import Failing
 from qidsql.search.hitting_sets import MinimalHittingSets
 from qidsql.search.reduction import Reduced
-from qidsql.search.result import Found, SearchResult, stopped_by
+from qidsql.search.result import Found, SearchResult, Tell, stopped_by, unheard
 
 ALGORITHM = "borders"
 CANDIDATES = 128  # tested in one batch
@@ -23,6 +24,7 @@ def borders(
     max_size: int | None = None,
     hints: Profiler | None = None,
     limit: int = LIMIT,
+    tell: Tell = unheard,
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns, smallest first.
 
@@ -45,7 +47,8 @@ def borders(
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
         reduced = Reduced(profiler, criterion, {everything: whole})
         sample = None if hints is None else reduced.over(hints)
-        search = _Search(profiler, Failing(reduced, criterion, sample), limit)
+        failing = Failing(reduced, criterion, sample)
+        search = _Search(profiler, failing, limit, lambda masks: tell(_found(masks, failing, reduced)))
         search.failing.meeting[(1 << reduced.columns) - 1] = whole  # the columns left out change no class
         if sample is not None:
             search.follow(_hinted(sample, criterion, last))
@@ -54,7 +57,7 @@ def borders(
         stopped = stopped_by(stop)
     if search is None:
         return SearchResult(criterion, ALGORITHM, (), False, 0, stopped)
-    found = [Found(twin, search.failing.meeting[mask]) for mask in search.minimal for twin in reduced.expanded(mask)]
+    found = _found(search.minimal, search.failing, reduced)
     complete = stopped is None and not search.cut
     size = profiler.columns if complete else search.settled
     return SearchResult(criterion, ALGORITHM, tuple(sorted(found, key=_size)), complete, size, stopped)
@@ -66,11 +69,17 @@ class _Search:
     `cut`: there may be larger ones than were searched for.
     """
 
-    def __init__(self, profiler: Profiler, failing: Failing, limit: int) -> None:
+    def __init__(
+        self,
+        profiler: Profiler,
+        failing: Failing,
+        limit: int,
+        tell: Callable[[Sequence[int]], None] = lambda masks: None,
+    ) -> None:
         self.failing = failing
         self.minimal: list[int] = []
         self.settled, self.cut = 0, True
-        self._profiler, self._limit = profiler, limit
+        self._profiler, self._limit, self._tell = profiler, limit, tell
 
     def run(self, last: int) -> None:
         """Finds every minimal solution of at most `last` columns. Raises Stopped."""
@@ -94,7 +103,9 @@ class _Search:
             if not batch:
                 return candidates.cut
             met = self.failing.test(batch)
-            self.minimal += [mask for mask, meets in zip(batch, met, strict=True) if meets]
+            solutions = [mask for mask, meets in zip(batch, met, strict=True) if meets]
+            self.minimal += solutions
+            self._tell(solutions)
             self.failing.grow([mask for mask, meets in zip(batch, met, strict=True) if not meets][:GROWN])
             if len(self.minimal) > self._limit:
                 raise BudgetSpent(f"there are more than {self._limit:,} minimal column sets")
@@ -106,6 +117,11 @@ def _hinted(sample: Profiler, criterion: Criterion, last: int) -> _Search:
     with suppress(BudgetSpent):  # a spent budget shows again at the next question
         search.run(last)
     return search
+
+
+def _found(masks: Sequence[int], failing: Failing, reduced: Reduced) -> list[Found]:
+    """The sets of the whole table that these solutions stand for."""
+    return [Found(twin, failing.meeting[mask]) for mask in masks for twin in reduced.expanded(mask)]
 
 
 def _size(found: Found) -> int:

@@ -8,7 +8,7 @@ from qidsql.errors import BudgetSpent, Stopped
 from qidsql.measures import ClassProfile, Key, Profiler
 from qidsql.search.anchors import Anchors
 from qidsql.search.hitting_sets import MinimalHittingSets
-from qidsql.search.result import Found, SearchResult
+from qidsql.search.result import Found, SearchResult, Tell, unheard
 from qidsql.search.witness import Witnesses
 
 ALGORITHM = "hitting-sets"
@@ -19,7 +19,11 @@ PATIENCE = 1.0  # seconds of looking through candidates for proved keys once the
 
 
 def minimal_keys(
-    profiler: Profiler, witnesses: Witnesses, max_size: int | None = None, limit: int = LIMIT
+    profiler: Profiler,
+    witnesses: Witnesses,
+    max_size: int | None = None,
+    limit: int = LIMIT,
+    tell: Tell = unheard,
 ) -> SearchResult:
     """All minimal keys of at most `max_size` columns, smallest first, the first `limit` of them.
 
@@ -45,6 +49,8 @@ def minimal_keys(
         while settled < last:
             larger = _settle(anchors, profiler, settled + 1)
             settled = settled + 1 if larger else last
+            if tell is not unheard:  # one more walk through the candidates
+                _tell(tell, anchors.masks, settled, limit, profiler, whole)
         listing = MinimalHittingSets(anchors.masks, settled, minimal=True)
         keys = list(islice(listing, limit + 1))
         if len(keys) > limit:
@@ -66,6 +72,13 @@ def _settle(anchors: Anchors, profiler: Profiler, size: int) -> bool:
         if not still_open:
             return candidates.cut
         anchors.learn(still_open, TOGETHER)
+
+
+def _tell(tell: Tell, masks: Sequence[int], size: int, limit: int, profiler: Profiler, whole: ClassProfile) -> None:
+    """Tells the keys of at most so many columns, which are all settled; some were told before."""
+    keys = islice(MinimalHittingSets(masks, size, tick=lambda: profiler.profiles([]), minimal=True), limit)
+    while batch := list(islice(keys, OPEN)):
+        tell(_found(batch, whole))
 
 
 def _smallest(masks: Sequence[int], last: int, limit: int, profiler: Profiler) -> tuple[list[int], int]:

@@ -6,13 +6,17 @@ from itertools import islice
 from qidsql.errors import BudgetSpent, Stopped
 from qidsql.measures import Criterion, Profiler
 from qidsql.schema import positions
-from qidsql.search.result import Found, SearchResult
+from qidsql.search.result import Found, SearchResult, Tell, unheard
 
 CHUNK = 512  # column sets asked at a time; what is found so far survives an early end
 
 
 def levelwise(
-    profiler: Profiler, criterion: Criterion, max_size: int | None = None, max_candidates: int = 20_000
+    profiler: Profiler,
+    criterion: Criterion,
+    max_size: int | None = None,
+    max_candidates: int = 20_000,
+    tell: Tell = unheard,
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns.
 
@@ -29,7 +33,7 @@ def levelwise(
     stopped: Stopped | None = None
     while candidates and done < last and stopped is None:
         try:
-            failing = sift(profiler, criterion, candidates, found)
+            failing = sift(profiler, criterion, candidates, found, tell)
         except Stopped as stop:
             stopped = stop
             break
@@ -43,19 +47,23 @@ def levelwise(
     return SearchResult(criterion, "levelwise", tuple(found), complete, profiler.columns if complete else done, stopped)
 
 
-def sift(profiler: Profiler, criterion: Criterion, masks: Sequence[int], found: list[Found]) -> list[int]:
-    """Appends the column sets that meet the criterion to `found` and returns those that fail.
+def sift(
+    profiler: Profiler, criterion: Criterion, masks: Sequence[int], found: list[Found], tell: Tell = unheard
+) -> list[int]:
+    """Appends the column sets that meet the criterion to `found`, tells them, and returns those that fail.
 
     Asks in chunks: when it raises Stopped, `found` holds what was found by then.
     """
     failing: list[int] = []
     for start in range(0, len(masks), CHUNK):
         chunk = masks[start : start + CHUNK]
+        known = len(found)
         for mask, profile in zip(chunk, profiler.profiles(chunk), strict=True):
             if criterion.met_by(profile):
                 found.append(Found(mask, profile))
             else:
                 failing.append(mask)
+        tell(found[known:])
     return failing
 
 

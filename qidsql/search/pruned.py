@@ -8,7 +8,7 @@ from qidsql.measures import Criterion, Determines, Distinct, Key, Profiler, Samp
 from qidsql.schema import positions
 from qidsql.search.borders import borders
 from qidsql.search.levelwise import sift
-from qidsql.search.result import Certificate, Found, SearchResult
+from qidsql.search.result import Certificate, Found, SearchResult, Tell, unheard
 from qidsql.search.sample_sizes import antichain, sure_ratio
 
 DELTA = Fraction(1, 100)
@@ -24,13 +24,14 @@ def pruned(
     delta: Fraction = DELTA,
     max_size: int | None = None,
     max_candidates: int = 20_000,
+    tell: Tell = unheard,
 ) -> SearchResult:
     """All minimal column sets that meet the criterion, with one sub-table: `iterative` with a single size.
 
     [Motwani & Xu, 3.1 - 3.3: pruning with one sub-table]
     """
     sizes = _sizes(sampler, SHARES[1:]) if size is None else (size,)
-    return _search("pruned", profiler, criterion, sampler, sizes, delta, max_size, max_candidates)
+    return _search("pruned", profiler, criterion, sampler, sizes, delta, max_size, max_candidates, tell)
 
 
 def iterative(
@@ -41,6 +42,7 @@ def iterative(
     delta: Fraction = DELTA,
     max_size: int | None = None,
     max_candidates: int = 20_000,
+    tell: Tell = unheard,
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns.
 
@@ -57,7 +59,7 @@ def iterative(
     searched by `borders`, with the same answer from a fraction of the questions]
     """
     asked = _sizes(sampler, SHARES) if sizes is None else tuple(sizes)
-    return _search("iterative", profiler, criterion, sampler, asked, delta, max_size, max_candidates)
+    return _search("iterative", profiler, criterion, sampler, asked, delta, max_size, max_candidates, tell)
 
 
 def _search(
@@ -69,6 +71,7 @@ def _search(
     delta: Fraction,
     max_size: int | None,
     max_candidates: int,
+    tell: Tell,
 ) -> SearchResult:
     if not isinstance(criterion, (Key, Determines, Separation, Distinct)):
         raise UsageError(f"sub-tables cannot prune the search for a {criterion.name}; use another algorithm")
@@ -89,7 +92,7 @@ def _search(
             border = [found.mask for found in result.found]
     except Stopped as stop:
         return SearchResult(criterion, algorithm, (), False, 0, stop)
-    result = above(profiler, criterion, border, last, max_candidates)
+    result = above(profiler, criterion, border, last, max_candidates, tell)
     whole = proved and result.stopped is None and last == profiler.columns
     certificate = None
     if not proved:
@@ -111,7 +114,12 @@ def _necessary(criterion: Criterion, table: Profiler, size: int, delta: Fraction
 
 
 def above(
-    profiler: Profiler, criterion: Criterion, border: Sequence[int], last: int, max_candidates: int
+    profiler: Profiler,
+    criterion: Criterion,
+    border: Sequence[int],
+    last: int,
+    max_candidates: int,
+    tell: Tell = unheard,
 ) -> SearchResult:
     """The minimal column sets that meet the criterion, of at most `last` columns, when all of them contain a set of
     the border: size by size, upwards from there."""
@@ -128,7 +136,7 @@ def above(
             stopped = BudgetSpent(f"more than {max_candidates:,} column sets of {size} columns would have to be asked")
             break
         try:
-            failing = sift(profiler, criterion, candidates, found)
+            failing = sift(profiler, criterion, candidates, found, tell)
         except Stopped as stop:
             stopped = stop
             break

@@ -1,7 +1,9 @@
 """What every search returns."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 from qidsql.errors import Interrupted, Stopped
 from qidsql.measures import ClassProfile, Criterion
@@ -17,6 +19,13 @@ class Found:
     @property
     def size(self) -> int:
         return self.mask.bit_count()
+
+
+Tell: TypeAlias = Callable[[Sequence[Found]], None]  # is handed sets as soon as they are known to be in the answer
+
+
+def unheard(found: Sequence[Found]) -> None:
+    """Where nobody listens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def agreeing(
         return integer(rows[0][0]), [] if rows[0][1] is None else masks
 
     purpose = f"difference masks of rows that agree on {agree.bit_count()} of {len(columns)} columns"
-    return Statement(sql, purpose, read)
+    return Statement(sql, purpose, read, scans=2)
 
 
 _MARK = re.compile(r'"the part: (\w+)"')

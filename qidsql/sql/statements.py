@@ -23,7 +23,8 @@ class Statement(Generic[Answer]):
     """A question to an engine: its text, what it is for (in words, without values), and how to read the rows.
 
     With `into` the engine writes the rows to that file of its exports, and there is none to read. With `out_of` it
-    reads that file.
+    reads that file. `scans`: how often the table is read,
+    at most.
     """
 
     sql: str
@@ -31,6 +32,7 @@ class Statement(Generic[Answer]):
     read: Callable[[list[Row]], Answer]
     into: Path | None = None
     out_of: Path | None = None
+    scans: int = 1
 
 
 def integer(cell: object) -> int:
@@ -47,9 +49,8 @@ def class_profiles(
     for number, names in enumerate(column_sets):
         columns = ", ".join(_column_text(dialect, source, name) for name in names)
         parts.append(f"{head}{number}{middle}{columns}{tail}")
-    return Statement(
-        "\nUNION ALL\n".join(parts), about("class profile", column_sets), profiles_of_sizes(k, range(len(column_sets)))
-    )
+    read = profiles_of_sizes(k, range(len(column_sets)))
+    return Statement("\nUNION ALL\n".join(parts), about("class profile", column_sets), read, scans=len(parts))
 
 
 def entity_profile(

@@ -35,7 +35,7 @@ from qidsql.measures import (
 from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
 from qidsql.roles import assign_roles, audited_columns, identifies
-from qidsql.schema import Comparison, Nulls, Role, Table, names_of, positions
+from qidsql.schema import Column, Nulls, Role, Table, names_of, positions
 from qidsql.search.borders import borders
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.keys import minimal_keys
@@ -43,7 +43,7 @@ from qidsql.search.levelwise import levelwise
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.statements import Statement
-from qidsql.verbs.searching import table_profiler
+from qidsql.verbs.searching import comparison_notes, table_profiler
 from qidsql.verdict import assumptions, judge
 from qidsql.work import Work
 
@@ -86,7 +86,7 @@ def audit(
     in words what begins. A stop (budget, lost connection, Ctrl-C) ends the work and is said in `unfinished`; what is
     proved by then stands. Raises UsageError, UnknownName, AccessError, StatementError.
     """
-    started, clock, asked = datetime.now(UTC), time.monotonic(), engine.asked
+    started, clock, asked, scans = datetime.now(UTC), time.monotonic(), engine.asked, engine.scans
     on_stage("reading the catalog")
     described = engine.describe(table)
     roles = assign_roles(described, policy)
@@ -127,9 +127,10 @@ def audit(
             policy=policy,
             rows=draft.rows,
             statements=engine.asked - asked,
+            scans=engine.scans - scans,
             sets_profiled=draft.sets_profiled,
             unfinished=tuple(draft.unfinished),
-            notes=described.notes + _notes(described, draft.columns),
+            notes=described.notes + comparison_notes(_measured(described, draft.columns)),
         ),
     )
 
@@ -361,15 +362,6 @@ def _entities(draft: _Draft, policy: Policy) -> int | None:
     return next((finding.profile.rows for finding in draft.columns if finding.profile is not None), None)
 
 
-def _notes(table: Table, findings: Sequence[ColumnFinding]) -> tuple[str, ...]:
+def _measured(table: Table, findings: Sequence[ColumnFinding]) -> list[Column]:
     measured = {finding.name for finding in findings if finding.profile is not None}
-    compared = {
-        Comparison.TEXT: "compared by their text, since the type has no equality of its own, or a looser one",
-        Comparison.BYTES: "compared byte by byte, since the collation merges texts that a reader can tell apart",
-    }
-    notes = []
-    for comparison, words in compared.items():
-        names = [c.name for c in table.columns if c.comparison is comparison and c.name in measured]
-        if names:
-            notes.append(f"{', '.join(names)}: {words}")
-    return tuple(notes)
+    return [column for column in table.columns if column.name in measured]

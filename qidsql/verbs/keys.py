@@ -1,13 +1,13 @@
 """Which column sets are keys or quasi-identifiers: the smallest one, one minimal one, or all of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
 from qidsql.difference_masks import DifferenceMasks
 from qidsql.engines.base import Engine
-from qidsql.errors import Stopped, UsageError
+from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.figures import count, percent, plural, ratio
 from qidsql.measures import (
     ClassProfile,
@@ -29,10 +29,10 @@ from qidsql.search.keys import minimal_keys
 from qidsql.search.levelwise import levelwise
 from qidsql.search.minimum import minimum
 from qidsql.search.pruned import iterative, pruned
-from qidsql.search.result import Found, SearchResult
+from qidsql.search.result import Found, SearchResult, Tell, unheard
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.search_findings import FoundSet, KeysResult, Outcome
-from qidsql.verbs.searching import Searching
+from qidsql.verbs.searching import Searching, interruptible
 
 SHOWN = 10
 HINT_PAIRS = 50_000  # random pairs of rows that tell a search where to look: one statement, for half of the questions
@@ -60,7 +60,7 @@ class KeysQuestion:
                 f"--epsilon finds one small set on a sample, not {WORDS[wanted]}; leave one of the two out"
             )
         if name not in ALGORITHMS:
-            raise UsageError(f"there is no algorithm {name}; choose one of {', '.join(ALGORITHMS)}")
+            raise UnknownName("algorithm", [name], "qidsql keys", ALGORITHMS)
         if ALGORITHMS[name].wanted is not wanted:
             asked = f"finds {WORDS[ALGORITHMS[name].wanted]}"
             raise UsageError(f"the algorithm {name} {asked}, not {WORDS[wanted]}; leave one of the two out")
@@ -73,6 +73,10 @@ class KeysQuestion:
             )
         if (name == "sampled") != (self.sampling.epsilon is not None):
             raise UsageError("--epsilon and the algorithm sampled go together: a sample needs to know how far to err")
+        if self.policy.entity is not None and name in (*SAMPLING, "hitting-sets"):
+            raise UsageError(
+                f"the algorithm {name} compares rows, not entities; with --entity leave out --epsilon and --algorithm"
+            )
         if self.sampling.asked and name not in SAMPLING:
             raise UsageError(f"--delta, --seed and --no-verify are for samples; the algorithm {name} takes none")
         if self.weights and wanted is not Wanted.MINIMUM:
@@ -83,13 +87,20 @@ class KeysQuestion:
             raise UsageError("with --epsilon, --distinct must be 1: the set found has the distinct ratio 1 - epsilon")
 
     @property
+    def plan(self) -> str:
+        """What is going to be done, in words."""
+        name, wanted = self.chosen
+        return f"{WORDS[wanted]} ({self.criterion.name}) by {name}"
+
+    @property
     def chosen(self) -> tuple[str, Wanted]:
         """The algorithm, and what it is to find."""
         if self.algorithm is not None:
             known = ALGORITHMS.get(self.algorithm)
             return self.algorithm, self.wanted or (known.wanted if known else Wanted.MINIMUM)
         if self.wanted is Wanted.ALL:
-            pairs = isinstance(self.criterion, Key) and self.policy.nulls == Nulls.EQUAL
+            plain = self.policy.entity is None and self.policy.nulls == Nulls.EQUAL
+            pairs = isinstance(self.criterion, Key) and plain
             return ("hitting-sets" if pairs else "borders"), Wanted.ALL
         if self.wanted is Wanted.MINIMAL:
             return "greedy-minimal", Wanted.MINIMAL
@@ -97,13 +108,18 @@ class KeysQuestion:
 
 
 def keys(
-    engine: Engine, table: str | None, question: KeysQuestion, on_stage: Callable[[str], None] = lambda stage: None
+    engine: Engine,
+    table: str | None,
+    question: KeysQuestion,
+    on_stage: Callable[[str], None] = lambda stage: None,
+    on_found: Callable[[FoundSet], None] | None = None,
 ) -> KeysResult:
     """The column sets of one table that were asked for, measured on the full table, with what is proved of them.
 
     Unless only a sample is asked, all columns together come first: when they do not meet the criterion, no set does,
-    and no search is needed. A stop (budget, lost connection, Ctrl-C) makes the outcome inconclusive; what is proved by
-    then stands. Raises UsageError, UnknownName, AccessError, StatementError.
+    and no search is needed. `on_found` is handed each set once, as soon as it is known to be in the answer. A stop
+    (budget, lost connection, Ctrl-C, a statement that fails after others were answered) makes the outcome
+    inconclusive; what is proved by then stands. Raises UsageError, UnknownName, AccessError, StatementError.
     """
     on_stage("reading the catalog")
     search = Searching(engine, table, question.policy, question.weights)
@@ -112,23 +128,25 @@ def keys(
     result = SearchResult(question.criterion, name, (), False, 0)
     whole: ClassProfile | None = None
     impossible, unfinished = "", ""
+    telling = None if on_found is None else _Telling(search, question.criterion, on_found)
     try:
-        if name != "sampled":
-            on_stage("profiling all columns together")
-            whole = profiler.profile(profiler.everything)
-            profiler.rows = whole.rows
-            if whole.rows and not question.criterion.met_by(whole):
-                impossible = _impossible(question.criterion, whole)
-        if whole is None or (whole.rows and not impossible):
-            on_stage(f"looking for {WORDS[wanted]} ({question.criterion.name}) by {name}")
-            result = ALGORITHMS[name].run(search, question)
-            unfinished = str(result.stopped or "")
+        with interruptible():
+            if name != "sampled":
+                on_stage("profiling all columns together")
+                whole = profiler.profile(profiler.everything)
+                profiler.rows = whole.rows
+                if whole.rows and not question.criterion.met_by(whole):
+                    impossible = _impossible(question.criterion, whole, question.policy)
+            if whole is None or (whole.rows and not impossible):
+                on_stage(f"looking for {WORDS[wanted]} ({question.criterion.name}) by {name}")
+                result = ALGORITHMS[name].run(search, question, telling.tell if telling else unheard)
+                unfinished = str(result.stopped or "")
     except Stopped as stop:
         unfinished = str(stop)
-    except KeyboardInterrupt:
-        unfinished = "interrupted"
     if impossible:
         result = SearchResult(question.criterion, "profile of all columns", (), True, profiler.columns)
+    if telling:
+        telling.finish(result)
     sets = tuple(_set(found, result, search) for found in sorted(result.found, key=_order))
     rows = whole.rows if whole is not None else next((s.profile.rows for s in sets if s.profile is not None), None)
     empty = rows == 0
@@ -156,7 +174,7 @@ def keys(
 
 # The algorithms by name
 
-Run: TypeAlias = Callable[[Searching, KeysQuestion], SearchResult]
+Run: TypeAlias = Callable[[Searching, KeysQuestion, Tell], SearchResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +183,7 @@ class _Algorithm:
     run: Run
 
 
-def _sampled(search: Searching, question: KeysQuestion) -> SearchResult:
+def _sampled(search: Searching, question: KeysQuestion, tell: Tell) -> SearchResult:
     sampling, criterion = question.sampling, question.criterion
     epsilon, delta = sampling.epsilon or Fraction(0), sampling.delta or DELTA
     sampler = search.sampler(sampling.seed or 0)
@@ -181,45 +199,51 @@ def _sampled(search: Searching, question: KeysQuestion) -> SearchResult:
     return sampled_key(search.profiler, almost, sampler, delta, search.weights, verify=sampling.verify)
 
 
+def _pruned(search: Searching, question: KeysQuestion, tell: Tell) -> SearchResult:
+    sampling, size = question.sampling, question.policy.max_size
+    sampler = search.sampler(sampling.seed or 0)
+    delta = sampling.delta or DELTA
+    return pruned(search.profiler, question.criterion, sampler, delta=delta, max_size=size, tell=tell)
+
+
+def _iterative(search: Searching, question: KeysQuestion, tell: Tell) -> SearchResult:
+    sampling, size = question.sampling, question.policy.max_size
+    sampler = search.sampler(sampling.seed or 0)
+    delta = sampling.delta or DELTA
+    return iterative(search.profiler, question.criterion, sampler, delta=delta, max_size=size, tell=tell)
+
+
 def _witnesses(search: Searching) -> DifferenceMasks | None:
-    """Pairs of rows as witnesses, where agreeing is transitive; else the search rests on profiles alone."""
-    return DifferenceMasks(search.profiler) if search.profiler.nulls is Nulls.EQUAL else None
+    """Pairs of rows as witnesses, where rows are told apart and agreeing is transitive; else profiles must do."""
+    profiler = search.profiler
+    return DifferenceMasks(profiler) if profiler.entity is None and profiler.nulls is Nulls.EQUAL else None
 
 
-def _borders(search: Searching, question: KeysQuestion) -> SearchResult:
+def _borders(search: Searching, question: KeysQuestion, tell: Tell) -> SearchResult:
     profiler, size = search.profiler, question.policy.max_size
     hints = None
     plain = profiler.entity is None and profiler.nulls is Nulls.EQUAL
     if plain and isinstance(question.criterion, Separation):  # the criterion that pairs of rows tell without bias
         hints = search.sampler(0).of_pairs(HINT_PAIRS)
-    return borders(profiler, question.criterion, size, hints)
-
-
-def _pruned(search: Searching, question: KeysQuestion) -> SearchResult:
-    sampling, size = question.sampling, question.policy.max_size
-    sampler = search.sampler(sampling.seed or 0)
-    return pruned(search.profiler, question.criterion, sampler, delta=sampling.delta or DELTA, max_size=size)
-
-
-def _iterative(search: Searching, question: KeysQuestion) -> SearchResult:
-    sampling, size = question.sampling, question.policy.max_size
-    sampler = search.sampler(sampling.seed or 0)
-    return iterative(search.profiler, question.criterion, sampler, delta=sampling.delta or DELTA, max_size=size)
+    return borders(profiler, question.criterion, size, hints, tell=tell)
 
 
 ALGORITHMS: dict[str, _Algorithm] = {
     "implicit-hitting-set": _Algorithm(
-        Wanted.MINIMUM, lambda s, q: minimum(s.profiler, q.criterion, _witnesses(s), s.weights)
+        Wanted.MINIMUM, lambda s, q, tell: minimum(s.profiler, q.criterion, _witnesses(s), s.weights)
     ),
-    "greedy": _Algorithm(Wanted.MINIMUM, lambda s, q: greedy(s.profiler, q.criterion, s.weights)),
-    "naive-greedy": _Algorithm(Wanted.MINIMUM, lambda s, q: naive_greedy(s.profiler, q.criterion, s.weights)),
+    "greedy": _Algorithm(Wanted.MINIMUM, lambda s, q, tell: greedy(s.profiler, q.criterion, s.weights)),
+    "naive-greedy": _Algorithm(Wanted.MINIMUM, lambda s, q, tell: naive_greedy(s.profiler, q.criterion, s.weights)),
     "sampled": _Algorithm(Wanted.MINIMUM, _sampled),
-    "greedy-minimal": _Algorithm(Wanted.MINIMAL, lambda s, q: greedy_minimal(s.profiler, q.criterion)),
+    "greedy-minimal": _Algorithm(Wanted.MINIMAL, lambda s, q, tell: greedy_minimal(s.profiler, q.criterion)),
     "hitting-sets": _Algorithm(
-        Wanted.ALL, lambda s, q: minimal_keys(s.profiler, DifferenceMasks(s.profiler), q.policy.max_size)
+        Wanted.ALL,
+        lambda s, q, tell: minimal_keys(s.profiler, DifferenceMasks(s.profiler), q.policy.max_size, tell=tell),
     ),
     "borders": _Algorithm(Wanted.ALL, _borders),
-    "levelwise": _Algorithm(Wanted.ALL, lambda s, q: levelwise(s.profiler, q.criterion, q.policy.max_size)),
+    "levelwise": _Algorithm(
+        Wanted.ALL, lambda s, q, tell: levelwise(s.profiler, q.criterion, q.policy.max_size, tell=tell)
+    ),
     "pruned": _Algorithm(Wanted.ALL, _pruned),
     "iterative": _Algorithm(Wanted.ALL, _iterative),
 }
@@ -229,6 +253,23 @@ WORDS = {
     Wanted.MINIMAL: "one minimal set",
     Wanted.ALL: "all minimal sets",
 }
+
+
+class _Telling:
+    """Hands on each set once, as the search comes upon it, and at the end what it did not come to tell."""
+
+    def __init__(self, search: Searching, criterion: Criterion, on_found: Callable[[FoundSet], None]) -> None:
+        self._search, self._criterion, self._on_found = search, criterion, on_found
+        self._told: set[int] = set()
+
+    def tell(self, found: Sequence[Found]) -> None:
+        self.finish(SearchResult(self._criterion, "", tuple(found), False, 0))
+
+    def finish(self, result: SearchResult) -> None:
+        new = [found for found in result.found if found.mask not in self._told]
+        self._told.update(found.mask for found in new)
+        for found in new:
+            self._on_found(_set(found, result, self._search))
 
 
 # The answer in words
@@ -252,8 +293,10 @@ def _nothing(policy: Policy) -> str:
     return f"there is nothing to search: {which}"
 
 
-def _impossible(criterion: Criterion, whole: ClassProfile) -> str:
+def _impossible(criterion: Criterion, whole: ClassProfile, policy: Policy) -> str:
     """Why no column set meets the criterion: all columns together do not."""
+    if isinstance(criterion, Key) and policy.entity is not None:
+        return f"no key exists: some entities ({policy.entity}) share all their values with another"
     if isinstance(criterion, Key):
         if whole.wildcard:
             return f"no key exists: {count(whole.duplicate_rows)} rows match another in all columns searched"

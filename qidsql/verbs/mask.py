@@ -14,7 +14,7 @@ from qidsql.schema import TableName
 from qidsql.search.sample_sizes import antichain, near_size
 from qidsql.search_findings import MaskResult, Outcome
 from qidsql.sql.publication import granting_columns, publishing_view
-from qidsql.verbs.searching import Searching
+from qidsql.verbs.searching import Searching, interruptible
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,14 @@ class MaskQuestion:
                 raise UsageError("--exact asks the full table and --epsilon a sample; choose one")
             if not isinstance(self.criterion, (Distinct, Separation)):
                 raise UsageError("a sample says nothing about small classes; leave out --epsilon")
+            if self.policy.entity is not None:
+                raise UsageError("a sample of rows says nothing about entities; leave out --entity or --epsilon")
+
+    @property
+    def plan(self) -> str:
+        """What is going to be done, in words."""
+        how = "implicit-hitting-set, proved" if self.exact else "greedy" if self.sampling.epsilon is None else "sampled"
+        return f"columns to publish without a {forbidden(self.criterion).name}, by {how}"
 
 
 def mask(
@@ -57,7 +65,8 @@ def mask(
     """Which columns to publish so that they do not meet the criterion, measured on the full table.
 
     Greedy unless an exact or a sampled plan was asked for. A stop (budget, lost connection, Ctrl-C) makes the outcome
-    inconclusive: the best plan known to be safe by then, and the bound proved. Applies nothing. Raises UsageError,
+    inconclusive (as does a statement that fails after others were answered): the best plan known to be safe by then,
+    and the bound proved. Applies nothing. Raises UsageError,
     UnknownName, AccessError, StatementError.
     """
     on_stage("reading the catalog")
@@ -65,12 +74,11 @@ def mask(
     on_stage(f"looking for columns without a {question.criterion.name}")
     plan, unfinished = None, ""
     try:
-        plan = _plan(search, question)
+        with interruptible():
+            plan = _plan(search, question)
         unfinished = str(plan.stopped or "")
     except Stopped as stop:
         unfinished = str(stop)
-    except KeyboardInterrupt:
-        unfinished = "interrupted"
     everything, total = search.profiler.everything, sum(search.weights)
     published = plan.published if plan else 0
     measured = None if plan is None or plan.safe is None else plan.profile
@@ -79,7 +87,7 @@ def mask(
     names = search.names(published)
     return MaskResult(
         outcome=Outcome.INCONCLUSIVE if unfinished or rows == 0 else Outcome.FINISHED,
-        reason=_reason(plan, len(names), search.profiler.columns, rows),
+        reason=_reason(plan, len(names), search.profiler.columns, rows, all(weight == 1 for weight in search.weights)),
         criterion=forbidden(question.criterion).name,
         algorithm=plan.algorithm.replace(" ", "-") if plan else "none",
         published=names,
@@ -120,7 +128,7 @@ def _script(engine: Engine, search: Searching, question: MaskQuestion, published
     return tuple(statements)
 
 
-def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | None) -> str:
+def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | None, plain: bool) -> str:
     if plan is None:
         return "not searched to the end: no columns are known to be safe"
     if rows == 0:
@@ -134,4 +142,5 @@ def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | 
         return f"{what}, but for a chance of {decimal(plan.certificate.delta)}; not measured on the full table"
     if plan.optimal:
         return f"{what}; proved: no choice publishes more"
-    return f"{what}; another choice might publish {count(plan.gap)} more"
+    more = count(plan.gap) if plain else f"the weight {count(plan.gap)}"
+    return f"{what}; another choice might publish {more} more"

@@ -1,16 +1,20 @@
 """What the commands that search do alike: a table's columns as a profiler and a sampler, the account of the work."""
 
+import signal
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import FrameType
 
 from qidsql.engines.base import Engine
-from qidsql.errors import UsageError
+from qidsql.errors import Interrupted, UsageError
 from qidsql.policy import Policy
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.roles import assign_roles, audited_columns
 from qidsql.sampler import TableSampler
-from qidsql.schema import Column, Nulls, Role, Table, names_of
+from qidsql.schema import Column, Comparison, Nulls, Role, Table, names_of
 from qidsql.search_findings import SearchWork
 from qidsql.sql.relation import relation
 
@@ -30,6 +34,42 @@ def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], poli
     )
 
 
+COMPARED = {
+    Comparison.TEXT: "compared by their text, since the type has no equality of its own, or a looser one",
+    Comparison.BYTES: "compared byte by byte, since the collation merges texts that a reader can tell apart",
+}
+
+
+def comparison_notes(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Which columns are not compared by the engine's own equality, and how instead, in words."""
+    by_kind = {words: [c.name for c in columns if c.comparison is kind] for kind, words in COMPARED.items()}
+    return tuple(f"{', '.join(names)}: {words}" for words, names in by_kind.items() if names)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises Interrupted while the block runs, also between two statements: a search keeps what it knows.
+
+    So do the other signals that end a command. Outside the main thread nothing changes.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Interrupted("interrupted")
+
+    ends = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}  # Windows has no SIGHUP
+    if threading.current_thread() is threading.main_thread():
+        ours = [kind for kind in ends if signal.getsignal(kind) is signal.default_int_handler]
+    else:
+        ours = []
+    try:
+        for kind in ours:
+            signal.signal(kind, stop)
+        yield
+    finally:
+        for kind in ours:
+            signal.signal(kind, signal.default_int_handler)
+
+
 class Searching:
     """One search of one table. Reads the catalog when it is made, and asks no statement by itself.
 
@@ -37,13 +77,15 @@ class Searching:
     """
 
     def __init__(self, engine: Engine, table: str | None, policy: Policy, weights: Mapping[str, int]) -> None:
-        self._started, self._clock, self._asked = datetime.now(UTC), time.monotonic(), engine.asked
+        self._started, self._clock = datetime.now(UTC), time.monotonic()
+        self._asked, self._scans = engine.asked, engine.scans
         self._engine, self._policy = engine, policy
         self.table = engine.describe(table)
         self.roles = roles = assign_roles(self.table, policy)
         self._columns = audited_columns(self.table, roles)
         self._left_out = tuple((n, reason) for n, (role, reason) in roles.items() if role is not Role.QUASI_IDENTIFIER)
         self.profiler = table_profiler(engine, self.table, self._columns, policy)
+        self.profiler.stop_at_failures()
         self.weights = self._weights(weights)
 
     def names(self, mask: int) -> tuple[str, ...]:
@@ -53,7 +95,8 @@ class Searching:
         return TableSampler(self.profiler, self.table, self._columns, seed, self._policy.where)
 
     def work(self, rows: int | None, unfinished: Sequence[str]) -> SearchWork:
-        """What it took, up to now."""
+        """What it took, up to now. `rows` are those of a profile: with an entity, distinct entities."""
+        entities = self._policy.entity is not None
         return SearchWork(
             source=self._engine.label,
             engine=self._engine.version,
@@ -63,14 +106,16 @@ class Searching:
             started=self._started,
             seconds=time.monotonic() - self._clock,
             policy=self._policy,
-            rows=rows,
+            rows=None if entities else rows,
+            entities=rows if entities else None,
             columns=self.profiler.names,
             left_out=self._left_out,
             weights={n: w for n, w in zip(self.profiler.names, self.weights, strict=True) if w != 1},
             statements=self._engine.asked - self._asked,
+            scans=self._engine.scans - self._scans,
             sets_profiled=self.profiler.sets,
             unfinished=tuple(unfinished),
-            notes=self.table.notes,
+            notes=self.table.notes + comparison_notes(self._columns),
         )
 
     def _weights(self, given: Mapping[str, int]) -> tuple[int, ...]:
