@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from qidsql.engines.base import Engine
@@ -10,9 +11,9 @@ from qidsql.policy import Policy
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.roles import assign_roles, audited_columns
 from qidsql.sampler import TableSampler
-from qidsql.schema import Column, Nulls, Role, Table, names_of
+from qidsql.schema import Column, Comparison, Nulls, Role, Table, names_of
 from qidsql.search_findings import SearchWork
-from qidsql.sql.relation import relation
+from qidsql.sql.relation import Relation, relation
 
 
 def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], policy: Policy) -> TableProfiler:
@@ -51,6 +52,11 @@ class Searching:
 
     def sampler(self, seed: int) -> TableSampler:
         return TableSampler(self.profiler, self.table, self._columns, seed, self._policy.where)
+
+    def with_column(self, name: str) -> Relation:
+        """The same rows with one column more, as it is. Raises UnknownName."""
+        column = replace(self.table.column(name), comparison=Comparison.VALUE)
+        return relation(self._engine.dialect, self.table, (*self._columns, column), self._policy.where)
 
     def work(self, rows: int | None, unfinished: Sequence[str]) -> SearchWork:
         """What it took, up to now."""
