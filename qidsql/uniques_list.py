@@ -71,7 +71,7 @@ class UniquesList:
 
     Columns of the file: record (the number of the row pattern, from 1), rows (how many it stands for), key (where keys
     are given; then a line for each row), size, columns (a list of names; JSON text in a csv file), values (the same,
-    where wanted).
+    where wanted). The lines are in no order.
     """
 
     def __init__(self, patterns: RowPatterns, path: Path) -> None:

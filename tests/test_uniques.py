@@ -2,6 +2,10 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +21,7 @@ from qidsql.report import terminal
 from qidsql.search_findings import Outcome
 from qidsql.uniques_findings import ScoreKind, UniquesResult
 from qidsql.verbs.uniques import UniquesQuestion, uniques
-from tests.commandline import qidsql, refused
+from tests.commandline import command, environment, qidsql, refused
 from tests.protect.test_minimal_uniques import minimal_unsafe
 from tests.stores import DuckDBStore, Store
 
@@ -78,6 +82,26 @@ def test_adult_with_all_columns(shared: Path) -> None:
     assert result.by_smallest == {1: 15340, 2: 16882, 3: 289, 4: 3}
 
 
+@pytest.mark.skipif(not FULL, reason="takes long: QIDSQL_TEST_FULL=1")
+@pytest.mark.parametrize("max_size", [None, 3])
+def test_wilson(shared: Path, tmp_path: Path, max_size: int | None) -> None:
+    """His shape, generated: counts by brute force over all 2^19 - 1 column sets, written apart from qidsql."""
+    oracle = json.loads((shared / "wilson_oracle.json").read_text())
+    table = tmp_path / "wilson.parquet"
+    maker = shared.parent / "bench" / "make_tables.py"
+    subprocess.run([sys.executable, str(maker), str(tmp_path), "wilson"], check=True, capture_output=True)
+    result = house.uniques(str(table), max_size=max_size, into=tmp_path / "list.parquet")
+    by_size = {int(size): n for size, n in oracle["minucs_by_size"].items() if int(size) <= (max_size or 19)}
+    assert result.by_size == by_size
+    assert result.combinations == result.listed == sum(by_size.values())
+    assert result.algorithm == ("sets" if max_size else "pairs")
+    if max_size is None:
+        assert result.rows_at_risk == oracle["rows_with_minuc"]
+        assert {each.name: each.combinations for each in result.by_column} == oracle["minuc_memberships_by_column"]
+    listed_sizes = duckdb.sql(f"SELECT size, COUNT(*) FROM '{tmp_path}/list.parquet' GROUP BY size").fetchall()
+    assert dict(listed_sizes) == by_size
+
+
 NAMES = ['we"ird', "c1", "pattern", "size", "; DROP TABLE example", "ünïcode"]
 ROWS = [
     (i % 5, i % 3 or None, (i * i) % 7, None if i % 11 == 0 else i % 2, i // 20, "x" if i % 13 else None)
@@ -102,7 +126,8 @@ def test_hostile_names_and_nulls(store: Store, k: int, nulls: str) -> None:
 
 
 def listed(path: Path) -> list[tuple[object, ...]]:
-    return duckdb.sql(f"SELECT * FROM '{path}'").fetchall()
+    """The lines of a list, sorted by record, size and columns."""
+    return duckdb.sql(f"SELECT * FROM '{path}' ORDER BY record, size, columns").fetchall()
 
 
 LISTED_ROWS = [("p1", 1, 10, "x"), ("p2", 1, 10, "y"), ("p3", 2, 10, "y"), ("p4", 2, 20, None)]
@@ -115,10 +140,10 @@ def test_the_list_with_keys_and_values(store: Store, tmp_path: Path) -> None:
     expected = [
         (1, 1, "p1", 1, ["job"], ["x"]),
         (2, 1, "p2", 2, ["age", "job"], ["1", "y"]),
-        (3, 1, "p3", 2, ["age", "zip"], ["2", "10"]),
         (3, 1, "p3", 2, ["age", "job"], ["2", "y"]),
-        (4, 1, "p4", 1, ["zip"], ["20"]),
+        (3, 1, "p3", 2, ["age", "zip"], ["2", "10"]),
         (4, 1, "p4", 1, ["job"], [None]),
+        (4, 1, "p4", 1, ["zip"], ["20"]),
     ]
     for name in ("list.parquet", "list.csv"):
         with store.connect() as engine:
@@ -242,6 +267,35 @@ def test_a_spent_budget_is_never_finished(duckdb_store: DuckDBStore) -> None:
     assert result.outcome is Outcome.INCONCLUSIVE and not result.complete
     assert "--max-seconds" in result.work.unfinished[0]
     assert result.algorithm == "none" or "rows, on any column set" in terminal.render(result)
+
+
+@pytest.mark.parametrize("wait", [0, 2], ids=["while rows are coded", "while records are compared"])
+def test_interrupted_it_leaves_nothing_behind(tmp_path: Path, wait: int) -> None:
+    scratch, table, into = tmp_path / "scratch", tmp_path / "large.parquet", tmp_path / "list.parquet"
+    scratch.mkdir()
+    columns = ", ".join(f"(hash(i * 22 + {c}) // 64) % 4 AS c{c}" for c in range(22))
+    duckdb.sql(f"SELECT {columns} FROM range(30000) AS r(i)").write_parquet(str(table))
+    process = subprocess.Popen(
+        command("uniques", table, "--show-sql", "--into", into),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment({"TMPDIR": str(scratch)}),
+        text=True,
+    )
+    assert process.stderr
+    for line in process.stderr:
+        if line.startswith("-- row patterns"):
+            break
+    time.sleep(wait)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert out.startswith("INCONCLUSIVE")
+    assert "interrupted" in out
+    assert "the list was not written" in " ".join(out.split())
+    assert "Traceback" not in err
+    assert list(scratch.iterdir()) == []
+    assert {each.name for each in tmp_path.iterdir()} == {"scratch", "large.parquet"}
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def uniques(
     except KeyboardInterrupt:
         run.unfinished = "interrupted"
     if run.unfinished and question.into is not None:
-        run.unfinished += f"; {question.into} was not written"
+        run.unfinished += "; the list was not written"
     return _result(search, question, run)
 
 

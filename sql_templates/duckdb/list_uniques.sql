@@ -1,5 +1,5 @@
 -- The list of minimal unsafe combinations: a line for every row that one belongs to where keys are known, else one for
--- every row pattern. Records are numbered from 1.
+-- every row pattern. Records are numbered from 1. The lines are in no order: millions of them are not held to be sorted.
 -- Parameters: :columns  record, rows, key, size, columns, values: those wanted
 WITH sets AS (
   SELECT
@@ -14,4 +14,3 @@ SELECT uniques.pattern + 1 AS record, :columns
 FROM uniques
 JOIN patterns ON patterns.pattern = uniques.pattern
 JOIN sets ON sets.set_number = uniques.set_number
-ORDER BY uniques.pattern, sets.size, sets.set_number
