@@ -93,7 +93,10 @@ class MinimalUniques:
                 yield found
         else:
             sets = UniquesBySets(records, k, self.largest, self._check)
-            for numbers, mask in sets:
-                progress.size = sets.complete_to_size
-                yield numbers, mask
+            try:
+                for numbers, mask in sets:
+                    progress.size = sets.complete_to_size
+                    yield numbers, mask
+            finally:
+                progress.size = sets.complete_to_size  # also where the last sets looked at had nothing
         progress.rows, progress.size = records.rows, self.largest

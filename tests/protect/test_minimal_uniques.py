@@ -1,7 +1,7 @@
 """Minimal unsafe combinations against their definition, tried on every row and column set, in both ways."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import factorial
 from random import Random
@@ -139,6 +139,22 @@ def test_the_search_stops_when_it_is_told_to() -> None:
     for way in ("pairs", "sets"):
         with pytest.raises(BudgetSpent):
             list(MinimalUniques(records, 2, check=stop, way=way))
+
+
+def test_a_stopped_search_knows_the_sizes_it_has_done() -> None:
+    """Five columns: the sixth set is the first of size 2, the sixteenth the first of size 3."""
+    _, records = records_of([tuple(row >> place & 1 for place in range(5)) for row in range(32)], 5)
+    for asked, size in ((5, 0), (6, 1), (15, 1), (16, 2), (25, 2)):
+        left = iter(range(asked - 1))
+
+        def check(left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise BudgetSpent("enough")
+
+        found = MinimalUniques(records, 2, check=check, way="sets")
+        with pytest.raises(BudgetSpent):
+            list(found)
+        assert (found.progress.size, found.progress.rows) == (size, 0)
 
 
 def counts_of(rows: Rows, columns: int, k: int, way: str) -> UniqueCounts:
