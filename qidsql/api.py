@@ -10,11 +10,12 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.findings import AuditResult, ProfileResult
 from qidsql.impact_findings import ImpactResult
-from qidsql.policy import Policy
+from qidsql.policy import Policy, ratio
 from qidsql.question import asked
 from qidsql.question import wanted as wanted_by_name
 from qidsql.search_findings import FoundSet, KeysResult, MaskResult
 from qidsql.suppress_findings import SuppressResult
+from qidsql.uniques_findings import UniquesResult, score_kind
 from qidsql.verbs.anonymize import AnonymizeQuestion, Method
 from qidsql.verbs.anonymize import anonymize as run_anonymize
 from qidsql.verbs.audit import audit as run_audit
@@ -29,9 +30,11 @@ from qidsql.verbs.suppress import SuppressQuestion
 from qidsql.verbs.suppress import method as method_by_name
 from qidsql.verbs.suppress import script as script_by_name
 from qidsql.verbs.suppress import suppress as run_suppress
+from qidsql.verbs.uniques import UniquesQuestion
+from qidsql.verbs.uniques import uniques as run_uniques
 from qidsql.weights import column_weights
 
-__all__ = ["anonymize", "audit", "connect", "impact", "keys", "mask", "profile", "suppress"]
+__all__ = ["anonymize", "audit", "connect", "impact", "keys", "mask", "profile", "suppress", "uniques"]
 
 
 def audit(
@@ -334,3 +337,48 @@ def suppress(
     opened = nullcontext(source) if isinstance(source, Engine) else connect(source, writable=into is not None)
     with opened as engine:
         return run_suppress(engine, table, question)
+
+
+def uniques(
+    source: str | Engine | None = None,
+    table: str | None = None,
+    *,
+    k: int = 2,
+    scores: str | None = None,
+    sampling_fraction: str | float | Fraction | None = None,
+    columns: Iterable[str] | str = (),
+    exclude: Iterable[str] | str = (),
+    where: str | None = None,
+    nulls: str = "equal",
+    max_size: int | None = None,
+    max_seconds: float | None = None,
+    limit: int = 10,
+    key: str | None = None,
+    into: str | Path | None = None,
+    replace: bool = False,
+    show_values: bool = False,
+) -> UniquesResult:
+    """The minimal unsafe combinations of one table; the options are those of `qidsql uniques`.
+
+    Raises QidsqlError's subclasses; a spent budget and Ctrl-C do not raise but make the outcome inconclusive.
+    """
+    question = UniquesQuestion(
+        Policy.read(
+            k=k,
+            columns=columns,
+            exclude=exclude,
+            where=where,
+            nulls=nulls,
+            max_size=max_size,
+            max_seconds=max_seconds,
+        ),
+        scores=score_kind(scores),
+        fraction=ratio(sampling_fraction, "sampling-fraction"),
+        shown=limit,
+        key=key,
+        into=None if into is None else Path(into),
+        replace=replace,
+        show_values=show_values,
+    )
+    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+        return run_uniques(engine, table, question)

@@ -119,6 +119,10 @@ class TableProfiler:
         """When the time is up, as `time.monotonic` tells it."""
         return self._meter.deadline
 
+    def check_time(self) -> None:
+        """Raises BudgetSpent when the time is up."""
+        self._meter.check_time()
+
     def limit_statements(self, most: int) -> None:
         """Allows at most so many statements, those already asked included."""
         self._meter.most = most

@@ -5,7 +5,7 @@ order. The engine makes the codes, they are streamed to the workbench's file, an
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sqlglot import exp
 
@@ -13,6 +13,9 @@ from qidsql.engines.duckdb_workbench import Workbench, exported
 from qidsql.profiler import TableProfiler
 from qidsql.sql.row_patterns import row_patterns
 from qidsql.sql.statements import Statement, integer
+
+if TYPE_CHECKING:
+    from qidsql.protect.records import Records
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,19 @@ class RowPatterns:
         finally:
             path.unlink(missing_ok=True)
         return cls(bench, names, integer(rows), integer(patterns), tuple(integer(each) for each in values))
+
+    def records(self) -> "Records":
+        """The codes and sizes as arrays, column by column. Raises StatementError, Interrupted."""
+        from qidsql.protect.records import Records, narrow
+
+        columns = ["size", *(f"c{place}" for place in range(len(self.names)))]
+        sizes, *codes = (
+            self.bench.numbers("pattern_codes", "reading of codes", column=exp.alias_(exp.column(column), "code"))[
+                "code"
+            ]
+            for column in columns
+        )
+        return Records(tuple(narrow(each) for each in codes), sizes)
 
     def close(self) -> None:
         self.bench.close()

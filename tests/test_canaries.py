@@ -117,6 +117,8 @@ RUNS = [
     ["audit", "--dry-run"],
     ["audit", "--max-statements", "2"],
     ["profile", "--show-sql", "--format", "json"],
+    ["uniques", "--show-sql", "--max-size", "2"],
+    ["uniques", "--format", "json", "-c", "grp", "--scores", "suda", "--nulls", "wildcard"],
 ]
 
 

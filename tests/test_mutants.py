@@ -21,7 +21,7 @@ from qidsql.sql import templates
 from qidsql.sql.difference import _frame, agreeing
 from qidsql.sql.pairs import pair_masks
 from qidsql.sql.relation import Relation, relation
-from qidsql.sql.row_patterns import row_patterns
+from qidsql.sql.row_patterns import coded_rows, column_values, row_patterns
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import (
     Row,
@@ -120,6 +120,15 @@ def counted(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return (None, row[1] if sum(other[1] == row[1] for other in others) >= 3 else None)
 
 
+def keyed_codes_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    query = coded_rows(engine.dialect, source, BOTH, "id")
+    return Statement(query, "coded rows", lambda rows: sorted(map(str, rows)))
+
+
+def values_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    return Statement(column_values(engine.dialect, source, BOTH), "values", lambda rows: sorted(map(str, rows)))
+
+
 QUESTIONS: dict[str, tuple[Question, object]] = {
     **impact_mutants.questions(ROWS),
     "masks": (
@@ -159,6 +168,14 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
     "matching": (
         lambda e, s: matching_profile(e.dialect, s, BOTH, K, Domain(4, {"a": 5, "b": 2}, {"a": 3, "b": 2})),
         [matching_profile_of(AB, K)],
+    ),
+    "keyed codes": (
+        keyed_codes_of_a_and_b,
+        sorted(str((str(number), a and " xyz".index(a), b)) for number, (a, b, _) in enumerate(ROWS)),
+    ),
+    "values": (
+        values_of_a_and_b,
+        sorted(map(str, [(0, 1, "x"), (0, 2, "y"), (0, 3, "z"), (1, 1, "1"), (1, 2, "2")])),
     ),
     "counts": (lambda e, s: column_counts(e.dialect, s, BOTH), (13, (5, 2))),
     "by plan": (
@@ -328,6 +345,23 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("COUNT(*) AS size", "COUNT(DISTINCT 1) AS size"),
             ("GROUP BY :columns", "GROUP BY :columns HAVING COUNT(*) > 1"),
             ("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n"),
+        ],
+    ),
+    "coded_rows": (
+        "keyed codes",
+        [
+            (":key AS key_text", "LOWER(:key) || 'x' AS key_text"),
+            ("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n"),
+        ],
+    ),
+    "column_values": (
+        "values",
+        [
+            (":number AS place", ":number + 1 AS place"),
+            ("ORDER BY value", "ORDER BY value DESC"),
+            ("SELECT DISTINCT", "SELECT"),
+            ("WHERE :column IS NOT NULL", ""),
+            ("CAST(value AS VARCHAR)", "CAST(value || 'x' AS VARCHAR)"),
         ],
     ),
     "dictionary": (

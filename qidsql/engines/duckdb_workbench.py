@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 from sqlglot import exp
@@ -11,6 +12,9 @@ from sqlglot import exp
 from qidsql.engines.duckdb import DuckDBEngine
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.templates import Filling, fill
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MEMORY_LIMIT = "1GB"  # what does not fit is spilled into the private folder
 
@@ -43,6 +47,26 @@ class Workbench(DuckDBEngine):
         """The rows of a template of the folder `duckdb`. Raises Stopped, StatementError."""
         sql = self.dialect.render(fill(f"duckdb/{template}", **holes))
         return self.run(Statement(sql, purpose, lambda rows: rows), deadline)
+
+    def numbers(self, template: str, purpose: str, **holes: Filling) -> "dict[str, NDArray[Any]]":
+        """The same as arrays, by the names of the columns, none of which may hold a NULL. Raises as `ask`."""
+        sql = self.dialect.render(fill(f"duckdb/{template}", **holes))
+        try:
+            with self._connection.cursor() as cursor:
+                return cursor.execute(sql).fetchnumpy()
+        except (duckdb.Error, RuntimeError) as error:
+            raise self.translate(error, purpose) from None
+
+    def add(self, table: str, purpose: str, **columns: "NDArray[Any]") -> None:
+        """Adds rows to one of its tables, given column by column. Raises as `ask`."""
+        rows = exp.select(*(exp.column(name) for name in columns)).from_("block")
+        insert = exp.insert(rows, exp.to_table(table), columns=list(columns))
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.register("block", columns)
+                cursor.execute(self.dialect.render(insert))
+        except (duckdb.Error, RuntimeError) as error:
+            raise self.translate(error, purpose) from None
 
 
 def exported(path: Path, types: Sequence[tuple[str, str]]) -> exp.Expr:

@@ -10,6 +10,7 @@ from qidsql.search.result import Certificate
 from qidsql.search_findings import Outcome, SearchWork
 
 COLOURS = {Outcome.FINISHED: "bold green", Outcome.VIOLATION: "bold red", Outcome.INCONCLUSIVE: "bold yellow"}
+NOTHING_LEFT = "no cell value left the engine"
 
 
 def head(console: Console, outcome: Outcome, reason: str) -> None:
@@ -53,18 +54,17 @@ def certificate(rests_on: Certificate) -> str:
     )
 
 
-def foot(console: Console, work: SearchWork, written: str | None = None) -> None:
-    """What the search took, and what it left undone."""
+def foot(console: Console, work: SearchWork, written: str | None = None, values: str = NOTHING_LEFT) -> None:
+    """What the search took, what it left undone, and which values left the engine."""
     console.print()
     for unfinished in work.unfinished:
         line = grid()
         line.add_row(Text("Unfinished", style="yellow"), unfinished)
         console.print(line)
     done = "only read" if written is None else f"only {written} was written"
-    console.print(
-        f"{plural(work.statements, 'statement')}, at most {plural(work.scans, 'scan')}, {seconds(work.seconds)}, "
-        f"{plural(work.sets_profiled, 'column set')} profiled; {done}, no cell value left the engine."
-    )
+    profiled = f", {plural(work.sets_profiled, 'column set')} profiled" if work.sets_profiled else ""
+    asked = f"{plural(work.statements, 'statement')}, at most {plural(work.scans, 'scan')}"
+    console.print(f"{asked}, {seconds(work.seconds)}{profiled}; {done}, {values}.")
 
 
 def grid() -> Table:

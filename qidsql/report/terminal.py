@@ -17,14 +17,22 @@ from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
 from qidsql.impact_findings import ImpactResult
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
-from qidsql.report import anonymize, impact, keys, mask, suppress
+from qidsql.report import anonymize, impact, keys, mask, suppress, uniques
 from qidsql.report.following import column_set, command, roles
 from qidsql.schema import Nulls
 from qidsql.search_findings import KeysResult, MaskResult
 from qidsql.suppress_findings import SuppressResult
+from qidsql.uniques_findings import UniquesResult
 
 Result: TypeAlias = (
-    AuditResult | ProfileResult | KeysResult | MaskResult | AnonymizeResult | ImpactResult | SuppressResult
+    AuditResult
+    | ProfileResult
+    | KeysResult
+    | MaskResult
+    | AnonymizeResult
+    | ImpactResult
+    | SuppressResult
+    | UniquesResult
 )
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
@@ -55,6 +63,8 @@ def render(result: Result, width: int = 110, colour: bool = False) -> str:
         impact.report(console, result)
     elif isinstance(result, SuppressResult):
         suppress.report(console, result)
+    elif isinstance(result, UniquesResult):
+        uniques.report(console, result)
     else:
         _profile(console, result)
     assert isinstance(console.file, io.StringIO)

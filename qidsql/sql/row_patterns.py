@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import Filling, fill
 
 
 def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str]) -> str:
@@ -14,17 +14,35 @@ def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str]) -> st
 
     A code is the place of a value in the order of its column's values, from 1; NULL where the cell is NULL.
     """
+    return _coded(dialect, source, names, "row_patterns", columns=source.columns(names))
+
+
+def coded_rows(dialect: Dialect, source: Relation, names: Sequence[str], key: str) -> str:
+    """The text of the query for every row's key, as text, and codes: key_text, c0, c1, ... Two scans at most."""
+    return _coded(dialect, source, names, "coded_rows", key=exp.cast(source.column(key), "VARCHAR"))
+
+
+def column_values(dialect: Dialect, source: Relation, names: Sequence[str]) -> str:
+    """The text of the query for the columns' values with their codes: place, code, value_text. A scan per column."""
+    parts = [
+        fill("column_values", number=place, column=source.column(name), relation=source.node)
+        for place, name in enumerate(names)
+    ]
+    return "\nUNION ALL\n".join(dialect.render(part) for part in parts)
+
+
+def _coded(dialect: Dialect, source: Relation, names: Sequence[str], template: str, **holes: Filling) -> str:
+    """The template's query, its codes taken from the dictionaries of the columns."""
     values = [exp.column(f"v{place}") for place in range(len(names))]
-    columns = source.columns(names)
     query = fill(
-        "row_patterns",
+        template,
         relation=source.node,
-        columns=columns,
-        aliased=[exp.alias_(column, value.name) for column, value in zip(columns, values, strict=True)],
+        aliased=[exp.alias_(column, v.name) for column, v in zip(source.columns(names), values, strict=True)],
         places=[
             exp.alias_(exp.cast(exp.column("place", table=f"d{place}"), "INT"), f"c{place}")
             for place in range(len(names))
         ],
+        **holes,
     )
     assert isinstance(query, exp.Select)
     for place, value in enumerate(values):

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import FrameType
 
@@ -16,7 +17,7 @@ from qidsql.roles import assign_roles, audited_columns
 from qidsql.sampler import TableSampler
 from qidsql.schema import Column, Comparison, Nulls, Role, Table, names_of
 from qidsql.search_findings import SearchWork
-from qidsql.sql.relation import relation
+from qidsql.sql.relation import Relation, relation
 
 
 def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], policy: Policy) -> TableProfiler:
@@ -93,6 +94,11 @@ class Searching:
 
     def sampler(self, seed: int) -> TableSampler:
         return TableSampler(self.profiler, self.table, self._columns, seed, self._policy.where)
+
+    def with_column(self, name: str) -> Relation:
+        """The same rows with one column more, as it is. Raises UnknownName."""
+        column = replace(self.table.column(name), comparison=Comparison.VALUE)
+        return relation(self._engine.dialect, self.table, (*self._columns, column), self._policy.where)
 
     def work(self, rows: int | None, unfinished: Sequence[str]) -> SearchWork:
         """What it took, up to now. `rows` are those of a profile: with an entity, distinct entities."""

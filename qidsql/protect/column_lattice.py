@@ -1,0 +1,84 @@
+"""All column sets of some records at once: a bit for each set, 64 of them in a word. Knows no tables.
+
+A lattice is an array of words, a line per record; bit s of a line stands for the column set with the mask s. Going
+from every set to those with one column more or less is a shift of the words for the first six columns, and a move
+between words for the others, so that one pass of plain word operations per column decides all 2^columns sets.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+WORD_COLUMNS = 6  # 2^6 bits to the word
+WITHOUT = [np.uint64(sum(1 << bit for bit in range(64) if not bit >> column & 1)) for column in range(WORD_COLUMNS)]
+
+
+def packed(flags: NDArray[np.uint8]) -> Words:
+    """The lattice of a line of flags (0 or not) per record, each at least 64 long."""
+    return np.packbits(flags, axis=1, bitorder="little").view("<u8")
+
+
+def sets_up_to(size: int, columns: int) -> Words:
+    """The lattice of all sets of at most so many columns, as one line."""
+    sizes = np.zeros(1, dtype=np.uint8)
+    for _ in range(max(columns, WORD_COLUMNS)):
+        sizes = np.concatenate((sizes, sizes + np.uint8(1)))
+    return packed((sizes <= size).view(np.uint8).reshape(1, -1))
+
+
+def close_downwards(safe: Words, columns: int) -> None:
+    """Adds every subset of every set, in place: columns passes over the words."""
+    shifted = np.empty_like(safe)
+    for column in range(min(columns, WORD_COLUMNS)):
+        np.right_shift(safe, np.uint64(1 << column), out=shifted)
+        shifted &= WITHOUT[column]
+        safe |= shifted
+    for column in range(WORD_COLUMNS, columns):
+        without, with_it = _halves(safe, column)
+        without |= with_it
+
+
+def minimal_outside(safe: Words, columns: int) -> Words:
+    """The sets that are not in the lattice while all their subsets are. Columns passes over the words."""
+    found = ~safe
+    shifted = np.empty_like(safe)
+    for column in range(min(columns, WORD_COLUMNS)):
+        np.left_shift(safe, np.uint64(1 << column), out=shifted)
+        shifted |= WITHOUT[column]
+        found &= shifted
+    for column in range(WORD_COLUMNS, columns):
+        with_it = _halves(found, column)[1]
+        with_it &= _halves(safe, column)[0]
+    if columns < WORD_COLUMNS:
+        found &= np.uint64((1 << (1 << columns)) - 1)
+    return found
+
+
+def members(lattice: Words) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The sets of all lines: the line and the mask of each, line by line."""
+    words = lattice.shape[1]
+    filled = np.flatnonzero(lattice)
+    bits = np.unpackbits(lattice.reshape(-1)[filled].view(np.uint8), bitorder="little")
+    places = np.flatnonzero(bits)
+    word = filled[places >> WORD_COLUMNS]
+    return word // words, (word % words) << WORD_COLUMNS | places & 63
+
+
+def add_supersets(counts: NDArray[np.unsignedinteger], columns: int, most: int) -> None:
+    """Turns counts per set into counts of the set and all its supersets, none above `most`, in place.
+
+    A line per record, 2^columns counts each; their type must hold 2 * most.
+    """
+    for column in range(columns):
+        without, with_it = _halves(counts, column, shift=0)
+        without += with_it
+        np.minimum(without, counts.dtype.type(most), out=without)
+
+
+def _halves(
+    lines: NDArray[np.unsignedinteger], column: int, shift: int = WORD_COLUMNS
+) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
+    """The places of the sets without the column, and of the same sets with it. Views, not copies."""
+    step = 1 << column - shift
+    pairs = lines.reshape(len(lines), -1, 2, step)
+    return pairs[:, :, 0], pairs[:, :, 1]

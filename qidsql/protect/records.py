@@ -1,0 +1,46 @@
+"""Coded records: what the protections of single cells compute on. No value and no name is in them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The distinct rows of a table: per column the code of each, 0 for NULL; and how many rows each stands for.
+
+    Memory: 1, 2 or 4 bytes a cell, as many as the column's largest code needs.
+    """
+
+    codes: tuple[NDArray[np.unsignedinteger], ...]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, columns: Sequence[Sequence[int]], sizes: Sequence[int]) -> "Records":
+        """From codes column by column."""
+        return cls(tuple(narrow(np.asarray(column)) for column in columns), np.asarray(sizes, dtype=np.int64))
+
+    @property
+    def count(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def columns(self) -> int:
+        return len(self.codes)
+
+    @property
+    def rows(self) -> int:
+        return int(self.sizes.sum())
+
+    @property
+    def has_null(self) -> bool:
+        return any(bool((codes == 0).any()) for codes in self.codes)
+
+
+def narrow(codes: NDArray[np.integer]) -> NDArray[np.unsignedinteger]:
+    """The codes in the smallest type that holds them."""
+    largest = int(codes.max(initial=0))
+    kind = np.uint8 if largest < 1 << 8 else np.uint16 if largest < 1 << 16 else np.uint32
+    return np.ascontiguousarray(codes, dtype=kind)

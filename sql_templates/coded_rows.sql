@@ -1,0 +1,13 @@
+-- Every row by a key of the user's choice, each value of the other columns replaced by its place in the order of its
+-- column's values, as in row_patterns.sql, whose codes these are.
+-- Parameters: :key       the key as text
+--             :relation  the audited rows
+--             :aliased   the columns AS v0, v1, ...
+--             :places    d0.place AS c0, d1.place AS c1, ... of the dictionaries (dictionary.sql), which are joined to it
+-- Result: one row per row: key, c0, c1, ...
+WITH classes AS (
+  SELECT :key AS key_text, :aliased
+  FROM :relation
+)
+SELECT classes.key_text, :places
+FROM classes

@@ -1,0 +1,6 @@
+-- The cells of the row patterns as text.
+-- Parameters: :exported  the exported file, with code 1 and up;  :codes  the codes by row pattern and column
+CREATE TABLE cells AS
+SELECT coded.pattern, coded.place, texts.value_text
+FROM :codes
+LEFT JOIN :exported AS texts ON coded.place = texts.place AND coded.code = texts.code
