@@ -5,17 +5,17 @@ from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 
-from qidsql.anonymize_findings import AnonymizeResult
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
-from qidsql.findings import AuditResult, ProfileResult
-from qidsql.impact_findings import ImpactResult
+from qidsql.findings.anonymize import AnonymizeResult
+from qidsql.findings.audit import AuditResult, ProfileResult
+from qidsql.findings.impact import ImpactResult
+from qidsql.findings.search import FoundSet, KeysResult, MaskResult
+from qidsql.findings.suppress import SuppressResult
+from qidsql.findings.uniques import UniquesResult, score_kind
 from qidsql.policy import Policy, ratio
 from qidsql.question import asked
 from qidsql.question import wanted as wanted_by_name
-from qidsql.search_findings import FoundSet, KeysResult, MaskResult
-from qidsql.suppress_findings import SuppressResult
-from qidsql.uniques_findings import UniquesResult, score_kind
 from qidsql.verbs.anonymize import AnonymizeQuestion, Method
 from qidsql.verbs.anonymize import anonymize as run_anonymize
 from qidsql.verbs.audit import audit as run_audit

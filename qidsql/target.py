@@ -18,12 +18,12 @@ from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, SourceError, StatementError, UsageError
-from qidsql.row_patterns import RowPatterns
 from qidsql.schema import Column, Table, TableName
 from qidsql.sql.relation import ALIAS, comparable_columns, relation, table_node
 from qidsql.sql.statements import Statement
 from qidsql.sql.suppression import create_table, drop_table, suppressed_by_plan
 from qidsql.sql.templates import fill
+from qidsql.workbench.row_patterns import RowPatterns
 
 FILE_KINDS = (".parquet", ".csv")
 
@@ -62,7 +62,7 @@ class Target:
         codes = [f"c{place}" for place in range(len(columns))]
         ends = ("first_row", "last_row") if parting else ()
         chosen = [*(exp.column(code, table="patterns") for code in codes), *(exp.column(e, table="plan") for e in ends)]
-        selected = fill("duckdb/plan_by_codes", codes=chosen)
+        selected = fill("workbench/plan_by_codes", codes=chosen)
         try:
             patterns.bench.run(
                 Statement(selected.sql("duckdb", comments=False), "writing of the plan", lambda rows: None, plan),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from qidsql.figures import count, percent, plural
-from qidsql.findings import ColumnFinding, Verdict
+from qidsql.findings.audit import ColumnFinding, Verdict
 from qidsql.measures import ClassProfile, Violates
 from qidsql.policy import Policy
 from qidsql.schema import Nulls, Role

@@ -6,14 +6,14 @@ from random import Random
 import pytest
 
 import qidsql
-from qidsql.anonymizer import Anonymizer
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.policy import Policy
-from qidsql.row_patterns import RowPatterns
 from qidsql.schema import positions
 from qidsql.sql.statements import Statement, integer
 from qidsql.verbs.searching import Searching
+from qidsql.workbench.anonymizer import Anonymizer
+from qidsql.workbench.row_patterns import RowPatterns
 from tests.anonymizations import FIGURE_1, Cells, optimum, theorem_3_1
 from tests.commandline import qidsql as run
 from tests.stores import DuckDBStore, Store, quoted

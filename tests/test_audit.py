@@ -2,7 +2,7 @@
 
 import re
 
-from qidsql.findings import Verdict
+from qidsql.findings.audit import Verdict
 from qidsql.policy import Policy
 from qidsql.report import terminal
 from qidsql.verbs.audit import audit

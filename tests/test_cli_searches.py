@@ -17,11 +17,11 @@ import pytest
 import qidsql as house
 from qidsql.engines.connect import connect
 from qidsql.errors import StatementError, UsageError
+from qidsql.findings.search import FoundSet, Outcome
 from qidsql.measures import Separation, Violates
 from qidsql.policy import Policy
 from qidsql.question import Sampling, Wanted
 from qidsql.report import terminal
-from qidsql.search_findings import FoundSet, Outcome
 from qidsql.verbs.keys import ALGORITHMS, KeysQuestion, keys
 from qidsql.verbs.mask import MaskQuestion, mask
 from qidsql.weights import column_weights

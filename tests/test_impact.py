@@ -14,7 +14,7 @@ import pytest
 from qidsql import impact
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError, UnknownName, UsageError
-from qidsql.impact_findings import ImpactResult
+from qidsql.findings.impact import ImpactResult
 from qidsql.policy import Policy
 from qidsql.report import json as json_report
 from qidsql.report import terminal

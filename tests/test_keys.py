@@ -11,11 +11,11 @@ import qidsql as house
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
+from qidsql.findings.search import KeysResult, Outcome
 from qidsql.measures import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.policy import Policy
 from qidsql.question import Sampling, Wanted, criterion, wanted
 from qidsql.report import terminal
-from qidsql.search_findings import KeysResult, Outcome
 from qidsql.verbs.keys import ALGORITHMS, KeysQuestion, keys
 from qidsql.weights import column_weights
 from tests.commandline import qidsql, refused

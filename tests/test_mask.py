@@ -10,11 +10,11 @@ import qidsql as house
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
+from qidsql.findings.search import MaskResult, Outcome
 from qidsql.measures import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.policy import Policy
 from qidsql.question import Sampling
 from qidsql.report import terminal
-from qidsql.search_findings import MaskResult, Outcome
 from qidsql.verbs.mask import MaskQuestion, mask
 from tests.commandline import qidsql, refused
 from tests.search.small_tables import Definition, class_sizes, distinct_ratio, separation_ratio, share_below

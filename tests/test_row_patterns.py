@@ -7,9 +7,9 @@ import pytest
 
 from qidsql.engines.base import Asked, Engine
 from qidsql.policy import Policy
-from qidsql.row_patterns import RowPatterns
 from qidsql.sql.statements import Statement
 from qidsql.verbs.searching import Searching
+from qidsql.workbench.row_patterns import RowPatterns
 from tests.definitions import projected
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import Store, quoted

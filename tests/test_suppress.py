@@ -11,10 +11,10 @@ import pytest
 from qidsql.engines.base import Asked
 from qidsql.engines.connect import connect
 from qidsql.errors import AccessError, Interrupted, QidsqlError, UsageError
+from qidsql.findings.search import Outcome
+from qidsql.findings.suppress import SuppressResult
 from qidsql.policy import Policy
 from qidsql.report import terminal
-from qidsql.search_findings import Outcome
-from qidsql.suppress_findings import SuppressResult
 from qidsql.verbs.suppress import Method, Script, SuppressQuestion, suppress
 from tests.commandline import qidsql, refused
 from tests.stores import PostgresStore, Store, quoted

@@ -16,10 +16,10 @@ import pytest
 import qidsql as house
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
+from qidsql.findings.search import Outcome
+from qidsql.findings.uniques import ScoreKind, UniquesResult
 from qidsql.policy import Policy
 from qidsql.report import terminal
-from qidsql.search_findings import Outcome
-from qidsql.uniques_findings import ScoreKind, UniquesResult
 from qidsql.verbs.uniques import UniquesQuestion, uniques
 from tests.commandline import command, environment, qidsql, refused
 from tests.protect.test_minimal_uniques import minimal_unsafe

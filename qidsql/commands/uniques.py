@@ -93,8 +93,8 @@ def run(
     (minimal sample uniques, MINUCS). Counts by size, column, column set and record, and SUDA or DIS risk scores. The
     engine codes the rows; values of cells stay there unless --key or --show-values ask for them.
     """
+    from qidsql.findings.uniques import kinds, score_kind
     from qidsql.policy import Policy, ratio
-    from qidsql.uniques_findings import kinds, score_kind
     from qidsql.verbs.uniques import UniquesQuestion, uniques
 
     question = UniquesQuestion(

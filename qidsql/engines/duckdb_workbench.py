@@ -44,13 +44,13 @@ class Workbench(DuckDBEngine):
         super().__init__(connection, "the workbench", folder)
 
     def ask(self, template: str, purpose: str, deadline: float | None = None, **holes: Filling) -> list[Row]:
-        """The rows of a template of the folder `duckdb`. Raises Stopped, StatementError."""
-        sql = self.dialect.render(fill(f"duckdb/{template}", **holes))
+        """The rows of a template of the folder `workbench`. Raises Stopped, StatementError."""
+        sql = self.dialect.render(fill(f"workbench/{template}", **holes))
         return self.run(Statement(sql, purpose, lambda rows: rows), deadline)
 
     def numbers(self, template: str, purpose: str, **holes: Filling) -> "dict[str, NDArray[Any]]":
         """The same as arrays, by the names of the columns, none of which may hold a NULL. Raises as `ask`."""
-        sql = self.dialect.render(fill(f"duckdb/{template}", **holes))
+        sql = self.dialect.render(fill(f"workbench/{template}", **holes))
         try:
             with self._connection.cursor() as cursor:
                 return cursor.execute(sql).fetchnumpy()

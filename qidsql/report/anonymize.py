@@ -5,10 +5,10 @@ import shlex
 from rich.console import Console
 from rich.table import Table
 
-from qidsql.anonymize_findings import AnonymizeResult
 from qidsql.figures import count, plural, share, some
+from qidsql.findings.anonymize import AnonymizeResult
+from qidsql.findings.search import Outcome
 from qidsql.report.searching import facts, foot, head
-from qidsql.search_findings import Outcome
 
 BAR = 28
 

@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from qidsql.findings.search import SearchWork
 from qidsql.measures import decimal
 from qidsql.policy import Policy
 from qidsql.schema import Nulls
-from qidsql.search_findings import SearchWork
 from qidsql.work import Work
 
 

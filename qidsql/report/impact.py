@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.figures import count, percent, plural, seconds, some
-from qidsql.impact_findings import ImpactResult, VariableImpact
+from qidsql.findings.impact import ImpactResult, VariableImpact
 from qidsql.report import regression
 from qidsql.report.regression import columns, title
 from qidsql.report.searching import head

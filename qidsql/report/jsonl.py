@@ -2,7 +2,7 @@
 
 import json
 
-from qidsql.search_findings import FoundSet, KeysResult
+from qidsql.findings.search import FoundSet, KeysResult
 
 
 def line(found: FoundSet) -> str:

@@ -5,11 +5,11 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.figures import count, percent, plural, ratio
+from qidsql.findings.search import FoundSet, KeysResult, Outcome
 from qidsql.question import Wanted
 from qidsql.report.following import column_set, command, criterion, following, roles
 from qidsql.report.searching import certificate, facts, foot, head
 from qidsql.schema import Nulls
-from qidsql.search_findings import FoundSet, KeysResult, Outcome
 
 
 def report(console: Console, result: KeysResult) -> None:

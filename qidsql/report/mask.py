@@ -4,9 +4,9 @@ from rich.console import Console
 from rich.text import Text
 
 from qidsql.figures import count, percent, ratio
+from qidsql.findings.search import MaskResult, Outcome
 from qidsql.report.following import column_set, command, criterion, following, roles, weights
 from qidsql.report.searching import certificate, facts, foot, head
-from qidsql.search_findings import MaskResult, Outcome
 
 
 def report(console: Console, result: MaskResult) -> None:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.figures import count, plural, some
-from qidsql.impact_findings import RegressionImpact
+from qidsql.findings.impact import RegressionImpact
 from qidsql.regression import SIGNIFICANT, SUPPRESSED, Fit, Term
 
 

@@ -5,9 +5,9 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.figures import count, plural, seconds, some
+from qidsql.findings.search import Outcome, SearchWork
 from qidsql.measures import decimal
 from qidsql.search.result import Certificate
-from qidsql.search_findings import Outcome, SearchWork
 
 COLOURS = {Outcome.FINISHED: "bold green", Outcome.VIOLATION: "bold red", Outcome.INCONCLUSIVE: "bold yellow"}
 NOTHING_LEFT = "no cell value left the engine"

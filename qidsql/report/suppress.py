@@ -7,8 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.figures import count, plural, share, some
+from qidsql.findings.suppress import SuppressResult
 from qidsql.report.searching import COLOURS, facts, foot, grid
-from qidsql.suppress_findings import SuppressResult
 
 METHODS = {
     "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or blank",

@@ -11,18 +11,18 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.anonymize_findings import AnonymizeResult
 from qidsql.figures import count, percent, plural, ratio, seconds, size_range, some
-from qidsql.findings import AuditResult, ProfileResult, SearchFinding, Verdict
-from qidsql.impact_findings import ImpactResult
+from qidsql.findings.anonymize import AnonymizeResult
+from qidsql.findings.audit import AuditResult, ProfileResult, SearchFinding, Verdict
+from qidsql.findings.impact import ImpactResult
+from qidsql.findings.search import KeysResult, MaskResult
+from qidsql.findings.suppress import SuppressResult
+from qidsql.findings.uniques import UniquesResult
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
 from qidsql.report import anonymize, impact, keys, mask, suppress, uniques
 from qidsql.report.following import column_set, command, roles
 from qidsql.schema import Nulls
-from qidsql.search_findings import KeysResult, MaskResult
-from qidsql.suppress_findings import SuppressResult
-from qidsql.uniques_findings import UniquesResult
 
 Result: TypeAlias = (
     AuditResult

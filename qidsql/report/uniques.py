@@ -5,8 +5,8 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.figures import count, percent, plural, share
+from qidsql.findings.uniques import By, ScoreKind, Scores, UniquesResult
 from qidsql.report.searching import NOTHING_LEFT, facts, foot, head
-from qidsql.uniques_findings import By, ScoreKind, Scores, UniquesResult
 
 WAYS = {
     "pairs": "pairs: every record compared with every other, all column sets at once",

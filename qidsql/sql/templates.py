@@ -1,7 +1,7 @@
 """Loads `sql_templates/*.sql` and fills their `:name` holes with syntax-tree nodes. Never with text.
 
 Templates are written in sqlglot's own dialect, so that one file serves every engine; those in a folder named after
-an engine use that engine's words (its catalog, its file readers).
+an engine use that engine's words (its catalog, its file readers), and those for the workbench DuckDB's.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,9 @@ from sqlglot import exp
 Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
 
 
+DIALECTS = {"workbench": "duckdb"}  # of folders that are not named after their dialect
+
+
 def _folder() -> Path:
     """The templates' folder: package data of an installed wheel, else the one beside the checkout's `qidsql/`."""
     packaged = Path(str(files("qidsql") / "sql_templates"))
@@ -26,8 +29,8 @@ def _folder() -> Path:
 def template(name: str) -> exp.Expr:
     """The parsed template of that name, such as "class_sizes" or "postgres/columns". Not to be changed in place."""
     text = (_folder() / f"{name}.sql").read_text(encoding="utf-8")
-    dialect = name.rpartition("/")[0]
-    return sqlglot.parse_one(text, read=dialect or None)
+    folder = name.rpartition("/")[0]
+    return sqlglot.parse_one(text, read=DIALECTS.get(folder, folder) or None)
 
 
 def fill(name: str, **holes: Filling) -> exp.Expr:

@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
-from qidsql.anonymize_findings import AnonymizeResult
-from qidsql.anonymizer import Anonymization, Anonymizer
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.figures import count, percent, plural
+from qidsql.findings.anonymize import AnonymizeResult
+from qidsql.findings.search import Outcome
 from qidsql.measures import ClassProfile
 from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
-from qidsql.row_patterns import RowPatterns
 from qidsql.schema import Nulls
-from qidsql.search_findings import Outcome
 from qidsql.sql.relation import Relation
-from qidsql.suppression_plan import SuppressionPlan
 from qidsql.target import Target
 from qidsql.verbs.protecting import Protecting
+from qidsql.workbench.anonymizer import Anonymization, Anonymizer
+from qidsql.workbench.row_patterns import RowPatterns
+from qidsql.workbench.suppression_plan import SuppressionPlan
 
 PATIENCE = 60.0  # seconds that go into a proof or an improvement when no limit is given
 

@@ -11,7 +11,7 @@ from qidsql.difference_masks import DifferenceMasks
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, StatementError, Stopped
 from qidsql.figures import count, percent, plural, ratio, some
-from qidsql.findings import (
+from qidsql.findings.audit import (
     AuditResult,
     ColumnFinding,
     ColumnSetFinding,

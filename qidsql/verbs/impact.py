@@ -9,7 +9,7 @@ from typing import TypeVar
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.figures import count, percent, plural, some
-from qidsql.impact_findings import (
+from qidsql.findings.impact import (
     ImpactResult,
     ModelImpact,
     MostSuppressed,
@@ -17,11 +17,11 @@ from qidsql.impact_findings import (
     ValueImpact,
     VariableImpact,
 )
+from qidsql.findings.search import Outcome
 from qidsql.policy import Policy
 from qidsql.proportions import Interval, interval
 from qidsql.regression import Covariate, least_squares
 from qidsql.schema import Column, Table
-from qidsql.search_findings import Outcome
 from qidsql.sql.impact import (
     Cases,
     Distribution,

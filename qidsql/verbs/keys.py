@@ -9,6 +9,7 @@ from qidsql.difference_masks import DifferenceMasks
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.figures import count, percent, plural, ratio
+from qidsql.findings.search import FoundSet, KeysResult, Outcome
 from qidsql.measures import (
     ClassProfile,
     Criterion,
@@ -31,7 +32,6 @@ from qidsql.search.minimum import minimum
 from qidsql.search.pruned import iterative, pruned
 from qidsql.search.result import Found, SearchResult, Tell, unheard
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
-from qidsql.search_findings import FoundSet, KeysResult, Outcome
 from qidsql.verbs.searching import Searching, interruptible
 
 SHOWN = 10

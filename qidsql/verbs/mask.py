@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.figures import count, plural
+from qidsql.findings.search import MaskResult, Outcome
 from qidsql.measures import Criterion, Distinct, Key, Separation, decimal
 from qidsql.policy import Policy
 from qidsql.protect.masking import MaskingPlan, exact_masking, forbidden, greedy_masking, sampled_masking
 from qidsql.question import DELTA, Sampling
 from qidsql.schema import TableName
 from qidsql.search.sample_sizes import antichain, near_size
-from qidsql.search_findings import MaskResult, Outcome
 from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.verbs.searching import Searching, interruptible
 

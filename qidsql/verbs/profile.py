@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from qidsql.findings import ProfileResult
+from qidsql.findings.audit import ProfileResult
 from qidsql.measures import ClassSizes, bin_starts, size_bins
 from qidsql.policy import Policy
 from qidsql.roles import assign_roles, audited_columns

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
+from qidsql.findings.search import SearchWork
 from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
 from qidsql.roles import identifies
 from qidsql.schema import Column, Role
-from qidsql.search_findings import SearchWork
 from qidsql.target import Target, target
 from qidsql.verbs.searching import Searching
 

@@ -11,12 +11,12 @@ from types import FrameType
 
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, UsageError
+from qidsql.findings.search import SearchWork
 from qidsql.policy import Policy
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.roles import assign_roles, audited_columns
 from qidsql.sampler import TableSampler
 from qidsql.schema import Column, Comparison, Nulls, Role, Table, names_of
-from qidsql.search_findings import SearchWork
 from qidsql.sql.relation import Relation, relation
 
 

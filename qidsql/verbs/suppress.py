@@ -9,22 +9,22 @@ from sqlglot import exp
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.figures import count, plural
+from qidsql.findings.search import Outcome
+from qidsql.findings.suppress import ColumnLoss, SuppressResult, ValueLoss
 from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
 from qidsql.protect.suppression import weight_of
-from qidsql.row_patterns import RowPatterns
 from qidsql.schema import Nulls
-from qidsql.search_findings import Outcome
-from qidsql.shared_suppression import shared
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.suppression import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.templates import fill
-from qidsql.suppress_findings import ColumnLoss, SuppressResult, ValueLoss
-from qidsql.suppression_plan import SuppressionPlan
 from qidsql.target import Target, named
 from qidsql.verbs.protecting import Protecting
-from qidsql.wildcard_check import wildcard_check
+from qidsql.workbench.row_patterns import RowPatterns
+from qidsql.workbench.shared_suppression import shared
+from qidsql.workbench.suppression_plan import SuppressionPlan
+from qidsql.workbench.wildcard_check import wildcard_check
 
 MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort of the table there
 NAMED_VALUES = 3
@@ -176,7 +176,7 @@ class _Suppression:
         queries = []
         for place in range(len(self._names)):
             query = fill(
-                "duckdb/suppressed_values",
+                "workbench/suppressed_values",
                 place=place,
                 code=exp.column(f"c{place}", table="patterns"),
                 bit=exp.cast(exp.Literal.number(1 << place), "BIGINT"),

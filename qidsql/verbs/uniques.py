@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.figures import count, plural
+from qidsql.findings.search import Outcome
+from qidsql.findings.uniques import By, ColumnUniques, RecordScore, ScoreKind, Scores, SetUniques, UniquesResult
 from qidsql.policy import Policy
-from qidsql.row_patterns import RowPatterns
 from qidsql.schema import Nulls
-from qidsql.search_findings import Outcome
-from qidsql.uniques_findings import By, ColumnUniques, RecordScore, ScoreKind, Scores, SetUniques, UniquesResult
-from qidsql.uniques_list import RecordKeys, UniquesList, check_target
 from qidsql.verbs.searching import Searching
+from qidsql.workbench.row_patterns import RowPatterns
+from qidsql.workbench.uniques_list import RecordKeys, UniquesList, check_target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

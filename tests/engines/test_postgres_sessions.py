@@ -10,7 +10,7 @@ import pytest
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import ConnectionLost, StatementError
-from qidsql.findings import AuditResult, Verdict
+from qidsql.findings.audit import AuditResult, Verdict
 from qidsql.policy import Policy
 from qidsql.sql.statements import Row, Statement
 from qidsql.verbs.audit import audit

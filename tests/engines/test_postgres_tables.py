@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from qidsql.errors import AccessError, QidsqlError, StatementError, UnknownName, UsageError
-from qidsql.findings import AuditResult, Verdict
+from qidsql.findings.audit import AuditResult, Verdict
 from qidsql.policy import Policy
 from qidsql.verbs.audit import audit
 from tests.stores import PostgresStore, quoted

@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from qidsql.findings import AuditResult
+from qidsql.findings.audit import AuditResult
 from qidsql.policy import Policy
 from qidsql.schema import Comparison
 from qidsql.verbs.audit import audit

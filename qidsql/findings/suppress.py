@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from qidsql.search_findings import Outcome, SearchWork
+from qidsql.findings.search import Outcome, SearchWork
 from qidsql.work import head
 
 

@@ -6,8 +6,8 @@ from enum import StrEnum
 from fractions import Fraction
 
 from qidsql.errors import UsageError
+from qidsql.findings.search import Outcome, SearchWork
 from qidsql.measures import decimal
-from qidsql.search_findings import Outcome, SearchWork
 from qidsql.work import head
 
 

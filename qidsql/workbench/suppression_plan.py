@@ -16,11 +16,11 @@ from sqlglot import exp
 from qidsql.errors import UsageError
 from qidsql.figures import count, plural
 from qidsql.protect.suppression import Difference, Levels, blocks, lightest_union, radius, weight_of
-from qidsql.row_patterns import RowPatterns
 from qidsql.schema import positions
 from qidsql.sql.packing import Packing
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
+from qidsql.workbench.row_patterns import RowPatterns
 
 MAX_COLUMNS = 63  # a mask is a signed 64-bit integer
 # What the ways cost, relative to each other: a row in a grouping, a pair of patterns, a statement, a search in Python.
@@ -179,13 +179,13 @@ class _Planner:
         kept, packing = self._everything & ~mask, self._packing
         rows: exp.Expr = exp.to_table("packed")
         if few:
-            near = fill("duckdb/near_unsolved", agree=packing.agree(kept, "packed", "unsolved"))
+            near = fill("workbench/near_unsolved", agree=packing.agree(kept, "packed", "unsolved"))
             assert isinstance(near, exp.Query)
             rows = near.subquery("packed")
         keys = packing.key(kept, "packed")
         names = [f"key{place}" for place in range(len(keys))]
         query = fill(
-            "duckdb/solved_by_set",
+            "workbench/solved_by_set",
             mask=mask,
             rows=rows,
             keys=[exp.alias_(key, name) for key, name in zip(keys, names, strict=True)],
@@ -246,7 +246,7 @@ class _Planner:
         """Compares each pattern left with all others: first for the weights alone, then for the columns."""
         packing = self._packing
         radii = fill(
-            "duckdb/radii",
+            "workbench/radii",
             differences=packing.differences("unsolved", "packed"),
             weight=packing.weight(self.weights),
         )
@@ -257,7 +257,7 @@ class _Planner:
     def _near(self, unsolved: exp.Expr, joined: exp.Expr, radius_: exp.Expr) -> exp.Query:
         packing = self._packing
         query = fill(
-            "duckdb/nearest",
+            "workbench/nearest",
             unsolved=unsolved,
             joined=joined,
             radius=radius_,

@@ -9,7 +9,7 @@ from qidsql.protect.suppression import weight_of
 from qidsql.sql.packing import Packing
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
-from qidsql.suppression_plan import SuppressionPlan
+from qidsql.workbench.suppression_plan import SuppressionPlan
 
 SETS_AT_ONCE = 12
 
@@ -28,7 +28,7 @@ def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> Suppressi
         queries = []
         for mask in masks[first : first + SETS_AT_ONCE]:
             agree = packing.agree(everything & ~mask, "protector", "protected")
-            query = fill("duckdb/protected_pairs", mask=exp.cast(exp.Literal.number(mask), "BIGINT"), agree=agree)
+            query = fill("workbench/protected_pairs", mask=exp.cast(exp.Literal.number(mask), "BIGINT"), agree=agree)
             assert isinstance(query, exp.Query)
             queries.append(query)
         found = queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)

@@ -11,12 +11,12 @@ from sqlglot import exp
 from qidsql.engines.duckdb_workbench import exported
 from qidsql.errors import UsageError
 from qidsql.profiler import TableProfiler
-from qidsql.row_patterns import RowPatterns
 from qidsql.schema import positions
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_patterns import coded_rows, column_values
 from qidsql.sql.statements import Statement, integer
 from qidsql.sql.templates import fill
+from qidsql.workbench.row_patterns import RowPatterns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,9 +118,9 @@ class UniquesList:
         columns.append(exp.column("size", table="sets").as_("size"))
         lists = {"columns": exp.column("columns", table="sets")}
         if values:
-            lists["values"] = fill("duckdb/values_of_unique").subquery()  # type: ignore[attr-defined]
+            lists["values"] = fill("workbench/values_of_unique").subquery()  # type: ignore[attr-defined]
         columns += [(exp.func("TO_JSON", node) if csv else node).as_(name) for name, node in lists.items()]
-        query = fill("duckdb/list_uniques", columns=columns)
+        query = fill("workbench/list_uniques", columns=columns)
         if keys:
             query = query.join("keys", on="keys.pattern = uniques.pattern", join_type="left")  # type: ignore[attr-defined]
         written = self._path.with_name(f".{uuid4().hex}{self._path.suffix}")

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import mean, median
 
+from qidsql.findings.search import Outcome, SearchWork
 from qidsql.proportions import Interval
 from qidsql.regression import Coefficient, Fit, Term
-from qidsql.search_findings import Outcome, SearchWork
 from qidsql.work import head
 
 

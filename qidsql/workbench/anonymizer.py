@@ -14,10 +14,10 @@ from sqlglot import exp
 
 from qidsql.errors import BudgetSpent, Interrupted, Stopped
 from qidsql.protect.anonymization import Assignment, Group, Share, cheapest_assignment, cost_of, lost
-from qidsql.row_patterns import RowPatterns
 from qidsql.schema import positions
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
+from qidsql.workbench.row_patterns import RowPatterns
 
 EXACT_PAIRS = 60_000  # row patterns x column sets that are given to the solver at once
 MOST_PAIRS = 2_000_000  # ... that are given to it when that is insisted on
@@ -154,7 +154,7 @@ class Anonymizer:
         """What is saved by solving one block anew."""
         self._check_time()
         codes = [_node(f"ANY_VALUE({code.name}) AS {code.name}") for code in self._codes]
-        source = fill("duckdb/block_patterns", block=block, codes=codes)
+        source = fill("workbench/block_patterns", block=block, codes=codes)
         assert isinstance(source, exp.Query)
         known = self._shares("block_shares", block=block)
         limit = time.monotonic() + BLOCK_SECONDS
@@ -215,7 +215,7 @@ class Anonymizer:
         gains: dict[int, int] = {}
         for start in range(0, len(column_sets), SETS_AT_ONCE):
             queries = [
-                fill("duckdb/placeable_rows", kept=kept, columns=self._columns(kept), k=self._k).sql("duckdb")
+                fill("workbench/placeable_rows", kept=kept, columns=self._columns(kept), k=self._k).sql("duckdb")
                 for kept in column_sets[start : start + SETS_AT_ONCE]
             ]
             statement = Statement("\nUNION ALL\n".join(queries), "rows that column sets would place", lambda rows: rows)

@@ -11,10 +11,10 @@ from itertools import islice
 
 from sqlglot import exp
 
-from qidsql.row_patterns import RowPatterns
 from qidsql.sql.packing import Packing
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
+from qidsql.workbench.row_patterns import RowPatterns
 
 GROUPED, COMPARED = 60.0, 6.0  # what a row in a grouping and a pair of patterns cost, relative to each other
 GROUPS = 1500  # more sets of NULLs are not paired with each other
@@ -101,7 +101,7 @@ def wildcard_check(patterns: RowPatterns, k: int, deadline: float | None = None)
 
 
 def _query(template: str, **holes: "exp.Expr | Sequence[exp.Expr]") -> exp.Query:
-    query = fill(f"duckdb/{template}", **holes)
+    query = fill(f"workbench/{template}", **holes)
     assert isinstance(query, exp.Query)
     return query
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from qidsql.findings.search import Outcome, SearchWork
 from qidsql.measures import ClassProfile
-from qidsql.search_findings import Outcome, SearchWork
 from qidsql.work import head
 
 
