@@ -19,8 +19,8 @@ class Dialect:
     `row_hash` makes 64 bits of some values, the same for equal texts; `shuffled` the place of an integer in a random
     order, one order per seed: a non-negative 64-bit integer, as good as independent from integer to integer and from
     seed to seed.
-    `joins_null_safe`: a join on IS NOT DISTINCT FROM is hashed, not a nested loop. `bits`: what an integer is cast to
-    before its bits are counted.
+    `hashes_values`: `row_hash` takes any types, gives equal values (a NULL equals a NULL) equal hashes, and costs less
+    than to compare them. `bits`: what an integer is cast to before its bits are counted.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Dialect:
     union_rows: int
     row_hash: Callable[[Sequence[exp.Expr]], exp.Expr]
     shuffled: Callable[[exp.Expr, int], exp.Expr]
-    joins_null_safe: bool
+    hashes_values: bool
     bits: exp.DataType | None
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
@@ -95,7 +95,7 @@ DUCKDB = Dialect(
     union_rows=200_000,
     row_hash=_duckdb_row_hash,
     shuffled=_duckdb_shuffled,
-    joins_null_safe=True,
+    hashes_values=True,
     bits=None,
 )
 
@@ -111,6 +111,6 @@ POSTGRES = Dialect(
     union_rows=0,
     row_hash=_postgres_row_hash,
     shuffled=_postgres_shuffled,
-    joins_null_safe=False,
+    hashes_values=False,
     bits=exp.DataType.build("BIT(64)", dialect="postgres"),
 )
