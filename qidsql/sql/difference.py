@@ -6,7 +6,7 @@ the relation is named like, and every part of a column once; a statement is the 
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache, wraps
 from itertools import count
 from typing import Any
@@ -28,22 +28,27 @@ def agreeing(
     agree: int,
     max_pairs: int,
     max_masks: int,
+    hashed: Collection[str] = (),
 ) -> Statement[tuple[int, list[int]]]:
     """How many ordered pairs of rows agree on the set `agree`, and the masks of the columns on which they differ.
 
     The masks of all of them where they are at most `max_pairs`, else of some; the `max_masks` smallest. All masks
-    are over `columns`. NULL equals NULL. One statement, one or two scans.
+    are over `columns`. NULL equals NULL. `hashed` columns are compared by their hashes: right where these tell all
+    their values apart, and where `dialect.hashes_values`. One statement, one or two scans.
     """
     inside = [place for place in range(len(columns)) if agree >> place & 1]
     outside = [place for place in range(len(columns)) if not agree >> place & 1]
-    names = [columns[place] for place in inside] or [None]
+    names: list[str | None] = [columns[place] for place in inside]
+    names = names or [None]
     lanes = range(-(-len(columns) // LANE))
     carried = range(len(columns)) if dialect.hashes_values else outside
     parts = {
         "columns": _listed(_column(dialect, source, name) for name in names),
         "class_hash": _hashed(dialect, source, tuple(names)),
-        "aliased": _listed(_aliased(dialect, source, columns[place], f"c{place}") for place in carried)
-        or _aliased(dialect, source, None, "c"),
+        "aliased": _listed(
+            _carried(dialect, source, columns[place], f"c{place}", columns[place] in hashed) for place in carried
+        )
+        or _carried(dialect, source, None, "c", False),
         "names": _listed(f"c{place}" for place in carried) or "c",
         "agree": " AND ".join(_agrees(dialect, place) for place in inside) or "TRUE",
         "lanes": _listed(
@@ -99,7 +104,7 @@ def _rendered(build: Callable[..., exp.Expr]) -> Callable[..., str]:
     @wraps(build)
     @lru_cache(maxsize=16_384)
     def text(dialect: Dialect, *arguments: Any) -> str:
-        return dialect.render(build(*arguments))
+        return dialect.render(build(dialect, *arguments))
 
     return text
 
@@ -113,27 +118,30 @@ def _value(source: Relation, name: str | None) -> exp.Expr:
     return _big(0) if name is None else source.column(name)
 
 
-_column = _rendered(_value)
-
-
-@lru_cache(maxsize=1024)
-def _hashed(dialect: Dialect, source: Relation, names: tuple[str | None, ...]) -> str:
-    return dialect.render(dialect.row_hash([_value(source, name) for name in names]))
+@_rendered
+def _column(_: Dialect, source: Relation, name: str | None) -> exp.Expr:
+    return _value(source, name)
 
 
 @_rendered
-def _aliased(source: Relation, name: str | None, alias: str) -> exp.Expr:
-    return exp.alias_(_value(source, name), alias)
+def _hashed(dialect: Dialect, source: Relation, names: tuple[str | None, ...]) -> exp.Expr:
+    return dialect.row_hash([_value(source, name) for name in names])
 
 
 @_rendered
-def _agrees(place: int) -> exp.Expr:
+def _carried(dialect: Dialect, source: Relation, name: str | None, alias: str, hashed: bool) -> exp.Expr:
+    value = _value(source, name)
+    return exp.alias_(dialect.row_hash([value]) if hashed else value, alias)
+
+
+@_rendered
+def _agrees(_: Dialect, place: int) -> exp.Expr:
     """The rows a and b have the same value in the column."""
     return exp.NullSafeEQ(this=exp.column(f"c{place}", table="a"), expression=exp.column(f"c{place}", table="b"))
 
 
 @_rendered
-def _differs(place: int) -> exp.Expr:
+def _differs(_: Dialect, place: int) -> exp.Expr:
     """The column's bit in the mask of the rows a and b."""
     rows = [exp.column(f"c{place}", table=row) for row in ("a", "b")]
     test = exp.NullSafeNEQ(this=rows[0], expression=rows[1])
@@ -141,6 +149,6 @@ def _differs(place: int) -> exp.Expr:
 
 
 @_rendered
-def _end(lane: int) -> exp.Expr:
+def _end(_: Dialect, lane: int) -> exp.Expr:
     """The last term of a lane's sum: nothing, so that a lane without columns is an integer too."""
     return exp.alias_(_big(0), f"lane{lane}")
