@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
-from qidsql.errors import Interrupted, QidsqlError, StatementError, Stopped
+from qidsql.errors import Interrupted, StatementError, Stopped
 from qidsql.measures import ClassProfile, Criterion
 
-Ending = TypeVar("Ending", bound=QidsqlError)
 ENDINGS = (Stopped, StatementError, KeyboardInterrupt)  # what ends a search before its end; what is proved stands
 
 
@@ -73,6 +72,6 @@ class SearchResult:
     lower_bound: int | None = None
 
 
-def stopped_by(ending: Ending | KeyboardInterrupt) -> Ending | Interrupted:
+def stopped_by(ending: Stopped | StatementError | KeyboardInterrupt) -> Stopped | StatementError:
     """Why a search ended early: Ctrl-C between two statements is no other than during one."""
     return Interrupted("interrupted") if isinstance(ending, KeyboardInterrupt) else ending
