@@ -207,7 +207,7 @@ def _plan(
     cost: Sequence[int],
     bound: int,
     profile: ClassProfile | None,
-    stopped: Stopped | None,
+    stopped: Stopped | StatementError | None,
 ) -> MaskingPlan:
     everything = (1 << len(cost)) - 1
     weight = weight_of(published, cost)

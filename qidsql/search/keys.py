@@ -1,6 +1,6 @@
 """All minimal keys from a handful of statements: difference masks, anchors and hitting sets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from time import monotonic
 
@@ -8,6 +8,7 @@ from qidsql.errors import BudgetSpent, StatementError
 from qidsql.measures import ClassProfile, Key, Profiler
 from qidsql.search.anchors import Anchors
 from qidsql.search.hitting_sets import MinimalHittingSets
+from qidsql.search.reduction import Reduced
 from qidsql.search.result import ENDINGS, Found, SearchResult, Tell, stopped_by, unheard
 from qidsql.search.some_keys import SomeKeys
 from qidsql.search.witness import Witnesses
@@ -38,33 +39,35 @@ def minimal_keys(
 
     Where the candidates are very many, trials look for some small keys meanwhile (see `SomeKeys`). Stopped early, also
     by Ctrl-C or by a statement that fails, it returns the proved keys that it finds at once, and the size to which it
-    knows all; memory stays flat. Duplicate rows:
+    knows all; memory stays flat. Twins, columns that determine each other, are searched as one. Duplicate rows:
     there is no key; the first profile tells. [Birnick et al. 2020, HPIValid; Murakami & Uno 2014]
     """
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
+    everything = (1 << profiler.columns) - 1
     progress: _Progress | None = None
     try:
-        [whole] = profiler.profiles([(1 << profiler.columns) - 1])
+        [whole] = profiler.profiles([everything])
         if not Key().met_by(whole):
             return SearchResult(Key(), ALGORITHM, (), True, profiler.columns)
         if whole.rows < 2:  # even the empty set is a key: each column is a smallest one that is not empty
             columns = [1 << place for place in range(profiler.columns)]
             return SearchResult(Key(), ALGORITHM, _found(columns, whole), True, profiler.columns)
-        anchors = Anchors(profiler, witnesses, whole.rows)
+        reduced = Reduced(profiler, Key(), {everything: whole})
+        anchors = Anchors(reduced, reduced.witnesses(witnesses), whole.rows)
         if last < anchors.least_columns:
             return SearchResult(Key(), ALGORITHM, (), False, last)
-        progress = _Progress(anchors, profiler, anchors.least_columns - 1)
+        progress = _Progress(anchors, reduced, anchors.least_columns - 1)
         while progress.settled < last:
             larger = progress.settle(1 if whole.rows > LARGE else TOGETHER)
             progress.settled = progress.settled + 1 if larger else last
             if tell is not unheard:  # one more walk through the candidates
-                _tell(tell, anchors.masks, progress.settled, limit, profiler, whole)
+                _tell(tell, anchors.masks, progress.settled, limit, reduced, whole)
         settled = progress.settled
         listing = MinimalHittingSets(anchors.masks, settled, tick=lambda: profiler.profiles([]), minimal=True)
-        keys = list(islice(listing, limit + 1))
+        keys = list(islice(_expanded(listing, reduced), limit + 1))
         if len(keys) > limit:
             many = BudgetSpent(f"there are more than {limit:,} minimal keys")
-            keys, settled = _smallest(anchors.masks, settled, limit, profiler)
+            keys, settled = _smallest(anchors.masks, settled, limit, reduced)
             return SearchResult(Key(), ALGORITHM, _found(keys, whole), False, settled, many)
         size = settled if listing.cut else profiler.columns
         return SearchResult(Key(), ALGORITHM, _found(keys, whole), not listing.cut, size)
@@ -78,10 +81,10 @@ def minimal_keys(
 class _Progress:
     """How far the search has come: `settled` is the size up to which all candidates are known to be keys or not."""
 
-    def __init__(self, anchors: Anchors, profiler: Profiler, settled: int) -> None:
+    def __init__(self, anchors: Anchors, reduced: Reduced, settled: int) -> None:
         self.settled = settled
-        self._anchors, self._profiler = anchors, profiler
-        self._some = SomeKeys(anchors, profiler)
+        self._anchors, self._reduced = anchors, reduced
+        self._some = SomeKeys(anchors, reduced)
         self._effort = 0
 
     def settle(self, together: int) -> bool:
@@ -99,33 +102,41 @@ class _Progress:
     def proved(self, limit: int) -> tuple[list[int], int]:
         """Proved keys that need no long search, smallest first, and the size up to which they are all."""
         keys, settled = _proved(self._anchors, self.settled, limit)
-        keys = sorted({*keys, *self._some.keys}, key=int.bit_count)
+        ordered = sorted({*keys, *self._some.keys}, key=int.bit_count)
+        keys = list(islice(_expanded(ordered, self._reduced), limit + 1))
         if len(keys) > limit:
             settled = min(settled, keys[limit].bit_count() - 1)
         return keys[:limit], settled
 
     def _tick(self) -> None:
         """Now and then on a long way through the candidates: looks at the clock, and for some keys meanwhile."""
-        self._profiler.profiles([])
+        self._reduced.profiles([])
         self._effort += len(self._anchors.masks)
         if self._effort > EFFORT:
             self._effort = 0
             self._some.look()
 
 
-def _tell(tell: Tell, masks: Sequence[int], size: int, limit: int, profiler: Profiler, whole: ClassProfile) -> None:
+def _expanded(keys: Iterable[int], reduced: Reduced) -> Iterator[int]:
+    """The keys in the columns of the table: a column's twins take its place in turn."""
+    return (twin for key in keys for twin in reduced.expanded(key))
+
+
+def _tell(tell: Tell, masks: Sequence[int], size: int, limit: int, reduced: Reduced, whole: ClassProfile) -> None:
     """Tells the keys of at most so many columns, which are all settled; some were told before."""
-    keys = islice(MinimalHittingSets(masks, size, tick=lambda: profiler.profiles([]), minimal=True), limit)
+    sets = MinimalHittingSets(masks, size, tick=lambda: reduced.profiles([]), minimal=True)
+    keys = islice(_expanded(sets, reduced), limit)
     while batch := list(islice(keys, OPEN)):
         tell(_found(batch, whole))
 
 
-def _smallest(masks: Sequence[int], last: int, limit: int, profiler: Profiler) -> tuple[list[int], int]:
-    """The `limit` smallest minimal hitting sets, and the size up to which they are all."""
+def _smallest(masks: Sequence[int], last: int, limit: int, reduced: Reduced) -> tuple[list[int], int]:
+    """The `limit` smallest keys, which are minimal hitting sets, and the size up to which they are all."""
     keys: list[int] = []
     for size in range(1, last + 1):
-        sets = MinimalHittingSets(masks, size, tick=lambda: profiler.profiles([]), minimal=True)
-        keys += islice((key for key in sets if key.bit_count() == size), limit + 1 - len(keys))
+        sets = MinimalHittingSets(masks, size, tick=lambda: reduced.profiles([]), minimal=True)
+        of_size = (key for key in sets if key.bit_count() == size)
+        keys += islice(_expanded(of_size, reduced), limit + 1 - len(keys))
         if len(keys) > limit:
             return keys[:limit], size - 1
     return keys, last

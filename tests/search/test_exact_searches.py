@@ -152,6 +152,18 @@ def test_keys_of_fewer_columns_than_values_allow_are_not_looked_for() -> None:
     assert found(minimal_keys(MemoryProfiler(rows, 3), witnesses)) == {0b111}
 
 
+def test_twins_and_constants_cost_no_question_and_are_put_back() -> None:
+    rows = [(i % 4, i // 4 % 4, i // 16, i % 5) for i in range(64)]
+    wide = [(a, -a, b, 7, c, d, 9 - b, None, 2 * a) for a, b, c, d in rows]
+    plain, twins = MemoryWitnesses(rows, 100), MemoryWitnesses(wide, 100)
+    few = found(minimal_keys(MemoryProfiler(rows, 4), plain))
+    many = found(minimal_keys(MemoryProfiler(wide, 9), twins))
+    assert few == brute_force(rows, 4, is_key)
+    assert many == brute_force(wide, 9, is_key)
+    assert len(many) > len(few)
+    assert len(twins.asked) == len(plain.asked)
+
+
 def test_duplicate_rows_rule_out_every_key_with_one_profile() -> None:
     rows = [(1, 2), (1, 2), (2, 2)]
     profiler, witnesses = MemoryProfiler(rows, 2), MemoryWitnesses(rows, 100)
