@@ -3,7 +3,8 @@
 -- Parameters: :relation   the audited rows
 --             :class_hash the column set, hashed
 --             :place      any numbering of the rows
---             :spread     the place of a row, hashed
+--             :meeting    one integer made of chosen.class_number and a random one of chosen.blocks: a join on one
+--                         integer takes half the time of a join on two
 --             :aliased    all columns AS c0, c1, ...
 --             :agree      the rows a and b agree on the column set
 --             :lanes, :lane_names, :sizes, :max_pairs, :max_masks  as in agreeing.sql
@@ -16,11 +17,11 @@ WITH classes AS MATERIALIZED (
 ), counted AS MATERIALIZED (
   SELECT
     COALESCE(SUM(CAST(class_size AS WIDE) * (class_size - 1)), 0) AS pairs,
-    GREATEST(CAST(8 * SUM(class_size) / :max_pairs AS BIGINT), 1) AS share,
+    CAST(GREATEST(8 * SUM(class_size) / :max_pairs, 1) AS UBIGINT) AS share,
     MIN(class_number) AS first_class
   FROM classes
 ), chosen AS MATERIALIZED (
-  SELECT class_number, CASE WHEN pairs <= :max_pairs THEN 1 ELSE (class_size + 7) >> 3 END AS blocks
+  SELECT class_number, CAST(CASE WHEN pairs <= :max_pairs THEN 1 ELSE (class_size + 7) >> 3 END AS UBIGINT) AS blocks
   FROM classes
   CROSS JOIN counted
   WHERE pairs <= :max_pairs OR class_number % share = 0 OR class_number = first_class
@@ -28,13 +29,13 @@ WITH classes AS MATERIALIZED (
   SELECT :class_hash AS row_class, :place AS place, :aliased
   FROM :relation
 ), members AS MATERIALIZED (
-  SELECT placed.*, chosen.class_number, :spread % chosen.blocks AS block
+  SELECT placed.*, :meeting AS meeting
   FROM placed
   JOIN chosen ON placed.row_class = chosen.class_number
 ), masks AS MATERIALIZED (
   SELECT DISTINCT :lanes
   FROM members AS a
-  JOIN members AS b ON a.class_number = b.class_number AND a.block = b.block AND a.place < b.place
+  JOIN members AS b ON a.meeting = b.meeting AND a.place < b.place
   WHERE :agree
 ), smallest AS MATERIALIZED (
   SELECT :lane_names FROM masks ORDER BY :sizes LIMIT :max_masks

@@ -276,6 +276,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("* (class_size - 1)", "* class_size"),
             ("pairs <= :max_pairs OR class_number % share = 0 OR", ""),
             ("THEN 1 ELSE", "THEN 1000 ELSE"),
+            ("a.meeting = b.meeting", "a.meeting = b.meeting + 1"),
             ("ON placed.row_class = chosen.class_number", "ON placed.row_class + 1 = chosen.class_number"),
             ("a.place < b.place", "a.place <= b.place"),
             ("LIMIT :max_masks", "LIMIT (:max_masks - :max_masks + 1)"),

@@ -142,8 +142,8 @@ class Anchors:
         return best[2] if best else None
 
     def _cost(self, pairs: float) -> float:
-        """Of a question, in scans of the table."""
-        return 1 + PAIR * exp(pairs - self._rows)
+        """Of a question, in scans of the table; where only few pairs are compared they teach as much as they cost."""
+        return 1 + PAIR * exp(pairs - self._rows) if self._most > self._rows else 1.0
 
     def _pairs(self, mask: int) -> float:
         """The logarithm of the pairs that agree on the set, as if columns were independent of what was measured."""

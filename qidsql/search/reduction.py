@@ -22,20 +22,22 @@ class Reduced:
         self._known = dict(known)  # by the set in the profiler's own columns
         self._twins: list[list[int]] = [[place] for place in range(profiler.columns)]
         singles = self.profiles([1 << place for place in range(profiler.columns)])
-        by_profile: dict[ClassProfile, list[list[int]]] = {}
+        alike: dict[ClassProfile, list[int]] = {}
         for place, profile in enumerate(singles):
-            if not profile.divides and not criterion.met_by(profile):
-                continue
-            groups = by_profile.setdefault(profile, [])
-            unique = profile.classes == profile.rows and not profile.entities  # each row is a class: so are both's
-            asked = [1 << group[0] | 1 << place for group in groups]
-            pairs = [profile] * len(asked) if unique else self.profiles(asked)
-            same = next((group for group, pair in zip(groups, pairs, strict=True) if pair == profile), None)
-            if same is None:
-                groups.append([place])
-            else:
-                same.append(place)
-        self._twins = sorted(group for groups in by_profile.values() for group in groups)
+            if profile.divides or criterion.met_by(profile):
+                alike.setdefault(profile, []).append(place)
+        twins: list[list[int]] = []
+        open_groups = list(alike.values())
+        while open_groups:  # each group's first column against the others, all groups in one batch
+            asked = [1 << first | 1 << other for first, *others in open_groups for other in others]
+            pairs = iter(self._pairs(asked, singles))
+            later = []
+            for first, *others in open_groups:
+                same = {other: next(pairs) == singles[first] for other in others}
+                twins.append([first, *(other for other in others if same[other])])
+                later.append([other for other in others if not same[other]])
+            open_groups = [group for group in later if group]
+        self._twins = sorted(twins)
 
     @property
     def columns(self) -> int:
@@ -66,6 +68,13 @@ class Reduced:
         """The set in the profiler's own columns, and every set that has a twin in place of a column."""
         for choice in product(*(self._twins[number] for number in positions(mask))):
             yield sum(1 << place for place in choice)
+
+    def _pairs(self, masks: Sequence[int], singles: Sequence[ClassProfile]) -> list[ClassProfile]:
+        """The profiles of pairs of columns that are alike; where each row is a class of its own, so it is of both."""
+        known = [singles[next(positions(mask))] for mask in masks]
+        unique = [profile.classes == profile.rows and not profile.entities for profile in known]
+        new = iter(self.profiles([mask for mask, sure in zip(masks, unique, strict=True) if not sure]))
+        return [profile if sure else next(new) for profile, sure in zip(known, unique, strict=True)]
 
     def original(self, mask: int) -> int:
         """A set of the columns kept in the profiler's own columns."""

@@ -85,7 +85,9 @@ def _frame(dialect: Dialect, source: Relation) -> tuple[str, ...]:
         place = source.address or exp.Window(this=exp.Anonymous(this="ROW_NUMBER"))
         holes |= marks("class_hash", "aliased", "agree")
         spread = dialect.row_hash([exp.column("place", table="placed")])
-        tree = fill("agreeing_by_hash", relation=source.node, place=place, spread=spread, **holes)
+        block = exp.Mod(this=spread, expression=exp.column("blocks", table="chosen"))
+        meeting = dialect.row_hash([exp.column("class_number", table="chosen"), block])
+        tree = fill("agreeing_by_hash", relation=source.node, place=place, meeting=meeting, **holes)
     else:
         inner = marks("columns", "names") | {"rest": marks("aliased")["aliased"]}
         members = fill("members_by_window", relation=source.node, **inner)
