@@ -18,7 +18,7 @@ OPEN = 5_000  # candidates looked at before the next questions
 TOGETHER = 2  # questions asked at a time, in parallel
 LARGE = 1_000_000  # rows; above, a question keeps all cores busy, and what it teaches is worth more than company
 LIMIT = 200_000
-EFFORT = 1_000_000  # masks looked at, in thousands of steps, before trials look for some keys at least
+EFFORT = 16_000  # looks at the clock on the way through candidates, before trials look for some keys meanwhile
 PATIENCE = 1.0  # seconds of looking through candidates for proved keys once the search was stopped
 
 
@@ -111,7 +111,7 @@ class _Progress:
     def _tick(self) -> None:
         """Now and then on a long way through the candidates: looks at the clock, and for some keys meanwhile."""
         self._reduced.profiles([])
-        self._effort += len(self._anchors.masks)
+        self._effort += 1
         if self._effort > EFFORT:
             self._effort = 0
             self._some.look()
