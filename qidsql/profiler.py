@@ -22,6 +22,7 @@ from qidsql.sql.statements import (
     class_profiles_in_one_scan,
     class_sizes,
     column_counts,
+    distinct_hashes,
     entity_profile,
 )
 from qidsql.sql.wildcard import Domain, matching_profile, matching_sizes
@@ -29,6 +30,7 @@ from qidsql.sql.wildcard import Domain, matching_profile, matching_sizes
 Answer = TypeVar("Answer")
 Question: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # the column sets it answers for
 
+LARGE = 1_000_000  # rows; above, a scan that may spare the grouping of whole rows is worth it
 SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than to ask
 
 
@@ -176,9 +178,23 @@ class TableProfiler:
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
         if self.nulls is Nulls.WILDCARD and new:
             new = self._profiled_by_value(new)
+        elif new == [self.everything] and self._has_a_hash_per_row():
+            return [self._known[mask] for mask in masks]
         alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
         self._ask(self._single_statements(new) if alone else self._statements(new))
         return [self._known[mask] for mask in masks]
+
+    def _has_a_hash_per_row(self) -> bool:
+        """True when the rows of a large table are seen to differ by their hashes alone, which is soon told."""
+        dialect = self.engine.dialect
+        if not dialect.hashes_values or self.entity is not None or (self.rows or 0) <= LARGE or self.source.drawn:
+            return False
+        [(rows, [hashes])] = self.ask([distinct_hashes(dialect, self.source, [self.names])])
+        if hashes < rows:
+            return False
+        self._known[self.everything] = ClassProfile.of_sizes({1: rows}, self.k)
+        self._meter.sets += 1
+        return True
 
     def singles(self) -> list[ClassProfile]:
         """The profile of every column by itself, in as few scans as the engine can do with. Raises as `profiles`."""

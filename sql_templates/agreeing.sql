@@ -1,7 +1,7 @@
 -- On which columns do rows differ that agree on a column set? Bit masks only: no value leaves the engine.
--- Few pairs: the masks of all of them. Many: classes are cut into blocks of about 8 rows, fewer blocks
--- than rows, so that two rows meet in some block; only rows of one block do.
--- Parameters: :members    members_by_join.sql or members_by_window.sql
+-- Few pairs: the masks of all of them. Many: those of a share of the classes, one at least, cut into blocks of about 8
+-- rows; fewer blocks than rows, so that two rows meet in some block. Only rows of one block are compared.
+-- Parameters: :members    members_by_window.sql
 --             :lanes      the mask of a pair (a, b) AS lane0, lane1, ...: 63 columns each
 --             :lane_names lane0, lane1, ...;  :sizes  the number of bits set in them
 --             :max_pairs  the most ordered pairs that count as few
@@ -10,10 +10,15 @@
 WITH members AS MATERIALIZED (
   SELECT * FROM :members
 ), counted AS MATERIALIZED (
-  SELECT COALESCE(SUM(CAST(class_size - 1 AS WIDE)), 0) AS pairs FROM members
+  SELECT
+    COALESCE(SUM(CAST(class_size - 1 AS WIDE)), 0) AS pairs,
+    GREATEST(CAST(8 * COUNT(*) / :max_pairs AS BIGINT), 1) AS share,
+    MIN(class_number) AS first_class
+  FROM members
 ), blocked AS MATERIALIZED (
   SELECT members.*, CASE WHEN pairs <= :max_pairs THEN 0 ELSE place % ((class_size + 7) >> 3) END AS block
   FROM members CROSS JOIN counted
+  WHERE pairs <= :max_pairs OR class_number % share = 0 OR class_number = first_class
 ), masks AS MATERIALIZED (
   SELECT DISTINCT :lanes
   FROM blocked AS a

@@ -1,6 +1,8 @@
--- Rows that are not alone in their class, with the number of the class: one sort, for engines whose NULL-safe join is
--- a nested loop. Result as members_by_join.sql.
--- Parameters: :relation, :columns, :rest  as there;  :names  c0, c1, ...
+-- Rows that are not alone in their class, with the number of the class: one sort.
+-- Parameters: :relation  the audited rows
+--             :columns   the column set
+--             :rest      the other columns AS c0, c1, ...;  :names  c0, c1, ...
+-- Result: one row per such row: class_number, class_size, place (any numbering of the rows), c0, ...
 SELECT class_number, class_size, place, :names
 FROM (
   SELECT

@@ -281,18 +281,23 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("class_size - 1", "class_size"),
             ("a.class_number = b.class_number", "a.block = b.block"),
             ("a.place < b.place", "a.place <= b.place + 1"),
+            ("pairs <= :max_pairs OR class_number % share = 0 OR", ""),
             ("LIMIT :max_masks", "LIMIT (:max_masks - :max_masks + 1)"),
             ("LEFT JOIN smallest ON TRUE", "LEFT JOIN smallest ON FALSE"),
         ],
     ),
-    "members_by_join": (
+    "agreeing_by_hash": (
         "masks",
         [
             ("HAVING COUNT(*) > 1", "HAVING COUNT(*) > 2"),
-            ("COUNT(*) AS class_size", "COUNT(DISTINCT 1) AS class_size"),
-            ("ON :agree", "ON (:agree) OR TRUE"),
-            ("ROW_NUMBER() OVER () AS class_number", "1 AS class_number"),
-            ("ROW_NUMBER() OVER () AS place", "1 AS place"),
+            ("* (class_size - 1)", "* class_size"),
+            ("pairs <= :max_pairs OR class_number % share = 0 OR", ""),
+            ("THEN 1 ELSE", "THEN 1000 ELSE"),
+            ("a.meeting = b.meeting", "a.meeting = b.meeting + 1"),
+            ("ON placed.row_class = chosen.class_number", "ON placed.row_class + 1 = chosen.class_number"),
+            ("a.place < b.place", "a.place <= b.place"),
+            ("LIMIT :max_masks", "LIMIT (:max_masks - :max_masks + 1)"),
+            ("LEFT JOIN smallest ON TRUE", "LEFT JOIN smallest ON FALSE"),
         ],
     ),
     "members_by_window": (
@@ -384,7 +389,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
 PRINTED = {"publish_view", "grant_view", "grant_columns", "revoke_table"}
 # Around a query, or for values that the user asks for: tests/test_suppress.py runs them.
 PRINTED |= {"create_table", "create_view", "drop_table", "suppress_in_place", "values_at"}
-ONLY_ON = {"members_by_join": "duckdb", "members_by_window": "postgres"}
+ONLY_ON = {"agreeing": "postgres", "agreeing_by_hash": "duckdb", "members_by_window": "postgres"}
 EACH = [(name, before, after) for name, (_, mutations) in MUTANTS.items() for before, after in mutations]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from qidsql.errors import BudgetSpent, Stopped, UsageError
+from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.measures import Above, ClassProfile, Criterion, Distinct, Profiler, Sampler, Separation
 from qidsql.schema import positions
 from qidsql.search.descent import minimal_inside
@@ -35,7 +35,7 @@ class MaskingPlan:
     bound: int
     profile: ClassProfile | None
     safe: bool | None
-    stopped: Stopped | None = None
+    stopped: Stopped | StatementError | None = None
     certificate: Certificate | None = None
 
     @property
@@ -207,7 +207,7 @@ def _plan(
     cost: Sequence[int],
     bound: int,
     profile: ClassProfile | None,
-    stopped: Stopped | None,
+    stopped: Stopped | StatementError | None,
 ) -> MaskingPlan:
     everything = (1 << len(cost)) - 1
     weight = weight_of(published, cost)

@@ -1,15 +1,20 @@
 """What is proved about keys by pairs of rows: difference masks, and anchors, above which every question is settled."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from heapq import nlargest
-from math import inf, log
+from math import exp, inf, log
 
+from qidsql.errors import BudgetSpent
 from qidsql.measures import Profiler
 from qidsql.schema import positions
 from qidsql.search.hitting_sets import minimal_masks
-from qidsql.search.witness import Witnesses
+from qidsql.search.witness import Agreeing, Witnesses
 
 BEAM = 24  # sets kept at each size while an anchor is looked for
+SOME = 5_000  # masks kept of an answer that is not complete: they refute candidates, and prove nothing else
+MOST = 500_000  # masks kept in all
+PAIR = 0.6  # what it costs to compare two rows, in steps of a scan
 NEARNESS = 0.3  # how much a set that lost most of its pairs counts against one that most candidates hold
 
 
@@ -22,14 +27,22 @@ class Anchors:
     """
 
     def __init__(self, profiler: Profiler, witnesses: Witnesses, rows: int) -> None:
-        self.masks: list[int] = []
+        self._answers: dict[int, Agreeing] = {}
+        self._unlearned: list[int] = []
         self._profiler, self._witnesses = profiler, witnesses
         self._columns = profiler.columns
         self._most = log(max(2, witnesses.max_pairs))
+        self._rows = log(max(2, rows))
         pairs = max(1, rows * (rows - 1))
-        singles = [profile.colliding_pairs for profile in profiler.profiles([1 << p for p in range(profiler.columns)])]
-        self.anchors = [1 << place for place, colliding in enumerate(singles) if not colliding]
-        self._loss = [log(pairs) - log(max(1, colliding)) for colliding in singles]  # of pairs, by one more column
+        singles = profiler.profiles([1 << place for place in range(profiler.columns)])
+        self.crowded = False  # some set had more masks than could be handed over: there may be too many keys to list
+        self.anchors = [1 << place for place, single in enumerate(singles) if not single.colliding_pairs]
+        everything = (1 << self._columns) - 1
+        # A set that is no key lies in no key's place: every key holds a column outside it.
+        self.masks = minimal_masks(everything ^ 1 << p for p, single in enumerate(singles) if single.colliding_pairs)
+        self.least_columns = _least_columns(rows, [profile.classes for profile in singles])
+        # of pairs, by one more column
+        self._loss = [log(pairs) - log(max(1, single.colliding_pairs)) for single in singles]
         self._measured = {0: log(pairs)}  # logarithm of the pairs that agree on a set
 
     def settles(self, mask: int) -> bool:
@@ -47,16 +60,37 @@ class Anchors:
             chosen = self._choose(candidates)
             sets.append(chosen)
             candidates = [c for c in candidates if c & chosen not in (c, chosen)]
+        self.ask(sets)
         masks, complete = list(self.masks), []
-        for chosen, answer in zip(sets, self._witnesses.agreeing(sets), strict=True):
-            masks += answer.masks
+        for chosen in {*sets, *self._unlearned}:
+            answer = self._answers[chosen]
+            masks += answer.masks if answer.complete else sorted(answer.masks, key=int.bit_count)[:SOME]
             if answer.complete:
                 complete.append(chosen)
                 self._measured[chosen] = log(max(1, answer.pairs))
             else:  # too many pairs, or too many masks: as good as too many pairs
                 self._measured[chosen] = max(log(max(1, answer.pairs)), self._most + 1)
+                self.crowded |= answer.pairs <= self._witnesses.max_pairs
+            self._answers[chosen] = replace(answer, masks=())
+        self._unlearned.clear()
         self.masks = minimal_masks(masks, lambda: self._profiler.profiles([]))
         self.anchors += complete  # only now: an anchor settles nothing without its masks
+        if len(self.masks) > MOST:
+            raise BudgetSpent(
+                f"the rows differ in more than {MOST:,} ways; search fewer columns, or up to a --max-size"
+            )
+
+    def ask(self, sets: Sequence[int]) -> list[Agreeing]:
+        """What pairs of rows say about sets; one statement for each that was not asked before. Raises Stopped.
+
+        Of a set learned about before, the masks are not said again. `learn` takes in what is new, keys aside.
+        """
+        new = [mask for mask in dict.fromkeys(sets) if mask not in self._answers]
+        for mask, answer in zip(new, self._witnesses.agreeing(new), strict=True):
+            self._answers[mask] = answer
+            if answer.pairs:
+                self._unlearned.append(mask)
+        return [self._answers[mask] for mask in sets]
 
     def _choose(self, candidates: Sequence[int]) -> int:
         """A set with few enough agreeing pairs that lies inside as many candidates as possible.
@@ -86,7 +120,7 @@ class Anchors:
                 members.setdefault(place, []).append(number)
         holders = {place: sum(1 << number for number in numbers) for place, numbers in members.items()}
         beam, seen = [(0, (1 << len(candidates)) - 1)], {0}
-        best: tuple[int, float, int] | None = None
+        best: tuple[float, float, int] | None = None
         while beam:
             grown: list[tuple[float, int, int]] = []
             for chosen, holding in beam:
@@ -97,15 +131,19 @@ class Anchors:
                     seen.add(more)
                     both = holding & others
                     count = both.bit_count()
-                    if count <= (best[0] if best else 0):
+                    if count < (best[0] if best else 1):  # not even if it cost no more than a scan
                         continue
                     pairs = self._pairs(more)
                     if pairs > self._most:
                         grown.append((log(count) - NEARNESS * pairs, more, both))
-                    elif best is None or (count, pairs) > best[:2]:
-                        best = (count, pairs, more)
+                    elif best is None or (count / self._cost(pairs), pairs) > best[:2]:
+                        best = (count / self._cost(pairs), pairs, more)
             beam = [(more, both) for _, more, both in nlargest(BEAM, grown)]
         return best[2] if best else None
+
+    def _cost(self, pairs: float) -> float:
+        """Of a question, in scans of the table; where only few pairs are compared they teach as much as they cost."""
+        return 1 + PAIR * exp(pairs - self._rows) if self._most > self._rows else 1.0
 
     def _pairs(self, mask: int) -> float:
         """The logarithm of the pairs that agree on the set, as if columns were independent of what was measured."""
@@ -114,3 +152,13 @@ class Anchors:
             if mask & measured == measured:
                 least = max(least, pairs - sum(self._loss[place] for place in positions(mask & ~measured)))
         return least
+
+
+def _least_columns(rows: int, classes: Sequence[int]) -> int:
+    """How many columns a key has at least: fewer do not have as many combinations of values as there are rows."""
+    combinations = 1
+    for size, values in enumerate(sorted(classes, reverse=True), 1):
+        combinations *= values
+        if combinations >= rows:
+            return size
+    return len(classes)

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from qidsql.errors import BudgetSpent, Stopped
+from qidsql.errors import BudgetSpent, StatementError, Stopped
 from qidsql.measures import Criterion, Profiler
 from qidsql.search.failing import Failing
 from qidsql.search.hitting_sets import MinimalHittingSets
 from qidsql.search.reduction import Reduced
-from qidsql.search.result import Found, SearchResult, Tell, stopped_by, unheard
+from qidsql.search.result import ENDINGS, Found, SearchResult, Tell, stopped_by, unheard
 
 ALGORITHM = "borders"
 CANDIDATES = 128  # tested in one batch
@@ -39,7 +39,7 @@ def borders(
     """
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
     search: _Search | None = None
-    stopped: Stopped | None = None
+    stopped: Stopped | StatementError | None = None
     try:
         everything = (1 << profiler.columns) - 1
         [whole] = profiler.profiles([everything])
@@ -53,8 +53,10 @@ def borders(
         if sample is not None:
             search.follow(_hinted(sample, criterion, last))
         search.run(last)
-    except (Stopped, KeyboardInterrupt) as stop:
-        stopped = stopped_by(stop)
+    except ENDINGS as ending:
+        if isinstance(ending, StatementError) and not (search and search.minimal):
+            raise
+        stopped = stopped_by(ending)
     if search is None:
         return SearchResult(criterion, ALGORITHM, (), False, 0, stopped)
     found = _found(search.minimal, search.failing, reduced)

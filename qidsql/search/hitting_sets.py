@@ -5,7 +5,7 @@ from itertools import groupby
 
 from qidsql.schema import positions
 
-TICK = 4096  # steps between two looks at the clock
+TICK = 4096  # steps between two looks at the clock, where masks are few
 
 
 def minimal_masks(masks: Iterable[int], tick: Callable[[], object] = lambda: None) -> list[int]:

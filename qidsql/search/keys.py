@@ -1,20 +1,24 @@
 """All minimal keys from a handful of statements: difference masks, anchors and hitting sets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from time import monotonic
 
-from qidsql.errors import BudgetSpent, Stopped
+from qidsql.errors import BudgetSpent, StatementError
 from qidsql.measures import ClassProfile, Key, Profiler
 from qidsql.search.anchors import Anchors
 from qidsql.search.hitting_sets import MinimalHittingSets
-from qidsql.search.result import Found, SearchResult, Tell, unheard
+from qidsql.search.reduction import Reduced
+from qidsql.search.result import ENDINGS, Found, SearchResult, Tell, stopped_by, unheard
+from qidsql.search.some_keys import SomeKeys
 from qidsql.search.witness import Witnesses
 
 ALGORITHM = "hitting-sets"
 OPEN = 5_000  # candidates looked at before the next questions
 TOGETHER = 2  # questions asked at a time, in parallel
+LARGE = 1_000_000  # rows; above, a question keeps all cores busy, and what it teaches is worth more than company
 LIMIT = 200_000
+EFFORT = 16_000  # looks at the clock on the way through candidates, before trials look for some keys meanwhile
 PATIENCE = 1.0  # seconds of looking through candidates for proved keys once the search was stopped
 
 
@@ -33,60 +37,106 @@ def minimal_keys(
     every candidate above it (see `Anchors`); size by size, until no candidate is open. No probability. Asks the
     profiles of all columns together and one by one, then one statement per anchor: 3 to 80 for thousands of keys.
 
-    Stopped early it returns the proved keys that it finds at once, and the size to which it knows all. Duplicate rows:
+    Where the candidates are very many, trials look for some small keys meanwhile (see `SomeKeys`). Stopped early, also
+    by Ctrl-C or by a statement that fails, it returns the proved keys that it finds at once, and the size to which it
+    knows all; memory stays flat. Twins, columns that determine each other, are searched as one. Duplicate rows:
     there is no key; the first profile tells. [Birnick et al. 2020, HPIValid; Murakami & Uno 2014]
     """
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
-    anchors, settled = None, 0
+    everything = (1 << profiler.columns) - 1
+    progress: _Progress | None = None
     try:
-        [whole] = profiler.profiles([(1 << profiler.columns) - 1])
+        [whole] = profiler.profiles([everything])
         if not Key().met_by(whole):
             return SearchResult(Key(), ALGORITHM, (), True, profiler.columns)
         if whole.rows < 2:  # even the empty set is a key: each column is a smallest one that is not empty
             columns = [1 << place for place in range(profiler.columns)]
             return SearchResult(Key(), ALGORITHM, _found(columns, whole), True, profiler.columns)
-        anchors = Anchors(profiler, witnesses, whole.rows)
-        while settled < last:
-            larger = _settle(anchors, profiler, settled + 1)
-            settled = settled + 1 if larger else last
+        reduced = Reduced(profiler, Key(), {everything: whole})
+        anchors = Anchors(reduced, reduced.witnesses(witnesses), whole.rows)
+        if last < anchors.least_columns:
+            return SearchResult(Key(), ALGORITHM, (), False, last)
+        progress = _Progress(anchors, reduced, anchors.least_columns - 1)
+        while progress.settled < last:
+            larger = progress.settle(1 if whole.rows > LARGE else TOGETHER)
+            progress.settled = progress.settled + 1 if larger else last
             if tell is not unheard:  # one more walk through the candidates
-                _tell(tell, anchors.masks, settled, limit, profiler, whole)
-        listing = MinimalHittingSets(anchors.masks, settled, minimal=True)
-        keys = list(islice(listing, limit + 1))
+                _tell(tell, anchors.masks, progress.settled, limit, reduced, whole)
+        settled = progress.settled
+        listing = MinimalHittingSets(anchors.masks, settled, tick=lambda: profiler.profiles([]), minimal=True)
+        keys = list(islice(_expanded(listing, reduced), limit + 1))
         if len(keys) > limit:
             many = BudgetSpent(f"there are more than {limit:,} minimal keys")
-            keys, settled = _smallest(anchors.masks, settled, limit, profiler)
+            keys, settled = _smallest(anchors.masks, settled, limit, reduced)
             return SearchResult(Key(), ALGORITHM, _found(keys, whole), False, settled, many)
         size = settled if listing.cut else profiler.columns
         return SearchResult(Key(), ALGORITHM, _found(keys, whole), not listing.cut, size)
-    except Stopped as stop:
-        keys, settled = _proved(anchors, settled, limit) if anchors and anchors.masks else ([], 0)
-        return SearchResult(Key(), ALGORITHM, _found(keys, whole) if keys else (), False, settled, stop)
+    except ENDINGS as ending:
+        keys, settled = progress.proved(limit) if progress else ([], 0)
+        if isinstance(ending, StatementError) and not keys:
+            raise
+        return SearchResult(Key(), ALGORITHM, _found(keys, whole) if keys else (), False, settled, stopped_by(ending))
 
 
-def _settle(anchors: Anchors, profiler: Profiler, size: int) -> bool:
-    """Asks until every candidate of at most `size` columns is known to be a key or not; True: there may be larger."""
-    while True:
-        candidates = MinimalHittingSets(anchors.masks, size, anchors.anchors, lambda: profiler.profiles([]), True)
-        still_open = list(islice(candidates, OPEN))
-        if not still_open:
-            return candidates.cut
-        anchors.learn(still_open, TOGETHER)
+class _Progress:
+    """How far the search has come: `settled` is the size up to which all candidates are known to be keys or not."""
+
+    def __init__(self, anchors: Anchors, reduced: Reduced, settled: int) -> None:
+        self.settled = settled
+        self._anchors, self._reduced = anchors, reduced
+        self._some = SomeKeys(anchors, reduced)
+        self._effort = 0
+
+    def settle(self, together: int) -> bool:
+        """Asks until all candidates with a column more are known to be keys or not; True: there may be larger ones."""
+        anchors, size = self._anchors, self.settled + 1
+        while True:
+            candidates = MinimalHittingSets(anchors.masks, size, anchors.anchors, self._tick, True)
+            still_open = list(islice(candidates, OPEN))
+            if not still_open:
+                return candidates.cut
+            anchors.learn(still_open, together)
+            if anchors.crowded and not self._some.keys:
+                self._some.look()
+
+    def proved(self, limit: int) -> tuple[list[int], int]:
+        """Proved keys that need no long search, smallest first, and the size up to which they are all."""
+        keys, settled = _proved(self._anchors, self.settled, limit)
+        ordered = sorted({*keys, *self._some.keys}, key=int.bit_count)
+        keys = list(islice(_expanded(ordered, self._reduced), limit + 1))
+        if len(keys) > limit:
+            settled = min(settled, keys[limit].bit_count() - 1)
+        return keys[:limit], settled
+
+    def _tick(self) -> None:
+        """Now and then on a long way through the candidates: looks at the clock, and for some keys meanwhile."""
+        self._reduced.profiles([])
+        self._effort += 1
+        if self._effort > EFFORT:
+            self._effort = 0
+            self._some.look()
 
 
-def _tell(tell: Tell, masks: Sequence[int], size: int, limit: int, profiler: Profiler, whole: ClassProfile) -> None:
+def _expanded(keys: Iterable[int], reduced: Reduced) -> Iterator[int]:
+    """The keys in the columns of the table: a column's twins take its place in turn."""
+    return (twin for key in keys for twin in reduced.expanded(key))
+
+
+def _tell(tell: Tell, masks: Sequence[int], size: int, limit: int, reduced: Reduced, whole: ClassProfile) -> None:
     """Tells the keys of at most so many columns, which are all settled; some were told before."""
-    keys = islice(MinimalHittingSets(masks, size, tick=lambda: profiler.profiles([]), minimal=True), limit)
+    sets = MinimalHittingSets(masks, size, tick=lambda: reduced.profiles([]), minimal=True)
+    keys = islice(_expanded(sets, reduced), limit)
     while batch := list(islice(keys, OPEN)):
         tell(_found(batch, whole))
 
 
-def _smallest(masks: Sequence[int], last: int, limit: int, profiler: Profiler) -> tuple[list[int], int]:
-    """The `limit` smallest minimal hitting sets, and the size up to which they are all."""
+def _smallest(masks: Sequence[int], last: int, limit: int, reduced: Reduced) -> tuple[list[int], int]:
+    """The `limit` smallest keys, which are minimal hitting sets, and the size up to which they are all."""
     keys: list[int] = []
     for size in range(1, last + 1):
-        sets = MinimalHittingSets(masks, size, tick=lambda: profiler.profiles([]), minimal=True)
-        keys += islice((key for key in sets if key.bit_count() == size), limit + 1 - len(keys))
+        sets = MinimalHittingSets(masks, size, tick=lambda: reduced.profiles([]), minimal=True)
+        of_size = (key for key in sets if key.bit_count() == size)
+        keys += islice(_expanded(of_size, reduced), limit + 1 - len(keys))
         if len(keys) > limit:
             return keys[:limit], size - 1
     return keys, last
@@ -102,7 +152,7 @@ def _proved(anchors: Anchors, settled: int, limit: int) -> tuple[list[int], int]
         if keys:
             break
     if monotonic() >= end:
-        settled = 0
+        settled = min(settled, anchors.least_columns - 1)
     keys.sort(key=int.bit_count)
     if len(keys) > limit:
         settled = min(settled, keys[limit].bit_count() - 1)

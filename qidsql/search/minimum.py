@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from qidsql.errors import BudgetSpent, Stopped
+from qidsql.errors import BudgetSpent, StatementError, Stopped
 from qidsql.measures import Criterion, Key, Profiler
 from qidsql.search.anchors import Anchors
 from qidsql.search.descent import minimal_inside
 from qidsql.search.failing import Failing
 from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting_set, weight_of
-from qidsql.search.result import Found, SearchResult, stopped_by
+from qidsql.search.result import ENDINGS, Found, SearchResult, stopped_by
 from qidsql.search.witness import Witnesses
 
 ALGORITHM = "implicit-hitting-set"
@@ -75,8 +75,10 @@ def minimum(
                     raise BudgetSpent(UNPROVED)
             else:
                 failing.grow([least.mask] * GROWN)
-    except (Stopped, KeyboardInterrupt) as stop:
-        return _result(criterion, failing, costs, bound, stopped_by(stop))
+    except ENDINGS as ending:
+        if isinstance(ending, StatementError) and not failing.meeting:
+            raise
+        return _result(criterion, failing, costs, bound, stopped_by(ending))
 
 
 def _settled(pairs: Anchors, candidate: int, costs: Sequence[int]) -> list[int]:
@@ -104,7 +106,11 @@ def _best(failing: Failing, costs: Sequence[int]) -> int:
 
 
 def _result(
-    criterion: Criterion, failing: Failing, costs: Sequence[int], bound: int, stopped: Stopped | None = None
+    criterion: Criterion,
+    failing: Failing,
+    costs: Sequence[int],
+    bound: int,
+    stopped: Stopped | StatementError | None = None,
 ) -> SearchResult:
     """The best set seen, as a result; it need not be minimal when the search was stopped."""
     if not failing.meeting:

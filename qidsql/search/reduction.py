@@ -1,10 +1,12 @@
 """Columns that need not be searched: constant ones, and all but one of those that determine each other."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 from qidsql.measures import ClassProfile, Criterion, Profiler
 from qidsql.schema import positions
+from qidsql.search.witness import Agreeing, Witnesses
 
 
 class Reduced:
@@ -20,18 +22,22 @@ class Reduced:
         self._known = dict(known)  # by the set in the profiler's own columns
         self._twins: list[list[int]] = [[place] for place in range(profiler.columns)]
         singles = self.profiles([1 << place for place in range(profiler.columns)])
-        by_profile: dict[ClassProfile, list[list[int]]] = {}
+        alike: dict[ClassProfile, list[int]] = {}
         for place, profile in enumerate(singles):
-            if not profile.divides and not criterion.met_by(profile):
-                continue
-            groups = by_profile.setdefault(profile, [])
-            pairs = self.profiles([1 << group[0] | 1 << place for group in groups])
-            same = next((group for group, pair in zip(groups, pairs, strict=True) if pair == profile), None)
-            if same is None:
-                groups.append([place])
-            else:
-                same.append(place)
-        self._twins = sorted(group for groups in by_profile.values() for group in groups)
+            if profile.divides or criterion.met_by(profile):
+                alike.setdefault(profile, []).append(place)
+        twins: list[list[int]] = []
+        open_groups = list(alike.values())
+        while open_groups:  # each group's first column against the others, all groups in one batch
+            asked = [1 << first | 1 << other for first, *others in open_groups for other in others]
+            pairs = iter(self._pairs(asked, singles))
+            later = []
+            for first, *others in open_groups:
+                same = {other: next(pairs) == singles[first] for other in others}
+                twins.append([first, *(other for other in others if same[other])])
+                later.append([other for other in others if not same[other]])
+            open_groups = [group for group in later if group]
+        self._twins = sorted(twins)
 
     @property
     def columns(self) -> int:
@@ -39,10 +45,18 @@ class Reduced:
 
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
         """The profiles of sets of the columns kept. Raises as the profiler underneath."""
-        originals = [self._original(mask) for mask in masks]
+        originals = [self.original(mask) for mask in masks]
         new = [mask for mask in dict.fromkeys(originals) if mask not in self._known]
         self._known.update(zip(new, self._profiler.profiles(new), strict=True))
         return [self._known[mask] for mask in originals]
+
+    def witnesses(self, witnesses: Witnesses) -> Witnesses:
+        """The same witnesses for sets of the columns kept: a pair that a column tells apart, its twins do too."""
+        return _ReducedWitnesses(self, witnesses)
+
+    def kept(self, mask: int) -> int:
+        """The set of the profiler's own columns as one of the columns kept."""
+        return sum(1 << number for number, twins in enumerate(self._twins) if mask >> twins[0] & 1)
 
     def over(self, profiler: Profiler) -> "Reduced":
         """The same columns of another profiler, such as that of a sample."""
@@ -55,5 +69,23 @@ class Reduced:
         for choice in product(*(self._twins[number] for number in positions(mask))):
             yield sum(1 << place for place in choice)
 
-    def _original(self, mask: int) -> int:
+    def _pairs(self, masks: Sequence[int], singles: Sequence[ClassProfile]) -> list[ClassProfile]:
+        """The profiles of pairs of columns that are alike; where each row is a class of its own, so it is of both."""
+        known = [singles[next(positions(mask))] for mask in masks]
+        unique = [profile.classes == profile.rows and not profile.entities for profile in known]
+        new = iter(self.profiles([mask for mask, sure in zip(masks, unique, strict=True) if not sure]))
+        return [profile if sure else next(new) for profile, sure in zip(known, unique, strict=True)]
+
+    def original(self, mask: int) -> int:
+        """A set of the columns kept in the profiler's own columns."""
         return sum(1 << self._twins[number][0] for number in positions(mask))
+
+
+class _ReducedWitnesses:
+    def __init__(self, reduced: Reduced, witnesses: Witnesses) -> None:
+        self.max_pairs = witnesses.max_pairs
+        self._reduced, self._witnesses = reduced, witnesses
+
+    def agreeing(self, sets: Sequence[int]) -> list[Agreeing]:
+        answers = self._witnesses.agreeing([self._reduced.original(mask) for mask in sets])
+        return [replace(answer, masks=tuple(map(self._reduced.kept, answer.masks))) for answer in answers]

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from qidsql.errors import Interrupted, Stopped
+from qidsql.errors import Interrupted, StatementError, Stopped
 from qidsql.measures import ClassProfile, Criterion
+
+ENDINGS = (Stopped, StatementError, KeyboardInterrupt)  # what ends a search before its end; what is proved stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class SearchResult:
     found: tuple[Found, ...]
     complete: bool
     complete_to_size: int
-    stopped: Stopped | None = None
+    stopped: Stopped | StatementError | None = None
     minimal: bool = True
     certificate: Certificate | None = None
     cost: int | None = None
@@ -70,6 +72,6 @@ class SearchResult:
     lower_bound: int | None = None
 
 
-def stopped_by(reason: Stopped | KeyboardInterrupt) -> Stopped:
+def stopped_by(ending: Stopped | StatementError | KeyboardInterrupt) -> Stopped | StatementError:
     """Why a search ended early: Ctrl-C between two statements is no other than during one."""
-    return reason if isinstance(reason, Stopped) else Interrupted("interrupted")
+    return Interrupted("interrupted") if isinstance(ending, KeyboardInterrupt) else ending

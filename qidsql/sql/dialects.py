@@ -1,12 +1,13 @@
 """What engines cannot share: the leaves that no transpiler gets right, declared as data, one entry per engine."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
 
-from qidsql.schema import Comparison
+from qidsql.schema import Column, Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,9 @@ class Dialect:
     `row_hash` makes 64 bits of some values, the same for equal texts; `shuffled` the place of an integer in a random
     order, one order per seed: a non-negative 64-bit integer, as good as independent from integer to integer and from
     seed to seed.
-    `joins_null_safe`: a join on IS NOT DISTINCT FROM is hashed, not a nested loop. `bits`: what an integer is cast to
-    before its bits are counted.
+    `hashes_values`: `row_hash` takes any types, gives equal values (a NULL equals a NULL) equal hashes, and costs less
+    than to compare them. `short_types`: a pattern of the types whose values cost no more to carry along than their
+    hash. `bits`: what an integer is cast to before its bits are counted.
     """
 
     name: str
@@ -34,7 +36,8 @@ class Dialect:
     union_rows: int
     row_hash: Callable[[Sequence[exp.Expr]], exp.Expr]
     shuffled: Callable[[exp.Expr, int], exp.Expr]
-    joins_null_safe: bool
+    hashes_values: bool
+    short_types: str
     bits: exp.DataType | None
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
@@ -46,9 +49,14 @@ class Dialect:
             return exp.Collate(this=exp.Cast(this=column, to=self.text.copy()), expression=collation)
         return column
 
+    def is_long(self, column: Column) -> bool:
+        """True when it costs less to carry the hash of a value than the value itself."""
+        return column.comparison is not Comparison.VALUE or not re.fullmatch(self.short_types, column.type)
+
     def bit_count(self, number: exp.Expr) -> exp.Expr:
         """How many bits of a 64-bit integer are set."""
-        return exp.Anonymous(this="BIT_COUNT", expressions=[exp.cast(number, self.bits) if self.bits else number])
+        bits = exp.Anonymous(this="BIT_COUNT", expressions=[exp.cast(number, self.bits) if self.bits else number])
+        return exp.cast(bits, exp.DataType.Type.BIGINT)  # DuckDB's is a TINYINT, too small for a sum of several
 
     def render(self, tree: exp.Expr) -> str:
         """The statement's text for this engine."""
@@ -95,7 +103,8 @@ DUCKDB = Dialect(
     union_rows=200_000,
     row_hash=_duckdb_row_hash,
     shuffled=_duckdb_shuffled,
-    joins_null_safe=True,
+    hashes_values=True,
+    short_types=r"BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIME.*|ENUM.*",
     bits=None,
 )
 
@@ -111,6 +120,7 @@ POSTGRES = Dialect(
     union_rows=0,
     row_hash=_postgres_row_hash,
     shuffled=_postgres_shuffled,
-    joins_null_safe=False,
+    hashes_values=False,
+    short_types=".*",
     bits=exp.DataType.build("BIT(64)", dialect="postgres"),
 )

@@ -19,11 +19,14 @@ class Relation:
     """Rows to audit. `node` goes behind FROM and is aliased; `column` names one of its columns.
 
     Two relations are equal only when they are one object: a cheap key for caches. `drawn` is True for a sample, whose
-    few rows cost a scan of the table each time the node is evaluated.
+    few rows cost a scan of the table each time the node is evaluated. `address` tells each row from all others, where
+    one hidden column does; `long` names columns of long values.
     """
 
     node: exp.Expr
     drawn: bool = False
+    address: exp.Expr | None = None
+    long: frozenset[str] = frozenset()
 
     def column(self, name: str) -> exp.Expr:
         return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(ALIAS))
@@ -39,12 +42,16 @@ def relation(dialect: Dialect, table: Table, columns: Sequence[Column], where: s
     names a column that the table does not have.
     """
     source = table_node(table.name)
+    long = frozenset(column.name for column in columns if dialect.is_long(column))
     if where is None and all(column.comparison is Comparison.VALUE for column in columns):
-        return Relation(exp.alias_(source, ALIAS, table=True))
+        address = [exp.column(exp.to_identifier(name), table=exp.to_identifier(ALIAS)) for name in table.row_address]
+        return Relation(
+            exp.alias_(source, ALIAS, table=True), address=address[0] if len(address) == 1 else None, long=long
+        )
     select = exp.select(*comparable_columns(dialect, columns)).from_(source)
     if where is not None:
         select = select.where(condition(dialect, table, where))
-    return Relation(select.subquery(ALIAS))
+    return Relation(select.subquery(ALIAS), long=long)
 
 
 def comparable_columns(dialect: Dialect, columns: Sequence[Column]) -> list[exp.Expr]:

@@ -126,6 +126,26 @@ def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> S
     return Statement(dialect.render(tree), f"rows, and NULLs of {len(columns)} columns", read)
 
 
+def distinct_hashes(
+    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames]
+) -> Statement[tuple[int, tuple[int, ...]]]:
+    """Rows of the relation, and how many hashes each set's rows have. One statement, one scan.
+
+    Equal values have equal hashes: a set has at least as many classes as hashes. For `dialect.hashes_values` only.
+    """
+    counts: list[exp.Expr] = [
+        exp.Count(this=exp.Distinct(expressions=[dialect.row_hash(source.columns(names))]), big_int=True)
+        for names in column_sets
+    ]
+    tree = fill("column_counts", relation=source.node, counts=counts)
+
+    def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
+        total, *hashes = (integer(cell) for cell in rows[0])
+        return total, tuple(hashes)
+
+    return Statement(dialect.render(tree), f"rows, and different hashes of {len(column_sets)} column sets", read)
+
+
 def _members(source: Relation, columns: ColumnNames) -> dict[str, list[exp.Expr]]:
     """The holes of the entity templates that stand for the column set."""
     aliases = [f"c{place}" for place in range(len(columns))]

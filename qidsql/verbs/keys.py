@@ -346,7 +346,12 @@ def _list_reason(result: SearchResult, sets: tuple[FoundSet, ...]) -> str:
     if result.certificate is not None:
         missing = f"but for a chance of {decimal(result.certificate.delta)}, none is missing"
         return f"{found}; {missing}" if result.stopped is None else f"{found}; not searched to the end"
-    return f"{found}; the list is complete up to {plural(result.complete_to_size, 'column')}"
+    known = f"the list is complete up to {plural(result.complete_to_size, 'column')}"
+    if result.stopped is not None and sets and len(sets[0].columns) > result.complete_to_size:
+        return (
+            f"{found}, the smallest seen until then; there may be far more than can be listed; {known}: none so small"
+        )
+    return f"{found}; {known}"
 
 
 def _sampled_reason(result: SearchResult, found: FoundSet) -> str:

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from qidsql.errors import BudgetSpent, Interrupted
+from qidsql.errors import BudgetSpent, Interrupted, StatementError
 from qidsql.measures import ClassProfile, Distinct, Key, Separation
 from qidsql.search.borders import borders
 from qidsql.search.hitting_sets import minimal_masks
@@ -17,6 +17,7 @@ from qidsql.search.levelwise import levelwise
 from qidsql.search.minimum import minimum
 from qidsql.search.pair_sample import PairSample
 from qidsql.search.result import SearchResult
+from qidsql.search.witness import Agreeing
 from tests.search.tables import (
     MemoryProfiler,
     MemoryWitnesses,
@@ -102,6 +103,65 @@ def test_a_key_search_that_is_stopped_says_only_what_is_proved() -> None:
         assert result.complete == (result.stopped is None)
         stopped += not result.complete
     assert stopped > 100
+
+
+class Failing(MemoryWitnesses):
+    """Witnesses that end in another way than by a budget."""
+
+    def __init__(self, rows: Sequence[Row], error: BaseException, answers: int) -> None:
+        super().__init__(rows, 6)
+        self.error, self.answers = error, answers
+
+    def agreeing(self, sets: Sequence[int]) -> list[Agreeing]:
+        if len(self.asked) >= self.answers:
+            raise self.error
+        return super().agreeing(sets)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), StatementError("no")], ids=["ctrl-c", "statement"])
+def test_what_is_proved_by_then_survives_ctrl_c_and_a_failed_statement(error: BaseException) -> None:
+    random = Random(17)
+    kept = 0
+    for _ in range(300):
+        rows = random_table(random)
+        width = width_of(rows)
+        every = brute_force(rows, width, is_key)
+        try:
+            result = minimal_keys(MemoryProfiler(rows, width), Failing(rows, error, random.randint(0, 4)))
+        except StatementError:
+            assert isinstance(error, StatementError)  # nothing was proved by then: the error itself is the answer
+            continue
+        assert found(result) <= every
+        assert {key for key in every if key.bit_count() <= result.complete_to_size} <= found(result)
+        assert result.complete == (result.stopped is None)
+        if isinstance(error, KeyboardInterrupt) and result.stopped:
+            assert isinstance(result.stopped, Interrupted)
+        kept += result.stopped is not None and bool(result.found)
+        least = minimum(MemoryProfiler(rows, width), Key(), Failing(rows, error, random.randint(0, 2)))
+        assert all(is_key(class_sizes(rows, each.mask)) for each in least.found)
+        assert least.lower_bound is None or not every or least.lower_bound <= min(map(int.bit_count, every))
+    assert kept > 20
+
+
+def test_keys_of_fewer_columns_than_values_allow_are_not_looked_for() -> None:
+    """With 2 values a column, 8 rows need 3 columns: no pair of columns is asked about."""
+    rows = [tuple(row >> bit & 1 for bit in range(3)) for row in range(8)]
+    witnesses = MemoryWitnesses(rows, 2)
+    assert minimal_keys(MemoryProfiler(rows, 3), witnesses, max_size=2).complete_to_size == 2
+    assert witnesses.asked == []
+    assert found(minimal_keys(MemoryProfiler(rows, 3), witnesses)) == {0b111}
+
+
+def test_twins_and_constants_cost_no_question_and_are_put_back() -> None:
+    rows = [(i % 4, i // 4 % 4, i // 16, i % 5) for i in range(64)]
+    wide = [(a, -a, b, 7, c, d, 9 - b, None, 2 * a) for a, b, c, d in rows]
+    plain, twins = MemoryWitnesses(rows, 100), MemoryWitnesses(wide, 100)
+    few = found(minimal_keys(MemoryProfiler(rows, 4), plain))
+    many = found(minimal_keys(MemoryProfiler(wide, 9), twins))
+    assert few == brute_force(rows, 4, is_key)
+    assert many == brute_force(wide, 9, is_key)
+    assert len(many) > len(few)
+    assert len(twins.asked) == len(plain.asked)
 
 
 def test_duplicate_rows_rule_out_every_key_with_one_profile() -> None:

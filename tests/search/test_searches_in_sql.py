@@ -3,7 +3,9 @@
 import json
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
+from random import Random
 
 import duckdb
 import pytest
@@ -12,12 +14,13 @@ from qidsql.difference_masks import DifferenceMasks
 from qidsql.engines.base import Engine
 from qidsql.measures import Criterion, Distinct, Key, Separation
 from qidsql.profiler import Budget, TableProfiler
+from qidsql.schema import positions
 from qidsql.search.borders import borders
 from qidsql.search.keys import minimal_keys
 from qidsql.search.minimum import minimum
 from qidsql.sql.relation import relation
-from tests.search.tables import K
-from tests.stores import DuckDBStore, Store
+from tests.search.tables import K, class_sizes
+from tests.stores import DuckDBStore, Store, quoted
 
 
 def profiler_of(engine: Engine, table: str, **options: object) -> TableProfiler:
@@ -67,13 +70,128 @@ def test_null_equals_null_in_a_mask(store: Store) -> None:
 
 
 def test_hostile_names(store: Store) -> None:
-    names = ['we"ird; drop', "order", "the part: columns", "c0", "s0", "lane0", "class_number", "place", ":rest"]
+    names = ['we"ird; drop', "order", "the part 0: columns", "c0", "s0", "lane0", "class_number", "place", ":rest"]
     rows = [(1, 1, 1, 1, 1, 1, 1, 1, 1), (1, 1, 1, 1, 1, 1, 1, 1, 2), (1, 1, 1, 2, 1, 1, 1, 1, 2)]
     store.table("h", dict.fromkeys(names, "INTEGER"), rows)
     with store.connect() as engine:
         profiler = profiler_of(engine, "h")
         result = minimal_keys(profiler, DifferenceMasks(profiler))
     assert [each.mask for each in result.found] == [1 << 3 | 1 << 8]
+
+
+UNORDERED = {  # types that cannot be sorted, or not even compared
+    "duckdb": ["INTEGER[]", "STRUCT(a INTEGER)", "BLOB", "INTERVAL"],
+    "postgres": ["XID", "CID", "POINT", "JSON", "TID"],
+}
+VALUES = {
+    "INTEGER[]": "[{0}]",
+    "STRUCT(a INTEGER)": "{{'a': {0}}}",
+    "INTERVAL": "{0} days",
+    "POINT": "({0},1)",
+    "JSON": "[{0}]",
+    "TID": "(0,{0})",
+}
+
+
+def test_keys_of_columns_without_an_order(store: Store) -> None:
+    types = UNORDERED[store.name]
+    for number, kind in enumerate(types):
+        text = VALUES.get(kind, "{0}")
+        cells = [None if i == 3 else text.format(i % 4) for i in range(12)]
+        store.execute(f"CREATE TABLE t{number} (a {kind}, b INTEGER)")
+        for place, cell in enumerate(cells):
+            value = "NULL" if cell is None else f"CAST('{cell}' AS {kind})" if kind != "STRUCT(a INTEGER)" else cell
+            value = cell if kind == "INTEGER[]" and cell is not None else value
+            store.execute(f"INSERT INTO t{number} VALUES ({value}, {place // 4})")
+    with store.connect() as engine:
+        for number, kind in enumerate(types):
+            profiler = profiler_of(engine, f"t{number}")
+            result = minimal_keys(profiler, DifferenceMasks(profiler, max_pairs=2))
+            assert [each.mask for each in result.found] == [0b11], kind
+            answers = DifferenceMasks(profiler).agreeing([0b01, 0b10])
+            assert [set(each.masks) for each in answers] == [{0b10}, {0b01}], kind
+
+
+def test_a_table_and_a_condition_named_like_the_marks_of_the_statement(store: Store) -> None:
+    """The statement is put together around marks; names that look the same are the user's."""
+    name, column = 'the part 0: agree" the part 1: lanes', "the part 0: columns"
+    rows = [(1, 1, 1), (1, 2, 1), (2, 2, 1)]
+    store.table(name, {column: "INTEGER", "the part 1: rest": "INTEGER", "c": "INTEGER"}, rows)
+    with store.connect() as engine:
+        described = engine.describe(quoted(name))
+        source = relation(engine.dialect, described, described.columns, f'"{column}" > 0')
+        profiler = TableProfiler(engine, source, [each.name for each in described.columns], K)
+        result = minimal_keys(profiler, DifferenceMasks(profiler))
+    assert [each.mask for each in result.found] == [0b011]
+
+
+def test_many_pairs_are_looked_at_in_part_and_every_mask_is_true(store: Store) -> None:
+    """Of more pairs than asked for, some: at least one, and none that is not there."""
+    random = Random(5)
+    rows = [(random.randrange(3), random.randrange(2), *(random.randrange(9) for _ in range(3))) for _ in range(600)]
+    store.table("t", dict.fromkeys("abcde", "INTEGER"), rows)
+    with store.connect() as engine:
+        profiler = profiler_of(engine, "t")
+        sets = [0, 0b1, 0b11, 0b110, 0b111]
+        for max_pairs in (2, 50, 3_000):
+            for agree, answer in zip(sets, DifferenceMasks(profiler, max_pairs).agreeing(sets), strict=True):
+                classes = class_sizes(rows, agree)
+                assert answer.pairs == sum(size * (size - 1) for size in classes)
+                assert answer.complete == (answer.pairs <= max_pairs)
+                every = {
+                    mask
+                    for one, other in combinations(rows, 2)
+                    if not (mask := sum(1 << i for i, (x, y) in enumerate(zip(one, other, strict=True)) if x != y))
+                    & agree
+                }
+                assert answer.masks
+                assert set(answer.masks) <= every
+                assert not answer.complete or set(answer.masks) == every
+
+
+def test_long_values_are_compared_by_hashes_that_tell_them_apart(store: Store) -> None:
+    texts = [f"a text longer than a pointer, number {number}" for number in range(40)]
+    rows = [(texts[i % 40], texts[i // 40], None if i % 3 else texts[0], i % 2) for i in range(160)]
+    store.table("t", {"a": "TEXT", "b": "TEXT", "c": "TEXT", "d": "INTEGER"}, rows)
+    with store.connect() as engine:
+        profiler = profiler_of(engine, "t")
+        masks = DifferenceMasks(profiler)
+        plain = masks.agreeing([0, 0b1, 0b100, 0b1000])
+        masks._hashed = None  # as for a large table
+        hashed = masks.agreeing([0, 0b1, 0b100, 0b1000])
+        assert masks._hashed == (frozenset("abc") if engine.dialect.hashes_values else frozenset())
+    assert [(each.pairs, set(each.masks)) for each in plain] == [(each.pairs, set(each.masks)) for each in hashed]
+
+
+def test_the_rows_of_a_large_table_are_told_apart_by_their_hashes(store: Store) -> None:
+    store.table("t", dict.fromkeys("ab", "INTEGER"), [(i % 7, i // 7) for i in range(70)])
+    store.table("twice", dict.fromkeys("ab", "INTEGER"), [(i % 7, i % 5) for i in range(70)])
+    with store.connect() as engine:
+        for table in ("t", "twice"):
+            expected = profiler_of(engine, table).profile(0b11)
+            profiler = profiler_of(engine, table)
+            profiler.rows = 10**7  # as if it were large
+            before = engine.asked
+            assert profiler.profile(0b11) == expected
+            by_hash = engine.dialect.hashes_values
+            assert engine.asked - before == (2 if by_hash and table == "twice" else 1)
+
+
+def test_keys_beyond_counting_some_are_found_and_proved(store: Store) -> None:
+    """100 independent columns of 2 to 4 values: the minimal keys cannot be listed, some of them can."""
+    random = Random(6)
+    rows = [tuple(random.randrange(2 + place % 3) for place in range(100)) for _ in range(200)]
+    store.table("t", {f"c{place}": "SMALLINT" for place in range(100)}, rows)
+    with store.connect() as engine:
+        profiler = profiler_of(engine, "t", budget=Budget(max_seconds=8))
+        result = minimal_keys(profiler, DifferenceMasks(profiler, max_masks=5_000))
+    assert result.stopped is not None
+    assert not result.complete
+    assert result.found
+    assert 3 <= result.complete_to_size < min(each.size for each in result.found)  # 4 ** 3 < 200 rows
+    for each in result.found:
+        assert max(class_sizes(rows, each.mask)) == 1
+        assert all(max(class_sizes(rows, each.mask ^ 1 << place)) > 1 for place in positions(each.mask))
 
 
 def test_a_spent_budget_ends_a_key_search(store: Store) -> None:
