@@ -18,7 +18,7 @@ def report(console: Console, result: AnonymizeResult) -> None:
     head(console, result.outcome, result.reason)
     rows = facts(result.work)
     k = result.work.policy.k
-    rows.add_row("Rule", f"k = {k}: each row is identical to {k - 1} others; a suppressed cell is a value")
+    rows.add_row("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}; a suppressed cell is a value")
     if result.row_patterns:
         rows.add_row("Rows", f"{plural(result.row_patterns, 'distinct row')} of {count(result.work.rows or 0)}")
     if result.cost is not None:

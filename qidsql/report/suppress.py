@@ -24,7 +24,8 @@ def report(console: Console, result: SuppressResult) -> None:
     console.print(head)
     console.print()
     rows = facts(result.work)
-    rows.add_row("Rule", f"k = {result.k}: each row matches {result.k - 1} others; a suppressed cell matches anything")
+    others = plural(result.k - 1, "other")
+    rows.add_row("Rule", f"k = {result.k}: each row matches {others}; a suppressed cell matches anything")
     if result.cells is not None and result.work.rows:
         cells = result.work.rows * len(result.work.columns)
         rows.add_row("Suppressed", f"{plural(result.cells, 'cell')} of {count(cells)} ({share(result.cells, cells)})")

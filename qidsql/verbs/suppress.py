@@ -281,7 +281,7 @@ class _Suppression:
         plan = self._plan
         cells = plural(plan.cells, "cell")
         if not plan.cells:
-            return f"nothing needs to be suppressed: every row matches {plan.k - 1} others"
+            return f"nothing needs to be suppressed: every row matches {plural(plan.k - 1, 'other')}"
         proof = "proved: no fewer will do" if plan.optimal else "fewer may do"
         weighted = f", of the weight {count(plan.weight)}," if any(each != 1 for each in plan.weights) else ""
         return f"{cells}{weighted} in {plural(plan.records, 'row')} are to be suppressed; {proof}"
