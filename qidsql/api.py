@@ -348,6 +348,8 @@ def uniques(
     sampling_fraction: str | float | Fraction | None = None,
     columns: Iterable[str] | str = (),
     exclude: Iterable[str] | str = (),
+    identifiers: Iterable[str] | str = (),
+    sensitive: Iterable[str] | str = (),
     where: str | None = None,
     nulls: str = "equal",
     max_size: int | None = None,
@@ -360,13 +362,16 @@ def uniques(
 ) -> UniquesResult:
     """The minimal unsafe combinations of one table; the options are those of `qidsql uniques`.
 
-    Raises QidsqlError's subclasses; a spent budget and Ctrl-C do not raise but make the outcome inconclusive.
+    An engine that is to write a table (`into`) comes from `connect(..., writable=True)`. Raises QidsqlError's
+    subclasses; a spent budget and Ctrl-C do not raise but make the outcome inconclusive.
     """
     question = UniquesQuestion(
         Policy.read(
             k=k,
             columns=columns,
             exclude=exclude,
+            identifiers=identifiers,
+            sensitive=sensitive,
             where=where,
             nulls=nulls,
             max_size=max_size,
@@ -380,5 +385,6 @@ def uniques(
         replace=replace,
         show_values=show_values,
     )
-    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+    opened = nullcontext(source) if isinstance(source, Engine) else connect(source, writable=question.makes_table)
+    with opened as engine:
         return run_uniques(engine, table, question)

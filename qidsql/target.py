@@ -7,7 +7,7 @@ before. Of data files the copy is another file, written beside its place and ren
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,15 +76,22 @@ class Target:
                 if self.path is not None:
                     text = engine.dialect.render(query)
                     engine.run(Statement(text, f"copy into {self}", lambda rows: None, self._copy), deadline)
-                    return
-                if self.replaces:
-                    engine.run(
-                        Statement(drop_table(engine.dialect, self.name), f"removal of {self}", lambda rows: None)
-                    )
-                text = create_table(engine.dialect, self.name, query)
-                engine.run(Statement(text, f"copy into {self}", lambda rows: None), deadline)
+                else:
+                    self._make(query, deadline)
         finally:
             plan.unlink(missing_ok=True)
+
+    def receive(self, path: Path, types: Mapping[str, str], deadline: float | None) -> None:
+        """Makes the table of the rows of a file that the workbench has exported. Raises as `write`."""
+        with self._right_to_write():
+            self._make(exp.select("*").from_(self.engine.received(path, types)), deadline)
+
+    def _make(self, query: exp.Query, deadline: float | None) -> None:
+        engine = self.engine
+        if self.replaces:
+            engine.run(Statement(drop_table(engine.dialect, self.name), f"removal of {self}", lambda rows: None))
+        text = create_table(engine.dialect, self.name, query)
+        engine.run(Statement(text, f"copy into {self}", lambda rows: None), deadline)
 
     def rows(self, columns: Sequence[Column]) -> exp.Expr:
         """The node to select the written rows from, with some of the columns in their comparable form."""

@@ -15,11 +15,12 @@ import pytest
 
 import qidsql as house
 from qidsql.engines.base import Engine
-from qidsql.errors import UnknownName, UsageError
+from qidsql.errors import SourceError, UnknownName, UsageError
 from qidsql.findings.search import Outcome
 from qidsql.findings.uniques import ScoreKind, UniquesResult
 from qidsql.policy import Policy
 from qidsql.report import terminal
+from qidsql.sql.statements import Statement
 from qidsql.verbs.uniques import UniquesQuestion, uniques
 from tests.commandline import command, environment, qidsql, refused
 from tests.protect.test_minimal_uniques import minimal_unsafe
@@ -159,6 +160,34 @@ def test_the_list_with_keys_and_values(store: Store, tmp_path: Path) -> None:
         "list.csv",
         "list.parquet",
     ]
+
+
+def test_the_list_in_a_table_of_the_source(store: Store) -> None:
+    """As in the file: lists of texts in DuckDB, JSON text in Postgres. All of it or nothing."""
+    types = {"id": "VARCHAR(9)", "age": "INTEGER", "zip": "INTEGER", "job": "VARCHAR(9)"}
+    store.table("example", types, LISTED_ROWS)
+    result = house.uniques(store.url, "example", key="id", into="the_list", show_values=True)
+    assert result.listed == 6
+    assert str(result.into).endswith(".the_list")
+    query = 'SELECT record, rows, key, size, columns, "values" FROM the_list ORDER BY record, size, columns'
+    with store.connect() as engine:
+        lines = engine.run(Statement(query, "the list", lambda rows: rows))
+    texts = [(*row[:4], *(json.loads(cell) if isinstance(cell, str) else cell for cell in row[4:])) for row in lines]
+    assert texts == [
+        (1, 1, "p1", 1, ["job"], ["x"]),
+        (2, 1, "p2", 2, ["age", "job"], ["1", "y"]),
+        (3, 1, "p3", 2, ["age", "job"], ["2", "y"]),
+        (3, 1, "p3", 2, ["age", "zip"], ["2", "10"]),
+        (4, 1, "p4", 1, ["job"], [None]),
+        (4, 1, "p4", 1, ["zip"], ["20"]),
+    ]
+    with pytest.raises(UsageError, match="give another name, or --replace"):
+        house.uniques(store.url, "example", into="the_list")
+    with pytest.raises(UsageError, match="the table itself"):
+        house.uniques(store.url, "example", into="example")
+    assert house.uniques(store.url, "example", columns=["age", "zip"], into="the_list", replace=True).listed == 2
+    with store.connect() as engine, pytest.raises(SourceError, match="not opened for writing"):
+        ask(engine, into=Path("other"))
 
 
 @pytest.mark.parametrize("way", ["pairs", "sets"])

@@ -12,12 +12,14 @@ from qidsql.options import (
     ExcludeOption,
     Format,
     FormatOption,
+    IdentifierOption,
     KOption,
     MaxSecondsOption,
     MaxSizeOption,
     NullsOption,
     OutputOption,
     QuietOption,
+    SensitiveOption,
     ShowSqlOption,
     SourceArgument,
     TableArgument,
@@ -29,6 +31,7 @@ Examples:
   qidsql uniques warehouse.duckdb patients --exclude patient_id
   qidsql uniques survey.parquet --scores suda -c age -c sex -c region -c occupation
   qidsql uniques survey.parquet --into uniques.parquet --key person_id
+  qidsql uniques warehouse.duckdb people --into people_uniques
   qidsql uniques postgresql://auditor@db.example.org/clinic public.visits --k 3 --max-size 3
 Exit codes: 0 finished, 2 error, 3 inconclusive"""
 
@@ -60,9 +63,14 @@ def run(
     nulls: NullsOption = "equal",
     into: Annotated[
         Path | None,
-        typer.Option("--into", metavar="FILE", help="write the list of them, parquet or csv", show_default=False),
+        typer.Option(
+            "--into",
+            metavar="TARGET",
+            help="write the list of them: a .parquet or .csv file, or a new table of the source",
+            show_default=False,
+        ),
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="write over the file of --into")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="the list may take the place of an older one")] = False,
     key: Annotated[
         str | None,
         typer.Option(
@@ -77,6 +85,8 @@ def run(
     ] = False,
     column: ColumnOption = None,
     exclude: ExcludeOption = None,
+    identifier: IdentifierOption = None,
+    sensitive: SensitiveOption = None,
     where: WhereOption = None,
     max_seconds: MaxSecondsOption = None,
     limit: Annotated[
@@ -102,6 +112,8 @@ def run(
             k=k,
             columns=column,
             exclude=exclude,
+            identifiers=identifier,
+            sensitive=sensitive,
             where=where,
             nulls=nulls,
             max_size=max_size,
@@ -118,6 +130,6 @@ def run(
     )
     check_output(output)
     source, table = source_and_table(source, table)
-    with opened(source, 1, True, show_sql) as engine, showing_progress(engine, quiet) as on_stage:
+    with opened(source, 1, True, show_sql, question.makes_table) as engine, showing_progress(engine, quiet) as on_stage:
         result = uniques(engine, table, question, on_stage)
     finish(result, result.outcome, result.reason, format, output, quiet)

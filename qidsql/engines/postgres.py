@@ -142,7 +142,10 @@ class PostgresEngine(Engine):
     def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         """In a temporary table, which goes with the transaction."""
         table = exp.to_table(RECEIVED)
-        definitions = [exp.ColumnDef(this=exp.to_identifier(n), kind=exp.DataType.build(t)) for n, t in columns.items()]
+        definitions = [
+            exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=exp.DataType.build(kind))
+            for name, kind in columns.items()
+        ]
         made = fill("postgres/received_table", table=exp.Schema(this=table, expressions=definitions))
         for sql, out_of in (
             (self.dialect.render(made), None),

@@ -13,9 +13,10 @@ from qidsql.findings.search import Outcome
 from qidsql.findings.uniques import By, ColumnUniques, RecordScore, ScoreKind, Scores, SetUniques, UniquesResult
 from qidsql.policy import Policy
 from qidsql.schema import Nulls
+from qidsql.target import Target, target
 from qidsql.verbs.searching import Searching
 from qidsql.workbench.row_patterns import RowPatterns
-from qidsql.workbench.uniques_list import RecordKeys, UniquesList, check_target
+from qidsql.workbench.uniques_list import RecordKeys, UniquesList, check_file, is_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +34,8 @@ class UniquesQuestion:
     """What to look for: combinations of fewer than `policy.k` rows, of at most `policy.max_size` columns.
 
     `fraction` is the sampling fraction of DIS scores.
-    `key` names the column by whose values records are called, `into` the file for the list, with values where wanted.
+    `key` names the column by whose values records are called, `into` the file or the table of the source for the list,
+    with values where wanted.
     Raises UsageError when the options cannot be right.
     """
 
@@ -47,7 +49,14 @@ class UniquesQuestion:
     replace: bool = False
     show_values: bool = False
 
+    @property
+    def makes_table(self) -> bool:
+        """Whether the list goes into a table of the source, which has to be opened for writing."""
+        return self.into is not None and not is_file(self.into)
+
     def __post_init__(self) -> None:
+        if self.makes_table and self.into is not None and len(self.into.parts) > 1:
+            raise UsageError(f"--into {self.into}: a file has to end in .parquet or .csv, a table stands in no folder")
         if self.fraction is not None and self.scores is not ScoreKind.DIS:
             raise UsageError("--sampling-fraction is for DIS scores: give --scores dis as well")
         if self.fraction is not None and not 0 < self.fraction <= 1:
@@ -74,14 +83,17 @@ def uniques(
     [Wilson, 2 and 3.2; Elliot et al. for the scores]
     """
     policy = question.policy
-    if question.into is not None:
-        check_target(question.into, question.replace)
+    if question.into is not None and not question.makes_table:
+        check_file(question.into, question.replace)
     on_stage("reading the catalog")
     if question.key is not None:
         key = engine.describe(table).column(question.key).name
         policy = replace(policy, exclude=(*policy.exclude, key))
     search = Searching(engine, table, policy, {})
-    run = _Run()
+    goal = None
+    if question.into is not None and question.makes_table:
+        goal = target(engine, search.table, (), str(question.into), question.replace)
+    run = _Run(goal)
     try:
         run.search(search, question, on_stage)
     except Stopped as stop:
@@ -96,7 +108,8 @@ def uniques(
 class _Run:
     """One search; what it found so far stays when it is stopped."""
 
-    def __init__(self) -> None:
+    def __init__(self, goal: Target | None) -> None:
+        self.goal = goal
         self.counts: UniqueCounts | None = None
         self.found: MinimalUniques | None = None
         self.scores: Scores | None = None
@@ -115,7 +128,10 @@ class _Run:
                 records, policy.k, policy.max_size, policy.nulls == Nulls.WILDCARD, profiler.check_time
             )
             self.counts = counts = UniqueCounts(records, found.largest)
-            listing = None if question.into is None else UniquesList(patterns, question.into)
+            path = question.into
+            if self.goal is not None:
+                path = profiler.engine.exports() / f"uniques.{profiler.engine.export_format}"
+            listing = None if path is None else UniquesList(patterns, path)
             for block, masks in found:
                 counts.add(block, masks)
                 if listing is not None:
@@ -133,7 +149,12 @@ class _Run:
                 if question.show_values:
                     listing.add_values(profiler)
                 sets = (mask for mask, _ in counts.sets())
-                self.listed = listing.write(sets, keys is not None, question.show_values, profiler.deadline)
+                listed = listing.write(sets, keys is not None, question.show_values, profiler.deadline)
+                if self.goal is not None and path is not None:
+                    types = listing.types(keys is not None, question.show_values)
+                    self.goal.receive(path, types, profiler.deadline)
+                    self.goal.keep()
+                self.listed = listed
 
 
 def _stage(found: "MinimalUniques", rows: int) -> str:
@@ -164,7 +185,7 @@ def _result(search: Searching, question: UniquesQuestion, run: _Run) -> UniquesR
         rows_looked_at=rows_looked_at,
         complete_to_size=size,
         scores=run.scores,
-        into=None if run.listed is None else str(question.into),
+        into=None if run.listed is None else str(run.goal or question.into),
         listed=run.listed,
         key=question.key,
         values_listed=question.show_values,

@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 SUFFIXES = (".parquet", ".csv")
 
 
-def check_target(path: Path, replace: bool) -> None:
+def is_file(path: Path) -> bool:
+    """Whether that names a file, not a table."""
+    return path.suffix in SUFFIXES
+
+
+def check_file(path: Path, replace: bool) -> None:
     """Raises UsageError when the list cannot be written there."""
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"--into {path}: expected a file that ends in {' or '.join(SUFFIXES)}")
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise UsageError(f"--into {path} cannot be written: its folder must exist, and it must name a file")
     if path.exists() and not replace:
@@ -107,6 +110,13 @@ class UniquesList:
             )
         finally:
             path.unlink(missing_ok=True)
+
+    @staticmethod
+    def types(keys: bool, values: bool) -> dict[str, str]:
+        """The columns of a csv file, and what they hold."""
+        named = {"key": "VARCHAR"} if keys else {}
+        shown = {"values": "VARCHAR"} if values else {}
+        return {"record": "BIGINT", "rows": "BIGINT", **named, "size": "BIGINT", "columns": "VARCHAR", **shown}
 
     def write(self, sets: Iterable[int], keys: bool, values: bool, deadline: float | None) -> int:
         """Writes the file, whole or not at all; how many lines it has. Raises Stopped, StatementError, UsageError."""
