@@ -231,6 +231,7 @@ def anonymize(
     weights: str | Mapping[str, int] | None = None,
     into: str | None = None,
     replace: bool = False,
+    sql: str | None = None,
     columns: Iterable[str] | str = (),
     exclude: Iterable[str] | str = (),
     identifiers: Iterable[str] | str = (),
@@ -251,7 +252,8 @@ def anonymize(
         where=where,
         max_seconds=max_seconds,
     )
-    question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights), into, replace)
+    script = None if sql is None else script_by_name(sql)
+    question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights), into, replace, script)
     opened = nullcontext(source) if isinstance(source, Engine) else connect(source, writable=into is not None)
     with opened as engine:
         return run_anonymize(engine, table, question)

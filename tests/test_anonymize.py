@@ -173,6 +173,24 @@ def test_rows_of_one_pattern_part(store: Store) -> None:
     assert Counter(row[1:] for row in copied(store, "public")) == {("a", "a"): 2, ("a", None): 2}
 
 
+@pytest.mark.parametrize("script", ["view", "table"])
+def test_the_printed_statement_makes_the_same_copy(store: Store, script: str) -> None:
+    draw = Random(4)
+    rows = [(str(place), *row) for place, row in enumerate(random_rows(draw, 14, 3))]
+    rows += [(str(len(rows) + more), *rows[0][1:]) for more in range(3)]
+    table(store, "people", rows)
+    done = qidsql.anonymize(store.url, "people", k=3, columns=("c1", "c2", "c3"), sql=script)
+    [statement] = done.script
+    store.execute(statement)
+    written = copied(store, "people_anonymized")
+    assert min(Counter(row[1:] for row in written).values()) >= 3
+    before = {row[0]: row for row in rows}
+    blank = [(a, b) for row in written for a, b in zip(before[row[0]], row, strict=True) if a != b]
+    assert all(after is None for _, after in blank)
+    assert len(blank) <= (done.cells or 0)
+    assert len(written) == len(rows)
+
+
 def test_a_copy_that_cannot_be_is_refused(store: Store) -> None:
     table(store, "people", [("a",), ("a",)])
     for wrong, words in (("people", "is the table itself"), ("taken", "is there already")):

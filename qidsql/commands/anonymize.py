@@ -46,6 +46,15 @@ def run(
     weights: WeightsOption = None,
     into: IntoOption = None,
     replace: ReplaceOption = False,
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            "--sql",
+            metavar="view|table",
+            help="print a statement that makes the same copy; run none",
+            show_default=False,
+        ),
+    ] = None,
     column: ColumnOption = None,
     exclude: ExcludeOption = None,
     identifier: IdentifierOption = None,
@@ -69,6 +78,7 @@ def run(
     """
     from qidsql.policy import Policy
     from qidsql.verbs.anonymize import AnonymizeQuestion, Method, anonymize
+    from qidsql.verbs.suppress import script
     from qidsql.weights import column_weights
 
     policy = Policy.read(
@@ -81,7 +91,8 @@ def run(
         where=where,
         max_seconds=max_seconds,
     )
-    question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights), into, replace)
+    chosen = script(sql) if sql is not None else None
+    question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights), into, replace, chosen)
     check_output(output)
     source, table = source_and_table(source, table)
     writable = into is not None

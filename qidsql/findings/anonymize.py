@@ -31,6 +31,7 @@ class AnonymizeResult:
     target: str | None
     copied: tuple[str, ...]
     not_copied: tuple[tuple[str, str], ...]
+    script: tuple[str, ...]  # would make the copy, as long as the table stays as it is
     work: SearchWork
 
     def to_dict(self) -> dict[str, object]:
@@ -43,5 +44,6 @@ class AnonymizeResult:
             "after": self.after and self.after.to_dict(),
             "target": self.target,
             "copied": list(self.copied),
+            "script": list(self.script),
             "not_copied": [{"name": name, "reason": reason} for name, reason in self.not_copied],
         }

@@ -4,6 +4,7 @@ import shlex
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from qidsql.figures import count, plural, share, some
 from qidsql.findings.anonymize import AnonymizeResult
@@ -41,8 +42,13 @@ def report(console: Console, result: AnonymizeResult) -> None:
     if result.cost:
         console.print()
         console.print(_columns(result))
+    if result.script:
+        console.print()
+        console.print(Text("To carry it out while the table is as it is (printed only, nothing was run)", style="bold"))
+        for statement in result.script:
+            console.print(f"{statement};", soft_wrap=True)
     foot(console, result.work, written=result.target)
-    if result.outcome is Outcome.FINISHED and result.cost and result.target is None:
+    if result.outcome is Outcome.FINISHED and result.cost and result.target is None and not result.script:
         words = [result.work.source, result.work.table, "--k", str(k), "--into", "NAME"]
         command = " ".join(word if word == "NAME" else shlex.quote(word) for word in words)
         console.print(f"Next: qidsql anonymize {command}      writes the copy", soft_wrap=True)

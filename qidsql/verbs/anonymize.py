@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
+from sqlglot import exp
+
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.figures import count, percent, plural
@@ -16,12 +18,16 @@ from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
 from qidsql.schema import Nulls
 from qidsql.sql.relation import Relation
-from qidsql.target import Target
+from qidsql.sql.statements import integer
+from qidsql.sql.suppression import create_table, create_view, suppressed_by_plan
+from qidsql.target import Target, named
 from qidsql.verbs.protecting import Protecting
+from qidsql.verbs.suppress import Script
 from qidsql.workbench.anonymizer import Anonymization, Anonymizer
 from qidsql.workbench.row_patterns import RowPatterns
 from qidsql.workbench.suppression_plan import SuppressionPlan
 
+MAX_LINES = 10_000  # of a plan that stands in a printed statement
 PATIENCE = 60.0  # seconds that go into a proof or an improvement when no limit is given
 
 
@@ -44,7 +50,7 @@ class Method(StrEnum):
 class AnonymizeQuestion:
     """What is to be anonymized, and where it goes. Raises UsageError when the options cannot be right.
 
-    `into` names the copy that is written; None: the plan alone.
+    `into` names the copy that is written, `script` the statement that is printed; neither: the plan alone.
     """
 
     policy: Policy
@@ -52,8 +58,13 @@ class AnonymizeQuestion:
     weights: Mapping[str, int] = field(default_factory=dict)
     into: str | None = None
     replace: bool = False
+    script: Script | None = None
 
     def __post_init__(self) -> None:
+        if self.into is not None and self.script is not None:
+            raise UsageError("--into writes the copy and --sql prints a statement for it; choose one")
+        if self.script is Script.UPDATE:
+            raise UsageError("--sql must be view or table: an update cannot tell equal rows apart")
         if self.policy.entity is not None:
             raise UsageError("anonymize makes rows identical, not persons: give a table with one row per person")
         if self.policy.nulls != Nulls.EQUAL:
@@ -93,6 +104,7 @@ class _Anonymization:
         self._patterns = 0
         self._found: Anonymization | None = None
         self._after: ClassProfile | None = None
+        self._script: tuple[str, ...] = ()
         self._written = False
 
     def run(self) -> AnonymizeResult:
@@ -123,6 +135,8 @@ class _Anonymization:
             unproved = found.stopped is not None and not found.optimal
             if unproved and (question.policy.max_seconds or isinstance(found.stopped, Interrupted)):
                 return self._result(Outcome.INCONCLUSIVE, self._reason(found), str(found.stopped))
+            if question.script is not None:
+                self._script = (self._statement(question.script, patterns),)
             if protecting.target is not None:
                 return self._write(protecting.target, patterns)
         return self._result(Outcome.FINISHED, self._reason(found))
@@ -145,6 +159,32 @@ class _Anonymization:
             self._on_stage("solving the integer program")
             return anonymizer.exact(plan.weight)
         return anonymizer.improve(plan.weight, self._on_stage)
+
+    def _statement(self, script: Script, patterns: RowPatterns) -> str:
+        """What would make the same copy: the plan stands in it by codes, so that it holds no value."""
+        table, columns, dialect = self._protecting.table, self._protecting.columns, self._engine.dialect
+        if table.kind == "file":
+            raise UsageError("a file takes no statements; --into writes a copy of it")
+        patterns.bench.ask("plan_of_shares", "plan", everything=(1 << len(columns)) - 1)
+        codes = [f"c{place}" for place in range(len(columns))]
+        ends = ["first_row", "last_row"]
+        chosen = [
+            *(exp.column(code, table="patterns") for code in codes),
+            *(exp.column(end, table="plan") for end in ends),
+        ]
+        rows = patterns.bench.ask("plan_by_codes", "plan", codes=chosen)
+        if len(rows) > MAX_LINES:
+            raise UsageError(
+                f"the plan has {count(len(rows))} lines, too many for one statement ({count(MAX_LINES)}); write the "
+                f"copy with --into, or anonymize fewer columns (--column)"
+            )
+        lines = [tuple(map(integer, row)) for row in rows] or [(0,) * (len(codes) + 3)]
+        plan = exp.values(lines, alias="lines", columns=["mask", *codes, *ends])
+        where = self._question.policy.where
+        query = suppressed_by_plan(dialect, table, columns, self._protecting.copied, plan, where, parting=True)
+        name = named(self._engine, table, f'"{table.name.name.replace(chr(34), chr(34) * 2)}_anonymized"')
+        make = create_view if script is Script.VIEW else create_table
+        return make(dialect, name, query)
 
     def _write(self, goal: Target, patterns: RowPatterns) -> AnonymizeResult:
         """Writes the copy, audits it, and keeps it only when it passes."""
@@ -198,5 +238,6 @@ class _Anonymization:
             target=str(protecting.target) if self._written else None,
             copied=tuple(column.name for column in protecting.copied) if self._written else (),
             not_copied=protecting.not_copied,
+            script=self._script,
             work=protecting.work(self._rows, [unfinished] if unfinished else []),
         )
