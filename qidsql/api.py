@@ -1,7 +1,7 @@
 """The Python face of qidsql: the same words as the command line."""
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def audit(
         max_statements=max_statements,
         max_seconds=max_seconds,
     )
-    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+    with _engine(source) as engine:
         return run_audit(engine, table, policy)
 
 
@@ -96,7 +96,7 @@ def profile(
 ) -> ProfileResult:
     """The measures of one column set; the options are those of `qidsql profile`. Raises QidsqlError's subclasses."""
     policy = Policy.read(k=k, columns=columns, where=where, entity=entity, nulls=nulls)
-    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+    with _engine(source) as engine:
         return run_profile(engine, table, policy)
 
 
@@ -160,7 +160,7 @@ def keys(
         wanted=wanted_by_name(wanted),
         algorithm=algorithm,
     )
-    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+    with _engine(source) as engine:
         return run_keys(engine, table, question, on_found=on_found)
 
 
@@ -218,7 +218,7 @@ def mask(
         view=view,
         role=role,
     )
-    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+    with _engine(source) as engine:
         return run_mask(engine, table, question)
 
 
@@ -254,8 +254,7 @@ def anonymize(
     )
     script = None if sql is None else script_by_name(sql)
     question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights), into, replace, script)
-    opened = nullcontext(source) if isinstance(source, Engine) else connect(source, writable=into is not None)
-    with opened as engine:
+    with _engine(source, writable=into is not None) as engine:
         return run_anonymize(engine, table, question)
 
 
@@ -291,7 +290,7 @@ def impact(
         show_values=show_values,
         max_values=max_values,
     )
-    with nullcontext(source) if isinstance(source, Engine) else connect(source) as engine:
+    with _engine(source) as engine:
         return run_impact(engine, table, question)
 
 
@@ -336,8 +335,7 @@ def suppress(
     question = SuppressQuestion(
         policy, column_weights(weights), method_by_name(method), into, replace, script, show_values
     )
-    opened = nullcontext(source) if isinstance(source, Engine) else connect(source, writable=into is not None)
-    with opened as engine:
+    with _engine(source, writable=into is not None) as engine:
         return run_suppress(engine, table, question)
 
 
@@ -387,6 +385,10 @@ def uniques(
         replace=replace,
         show_values=show_values,
     )
-    opened = nullcontext(source) if isinstance(source, Engine) else connect(source, writable=question.makes_table)
-    with opened as engine:
+    with _engine(source, writable=question.makes_table) as engine:
         return run_uniques(engine, table, question)
+
+
+def _engine(source: str | Engine | None, writable: bool = False) -> AbstractContextManager[Engine]:
+    """An engine on the source, closed at the end; one that was given stays open."""
+    return nullcontext(source) if isinstance(source, Engine) else connect(source, writable=writable)

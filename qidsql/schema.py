@@ -112,6 +112,11 @@ def positions(mask: int) -> Iterator[int]:
         mask ^= low
 
 
+def weight_of(mask: int, weights: Sequence[int]) -> int:
+    """The sum of the weights of a column set."""
+    return sum(weights[place] for place in positions(mask))
+
+
 def names_of(mask: int, columns: Sequence[str]) -> tuple[str, ...]:
     """The names of a column set, in the order of the table."""
     return tuple(columns[i] for i in positions(mask))

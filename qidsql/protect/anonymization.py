@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from qidsql.errors import Stopped
+from qidsql.schema import weight_of
 from qidsql.search.integer_program import IntegerProgram, solve
 
 
@@ -114,7 +115,7 @@ def cost_of(shares: Iterable[Share], weights: Sequence[int]) -> int:
 
 def lost(kept: int, weights: Sequence[int]) -> int:
     """The weight of the columns that are not kept."""
-    return sum(weight for place, weight in enumerate(weights) if not kept >> place & 1)
+    return sum(weights) - weight_of(kept, weights)
 
 
 def _shares(sizes: Sequence[int], taken: Sequence[Group], k: int, weights: Sequence[int]) -> tuple[Share, ...]:

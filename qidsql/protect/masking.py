@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.measures import Above, ClassProfile, Criterion, Distinct, Profiler, Sampler, Separation
-from qidsql.schema import positions
+from qidsql.schema import positions, weight_of
 from qidsql.search.descent import minimal_inside
 from qidsql.search.level import column_weights, gain, level
-from qidsql.search.minimum_hitting_set import minimum_hitting_set, weight_of
+from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Certificate, stopped_by
 from qidsql.search.sample_sizes import antichain, sure_ratio
 

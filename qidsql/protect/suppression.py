@@ -15,11 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 
-def weight_of(mask: int, weights: Sequence[int]) -> int:
-    """The weight of a column set."""
-    return sum(weight for place, weight in enumerate(weights) if mask >> place & 1)
-
-
 @dataclass(frozen=True)
 class Levels:
     """The column sets by their weight. Weights are positive."""

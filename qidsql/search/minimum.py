@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from qidsql.errors import BudgetSpent, StatementError, Stopped
 from qidsql.measures import Criterion, Key, Profiler
+from qidsql.schema import weight_of
 from qidsql.search.anchors import Anchors
 from qidsql.search.descent import minimal_inside
 from qidsql.search.failing import Failing
-from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting_set, weight_of
+from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting_set
 from qidsql.search.result import ENDINGS, Found, SearchResult, stopped_by
 from qidsql.search.witness import Witnesses
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from qidsql.errors import Interrupted, Stopped
-from qidsql.schema import positions
+from qidsql.schema import positions, weight_of
 from qidsql.search.hitting_sets import hits_all, minimal_masks
 from qidsql.search.integer_program import IntegerProgram, solve
 
@@ -27,11 +27,6 @@ class HittingSet:
     @property
     def optimal(self) -> bool:
         return self.cost == self.lower_bound
-
-
-def weight_of(mask: int, weights: Sequence[int]) -> int:
-    """The sum of the weights of the columns."""
-    return sum(weights[place] for place in positions(mask))
 
 
 def minimum_hitting_set(

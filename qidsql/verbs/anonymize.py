@@ -16,11 +16,11 @@ from qidsql.findings.search import Outcome
 from qidsql.measures import ClassProfile
 from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
-from qidsql.schema import Nulls
+from qidsql.schema import Nulls, TableName
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import integer
 from qidsql.sql.suppression import create_table, create_view, suppressed_by_plan
-from qidsql.target import Target, named
+from qidsql.target import Target
 from qidsql.verbs.protecting import Protecting
 from qidsql.verbs.suppress import Script
 from qidsql.workbench.anonymizer import Anonymization, Anonymizer
@@ -182,7 +182,7 @@ class _Anonymization:
         plan = exp.values(lines, alias="lines", columns=["mask", *codes, *ends])
         where = self._question.policy.where
         query = suppressed_by_plan(dialect, table, columns, self._protecting.copied, plan, where, parting=True)
-        name = named(self._engine, table, f'"{table.name.name.replace(chr(34), chr(34) * 2)}_anonymized"')
+        name = TableName(f"{table.name.name}_anonymized", table.name.schema, table.name.catalog)
         make = create_view if script is Script.VIEW else create_table
         return make(dialect, name, query)
 

@@ -13,13 +13,12 @@ from qidsql.findings.search import Outcome
 from qidsql.findings.suppress import ColumnLoss, SuppressResult, ValueLoss
 from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
-from qidsql.protect.suppression import weight_of
-from qidsql.schema import Nulls
+from qidsql.schema import Nulls, TableName, weight_of
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.suppression import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.templates import fill
-from qidsql.target import Target, named
+from qidsql.target import Target
 from qidsql.verbs.protecting import Protecting
 from qidsql.workbench.row_patterns import RowPatterns
 from qidsql.workbench.shared_suppression import shared
@@ -250,7 +249,7 @@ class _Suppression:
             if fixed:
                 raise UsageError(f"{', '.join(fixed)} may not be NULL in {table.name}; use --sql view, or --into")
             return (suppression_in_place(dialect, table, self._protecting.columns, masks, self._plan.k, where),)
-        name = named(self._engine, table, f'"{table.name.name.replace(chr(34), chr(34) * 2)}_suppressed"')
+        name = TableName(f"{table.name.name}_suppressed", table.name.schema, table.name.catalog)
         query = suppressed_by_counts(
             dialect, table, self._protecting.columns, self._protecting.copied, masks, self._plan.k, where
         )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from qidsql.protect.restoration import Suppressed, restorable
-from qidsql.protect.suppression import weight_of
+from qidsql.schema import weight_of
 from qidsql.sql.packing import Packing
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill

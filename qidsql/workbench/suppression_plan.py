@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from qidsql.errors import UsageError
 from qidsql.figures import count, plural
-from qidsql.protect.suppression import Difference, Levels, blocks, lightest_union, radius, weight_of
-from qidsql.schema import positions
+from qidsql.protect.suppression import Difference, Levels, blocks, lightest_union, radius
+from qidsql.schema import positions, weight_of
 from qidsql.sql.packing import Packing
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill

@@ -6,8 +6,9 @@ from random import Random
 import pytest
 
 from qidsql.errors import BudgetSpent
+from qidsql.schema import weight_of
 from qidsql.search.hitting_sets import MinimalHittingSets, minimal_masks, transposed
-from qidsql.search.minimum_hitting_set import minimum_hitting_set, weight_of
+from qidsql.search.minimum_hitting_set import minimum_hitting_set
 
 
 def by_definition(masks: list[int], width: int) -> set[int]:

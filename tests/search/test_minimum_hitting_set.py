@@ -7,7 +7,8 @@ from random import Random
 import pytest
 
 from qidsql.errors import BudgetSpent, Interrupted
-from qidsql.search.minimum_hitting_set import STEPS, light_hitting_set, minimum_hitting_set, weight_of
+from qidsql.schema import weight_of
+from qidsql.search.minimum_hitting_set import STEPS, light_hitting_set, minimum_hitting_set
 
 SOLVER_ONLY = 0  # steps of branch and bound
 
