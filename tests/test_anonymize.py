@@ -200,3 +200,13 @@ def test_a_copy_that_cannot_be_is_refused(store: Store) -> None:
             qidsql.anonymize(store.url, "people", k=2, into=wrong)
     assert qidsql.anonymize(store.url, "people", k=2, into="taken", replace=True).target is not None
     assert copied(store, "taken") == [("a",), ("a",)]
+
+
+@pytest.mark.parametrize("verb", ["anonymize", "suppress"])
+def test_columns_that_nothing_protects_are_said(duckdb_store: DuckDBStore, verb: str) -> None:
+    table(duckdb_store, "people", [("1", "a", "a"), ("2", "a", "a"), ("3", "a", "b")])
+    named = ("-c", "c1", "-c", "c2", "--k", "2", "--into")
+    bare = run(verb, duckdb_store.url, "people", *named, "bare").out
+    assert "Unprotected" in bare
+    assert "c0: copied as they are" in bare
+    assert "Unprotected" not in run(verb, duckdb_store.url, "people", *named, "safe", "--identifier", "c0").out

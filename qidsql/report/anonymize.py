@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.figures import count, plural, share, some
+from qidsql.figures import count, plural, share
 from qidsql.findings.anonymize import AnonymizeResult
 from qidsql.findings.search import Outcome
-from qidsql.report.searching import facts, foot, head
+from qidsql.report.searching import copy_facts, facts, foot, head
 
 BAR = 28
 
@@ -30,9 +30,7 @@ def report(console: Console, result: AnonymizeResult) -> None:
         touched = share(result.rows_touched, result.work.rows or 1)
         rows.add_row("Touched", f"{plural(result.rows_touched, 'row')} ({touched}){blank}")
     if result.target is not None:
-        rows.add_row("Written", f"{result.target}: {some(result.copied)}")
-        for name, reason in result.not_copied:
-            rows.add_row("Not copied", f"{name}: {reason}")
+        copy_facts(rows, result.target, result.copied, result.not_copied, result.work.columns)
     if result.after is not None:
         after = result.after
         rows.add_row(

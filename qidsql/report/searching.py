@@ -1,5 +1,7 @@
 """What the reports of searches have alike: the answer, what was searched, what the search took."""
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -65,6 +67,25 @@ def foot(console: Console, work: SearchWork, written: str | None = None, values:
     profiled = f", {plural(work.sets_profiled, 'column set')} profiled" if work.sets_profiled else ""
     asked = f"{plural(work.statements, 'statement')}, at most {plural(work.scans, 'scan')}"
     console.print(f"{asked}, {seconds(work.seconds)}{profiled}; {done}, {values}.")
+
+
+def copy_facts(
+    rows: Table,
+    target: str,
+    copied: Sequence[str],
+    not_copied: Sequence[tuple[str, str]],
+    protected: Sequence[str],
+) -> None:
+    """Adds what a written copy holds: its columns, those of them that nothing protects, and those left out of it."""
+    rows.add_row("Written", f"{target}: {some(copied)}")
+    bare = [name for name in copied if name not in protected]
+    if bare:
+        rows.add_row(
+            "Unprotected",
+            f"{some(bare)}: copied as they are, not audited; keep out what identifies people (--identifier)",
+        )
+    for name, reason in not_copied:
+        rows.add_row("Not copied", f"{name}: {reason}")
 
 
 def grid() -> Table:

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.figures import count, plural, share, some
+from qidsql.figures import count, plural, share
 from qidsql.findings.suppress import SuppressResult
-from qidsql.report.searching import COLOURS, facts, foot, grid
+from qidsql.report.searching import COLOURS, copy_facts, facts, foot, grid
 
 METHODS = {
     "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or blank",
@@ -34,9 +34,7 @@ def report(console: Console, result: SuppressResult) -> None:
         rows.add_row("Method", METHODS[result.method])
         rows.add_row("Found", "; ".join(result.ways))
     if result.target is not None:
-        rows.add_row("Written", f"{result.target}: {some(result.copied)}")
-    for name, reason in result.not_copied if result.target is not None else ():
-        rows.add_row("Not copied", f"{name}: {reason}")
+        copy_facts(rows, result.target, result.copied, result.not_copied, result.work.columns)
     if result.at_risk is not None:
         rows.add_row("Audit", f"{plural(result.at_risk, 'row')} of the copy below k, where NULL matches anything")
     console.print(rows)

@@ -38,7 +38,7 @@ def report(console: Console, result: UniquesResult) -> None:
     asked = [f"the keys ({result.key})"] if result.key else []
     asked += ["the values in the list"] if result.values_listed else []
     values = f"{' and '.join(asked)} left the engine, as asked" if asked else NOTHING_LEFT
-    foot(console, result.work, values=values)
+    foot(console, result.work, written=result.into, values=values)
 
 
 def _not_looked_at(result: UniquesResult) -> list[str]:
