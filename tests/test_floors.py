@@ -11,7 +11,7 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 FLOORS = [
     ["errors", "version"],
     ["measures", "proportions", "regression", "schema"],
-    ["figures", "policy", "search", "sql", "weights"],
+    ["catalog", "figures", "policy", "search", "sql", "weights"],
     ["engines", "protect", "question", "roles", "work"],
     ["findings"],
     ["profiler", "progress", "report", "verdict"],
