@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from qidsql.errors import UnknownName, UsageError
-from qidsql.schema import TableName
+from qidsql.schema import Comparison, TableName
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -21,17 +21,28 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class CatalogColumn:
-    """A column as the catalog lists it. `labels` are what others wrote of it: (kind, text), such as a comment."""
+    """A column as the catalog lists it.
+
+    `base` is the type behind a domain, the type itself for all others. `labels` are what others wrote of it: (kind,
+    text), where the kind is "comment" or "security label" and its provider, such as "security label anon".
+    """
 
     name: str
     type: str
     nullable: bool = True
     labels: tuple[tuple[str, str], ...] = ()
+    readable: bool = True
+    comparison: Comparison = Comparison.VALUE
+    base: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
-    """A table as the catalog lists it. `definition` is the query of a view, `unique` the declared keys."""
+    """A table as the catalog lists it.
+
+    `definition` is the query of a view. `unique` are the declared keys, by which no two rows are equal, NULLs counted
+    as equal too: a UNIQUE that lets NULL in twice is none. `obstacle` says why this user cannot read the table.
+    """
 
     name: TableName
     kind: str
@@ -39,6 +50,8 @@ class CatalogTable:
     estimated_rows: int | None = None
     definition: str | None = None
     unique: tuple[tuple[str, ...], ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+    obstacle: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +95,20 @@ class Joint:
     right: Attribute
     ground: Ground
     detail: str = ""
+
+
+def find_schema(typed: str | None, known: Iterable[TableName], label: str) -> str | None:
+    """The schema that a person means; None: all of them. Letter case matters only where it tells two apart.
+
+    Raises UnknownName with near misses.
+    """
+    schemas = {name.schema for name in known}
+    if typed is None or typed in schemas:
+        return typed
+    folded = [schema for schema in schemas if schema.casefold() == typed.casefold()]
+    if len(folded) != 1:
+        raise UnknownName("schema", [typed], label, schemas)
+    return folded[0]
 
 
 def find_attribute(typed: str, known: Sequence[Attribute]) -> Attribute:

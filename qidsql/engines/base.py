@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from sqlglot import exp
 
+from qidsql.catalog import Catalog
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError
 from qidsql.schema import Table, TableName
 from qidsql.sql.dialects import Dialect
@@ -95,6 +96,14 @@ class Engine(ABC):
         """The table that the user means, as the catalog describes it; None: the only one there is.
 
         Raises UnknownName, UsageError, AccessError.
+        """
+
+    @abstractmethod
+    def catalog(self, schema: str | None = None) -> Catalog:
+        """All tables and views of the source or of one schema, with their keys, comments and labels.
+
+        Only the system catalog is read, by the same few statements for any number of tables. Tables that this user
+        may not read are in it, with the obstacle. Raises UnknownName, StatementError, AccessError.
         """
 
     @abstractmethod

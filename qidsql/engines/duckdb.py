@@ -11,7 +11,9 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
+from qidsql.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.engines.base import Engine
+from qidsql.engines.duckdb_ddl import indexed_columns, query_of_view
 from qidsql.engines.duckdb_files import DataFiles, allowed_paths, find_files, read_files
 from qidsql.engines.naming import find_table
 from qidsql.errors import (
@@ -143,6 +145,73 @@ class DuckDBEngine(Engine):
             row_address=("rowid",) if row[3] == "table" and not _shadowed("rowid", columns) else (),
         )
 
+    def catalog(self, schema: str | None = None) -> Catalog:
+        """Three statements to the system catalog. A view's columns are those of its making."""
+        rows = self._catalog("tables")
+        schema = find_schema(schema, map(self._name, rows), self.label)
+        rows = [row for row in rows if schema is None or row[1] == schema]
+        collated_views = any(row[5] for row in rows)
+        by_name = {self._name(row): row for row in rows}
+        columns: dict[TableName, list[CatalogColumn]] = {name: [] for name in by_name}
+        for row in self._catalog("catalog_columns"):
+            if (name := self._name(row)) in columns:
+                _, _, _, column, kind, nullable, comment = row
+                collated = bool(by_name[name][5]) or (by_name[name][3] == "view" and collated_views)
+                plain = _without_labels(str(kind))
+                columns[name].append(
+                    CatalogColumn(
+                        name=str(column),
+                        type=plain,
+                        nullable=bool(nullable),
+                        labels=_comment(comment),
+                        comparison=_comparison(str(kind), collated),
+                        base=plain,
+                    )
+                )
+        unique, foreign_keys = self._keys(columns)
+        return Catalog(
+            tables=tuple(
+                CatalogTable(
+                    name=name,
+                    kind="file" if self.files is not None else str(row[3]),
+                    columns=tuple(columns[name]),
+                    estimated_rows=None if row[4] is None else integer(row[4]),
+                    definition=query_of_view(str(row[7])) if row[7] and self.files is None else None,
+                    unique=tuple(unique[name]),
+                    labels=_comment(row[6]),
+                )
+                for name, row in by_name.items()
+            ),
+            foreign_keys=tuple(foreign_keys),
+        )
+
+    def _keys(
+        self, tables: Mapping[TableName, Sequence[CatalogColumn]]
+    ) -> tuple[dict[TableName, list[tuple[str, ...]]], list[ForeignKey]]:
+        """The declared keys of each table, and the foreign keys between them."""
+        unique: dict[TableName, list[tuple[str, ...]]] = {name: [] for name in tables}
+        foreign_keys = []
+        for row in self._catalog("catalog_keys"):
+            name = self._name(row)
+            if name not in tables:
+                continue
+            _, _, _, kind, own, referenced_table, referenced, statement = row
+            names = indexed_columns(str(statement)) if kind == "INDEX" else tuple(own)  # type: ignore[arg-type]
+            if kind == "FOREIGN KEY":
+                other = TableName(str(referenced_table), name.schema, name.catalog)
+                if other in tables:
+                    foreign_keys.append(
+                        ForeignKey(
+                            tuple(Attribute(name, each) for each in names),
+                            tuple(Attribute(other, str(each)) for each in referenced),  # type: ignore[attr-defined]
+                        )
+                    )
+                continue
+            mandatory = {column.name for column in tables[name] if not column.nullable}
+            if names and mandatory.issuperset(names) and names not in unique[name]:
+                unique[name].append(names)
+        return unique, foreign_keys
+
     def _name(self, row: Row) -> TableName:
         return TableName(name=str(row[2]), schema=str(row[1]), catalog=str(row[0]))
 
@@ -154,6 +223,10 @@ class DuckDBEngine(Engine):
             ).fetchall()
         except (duckdb.Error, RuntimeError) as error:
             raise self.translate(error, purpose) from None
+
+
+def _comment(text: object) -> tuple[tuple[str, str], ...]:
+    return (("comment", str(text)),) if text else ()
 
 
 def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:

@@ -4,7 +4,7 @@ import re
 import socket
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from os import dup
@@ -14,6 +14,7 @@ import psycopg
 from psycopg import conninfo, pq
 from sqlglot import exp
 
+from qidsql.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.engines.base import Engine
 from qidsql.engines.naming import find_table
 from qidsql.engines.postgres_errors import not_connected, translate
@@ -90,10 +91,13 @@ class PostgresSession:
             while block := file.read(COPIED):
                 copy.write(block)
 
-    def attempt(self, sql: str) -> list[Row]:
-        """As `execute`, but an error leaves the session as it was."""
-        with self.connection.transaction():
-            return self.execute(sql)
+    def attempt(self, *statements: str, undone: bool = False) -> list[Row]:
+        """The rows of the last statement. An error leaves the session as it was; `undone`: so does success."""
+        rows: list[Row] = []
+        with self.connection.transaction(force_rollback=undone):
+            for sql in statements:
+                rows = self.execute(sql)
+        return rows
 
     def cancel(self) -> None:
         with self._cancelling:
@@ -165,10 +169,10 @@ class PostgresEngine(Engine):
     def describe(self, table: str | None) -> Table:
         rows = {_name(row): row for row in self._catalog("tables")}
         name = self._find(table, rows)
-        oid, _, _, kind, estimate, _ = rows[name]
+        oid, _, _, kind, estimate, *_ = rows[name]
         columns = tuple(
             Column(str(column), str(data_type), bool(nullable), bool(readable), Comparison(str(comparison)))
-            for column, data_type, nullable, readable, comparison in self._catalog("columns", oid=integer(oid))
+            for column, data_type, nullable, readable, comparison, *_ in self._catalog("columns", oids=_numbers([oid]))
         )
         if not columns:
             raise UsageError(f"{name} has no columns, so there is nothing to audit")
@@ -181,6 +185,82 @@ class PostgresEngine(Engine):
                 notes=(NOTES[str(kind)],) if str(kind) in NOTES else (),
                 row_address=("tableoid", "ctid") if kind in ("r", "m", "p") else (),
             )
+        )
+
+    def catalog(self, schema: str | None = None) -> Catalog:
+        """A few statements to the system catalog. Partitions are left to their table, others' temporary tables out."""
+        rows = {_name(row): row for row in self._catalog("tables") if row[5] != "temporary" and not row[6]}
+        schema = find_schema(schema, rows, self.label)
+        names = {integer(row[0]): name for name, row in rows.items() if schema is None or name.schema == schema}
+        if not names:
+            return Catalog(())
+        oids = _numbers(names)
+        columns = self._catalog("columns", oids=oids)
+        labels: dict[tuple[int, object], list[tuple[str, str]]] = {}
+        for oid, column, kind, text in self._catalog("catalog_labels", oids=oids):
+            labels.setdefault((integer(oid), column), []).append((str(kind), str(text)))
+        unique: dict[int, list[tuple[str, ...]]] = {}
+        for oid, key in self._catalog("catalog_keys", oids=oids):
+            unique.setdefault(integer(oid), []).append(tuple(key))  # type: ignore[arg-type]
+        by_table: dict[int, list[CatalogColumn]] = {}
+        for name, data_type, nullable, readable, comparison, oid, base in columns:
+            by_table.setdefault(integer(oid), []).append(
+                CatalogColumn(
+                    name=str(name),
+                    type=str(data_type),
+                    nullable=bool(nullable),
+                    labels=tuple(labels.get((integer(oid), name), ())),
+                    readable=bool(readable),
+                    comparison=Comparison(str(comparison)),
+                    base=str(base),
+                )
+            )
+        definitions = self._definitions([oid for oid, name in names.items() if rows[name][3] in ("v", "m")])
+        return Catalog(
+            tables=tuple(
+                CatalogTable(
+                    name=name,
+                    kind=KINDS[str(rows[name][3])],
+                    columns=tuple(by_table.get(oid, ())),
+                    estimated_rows=None if rows[name][4] is None else integer(rows[name][4]),
+                    definition=definitions.get(oid),
+                    unique=tuple(dict.fromkeys(unique.get(oid, ()))),
+                    labels=tuple(labels.get((oid, None), ())),
+                    obstacle=None if rows[name][5] is None else self._obstacle(name, str(rows[name][5])),
+                )
+                for oid, name in names.items()
+            ),
+            foreign_keys=tuple(
+                ForeignKey(
+                    tuple(Attribute(names[integer(oid)], each) for each in own),  # type: ignore[attr-defined]
+                    tuple(Attribute(names[integer(other)], each) for each in referenced),  # type: ignore[attr-defined]
+                )
+                for oid, own, other, referenced in self._catalog("catalog_foreign_keys", oids=oids)
+            ),
+        )
+
+    def _definitions(self, oids: Sequence[int]) -> dict[int, str]:
+        """The queries of views, every name in them with its schema."""
+        if not oids:
+            return {}
+        sqls = [
+            self.dialect.render(fill("postgres/empty_search_path")),
+            self.dialect.render(fill("postgres/catalog_views", oids=_numbers(oids))),
+        ]
+        try:
+            rows = self._catalog_session.attempt(*sqls, undone=True)
+        except (psycopg.Error, UnicodeError) as error:
+            raise translate(error, "reading of the catalog") from None
+        return {integer(oid): str(text).strip().removesuffix(";") for oid, text in rows}
+
+    def _obstacle(self, name: TableName, obstacle: str) -> str:
+        """Why a table cannot be read, and what to do."""
+        return OBSTACLES[obstacle].format(
+            name=name,
+            schema=name.schema,
+            quoted=table_node(name).sql("postgres"),
+            quoted_schema=exp.to_identifier(name.schema, quoted=True).sql("postgres"),
+            role=self.role,
         )
 
     def _find(self, typed: str | None, rows: dict[TableName, Row]) -> TableName:
@@ -196,16 +276,7 @@ class PostgresEngine(Engine):
                 name = None
             if name is None:
                 raise
-        message = OBSTACLES[str(obstacles[name])]
-        raise AccessError(
-            message.format(
-                name=name,
-                schema=name.schema,
-                quoted=table_node(name).sql("postgres"),
-                quoted_schema=exp.to_identifier(name.schema, quoted=True).sql("postgres"),
-                role=self.role,
-            )
-        )
+        raise AccessError(self._obstacle(name, str(obstacles[name])))
 
     def _with_groupable_columns(self, table: Table) -> Table:
         """Columns whose type has no equality are compared as text. One statement to the planner, more if one fails."""
@@ -328,6 +399,10 @@ def _label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:
     else:
         place, query = info.host + (f":{info.port}" if info.port != 5432 else ""), ""
     return f"postgresql://{info.user}@{place}/{info.dbname}{query}"
+
+
+def _numbers(numbers: Iterable[object]) -> list[exp.Expr]:
+    return [exp.Literal.number(integer(number)) for number in numbers]
 
 
 def _name(row: Row) -> TableName:

@@ -1,22 +1,25 @@
--- Columns of one table, in their order.
--- Parameters: :oid  the table
+-- Columns of some tables, in their order.
+-- Parameters: :oids  the tables
 -- Result: column_name, data_type, is_nullable, readable (this role may SELECT it),
 --         comparison: text   equality of the type, or of a type inside it, merges values that a reader can tell apart
 --                            (citext; interval: 1 month is 30 days), or fails only at run time (composites)
 --                     bytes  a collation in it merges texts that differ
 --                     value  the type's own equality, should it have one (postgres/groupable.sql tells)
+--         oid, base_type (what a domain is made of)
 -- A type's parts are what it is made of: a domain's base, an array's elements, a range's bounds.
 WITH RECURSIVE parts AS (
   SELECT
+    attribute.attrelid AS oid,
     attribute.attnum AS place,
     attribute.atttypid AS type_oid,
     attribute.attcollation AS collation_oid
   FROM pg_attribute AS attribute
-  WHERE attribute.attrelid = :oid
+  WHERE attribute.attrelid IN (:oids)
     AND attribute.attnum > 0
     AND NOT attribute.attisdropped
   UNION
   SELECT
+    whole.oid,
     whole.place,
     part.type_oid,
     part.collation_oid
@@ -35,20 +38,31 @@ WITH RECURSIVE parts AS (
   ) AS part ON part.whole_oid = whole.type_oid
 ), judged AS (
   SELECT
+    parts.oid,
     parts.place,
     bool_or(type.typname IN ('citext', 'interval') OR type.typtype IN ('c', 'm')) AS by_text,
     bool_or(NOT collation_of.collisdeterministic) AS by_bytes
   FROM parts
   JOIN pg_type AS type ON type.oid = parts.type_oid
   LEFT JOIN pg_collation AS collation_of ON collation_of.oid = parts.collation_oid
-  GROUP BY parts.place
+  GROUP BY parts.oid, parts.place
 )
 SELECT
   attribute.attname AS column_name,
   format_type(attribute.atttypid, attribute.atttypmod) AS data_type,
   NOT attribute.attnotnull AS is_nullable,
   has_column_privilege(attribute.attrelid, attribute.attnum, 'SELECT') AS readable,
-  CASE WHEN judged.by_text THEN 'text' WHEN judged.by_bytes THEN 'bytes' ELSE 'value' END AS comparison
+  CASE WHEN judged.by_text THEN 'text' WHEN judged.by_bytes THEN 'bytes' ELSE 'value' END AS comparison,
+  CAST(judged.oid AS BIGINT) AS oid,
+  CASE WHEN own_type.typtype <> 'd' THEN format_type(own_type.oid, NULL) ELSE (
+    WITH RECURSIVE chain AS (
+      SELECT own_type.oid AS oid, own_type.typbasetype AS typbasetype
+      UNION ALL
+      SELECT base.oid, base.typbasetype FROM chain JOIN pg_type AS base ON base.oid = chain.typbasetype
+    )
+    SELECT format_type(chain.oid, NULL) FROM chain WHERE chain.typbasetype = 0
+  ) END AS base_type
 FROM judged
-JOIN pg_attribute AS attribute ON attribute.attrelid = :oid AND attribute.attnum = judged.place
-ORDER BY attribute.attnum
+JOIN pg_attribute AS attribute ON attribute.attrelid = judged.oid AND attribute.attnum = judged.place
+JOIN pg_type AS own_type ON own_type.oid = attribute.atttypid
+ORDER BY judged.oid, attribute.attnum

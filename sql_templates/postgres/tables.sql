@@ -3,6 +3,7 @@
 --         estimated_rows  of a partitioned table its leaves together; guessed from the size (100 bytes a row) when never
 --                         analysed, so that a big new table counts as big; NULL for views
 --         obstacle        why this role cannot audit it, NULL when it can
+--         is_partition    its rows belong to a partitioned table
 SELECT
   CAST(relation.oid AS BIGINT) AS oid,
   namespace.nspname AS schema_name,
@@ -28,7 +29,8 @@ SELECT
     WHEN NOT has_any_column_privilege(relation.oid, 'SELECT') THEN 'table'
     WHEN relation.relrowsecurity AND row_security_active(relation.oid) THEN 'row security'
     WHEN NOT relation.relispopulated THEN 'unpopulated'
-  END AS obstacle
+  END AS obstacle,
+  relation.relispartition AS is_partition
 FROM pg_class AS relation
 JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
 WHERE relation.relkind IN ('r', 'v', 'm', 'p', 'f')

@@ -1,0 +1,35 @@
+"""What DuckDB's catalog keeps only as the statement that made it."""
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.tokens import TokenType  # type: ignore[attr-defined]
+
+
+def query_of_view(statement: str) -> str:
+    """The query in CREATE VIEW name (columns) AS query: as DuckDB writes it, it is never written anew."""
+    try:
+        tokens = sqlglot.tokenize(statement, read="duckdb")
+    except SqlglotError:
+        return statement
+    for token in tokens:
+        if token.token_type is TokenType.ALIAS:  # the first AS; in front of it are only names
+            return statement[token.end + 1 :].strip().removesuffix(";")
+    return statement
+
+
+def indexed_columns(statement: str) -> tuple[str, ...]:
+    """The columns of CREATE UNIQUE INDEX; none where it is on an expression or cannot be read."""
+    try:
+        tree = sqlglot.parse_one(statement, read="duckdb")
+    except SqlglotError:
+        return ()
+    parts = [part.this if isinstance(part, exp.Ordered) else part for part in _indexed(tree)]
+    if not all(isinstance(part, exp.Column) for part in parts):
+        return ()
+    return tuple(part.name for part in parts)
+
+
+def _indexed(tree: exp.Expr) -> list[exp.Expr]:
+    parameters = tree.find(exp.IndexParameters)
+    return list(parameters.args.get("columns") or []) if parameters is not None else []

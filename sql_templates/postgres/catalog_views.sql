@@ -1,0 +1,6 @@
+-- The queries of views. Every name in them is qualified where the search path is empty.
+-- Parameters: :oids  the views
+-- Result: oid, definition
+SELECT CAST(relation.oid AS BIGINT) AS oid, pg_get_viewdef(relation.oid) AS definition
+FROM pg_class AS relation
+WHERE relation.oid IN (:oids)
