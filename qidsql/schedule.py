@@ -1,0 +1,293 @@
+"""Work at the times of a cron line, one after the other, until somebody asks to stop.
+
+The scheduler of a container: it never works twice at once, says each time that it missed, and stays right when the
+clock is set. Times are Debian cron's, also when daylight saving begins and ends (cronsim).
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol
+
+from qidsql.errors import QidsqlError, UsageError
+
+LOOK_EVERY = 10.0  # seconds between two looks at the clock, and between two heartbeats
+CLOCK_SET = timedelta(minutes=1)  # by more than this the clock was set; less is the work of NTP
+LATE = timedelta(minutes=1)  # what is begun so long after its time is said to be late
+COUNTED = 1000  # missed times that are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The times of a cron line in a time zone."""
+
+    line: str
+    zone: tzinfo
+
+    @classmethod
+    def read(cls, line: str, timezone: str | None = None) -> "Schedule":
+        """A schedule as people give it. Without a time zone: that of TZ, else the machine's, else UTC.
+
+        Raises UsageError.
+        """
+        from cronsim import CronSim, CronSimError
+
+        schedule = cls(line.strip(), _zone(timezone))
+        try:
+            next(CronSim(schedule.line, datetime(2000, 1, 1)))
+        except CronSimError as error:
+            raise UsageError(
+                f"--every {line}: {str(error).lower()}; expected five fields (minute, hour, day of the month, month, "
+                f"day of the week) such as '0 3 * * *', or six that begin with the seconds"
+            ) from None
+        except StopIteration:
+            raise UsageError(f"--every {line}: there is no such day; give one that comes") from None
+        return schedule
+
+    def after(self, moment: datetime) -> datetime:
+        """The first time after the moment, in UTC: where summer time begins or ends, others neither compare nor add."""
+        from cronsim import CronSim
+
+        return next(CronSim(self.line, moment.astimezone(self.zone))).astimezone(UTC)
+
+    def shown(self, moment: datetime) -> str:
+        """The moment in the schedule's time zone, for people."""
+        return f"{moment.astimezone(self.zone):%Y-%m-%d %H:%M:%S %Z}"
+
+    def between(self, start: datetime, end: datetime) -> list[datetime]:
+        """The times after `start` and not after `end`, the first COUNTED of them."""
+        times: list[datetime] = []
+        while len(times) < COUNTED and (due := self.after(times[-1] if times else start)) <= end:
+            times.append(due)
+        return times
+
+
+class Clock(Protocol):
+    """What time it is, how much of it went by, and waiting for some of it."""
+
+    def now(self) -> datetime: ...
+
+    def elapsed(self) -> float: ...
+
+    def wait(self, seconds: float) -> None: ...
+
+
+class MachineClock:
+    """The machine's own."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def elapsed(self) -> float:
+        return time.monotonic()
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+class Held(QidsqlError):
+    """Another process holds the lock."""
+
+
+class Stop:
+    """Whether somebody asked to stop. The first SIGTERM or Ctrl-C ends what runs; `asked` is true from then on."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        again, self.asked = self.asked, True
+        if not again or number == signal.SIGINT:  # an impatient TERM must not cut the record of the interruption off
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Listens while the block runs; afterwards signals do what they did before."""
+        before: dict[int, Any] = {}  # by number: where a name stands for another, the first one counts
+        for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):  # Windows has no HUP
+            before.setdefault(number, signal.signal(number, self))
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def repeat(
+    schedule: Schedule,
+    work: Callable[[], object],
+    say: Callable[[str], None],
+    *,
+    last: datetime | None = None,
+    lock: Callable[[], AbstractContextManager[object]] = nullcontext,
+    heartbeat: Path | None = None,
+    clock: Clock | None = None,
+) -> bool:
+    """Works at the times of the schedule until SIGTERM or Ctrl-C; true when that cut work off, false when none ran.
+
+    `work` is expected to end early by itself at KeyboardInterrupt and to keep what it knows; an error of qidsql that
+    it raises is said, and the next time comes nevertheless. `lock` raises Held while another process works: that time
+    is left out, and said. `last` is when work was done last, as the history knows it: what was missed since is said.
+    `heartbeat` is a file that is touched every LOOK_EVERY seconds, for a health check. Call it in the main thread.
+    """
+    clock = clock or MachineClock()
+    stop = Stop()
+    pulse = _Pulse(heartbeat)
+    with stop.listening(), pulse:
+        try:
+            start = clock.now()
+            if last is not None and last < start:
+                _say_missed(schedule, (last, start), "since the last run", say)
+            due = schedule.after(start)
+            say(f"waits for {schedule.shown(due)}")
+            while True:
+                due = _wait(schedule, due, clock, pulse, say)
+                begun = clock.now()
+                if begun - due > LATE:
+                    say(f"the run of {schedule.shown(due)} begins only now, {_span(begun - due)} late")
+                try:
+                    with lock(), pulse.while_working():
+                        work()
+                except Held as held:
+                    say(f"the run of {schedule.shown(due)} is left out: {held}")
+                except QidsqlError as error:
+                    say(str(error))
+                if stop.asked:
+                    return True
+                now = clock.now()
+                _say_missed(schedule, (due, now), "meanwhile", say)
+                nudged = timedelta(0) < due - now < CLOCK_SET  # the clock went back a little: the time is not due again
+                due = schedule.after(due if nudged else now)
+                say(f"waits for {schedule.shown(due)}")
+        except KeyboardInterrupt:
+            return pulse.working
+
+
+def _wait(schedule: Schedule, due: datetime, clock: Clock, pulse: "_Pulse", say: Callable[[str], None]) -> datetime:
+    """Returns when the time has come, in short steps: nobody is told when the clock is set or the machine slept."""
+    now, elapsed = clock.now(), clock.elapsed()
+    while now < due:
+        pulse.beat()
+        clock.wait(min(LOOK_EVERY, max(0.01, (due - now).total_seconds())))
+        then, now = now, clock.now()
+        passed, elapsed = clock.elapsed() - elapsed, clock.elapsed()
+        back = then + timedelta(seconds=passed) - now
+        if back > CLOCK_SET:
+            due = schedule.after(now)
+            say(f"the clock went back by {_span(back)}: waits for {schedule.shown(due)}")
+    return due
+
+
+class _Pulse:
+    """Touches the heartbeat file: at each look at the clock, and by a thread of its own while work goes on."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.working = False
+
+    def beat(self) -> None:
+        """Raises UsageError when the file cannot be written."""
+        if self._path is not None:
+            try:
+                self._path.touch()
+                os.utime(self._path)
+            except OSError as error:
+                raise UsageError(f"--heartbeat {self._path} cannot be written ({error.strerror})") from None
+
+    @contextmanager
+    def while_working(self) -> Iterator[None]:
+        self.working, over = True, threading.Event()
+
+        def tick() -> None:
+            with suppress(UsageError):  # it could be written before; the health check will say it
+                self.beat()
+                while not over.wait(LOOK_EVERY):
+                    self.beat()
+
+        thread = threading.Thread(target=tick, name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+            self.working = False
+        except QidsqlError:
+            self.working = False
+            raise
+        finally:
+            over.set()
+            thread.join()
+
+    def __enter__(self) -> None:
+        self.beat()
+
+    def __exit__(self, *_: object) -> None:
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+
+@contextmanager
+def file_lock(path: Path) -> Iterator[None]:
+    """Holds the lock of a file while the block runs; the system lets go of it when the process dies, however.
+
+    Two containers that mount one folder of one machine see each other's. Raises Held, UsageError.
+    """
+    try:
+        file = path.open("ab")
+    except OSError as error:
+        raise UsageError(f"the lock {path} cannot be opened ({error.strerror}): its folder must be writable") from None
+    with file:
+        try:
+            _lock(file.fileno())
+        except OSError:
+            raise Held(f"another qidsql is at work (it holds {path})") from None
+        yield
+
+
+def _lock(descriptor: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _zone(name: str | None) -> tzinfo:
+    from zoneinfo import ZoneInfo
+
+    wanted = name or os.environ.get("TZ", "").removeprefix(":")
+    if wanted:
+        try:
+            return ZoneInfo(wanted)
+        except (KeyError, ValueError, OSError):  # zoneinfo's own error is a KeyError
+            given = f"--timezone {name}" if name else f"the time zone of TZ, {wanted},"
+            raise UsageError(f"{given} is not known; expected a name such as Europe/Amsterdam or UTC") from None
+    with suppress(OSError, ValueError), open("/etc/localtime", "rb") as file:
+        return ZoneInfo.from_file(file)
+    return UTC
+
+
+def _say_missed(schedule: Schedule, span: tuple[datetime, datetime], when: str, say: Callable[[str], None]) -> None:
+    times = schedule.between(*span)
+    if not times:
+        return
+    many = f"{len(times)} runs were" if len(times) > 1 else "a run was"
+    many = f"at least {many}" if len(times) == COUNTED else many
+    until = f" to {schedule.shown(times[-1])}" if len(times) > 1 else ""
+    say(f"{many} missed {when}: {schedule.shown(times[0])}{until}")
+
+
+def _span(span: timedelta) -> str:
+    seconds = int(span.total_seconds())
+    for size, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {name}".replace(".0 ", " ")
+    return f"{seconds} s"
