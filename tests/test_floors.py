@@ -12,7 +12,7 @@ FLOORS = [
     ["errors", "version"],
     ["measures", "proportions", "regression", "schema"],
     ["catalog", "figures", "policy", "search", "sql", "weights"],
-    ["engines", "protect", "question", "roles", "schedule", "work"],
+    ["alerts", "engines", "protect", "question", "roles", "schedule", "work"],
     ["findings"],
     ["profiler", "progress", "report", "verdict"],
     ["difference_masks", "sampler", "workbench"],
