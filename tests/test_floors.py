@@ -14,7 +14,7 @@ FLOORS = [
     ["catalog", "figures", "policy", "search", "sql", "weights"],
     ["alerts", "engines", "protect", "question", "roles", "schedule", "work"],
     ["findings"],
-    ["profiler", "progress", "report", "verdict"],
+    ["policy_draft", "profiler", "progress", "report", "role_proposals", "verdict"],
     ["difference_masks", "sampler", "workbench"],
     ["target"],
     ["verbs"],

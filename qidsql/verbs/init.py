@@ -1,0 +1,252 @@
+"""The proposed roles of all columns of a source, and the qidsql.toml that a person corrects."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from qidsql.catalog import Catalog, CatalogTable
+from qidsql.engines.base import Engine
+from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
+from qidsql.figures import plural
+from qidsql.findings.init import InitResult, TableProposal
+from qidsql.policy_draft import draft, slug, updated
+from qidsql.profiler import Budget, TableProfiler
+from qidsql.role_proposals import dbt
+from qidsql.role_proposals.proposal import Measured, Table, entity, lists_things, propose
+from qidsql.schema import TableName
+from qidsql.sql.relation import relation, table_node
+
+K = 2  # no count by k is used
+MAX_STATEMENTS = 2000
+MAX_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class InitQuestion:
+    """What to propose roles for. `tables` are patterns of names; empty: all, views only where there is nothing else.
+
+    `url` is how the file names the source; empty: as the engine shows it. Raises UsageError.
+    """
+
+    schema: str | None = None
+    tables: tuple[str, ...] = ()
+    views: bool = False
+    statistics: bool = True
+    dbt: Path | None = None
+    max_statements: int = MAX_STATEMENTS
+    max_seconds: float = MAX_SECONDS
+    url: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("max_statements", "max_seconds"):
+            if getattr(self, name) <= 0:
+                raise UsageError(f"--{name.replace('_', '-')} must be more than 0; --no-statistics asks nothing")
+
+
+def init(
+    engine: Engine,
+    question: InitQuestion,
+    on_stage: Callable[[str], None] = lambda stage: None,
+    again: Callable[[], Engine] | None = None,
+) -> InitResult:
+    """The proposed role of every column of the source's tables. Nothing is written.
+
+    Labels, names and types come from the catalog. Of each table the rows, NULLs and the classes of each column are
+    counted, smallest table first, within the budget; a column costs at most one statement and one scan. A failed
+    statement ends an engine's work: with `again` the source is then connected anew for the tables that are left.
+    Raises SourceError, UsageError, UnknownName, AccessError, Interrupted.
+    """
+    clock = time.monotonic()
+    said = dbt.read(question.dbt) if question.dbt is not None else {}
+    on_stage("reading the catalog")
+    catalog = engine.catalog(question.schema)
+    chosen, left_out = _chosen(catalog, question, engine.label)
+    counting = _Counting(engine, question, clock, again)
+    if question.statistics:
+        counting.count(chosen, on_stage)
+    references = _references(catalog)
+    referred = {other for columns in references.values() for other in columns.values()}
+    tables = []
+    for listed in chosen:
+        labels = {column.name: dbt.labels_of(said, listed.name, column.name) for column in listed.columns}
+        table = Table(listed, references.get(listed.name, {}), labels, counting.found.get(listed.name, {}))
+        tables.append(_proposal(table, listed.name in referred))
+    notes = []
+    if said and not any(dbt.labels_of(said, table.name, c.name) for table in chosen for c in table.columns):
+        notes.append(f"--dbt {question.dbt} describes none of these tables")
+    return InitResult(
+        source=engine.label,
+        url=question.url or engine.label,
+        name=slug(engine.label),
+        engine=engine.version,
+        tables=tuple(tables),
+        left_out=tuple(left_out),
+        statements=counting.asked,
+        seconds=time.monotonic() - clock,
+        unfinished=tuple(counting.unfinished),
+        notes=tuple(notes),
+    )
+
+
+def check_target(output: Path, force: bool, update: bool) -> None:
+    """Whether the file can become what is asked for, before any work. Raises UsageError."""
+    if force and update:
+        raise UsageError("--force writes the file anew, --update keeps what stands in it; choose one")
+    if output.is_dir() or not output.absolute().parent.is_dir():
+        raise UsageError(f"{output} cannot be written: its folder must exist, and it must name a file")
+    if update and not output.exists():
+        raise UsageError(f"there is no {output} to update; leave --update out to write it")
+    if output.exists() and not (force or update):
+        raise UsageError(f"{output} is there already; --update adds what is new to it, --force writes it anew")
+
+
+def write(result: InitResult, output: Path, force: bool = False, update: bool = False) -> InitResult:
+    """Writes the file, all of it or nothing. With `update` what stands in it stays as it is. Raises UsageError."""
+    check_target(output, force, update)
+    if update:
+        try:
+            text, added = updated(output.read_text(encoding="utf-8"), result, str(output))
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise UsageError(f"{output} cannot be read ({reason})") from None
+        result = replace(result, added=tuple(added))
+        if not added:
+            return replace(result, output=str(output))
+    else:
+        text = draft(result)
+    beside = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        if output.exists() and not (force or update):
+            raise UsageError(f"{output} was made by somebody else meanwhile; --update adds to it")
+        os.replace(beside, output)
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written ({error.strerror})") from None
+    finally:
+        beside.unlink(missing_ok=True)
+    return replace(result, output=str(output))
+
+
+def _chosen(catalog: Catalog, question: InitQuestion, label: str) -> tuple[list[CatalogTable], list[tuple[str, str]]]:
+    """The tables to propose roles for, and those left out with the reason. Raises UsageError."""
+    left_out: list[tuple[str, str]] = []
+    wanted = [table for table in catalog.tables if _matches(table.name, question.tables)]
+    if not wanted:
+        which = f" matches {', '.join(question.tables)}" if question.tables else " is there"
+        raise UsageError(f"no table of {label}{which}; name others with --table, or another --schema")
+    readable = []
+    for table in wanted:
+        if table.obstacle is not None:
+            left_out.append((str(table.name), table.obstacle))
+        elif not table.columns:
+            left_out.append((str(table.name), "it has no columns"))
+        else:
+            readable.append(table)
+    with_views = question.views or bool(question.tables) or all(table.kind == "view" for table in readable)
+    if not with_views:
+        left_out += [(str(t.name), "a view; --views proposes roles for it too") for t in readable if t.kind == "view"]
+        readable = [table for table in readable if table.kind != "view"]
+    return readable, left_out
+
+
+def _matches(name: TableName, patterns: Sequence[str]) -> bool:
+    return not patterns or any(
+        fnmatchcase(text.casefold(), pattern.casefold()) for pattern in patterns for text in (str(name), name.name)
+    )
+
+
+def _references(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
+    """The table that a column refers to, of the columns that are a foreign key alone or a part of one."""
+    found: dict[TableName, dict[str, TableName]] = {}
+    for key in catalog.foreign_keys:
+        for own, referenced in zip(key.columns, key.referenced, strict=True):
+            found.setdefault(own.table, {}).setdefault(own.column, referenced.table)
+    return found
+
+
+def _proposal(table: Table, referred: bool) -> TableProposal:
+    columns = [replace(propose(table, column), readable=column.readable) for column in table.listed.columns]
+    entity_column, reason = entity(table, columns)
+    rows = next((measured.profile.rows for measured in table.measured.values()), None)
+    things = referred and lists_things(table)
+    return TableProposal(table.listed.name, table.listed.kind, rows, tuple(columns), entity_column, reason, things)
+
+
+class _Counting:
+    """The counts of columns of some tables, within one budget. A failed statement ends an engine: another follows."""
+
+    def __init__(
+        self, engine: Engine, question: InitQuestion, clock: float, again: Callable[[], Engine] | None
+    ) -> None:
+        self.engine = engine
+        self.found: dict[TableName, Mapping[str, Measured]] = {}
+        self.unfinished: list[str] = []
+        self._given = engine
+        self._again = again
+        self._most = question.max_statements
+        self._until = clock + question.max_seconds
+        self._before = -engine.asked  # statements of engines that are closed by now
+
+    @property
+    def asked(self) -> int:
+        return self._before + self.engine.asked
+
+    def count(self, tables: Sequence[CatalogTable], on_stage: Callable[[str], None]) -> None:
+        """Counts table by table, smallest first; views, whose size nobody knows, last."""
+        order = sorted(tables, key=lambda t: (t.estimated_rows is None, t.estimated_rows or 0, str(t.name)))
+        try:
+            for place, table in enumerate(order):
+                on_stage(f"counting values: {table.name} ({place + 1} of {len(order)})")
+                try:
+                    self._count(table)
+                except (StatementError, AccessError, UsageError) as error:
+                    self.unfinished.append(f"{table.name} without counts: {error}")
+                    if self.engine.closed:
+                        self._replace_engine()
+        except Interrupted:
+            raise
+        except Stopped as stop:
+            self.unfinished.append(f"{plural(len(order) - len(self.found), 'table')} without counts: {_plainly(stop)}")
+        finally:
+            if self.engine is not self._given:
+                self.engine.close()
+
+    def _replace_engine(self) -> None:
+        if self._again is None:
+            raise ConnectionLost("a statement failed, and the source was not connected anew")
+        self._before += self.engine.asked
+        watchers = self.engine.watchers
+        self.engine.close()  # of its connections too: DuckDB opens a file once
+        self.engine = self._again()
+        self.engine.watchers += watchers
+
+    def _count(self, listed: CatalogTable) -> None:
+        engine = self.engine
+        table = engine.describe(table_node(listed.name).sql(engine.dialect.name))
+        columns = [column for column in table.columns if column.readable]
+        left = Budget(max(0, self._most - self.asked), self._until - time.monotonic())
+        if (left.max_seconds or 0) <= 0:
+            raise BudgetSpent("the time budget (--max-seconds) is used up")
+        profiler = TableProfiler(
+            engine,
+            relation(engine.dialect, table, columns),
+            [column.name for column in columns],
+            K,
+            rows=table.estimated_rows,
+            budget=left,
+        )
+        _, nulls = profiler.counts()
+        profiles = profiler.singles()
+        self.found[listed.name] = {
+            name: Measured(profile, missing)
+            for name, profile, missing in zip(profiler.names, profiles, nulls, strict=True)
+        }
+
+
+def _plainly(stop: Stopped) -> str:
+    if isinstance(stop, BudgetSpent):
+        return "the budget (--max-statements, --max-seconds) is used up"
+    return str(stop) if isinstance(stop, ConnectionLost) else "the work ended early"

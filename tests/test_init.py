@@ -1,0 +1,570 @@
+"""init: the roles proposed, the reasons, the file; from catalogs of both engines, under hostile names and labels."""
+
+import json
+import re
+import shutil
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from qidsql.catalog import CatalogColumn, CatalogTable
+from qidsql.engines.connect import connect
+from qidsql.errors import UsageError
+from qidsql.findings.init import InitResult, word
+from qidsql.policy_draft import draft, updated
+from qidsql.role_proposals import dbt, names
+from qidsql.role_proposals.labels import read
+from qidsql.role_proposals.proposal import Table, propose
+from qidsql.role_proposals.vocabulary import CONCEPTS
+from qidsql.schema import Role, TableName
+from qidsql.verbs.demo import write_demo
+from qidsql.verbs.init import InitQuestion, check_target, init, write
+from tests.commandline import qidsql, refused
+from tests.stores import PostgresStore, Store, quoted
+
+README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+D, Q, S, OTHER = "direct identifier", "quasi-identifier", "sensitive", "other"
+
+
+def role_of(column: str, table: str = "patients", type: str = "VARCHAR", **column_facts: Any) -> str:
+    """The role proposed for a column when nothing was counted."""
+    listed = CatalogColumn(column, type, **column_facts)
+    return word(propose(Table(CatalogTable(TableName(table), "table", (listed,))), listed).role)
+
+
+def roles_in(text: str) -> dict[str, dict[str, str]]:
+    """The roles of a file, by table."""
+    return {entry["table"]: entry.get("roles", {}) for entry in tomllib.loads(text).get("tables", [])}
+
+
+def proposed(store: Store, **question: Any) -> InitResult:
+    schema = store.schema if isinstance(store, PostgresStore) else None
+    with store.connect() as engine:
+        return init(engine, InitQuestion(schema=schema, **question), again=store.connect)
+
+
+def columns_of(result: InitResult, table: str) -> dict[str, str]:
+    [found] = [each for each in result.tables if each.table.name == table]
+    return {column.column: word(column.role) for column in found.columns}
+
+
+# names
+
+MEANT = {
+    D: "first_name LastName SURNAME email E-Mail mail_address phone_number mobile ssn SocialSecurityNumber passport_no "
+    "patient_id PatientID id_patient medical_record_number mrn iban credit_card_number license_plate ip_address "
+    "username password photo street house_number Vorname Nachname Straße STRASSE Hausnummer Telefonnummer KundenNr "
+    "Sozialversicherungsnummer Steuer_ID prénom nom_de_famille adresse téléphone numéro_sécurité_sociale courriel "
+    "apellido1 apellido2 primer_nombre dirección dni correo_electrónico teléfono pasaporte notes Bemerkungen",
+    Q: "birth_date DateOfBirth DOB age gender sex zip ZIPCode postcode city country nationality marital_status "
+    "occupation education_level ethnicity admission_date latitude household_size height_cm Geburtsdatum Alter "
+    "Geschlecht PLZ Wohnort Staatsangehörigkeit Familienstand Beruf Bundesland date_naissance date_de_naissance âge "
+    "sexe code_postal ville profession état_civil nationalité fecha_nacimiento edad sexo código_postal ciudad "
+    "profesión estado_civil nacionalidad phone_type has_email Aufnahmedatum",
+    S: "diagnosis icd10_code icd_code disease medication blood_group hiv_status salary income religion union_member "
+    "sexual_orientation conviction credit_score Diagnose Hauptdiagnose Krankheit Medikament Gehalt Konfession "
+    "Gewerkschaft diagnostic maladie salaire médicament syndicat diagnóstico enfermedad medicamento sueldo religión",
+    OTHER: "created_at updatedAt modified_by etl_batch_id row_version is_deleted fnlwgt erstellt_am geändert_am "
+    "date_création fecha_creación",
+}
+
+
+@pytest.mark.parametrize("role", MEANT)
+def test_names_in_four_languages(role: str) -> None:
+    wrong = {name: got for name in MEANT[role].split() if (got := role_of(name)) != role}
+    assert not wrong
+
+
+def test_every_term_of_the_vocabulary_is_found_and_means_one_thing() -> None:
+    seen: dict[str, Role] = {}
+    for concept in CONCEPTS:
+        for term in concept.terms:
+            for written in (term, term.upper(), term.title().replace(" ", ""), "_".join(term.split())):
+                hit = names.find(names.words(written))
+                assert hit is not None, (term, written)
+                assert hit.exact, (term, written)
+                assert hit.concept.role is concept.role, (term, written)
+            joined = "".join(names.words(term))
+            assert seen.setdefault(joined, concept.role) is concept.role, term
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("BirthDate2", "birth date"),
+        ("ZIPCode", "zip code"),
+        ("patientID", "patient id"),
+        ("numéro-de.rue", "numero de rue"),
+        ("STRASSE", "strasse"),
+        ("Größe", "grosse"),
+        ("__x__", "x"),
+        ("2024", ""),
+        ("患者", "患者"),
+    ],
+)
+def test_words_of_a_name(name: str, parts: str) -> None:
+    assert names.words(name) == tuple(parts.split())
+
+
+def test_a_name_means_what_its_table_is_about() -> None:
+    assert role_of("name", "patients") == D
+    assert role_of("name", "Mitarbeiter") == D
+    assert role_of("id", "customers") == D
+    assert role_of("name", "hospitals") == Q
+    assert role_of("name", "diagnoses") == S
+
+
+def test_no_name_at_all_is_audited_and_to_be_checked() -> None:
+    listed = CatalogColumn("xq7", "INTEGER")
+    found = propose(Table(CatalogTable(TableName("t"), "table", (listed,))), listed)
+    assert found.role is Role.QUASI_IDENTIFIER
+    assert found.doubt
+
+
+# labels
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "role"),
+    [
+        ("security label anon", "MASKED WITH FUNCTION anon.fake_last_name()", Role.DIRECT_IDENTIFIER),
+        ("security label anon", "MASKED WITH FUNCTION anon.generalize_daterange(x, 'decade')", Role.QUASI_IDENTIFIER),
+        ("security label anon", "MASKED WITH VALUE 'CONFIDENTIAL'", Role.DIRECT_IDENTIFIER),
+        ("security label k_anonymity", "QUASI IDENTIFIER", Role.QUASI_IDENTIFIER),
+        ("security label k_anonymity", "INDIRECT IDENTIFIER", Role.QUASI_IDENTIFIER),
+        ("dbt meta", "direct_identifier", Role.DIRECT_IDENTIFIER),
+        ("dbt meta", "quasi-identifier", Role.QUASI_IDENTIFIER),
+        ("dbt meta", "sensitive", Role.SENSITIVE),
+        ("dbt meta", "phi", Role.SENSITIVE),
+        ("dbt meta", "other", Role.EXCLUDED),
+        ("dbt meta", "no pii", Role.EXCLUDED),
+        ("dbt meta", "not sensitive", Role.EXCLUDED),
+        ("dbt meta", "contains_pii", None),
+        ("comment", "the town [quasi-identifier]", Role.QUASI_IDENTIFIER),
+        ("comment", "role: sensitive", Role.SENSITIVE),
+        ("comment", "This is a direct identifier of the patient", Role.DIRECT_IDENTIFIER),
+        ("comment", "Personal data under GDPR", None),
+    ],
+)
+def test_labels_and_what_they_say(kind: str, text: str, role: Role | None) -> None:
+    found = read([(kind, text)])
+    assert found is not None
+    assert found.role is role
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("comment", "the direct line to the ward, in a sensitive place of the house"),
+        ("comment", "0 = no, 1 = yes"),
+        ("security label anon", "NOT MASKED"),
+        ("security label selinux", "system_u:object_r:sepgsql_table_t:s0"),
+        ("dbt meta", "owner someone"),
+    ],
+)
+def test_labels_that_say_nothing(kind: str, text: str) -> None:
+    assert read([(kind, text)]) is None
+
+
+def test_labels_win_over_names_and_an_unspecific_one_leaves_the_role_to_the_name() -> None:
+    assert role_of("diagnosis", labels=(("comment", "role: quasi-identifier"),)) == Q
+    assert role_of("birth_date", labels=(("dbt meta", "pii"),)) == Q
+    assert role_of("xq7", labels=(("dbt meta", "pii"),)) == D
+    assert role_of("xq7", labels=(("dbt meta", "sensitive"), ("comment", "role: quasi-identifier"))) == S
+
+
+MANIFEST = {
+    "nodes": {
+        "model.clinic.patients": {
+            "schema": "main",
+            "name": "dim_patients",
+            "alias": "patients",
+            "columns": {
+                "x1": {"name": "x1", "meta": {"privacy": {"role": "sensitive"}}, "tags": []},
+                "x2": {"name": "X2", "config": {"meta": {"contains_pii": True}}},
+                "x3": {"name": "x3", "tags": ["quasi_identifier"]},
+                "ssn": {"name": "ssn", "meta": {"contains_pii": False}},
+            },
+        }
+    },
+    "sources": {},
+}
+SCHEMA_YML = """
+version: 2
+models:
+  - name: patients
+    columns:
+      - name: x1
+        meta: {privacy: {role: sensitive}}
+      - name: X2
+        config: {meta: {contains_pii: true}}
+      - name: x3
+        tags: [quasi_identifier]
+      - {name: ssn, meta: {contains_pii: false}}
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("manifest.json", json.dumps(MANIFEST)), ("schema.yml", SCHEMA_YML)])
+def test_labels_from_dbt(store: Store, tmp_path: Path, name: str, text: str) -> None:
+    store.table("patients", dict.fromkeys(("x1", "x2", "x3", "ssn", "y"), "INTEGER"), [])
+    if store.name == "postgres" and name == "manifest.json":
+        text = text.replace('"main"', json.dumps(store.schema))  # type: ignore[attr-defined]
+    (tmp_path / name).write_text(text)
+    found = columns_of(proposed(store, dbt=tmp_path / name), "patients")
+    assert found == {"x1": S, "x2": D, "x3": Q, "ssn": OTHER, "y": Q}
+
+
+@pytest.mark.parametrize(
+    ("text", "part"), [("{", "not valid JSON"), ("[]", "describes no column"), ('{"nodes": {"a": 3}}', "no column")]
+)
+def test_a_dbt_file_that_is_none_is_refused(tmp_path: Path, text: str, part: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(UsageError, match=part):
+        dbt.read(tmp_path / "manifest.json")
+    (tmp_path / "schema.yml").write_text("a: [")
+    with pytest.raises(UsageError, match="not valid YAML, at line"):
+        dbt.read(tmp_path / "schema.yml")
+
+
+# counts
+
+
+def test_counts_correct_names(store: Store) -> None:
+    kinds = {"phone": "VARCHAR", "tenant": "VARCHAR", "code": "INTEGER", "flavour": "INTEGER", "created_at": "INTEGER"}
+    rows = [(f"p{i % 2}", "one", i, i % 3, i) for i in range(200)]
+    store.table("patients", kinds | {"dob": "INTEGER"}, [(*row, i) for i, row in enumerate(rows)])
+    result = proposed(store)
+    found = columns_of(result, "patients")
+    assert found == {"phone": Q, "tenant": OTHER, "code": D, "flavour": Q, "created_at": D, "dob": Q}
+    doubtful = {column.column for _, column in result.doubts}
+    assert doubtful == {"phone", "code", "flavour", "created_at"}
+    assert result.tables[0].rows == 200
+
+
+def test_without_statistics_no_table_is_read(store: Store) -> None:
+    store.table("patients", {"code": "INTEGER"}, [(i,) for i in range(50)])
+    result = proposed(store, statistics=False)
+    assert result.statements == 0
+    assert result.tables[0].rows is None
+    assert columns_of(result, "patients") == {"code": Q}
+    assert proposed(store).statements > 0
+
+
+def test_a_budget_leaves_tables_uncounted_and_says_so(store: Store) -> None:
+    for name in ("a", "b", "c"):
+        store.table(name, {"age": "INTEGER", "sex": "INTEGER"}, [(i % 9, i % 2) for i in range(30)])
+    result = proposed(store, max_statements=2)
+    assert result.statements <= 2
+    assert sum(table.rows is None for table in result.tables) >= 1
+    assert "without counts" in result.unfinished[0]
+    assert len(result.tables) == 3
+
+
+def test_a_view_that_fails_is_noted_and_the_others_are_counted(store: Store) -> None:
+    store.table("a_table", {"age": "INTEGER"}, [(i % 9,) for i in range(30)])
+    store.execute("CREATE VIEW a_view AS SELECT age / (age - age) AS ratio, age FROM a_table")
+    if store.name == "duckdb":
+        store.execute("CREATE OR REPLACE VIEW a_view AS SELECT CAST('c4n4ry' || age AS INTEGER) AS ratio FROM a_table")
+    store.execute("CREATE VIEW b_view AS SELECT age AS years FROM a_table")
+    result = proposed(store, views=True)
+    assert {table.table.name: table.rows for table in result.tables} == {"a_table": 30, "a_view": None, "b_view": 30}
+    assert len(result.unfinished) == 1
+    assert "c4n4ry" not in str(result.to_dict())
+
+
+def test_views_are_left_to_views_unless_there_is_nothing_else(store: Store) -> None:
+    store.execute("CREATE VIEW alone AS SELECT 1 AS age")
+    assert [table.table.name for table in proposed(store).tables] == ["alone"]
+    store.table("people", {"age": "INTEGER"}, [])
+    assert [table.table.name for table in proposed(store).tables] == ["people"]
+    assert [table.table.name for table in proposed(store, views=True).tables] == ["alone", "people"]
+    assert [table.table.name for table in proposed(store, tables=("al*",)).tables] == ["alone"]
+    with pytest.raises(UsageError, match="no table of"):
+        proposed(store, tables=("nothing_*",))
+
+
+def test_keys_between_tables_tell_persons_and_things(store: Store) -> None:
+    store.execute("CREATE TABLE patients (nr INTEGER PRIMARY KEY, age INTEGER)")
+    store.execute("CREATE TABLE wards (nr INTEGER PRIMARY KEY, name VARCHAR(9))")
+    store.execute(
+        "CREATE TABLE stays (stay INTEGER, who INTEGER REFERENCES patients (nr), place INTEGER REFERENCES wards (nr))"
+    )
+    store.execute("INSERT INTO patients SELECT i, i % 9 FROM generate_series(1, 60) AS r(i)")
+    store.execute("INSERT INTO wards SELECT i, 'w' || i FROM generate_series(1, 30) AS r(i)")
+    store.execute("INSERT INTO stays SELECT i, 1 + i % 40, 1 + i % 5 FROM generate_series(1, 120) AS r(i)")
+    result = proposed(store)
+    stays = next(table for table in result.tables if table.table.name == "stays")
+    assert stays.entity == "who"
+    assert columns_of(result, "stays") == {"stay": D, "who": D, "place": Q}
+    assert [table.table.name for table in result.tables if table.of_things] == ["wards"]
+    text = draft(result)
+    assert {name.rpartition(".")[2] for name in roles_in(text)} == {"patients", "stays"}  # wards stands behind a #
+    assert "who" not in next(roles for name, roles in roles_in(text).items() if "stays" in name)
+    assert all(line.startswith("#") for line in text.splitlines() if "wards" in line)
+
+
+def test_two_persons_in_a_row_name_no_entity(store: Store) -> None:
+    rows = [(i % 9, i % 7, i % 5) for i in range(60)]
+    store.table("gifts", {"donor_id": "INTEGER", "customer_id": "INTEGER", "agent_id": "INTEGER"}, rows)
+    [table] = proposed(store).tables
+    assert table.entity is None
+    assert table.entity_reason == "donor_id, customer_id"
+    store.execute("DROP TABLE gifts")
+    store.table("gifts", {"donor_id": "INTEGER", "agent_id": "INTEGER"}, [row[1:] for row in rows])
+    assert proposed(store).tables[0].entity == "donor_id"  # agents only serve
+
+
+# hostile names, values
+
+HOSTILE = [
+    'quo"te',
+    "dot.ted",
+    "new\nline",
+    'x" = 1\n[tables.roles]\nevil',
+    "tab\tbed",
+    "# remark",
+    "[brackets]",
+    "back\\slash",
+    "ünï¢ødé ✓",
+    "\x01bell",
+    "a = 'b'",
+    "sep\u2028arated",
+    "*glob?",
+]
+
+
+def test_hostile_names_and_comments_stay_names(store: Store) -> None:
+    table = 'ta"b.le\n[[tables]]\ntable = "evil"'
+    store.table(table, dict.fromkeys(HOSTILE, "INTEGER"), [tuple(range(len(HOSTILE)))])
+    place = quoted(table) if store.name == "duckdb" else f"{store.schema}.{quoted(table)}"  # type: ignore[attr-defined]
+    evil = 'c4n4ry\n"""\n[evil]\nx = 1 [pii]'.replace("'", "''")
+    for column in HOSTILE:
+        store.execute(f"COMMENT ON COLUMN {place}.{quoted(column)} IS '{evil}'")
+    store.execute(f"COMMENT ON TABLE {place} IS '{evil}'")
+    result = proposed(store)
+    text = draft(result)
+    content = tomllib.loads(text)
+    assert set(content) == {"format", "sources", "defaults"} | ({"tables"} if "tables" in content else set())
+    assert all(set(entry) <= {"table", "entity", "roles"} for entry in content.get("tables", []))
+    [found] = result.tables
+    assert [column.column for column in found.columns] == HOSTILE
+    if content.get("tables"):
+        [roles] = roles_in(text).values()
+        assert set(roles) == set(HOSTILE)
+    assert "c4n4ry" not in text + json.dumps(result.to_dict())
+    again, added = updated(text, result, "f")
+    assert (again, added) == (text, [])
+
+
+def test_no_cell_value_reaches_the_file_or_the_summary(store: Store, tmp_path: Path) -> None:
+    kinds = {"first_name": "VARCHAR", "zip": "VARCHAR", "code": "VARCHAR", "one": "VARCHAR", "n": "BIGINT"}
+    store.table(
+        "people", kinds, [(f"cnry{i}", f"cnry{i % 5}", f"cnry{i % 50}", "cnry", 77000000 + i) for i in range(200)]
+    )
+    store.execute("COMMENT ON COLUMN people.zip IS 'such as cnry1'")
+    outcome = qidsql("init", store.url, "--table", "people", "--output", "q.toml", "--show-sql", cwd=tmp_path)
+    assert outcome.code == 0, outcome
+    both = outcome.out + outcome.err + (tmp_path / "q.toml").read_text()
+    assert "cnry" not in both
+    assert "77000" not in both
+
+
+# the file
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demo") / "clinic.duckdb"
+    write_demo(path)
+    return path
+
+
+@pytest.fixture
+def clinic(demo: Path, tmp_path: Path) -> Path:
+    """A folder with the sample database."""
+    shutil.copyfile(demo, tmp_path / "clinic.duckdb")
+    return tmp_path
+
+
+def test_the_demo_is_proposed_as_a_person_would(clinic: Path) -> None:
+    outcome = qidsql("init", "clinic.duckdb", cwd=clinic)
+    assert (outcome.code, outcome.err) == (0, "")
+    content = tomllib.loads((clinic / "qidsql.toml").read_text())
+    assert content["format"] == 1
+    assert content["sources"] == {"clinic": {"url": "clinic.duckdb"}}
+    patients, visits = content["tables"]
+    assert patients == {
+        "table": "main.patients",
+        "roles": {
+            "patient_id": D,
+            "record_number": D,
+            "birth_date": Q,
+            "zip_code": Q,
+            "sex": Q,
+            "occupation": Q,
+            "diagnosis": S,
+        },
+    }
+    assert visits == {
+        "table": "main.visits",
+        "entity": "patient_id",
+        "roles": {"visit_id": D, "visit_date": Q, "ward": Q},
+    }
+
+
+def rewritten(folder: Path, **how: bool) -> InitResult:
+    """Writes the file of the sample database anew, or updates it, as the command does."""
+    with connect(str(folder / "clinic.duckdb")) as engine:
+        result = init(engine, InitQuestion(url="clinic.duckdb"))
+    return write(result, folder / "qidsql.toml", **how)
+
+
+def test_an_existing_file_is_never_overwritten_unasked(clinic: Path) -> None:
+    (clinic / "qidsql.toml").write_text("mine = 1\n")
+    assert "is there already; --update" in refused("init", "clinic.duckdb", cwd=clinic)
+    with pytest.raises(UsageError, match="choose one"):
+        check_target(clinic / "qidsql.toml", force=True, update=True)
+    with pytest.raises(UsageError, match="its folder must exist"):
+        check_target(clinic / "nowhere" / "q.toml", force=False, update=False)
+    with pytest.raises(UsageError, match="to update"):
+        check_target(clinic / "other.toml", force=False, update=True)
+    assert (clinic / "qidsql.toml").read_text() == "mine = 1\n"
+    rewritten(clinic, force=True)
+    assert "mine" not in (clinic / "qidsql.toml").read_text()
+
+
+def test_the_file_in_readme_is_the_demos(clinic: Path) -> None:
+    rewritten(clinic)
+    [block] = re.findall(r"```toml\n(\[\[tables\]\]\ntable = \"main.visits.*?)```", README, flags=re.DOTALL)
+    assert block in (clinic / "qidsql.toml").read_text()
+
+
+CORRECTED = """\
+# my own words
+format = 1
+[sources.mine]   # spaces kept
+url   = "clinic.duckdb"
+
+[[tables]]
+source = "mine"
+table = "patients"
+k = 11
+roles = { diagnosis = "quasi-identifier", birth_date = "other" }
+
+[[tables]]
+table = "main.visits"
+entity = "patient_id"
+[tables.roles]
+ward = "sensitive"   # since wards tell diseases
+[[tables.exceptions]]
+reason = "x"
+"""
+
+
+def test_an_update_keeps_what_a_person_wrote(clinic: Path) -> None:
+    path = clinic / "qidsql.toml"
+    path.write_text(CORRECTED)
+    with duckdb.connect(str(clinic / "clinic.duckdb")) as connection:
+        connection.execute("CREATE TABLE staff AS SELECT i AS staff_id, i % 7 AS age FROM range(90) AS r(i)")
+    outcome = qidsql("init", "clinic.duckdb", "--update", cwd=clinic)
+    assert outcome.code == 0, outcome
+    text = path.read_text()
+    before, after = roles_in(CORRECTED), roles_in(text)
+    for table, roles in before.items():
+        assert {name: after[table][name] for name in roles} == roles
+    assert set(after["patients"]) == {
+        *("diagnosis", "birth_date", "patient_id", "record_number", "zip_code", "sex", "occupation")
+    }
+    assert set(after["main.visits"]) == {"ward", "visit_id", "visit_date"}
+    assert after["main.staff"] == {"staff_id": D, "age": Q}
+    content = tomllib.loads(text)
+    assert content["tables"][1]["exceptions"] == [{"reason": "x"}]
+    assert content["tables"][0]["k"] == 11
+    assert {"# my own words", "[sources.mine]   # spaces kept", "# since wards tell diseases"} <= {
+        line if line.startswith(("#", "[")) else line.partition('"sensitive"   ')[2] for line in text.splitlines()
+    }
+    assert rewritten(clinic, update=True).added == ()
+    assert path.read_text() == text
+
+
+def test_an_update_of_an_untouched_file_changes_no_byte(clinic: Path) -> None:
+    rewritten(clinic)
+    text = (clinic / "qidsql.toml").read_text()
+    assert rewritten(clinic, update=True).added == ()
+    assert (clinic / "qidsql.toml").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("[[tables\n", "not valid toml"),
+        ('[sources.a]\nurl = "other.duckdb"\n', "has no source with url"),
+        ("", "it has: none"),
+    ],
+)
+def test_a_file_that_cannot_be_updated_is_said_and_left(clinic: Path, text: str, part: str) -> None:
+    (clinic / "qidsql.toml").write_text(text)
+    with pytest.raises(UsageError, match=re.escape(part)):
+        rewritten(clinic, update=True)
+    assert (clinic / "qidsql.toml").read_text() == text
+    assert sorted(each.name for each in clinic.iterdir()) == ["clinic.duckdb", "qidsql.toml"]
+
+
+def test_patterns_in_the_file_are_left_to_the_person(clinic: Path) -> None:
+    text = '[sources.c]\nurl = "clinic.duckdb"\n[[tables]]\ntable = "main.*"\n'
+    (clinic / "qidsql.toml").write_text(text)
+    assert rewritten(clinic, update=True).added == ()
+    assert (clinic / "qidsql.toml").read_text() == text
+
+
+def test_no_password_gets_into_the_file(postgres_store: PostgresStore, tmp_path: Path) -> None:
+    postgres_store.table("people", {"age": "INTEGER"}, [(1,)])
+    url = postgres_store.url + "&password=s3cr3t"
+    arguments = ("init", url, "--schema", postgres_store.schema, "--output", "-")
+    outcome = qidsql(*arguments, cwd=tmp_path)
+    assert outcome.code == 0, outcome
+    assert "s3cr3t" not in outcome.out + outcome.err
+    assert "postgresql://" in tomllib.loads(outcome.out)["sources"].popitem()[1]["url"]
+    outcome = qidsql("init", "env:CLINIC", "--schema", postgres_store.schema, cwd=tmp_path, CLINIC=url)
+    assert outcome.code == 0, outcome
+    text = (tmp_path / "qidsql.toml").read_text()
+    assert "s3cr3t" not in text + outcome.out
+    assert tomllib.loads(text)["sources"].popitem()[1]["url"] == "env:CLINIC"
+    assert (
+        qidsql("init", "env:CLINIC", "--schema", postgres_store.schema, "--update", cwd=tmp_path, CLINIC=url).code == 0
+    )
+
+
+def test_what_a_role_may_not_read_is_named_and_left_out(postgres_store: PostgresStore, reader: str) -> None:
+    postgres_store.table("open_table", {"age": "INTEGER", "ssn": "INTEGER"}, [(i % 9, i) for i in range(40)])
+    postgres_store.table("closed", {"age": "INTEGER"}, [(1,)])
+    postgres_store.execute(f"GRANT SELECT (age) ON open_table TO {reader}")
+    with postgres_store.connect_as(reader) as engine:
+        result = init(engine, InitQuestion(schema=postgres_store.schema))
+    [table] = result.tables
+    assert (table.table.name, table.rows) == ("open_table", 40)
+    assert [column.readable for column in table.columns] == [True, False]
+    [(left, reason)] = result.left_out
+    assert left.endswith("closed")
+    assert "GRANT SELECT" in reason
+    [roles] = roles_in(draft(result)).values()
+    assert roles == {"age": Q}
+
+
+def test_a_full_folder_leaves_no_half_file(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with connect(str(clinic / "clinic.duckdb")) as engine:
+        result = init(engine, InitQuestion(statistics=False))
+    real: Callable[..., int] = Path.write_text
+
+    def full(self: Path, text: str, **options: Any) -> int:
+        real(self, text[:20], **options)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(UsageError, match="No space left"):
+        write(result, clinic / "qidsql.toml")
+    assert [each.name for each in clinic.iterdir()] == ["clinic.duckdb"]
