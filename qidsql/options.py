@@ -12,6 +12,22 @@ class Format(StrEnum):
     json = "json"
 
 
+class ReportFormat(StrEnum):
+    """Formats of what is reported as a run document; `terminal` and `json` are those of every result."""
+
+    terminal = "terminal"
+    json = "json"
+    html = "html"
+    markdown = "markdown"
+    junit = "junit"
+    sarif = "sarif"
+    github = "github"
+    prometheus = "prometheus"
+
+
+ENDINGS = {"md": "markdown", "xml": "junit", "prom": "prometheus"}  # where a file's ending is not the format's name
+
+
 class SetsFormat(StrEnum):
     terminal = "terminal"
     json = "json"
@@ -88,6 +104,13 @@ SETS_FORMAT_HELP = (
     "how the report is written; default: as --output FILE ends (.json, .jsonl), else for the terminal. "
     "jsonl: a line per set as it is found, and one for the result"
 )
+REPORT_FORMAT_HELP = (
+    "how the report is written; default: as --output FILE ends (.json, .html, .md, .sarif, .prom, .xml for JUnit), "
+    "else for the terminal"
+)
+ReportFormatOption = Annotated[
+    ReportFormat | None, typer.Option("--format", case_sensitive=False, help=REPORT_FORMAT_HELP, show_default=False)
+]
 FormatOption = Annotated[
     Format | None, typer.Option("--format", case_sensitive=False, help=FORMAT_HELP, show_default=False)
 ]
@@ -96,7 +119,9 @@ SetsFormatOption = Annotated[
 ]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", metavar="FILE", help="write the report to this file, not to stdout", show_default=False),
+    typer.Option(
+        "-o", "--output", metavar="FILE", help="write the report to this file, not to stdout", show_default=False
+    ),
 ]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="print the statements asked first, and ask only the catalog")

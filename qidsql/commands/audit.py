@@ -11,7 +11,6 @@ from qidsql.options import (
     DryRunOption,
     EntityOption,
     ExcludeOption,
-    FormatOption,
     IdentifierOption,
     KOption,
     MaxSecondsOption,
@@ -19,6 +18,8 @@ from qidsql.options import (
     NullsOption,
     OutputOption,
     QuietOption,
+    ReportFormat,
+    ReportFormatOption,
     SensitiveOption,
     ShowSqlOption,
     SnapshotOption,
@@ -33,6 +34,7 @@ Examples:
   qidsql audit warehouse.duckdb patients --k 5 --identifier patient_id --sensitive diagnosis
   qidsql audit postgresql://auditor@db.example.org/clinic public.visits --entity patient_id
   qidsql audit people.csv -c zip -c birth_date -c sex --format json --output audit.json
+  qidsql audit warehouse.duckdb patients --output report.html
 Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive"""
 
 
@@ -85,7 +87,7 @@ def run(
         ),
     ] = None,
     max_seconds: MaxSecondsOption = None,
-    format: FormatOption = None,
+    format: ReportFormatOption = None,
     output: OutputOption = None,
     dry_run: DryRunOption = False,
     show_sql: ShowSqlOption = False,
@@ -126,4 +128,4 @@ def run(
             return
         with showing_progress(engine, quiet) as on_stage:
             result = audit(engine, table, policy, on_stage)
-    finish(result, result.verdict, result.reason, format, output, quiet)
+    finish(result, result.verdict, result.reason, format, output, quiet, ReportFormat)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from qidsql.commands.streams import put, say, write
-from qidsql.options import Format
+from qidsql.options import ENDINGS, Format
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
@@ -83,9 +83,10 @@ def finish(
     format: StrEnum | None,
     output: Path | None,
     quiet: bool,
+    formats: type[StrEnum] = Format,
 ) -> None:
     """Writes the report, and ends with the verdict's exit code. Raises UsageError."""
-    write(render(result, chosen(format, Format, output), output), output)
+    write(render(result, chosen(format, formats, output), output), output)
     if output is not None and not quiet:
         say(f"{verdict}: {reason}")
     end(verdict)
@@ -101,7 +102,8 @@ def chosen(format: StrEnum | None, kinds: type[StrEnum], output: Path | None) ->
     if format is not None:
         return format
     ending = "" if output is None else output.suffix.lower().removeprefix(".")
-    return next((kind for kind in kinds if kind.value == ending), kinds("terminal"))
+    named = ENDINGS.get(ending, ending)
+    return next((kind for kind in kinds if kind.value == named), kinds("terminal"))
 
 
 def render(result: "Result", format: StrEnum, output: Path | None) -> str:
@@ -110,6 +112,11 @@ def render(result: "Result", format: StrEnum, output: Path | None) -> str:
         from qidsql.report import json
 
         return json.render(result)
+    if format != Format.terminal:
+        from qidsql.report.documents.rendering import render as render_document
+        from qidsql.report.documents.single import of_audit
+
+        return render_document(of_audit(result.to_dict()), format)
     from qidsql.report import terminal
 
     on_screen = output is None and sys.stdout is not None and sys.stdout.isatty()

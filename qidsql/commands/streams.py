@@ -35,12 +35,30 @@ def put(text: str, stream: TextIO | None) -> None:
 
 
 def write(text: str, output: Path | None) -> None:
-    """Writes into the file, or onto stdout where none is given. Raises UsageError."""
+    """Writes into the file, or onto stdout where none is given. Raises UsageError.
+
+    A file is replaced at once: who reads it meanwhile (a web server, a collector of metrics) never sees half of it.
+    """
     if output is None:
         put(text, sys.stdout)
         return
+    target = output.resolve()  # a link stays one
+    if target.exists() and not target.is_file():  # a device or a pipe has nothing to replace
+        _write(text, target, output)
+        return
+    whole = target.with_name(f".{target.name[:200]}.{os.getpid()}.new")
     try:
-        output.write_text(text, encoding="utf-8", errors="backslashreplace")
+        _write(text, whole, output)
+        whole.replace(target)
+    except OSError as error:
+        raise _unwritable(output, error) from None
+    finally:
+        whole.unlink(missing_ok=True)
+
+
+def _write(text: str, file: Path, output: Path) -> None:
+    try:
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise _unwritable(output, error) from None
 

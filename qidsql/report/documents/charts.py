@@ -1,0 +1,118 @@
+"""Charts as inline SVG. Lengths are in percent of the page's width and texts in its font sizes, colours in its CSS.
+
+svg.py writes texts as they are: every one is escaped here.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import svg
+from markupsafe import Markup, escape
+
+from qidsql.figures import plural, size_range
+from qidsql.measures import SizeBin
+from qidsql.report.documents.figures import middle, moment, number, share
+
+ROW = 30  # pixels of height for a bar
+LABELS, BARS = 18, 46  # percent of the width: the column of labels, the longest bar
+LEFT, RIGHT, TOP, BOTTOM = 8, 92, 16, 116  # the field of a trend: percent across, pixels down
+
+
+def class_sizes(bins: Sequence[Mapping[str, Any]], k: int, unit: str, name: str) -> Markup:
+    """Bars: how many rows stand in classes of which size, those below k marked."""
+    total = sum(middle(each["rows"], 1) for each in bins) or 1
+    lines: list[svg.Element] = []
+    height = ROW // 2
+    described = []
+    for each in bins:
+        if each["low"] == k and lines:
+            lines += _threshold(height + 8, f"k = {number(k)}")
+            height += ROW
+        size = size_range(SizeBin(each["low"], each["high"], 0, 0))
+        part = middle(each["rows"], 1) / total
+        told = f"{share(each['rows'], round(total))} ({number(each['rows'])})"
+        side = "below" if each["low"] < k else "reached"
+        lines += _bar(height, size, part, told, side)
+        described.append(f"{told} {unit} in classes of {size}")
+        height += ROW
+    title = f"Class sizes of {name}"
+    return _drawing(lines, height + ROW // 4, title, "; ".join(described) + f". The policy asks for at least {k}.")
+
+
+def _bar(top: int, label: str, part: float, told: str, side: str) -> list[svg.Element]:
+    middle_line = top + ROW // 2
+    return [
+        _text(0, middle_line, label, "start"),
+        svg.Rect(
+            x=_percent(LABELS),
+            y=top + 4,
+            width=_percent(max(0.4, part * BARS) if part else 0),
+            height=ROW - 8,
+            class_=[side],
+        ),
+        _text(LABELS + part * BARS + 1.5, middle_line, told, "start"),
+    ]
+
+
+def _threshold(top: int, label: str) -> list[svg.Element]:
+    return [
+        svg.Line(x1=_percent(LABELS), y1=top, x2=_percent(90), y2=top, class_=["threshold"]),
+        _text(100, top, label, "end"),
+    ]
+
+
+def trend(points: Sequence[Mapping[str, Any]], name: str) -> Markup:
+    """A line over the runs: the share of rows below k, in percent of the highest; a run without a verdict is a gap."""
+    shares = [_share(point) for point in points]
+    known = [value for value in shares if value is not None]
+    most = max([*known, 0.0]) or 1.0
+    step = (RIGHT - LEFT) / max(1, len(points) - 1)
+    places = [
+        None if value is None else (LEFT + place * step, BOTTOM - (BOTTOM - TOP) * value / most)
+        for place, value in enumerate(shares)
+    ]
+    lines: list[svg.Element] = [
+        svg.Line(x1=_percent(LEFT), y1=BOTTOM, x2=_percent(RIGHT), y2=BOTTOM, class_=["axis"]),
+        _text(LEFT - 1, TOP, f"{100 * most:.3g} %" if any(known) else "", "end"),
+        _text(LEFT - 1, BOTTOM, "0 %", "end"),
+    ]
+    for before, after in pairwise(places):
+        if before and after:
+            lines.append(
+                svg.Line(x1=_percent(before[0]), y1=before[1], x2=_percent(after[0]), y2=after[1], class_=["trend"])
+            )
+    lines += [
+        svg.Circle(cx=_percent(place[0]), cy=place[1], r=4, class_=["trend"]) for place in places if place is not None
+    ]
+    if points:
+        lines.append(_text(LEFT, BOTTOM + 20, moment(points[0]["started"])[:10], "start"))
+        lines.append(_text(RIGHT, BOTTOM + 20, moment(points[-1]["started"])[:10], "end"))
+    described = f"{plural(len(points), 'run')}; the table below has the figures."
+    return _drawing(lines, BOTTOM + 34, f"Share of rows below k of {name}, run by run", described)
+
+
+def _share(point: Mapping[str, Any]) -> float | None:
+    value = point["share_at_risk"]
+    if isinstance(value, Mapping):
+        return float(value["at_least"] + value["at_most"]) / 2
+    return None if value is None else float(value)
+
+
+def _percent(value: float) -> svg.Length:
+    return svg.Length(round(value, 2), "%")
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> svg.Text:
+    return svg.Text(x=_percent(x), y=y, text=str(escape(text)), class_=[anchor])
+
+
+def _drawing(elements: list[svg.Element], height: int, title: str, description: str) -> Markup:
+    head: list[svg.Element] = [svg.Title(text=str(escape(title))), svg.Desc(text=str(escape(description)))]
+    drawn = svg.SVG(
+        width=_percent(100),
+        height=height,
+        elements=[*head, *elements],
+        extra={"role": "img"},
+    )
+    return Markup(drawn)

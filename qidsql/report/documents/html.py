@@ -1,0 +1,192 @@
+"""The report for a data protection officer: one page that stands alone, to read, to print and to sign.
+
+No script, no network: styles and charts are in the page, and its content security policy forbids anything else.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from qidsql.figures import percent, plural, some
+from qidsql.report.documents import charts, figures
+from qidsql.report.documents.contents import (
+    open_findings,
+    place,
+    sentence,
+    unit_of,
+    whole_of,
+    without_controls,
+)
+from qidsql.report.documents.glossary import GLOSSARY
+from qidsql.report.documents.single import kind_of
+
+VERDICTS = {
+    "pass": "Pass",
+    "violation": "Policy violated",
+    "error": "Audit broke",
+    "inconclusive": "Inconclusive",
+}
+SETS = 15  # minimal sets listed of a search
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """The page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("qidsql.report.documents"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        number=figures.number,
+        moment=figures.moment,
+        duration=figures.seconds,
+        ratio=figures.ratio,
+        percentage=figures.percentage,
+    )
+    environment.globals.update(
+        share=figures.share, plural=plural, some=some, charts=charts, whole_of=whole_of, glossary=GLOSSARY
+    )
+    page = environment.get_template("report.html.j2").render(
+        document=document,
+        title=_title(document),
+        verdicts=VERDICTS,
+        tables=[_view(index, table) for index, table in enumerate(document["tables"], 1)],
+        shown_sets=SETS,
+    )
+    return without_controls(page)
+
+
+def _title(document: Mapping[str, Any]) -> str:
+    tables = document["tables"]
+    return str(tables[0]["table"]) if len(tables) == 1 else plural(len(tables), "table")
+
+
+def _view(index: int, table: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page shows of a table that is not already in the document."""
+    audit = table["audit"]
+    view: dict[str, Any] = {
+        **table,
+        "index": index,
+        "place": place(table),
+        "sentence": sentence(table),
+        "excepted": [finding for finding in table["findings"] if finding["state"] == "excepted"],
+        "changes": [finding for finding in table["findings"] if finding["state"] in ("new", "worse", "better", "gone")],
+        "open": open_findings(table),
+        "unit": None,
+    }
+    if audit:
+        view |= {
+            "unit": unit_of(audit),
+            "audited": [column for column in audit["columns"] if column["audited"]],
+            "left_out": _left_out(audit),
+            "requirements": _requirements(audit),
+            "drivers": _drivers(audit),
+        }
+    return view
+
+
+def _left_out(audit: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    return [(c["name"], c["role"], c["reason"]) for c in audit["columns"] if not c["audited"]]
+
+
+def _requirements(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each threshold of the policy, what was measured, and whether it is met (None: not known)."""
+    policy, profile = audit["policy"], audit["profile"]
+    rows = [
+        {
+            "what": "Smallest class (k)",
+            "asked": f"at least {figures.number(policy['k'])}",
+            "measured": figures.number(profile and profile["smallest"]),
+            "met": _met(profile and profile["smallest"], policy["k"]),
+        }
+    ]
+    if policy["rows_at_risk"] is not None:
+        part, whole = (profile["rows_at_risk"], whole_of(profile)) if profile else (None, None)
+        known = Fraction(part, whole) if whole and isinstance(part, int) else None
+        rows.append(
+            {
+                "what": f"{unit_of(audit).capitalize()} in classes below k",
+                "asked": f"less than {percent(Fraction(policy['rows_at_risk']))}",
+                "measured": figures.share(part, whole),
+                "met": _below(known, policy["rows_at_risk"], audit, "rows-at-risk"),
+            }
+        )
+    for name in ("distinct", "separation"):
+        if policy[name] is not None:
+            rows.append(
+                {
+                    "what": f"{name.capitalize()} ratio",
+                    "asked": f"below {policy[name]}",
+                    "measured": figures.ratio(profile and profile[f"{name}_ratio"], 6),
+                    "met": _below(_exact(profile, name), policy[name], audit, name),
+                }
+            )
+    recognised = [column["name"] for column in audit["columns"] if column["recognised"]]
+    rows.append(
+        {
+            "what": "Direct identifiers not declared",
+            "asked": "none",
+            "measured": some(recognised, 3) if recognised else "none",
+            "met": not recognised,
+        }
+    )
+    return rows
+
+
+def _met(value: Any, least: int) -> bool | None:
+    ends = figures.bounds(value)
+    if ends is None:
+        return None
+    return ends[0] >= least if ends[0] >= least or ends[1] < least else None
+
+
+def _exact(profile: Mapping[str, Any] | None, name: str) -> Fraction | None:
+    """The distinct or the separation ratio from its whole numbers."""
+    if profile is None or not profile.get("rows"):
+        return None
+    rows, pairs = profile["rows"], profile["rows"] * (profile["rows"] - 1)
+    if name == "distinct":
+        return None if profile["classes"] is None else Fraction(profile["classes"], rows)
+    if profile["colliding_pairs"] is None or not pairs:
+        return None
+    return 1 - Fraction(profile["colliding_pairs"], pairs)
+
+
+def _below(value: Fraction | None, limit: str, audit: Mapping[str, Any], kind: str) -> bool | None:
+    """Whether a limit is kept; by what the search came to where the figure itself is hidden."""
+    if value is not None:
+        return value < Fraction(limit)
+    for search in audit["searches"]:
+        if kind_of(search["criterion"]) == kind:
+            return True if search["impossible"] else False if search["column_sets"] else None
+    return True if audit["profile"] and not audit["unfinished"] else None
+
+
+def _drivers(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The audited columns, those first that stand in most minimal sets: how many sets, and what is left without it."""
+    counted: Counter[str] = Counter()
+    for search in audit["searches"]:
+        if search["criterion"].startswith("column set below k"):
+            for found in search["column_sets"]:
+                counted.update(found["columns"])
+    drivers = [
+        {
+            "name": column["name"],
+            "nulls": column["nulls"],
+            "sets": counted[column["name"]],
+            "alone": column["profile"],
+            "without": column["without"],
+        }
+        for column in audit["columns"]
+        if column["audited"] and column["profile"]
+    ]
+    return sorted(drivers, key=lambda driver: (_left(driver["without"]), -driver["sets"]))
+
+
+def _left(without: Mapping[str, Any] | None) -> float:
+    return 2.0 if without is None else figures.middle(without["rows_at_risk"], whole_of(without))

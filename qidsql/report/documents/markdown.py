@@ -1,0 +1,86 @@
+"""Markdown for a comment on a pull request: short, verdict first, details folded."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from qidsql.figures import plural
+from qidsql.report.documents.contents import open_findings, sentence, unit_of, whole_of, without_controls
+from qidsql.report.documents.figures import moment, number, seconds, share
+
+SIGNS = {"pass": "✅ pass", "violation": "❌ violation", "error": "⛔ error", "inconclusive": "❔ inconclusive"}
+SETS = 10  # findings shown of a table
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """The report as GitHub-flavoured Markdown."""
+    tables = document["tables"]
+    parts = [f"### {SIGNS[document['verdict']]} · qidsql", "", text(document["reason"])]
+    if tables:
+        parts += ["", "| Table | Verdict | Smallest class | Below k | Findings |", "|---|---|--:|--:|---|"]
+        parts += [_row(document, table) for table in tables]
+    for table in tables:
+        parts += _details(document, table)
+    parts += ["", "<sub>" + _foot(document) + "</sub>"]
+    return "\n".join(parts) + "\n"
+
+
+def text(value: object) -> str:
+    """Any text as Markdown that shows it and does nothing else: no markup, no link, no mention."""
+    line = " ".join(without_controls(str(value)).split())
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    line = re.sub(r"([\\`*_{}\[\]()#|~!$])", r"\\\1", line)  # a line begins with none of + - 1.
+    return re.sub(r"(?i)\b(https?|ftp|mailto|www)([:.])", r"\1&#8203;\2", line)
+
+
+def _row(document: Mapping[str, Any], table: Mapping[str, Any]) -> str:
+    audit = table["audit"]
+    profile = audit and audit["profile"]
+    smallest, below = "", ""
+    if profile:
+        smallest = f"{number(profile['smallest'])} (asked: {audit['policy']['k']})"
+        below = share(profile["rows_at_risk"], whole_of(profile))
+    found = open_findings(table)
+    findings = str(len(found)) if found else ""
+    if document["baseline"]:
+        states = [finding["state"] for finding in table["findings"]]
+        counted = [
+            f"{states.count(state)} {state}" for state in ("new", "worse", "gone", "excepted") if state in states
+        ]
+        findings += f" ({', '.join(counted)})" if counted else ""
+    return f"| {text(table['table'])} | {SIGNS[table['verdict']]} | {smallest} | {below} | {findings} |"
+
+
+def _details(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[str]:
+    lines = [] if len(document["tables"]) == 1 and not table["error"] else ["", text(sentence(table))]
+    for finding in open_findings(table)[:SETS]:
+        state = f"**{finding['state']}** " if document["baseline"] else ""
+        was = f" (was: {_measures(finding['was'])})" if finding["was"] else ""
+        lines.append(f"- {state}{text(finding['text'])}{text(was)}")
+    more = len(open_findings(table)) - SETS
+    if more > 0:
+        lines.append(f"- ... and {more} more")
+    audit = table["audit"]
+    if audit:
+        for option in audit["withheld"]:
+            k = f"smallest class {number(option['smallest'])}, {share(option['rows_at_risk'], whole_of(option))}"
+            lines.append(f"- without {text(', '.join(option['columns']))}: {k} of the {unit_of(audit)} below k")
+        lines += [f"- not finished: {text(left)}" for left in audit["unfinished"]]
+    if not lines:
+        return []
+    return ["", f"<details><summary>{text(table['table'])}</summary>", "", *lines, "", "</details>"]
+
+
+def _measures(measures: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {number(value)}" for name, value in measures.items() if name in _WHOLE)
+
+
+_WHOLE = ("smallest", "rows_at_risk")
+
+
+def _foot(document: Mapping[str, Any]) -> str:
+    run = f"run {text(document['run'])}, " if document["run"] else ""
+    baseline = document["baseline"]
+    against = f", compared with run {text(baseline['run'])} of {moment(baseline['started'])}" if baseline else ""
+    took = f"{plural(document['statements'], 'statement')}, {seconds(document['seconds'])}"
+    return f"{run}{moment(document['started'])}, {took}{against}; qidsql {text(document['qidsql'])}. No cell values."

