@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands import anonymize, audit, demo, impact, init, keys, mask, profile, suppress, uniques
+from qidsql.commands import anonymize, audit, demo, graph, impact, init, keys, mask, profile, suppress, uniques
 from qidsql.commands.running import ExitCode
 from qidsql.commands.streams import say
 from qidsql.errors import QidsqlError, Stopped
@@ -33,7 +33,20 @@ app = typer.Typer(
     add_completion=False,
 )
 
-for command in (audit, profile, keys, mask, uniques, suppress, anonymize, impact, init, demo):  # as the help lists them
+COMMANDS = (
+    audit,
+    profile,
+    keys,
+    mask,
+    uniques,
+    suppress,
+    anonymize,
+    impact,
+    graph,
+    init,
+    demo,
+)  # as the help lists them
+for command in COMMANDS:
     app.command(command.__name__.rpartition(".")[2], epilog=command.EXAMPLES)(command.run)
 
 

@@ -10,9 +10,9 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 # From the ground up. A folder is one room; rooms of one floor do not know each other.
 FLOORS = [
     ["errors", "version"],
-    ["measures", "proportions", "regression", "schema"],
+    ["measures", "proportions", "regression", "schema", "toml_file"],
     ["catalog", "figures", "policy", "search", "sql", "weights"],
-    ["alerts", "engines", "protect", "question", "roles", "schedule", "work"],
+    ["alerts", "attribute_graph", "engines", "protect", "question", "roles", "schedule", "work"],
     ["findings"],
     ["policy_draft", "profiler", "progress", "report", "role_proposals", "verdict"],
     ["difference_masks", "sampler", "workbench"],

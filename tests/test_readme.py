@@ -33,6 +33,14 @@ def test_the_other_reports_in_readme_are_those_of_its_commands(tmp_path: Path) -
         assert without_work(block) == without_work(qidsql(*arguments.split(), cwd=tmp_path).out)
 
 
+def test_the_graph_in_readme_is_that_of_its_command(tmp_path: Path) -> None:
+    qidsql("demo", "--keep", tmp_path / "clinic.duckdb")
+    [file] = re.findall(r"`outside.toml`\n\n```toml\n(.*?)```", README, flags=re.DOTALL)
+    (tmp_path / "outside.toml").write_text(file)
+    [(arguments, block)] = re.findall(r"```text\n\$ qidsql (graph .*?)\n\n(.*?)```", README, flags=re.DOTALL)
+    assert without_work(block) == without_work(qidsql(*arguments.split(), cwd=tmp_path).out)
+
+
 COMMANDS = re.findall(r"^  (\w+) ", qidsql("--help").out.split("Commands:")[1].split("\n\n")[0], flags=re.MULTILINE)
 
 

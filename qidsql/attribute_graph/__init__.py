@@ -1,0 +1,1 @@
+"""Attributes as a graph: who stands between a person and a secret."""

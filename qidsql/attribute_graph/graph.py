@@ -1,0 +1,163 @@
+"""The attribute graph: attributes are nodes, tables tie them together (Yan et al., Definition 1 and Algorithm 1)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from qidsql.catalog import Attribute, Ground, Joint, find_attribute
+from qidsql.errors import UsageError
+from qidsql.schema import TableName
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTable:
+    """A table, a view, or something known outside: whoever has it knows its attributes together.
+
+    `dependencies` are pairs of columns: the first determines the second. `reason` says why an outside table counts.
+    """
+
+    name: TableName
+    columns: tuple[str, ...]
+    kind: str = "table"
+    dependencies: tuple[tuple[str, str], ...] = ()
+    reason: str = ""
+
+    @property
+    def outside(self) -> bool:
+        return self.kind == "outside"
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return tuple(Attribute(self.name, column) for column in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Two attributes that are not one, whatever else says so."""
+
+    left: Attribute
+    right: Attribute
+
+
+@dataclass(frozen=True)
+class AttributeGraph:
+    """Nodes are sets of attributes that are one to whoever joins their tables; they are known by their places.
+
+    `joints` are those that were used, `labels` a short name of every node, no two alike.
+    """
+
+    tables: tuple[GraphTable, ...]
+    nodes: tuple[tuple[Attribute, ...], ...]
+    labels: tuple[str, ...]
+    joints: tuple[Joint, ...] = ()
+    place: Mapping[Attribute, int] = field(default_factory=dict)
+
+    def node(self, typed: str) -> int:
+        """The node that a person means by `column`, `table.column` or a label. Raises UnknownName, UsageError."""
+        if typed in self.labels:
+            return self.labels.index(typed)
+        same = {self.place[each] for each in self.place if each.column == typed}
+        return same.pop() if len(same) == 1 else self.place[find_attribute(typed, list(self.place))]
+
+    @cached_property
+    def members(self) -> tuple[tuple[int, ...], ...]:
+        """The nodes of every table, each once, in the order of the columns."""
+        return tuple(tuple(dict.fromkeys(self.place[each] for each in table.attributes)) for table in self.tables)
+
+    @cached_property
+    def closed(self) -> tuple[frozenset[tuple[int, int]], ...]:
+        """For every table the pairs of nodes between which nothing is concluded: from a determined attribute back to
+        the one that determines it. Attributes that determine each other, also round a circle, are open both ways."""
+        return tuple(frozenset(self._closed(table)) for table in self.tables)
+
+    @property
+    def directed(self) -> bool:
+        return any(self.closed)
+
+    def columns_in(self, node: int, table: TableName) -> tuple[str, ...]:
+        """The columns of a table that belong to a node."""
+        return tuple(each.column for each in self.nodes[node] if each.table == table)
+
+    def tables_of(self, node: int) -> tuple[TableName, ...]:
+        return tuple(dict.fromkeys(each.table for each in self.nodes[node]))
+
+    def relationship_matrix(self) -> list[list[int]]:
+        """Yan et al., Definition 2: 1 where two nodes stand in one table and the way from row to column is open."""
+        matrix = [[0] * len(self.nodes) for _ in self.nodes]
+        for members, closed in zip(self.members, self.closed, strict=True):
+            for one in members:
+                for other in members:
+                    if one != other and (one, other) not in closed:
+                        matrix[one][other] = 1
+        return matrix
+
+    def _closed(self, table: GraphTable) -> Iterable[tuple[int, int]]:
+        if not table.dependencies:
+            return
+        import networkx as nx
+
+        at = {column: self.place[Attribute(table.name, column)] for column in table.columns}
+        determined = nx.DiGraph((at[left], at[right]) for left, right in table.dependencies)
+        circle = {
+            node: number for number, part in enumerate(nx.strongly_connected_components(determined)) for node in part
+        }
+        yield from ((right, left) for left, right in determined.edges if circle[left] != circle[right])
+
+
+def attribute_graph(
+    tables: Sequence[GraphTable], joints: Sequence[Joint], refused: Sequence[Refusal] = ()
+) -> AttributeGraph:
+    """The graph of these tables, its nodes in the order in which their first attributes stand in them.
+
+    A joint that is refused is left out. Raises UsageError where attributes stay one by other joints all the same.
+    """
+    import networkx as nx
+
+    apart = {frozenset((each.left, each.right)) for each in refused}
+    attributes = [each for table in tables for each in table.attributes]
+    known = set(attributes)
+    used = [
+        joint
+        for joint in joints
+        if {joint.left, joint.right} <= known and frozenset((joint.left, joint.right)) not in apart
+    ]
+    joined = nx.Graph()
+    joined.add_nodes_from(attributes)
+    for joint in used:
+        joined.add_edge(joint.left, joint.right, ground=joint.ground)
+    for refusal in refused:
+        if {refusal.left, refusal.right} <= known and nx.has_path(joined, refusal.left, refusal.right):
+            chain = nx.shortest_path(joined, refusal.left, refusal.right)
+            raise UsageError(_still_one(chain, [joined.edges[step]["ground"] for step in pairwise(chain)]))
+    order = {attribute: number for number, attribute in enumerate(attributes)}
+    parts = sorted(
+        (sorted(part, key=order.__getitem__) for part in nx.connected_components(joined)), key=lambda p: order[p[0]]
+    )
+    nodes = tuple(map(tuple, parts))
+    place = {attribute: number for number, node in enumerate(nodes) for attribute in node}
+    return AttributeGraph(tuple(tables), nodes, _labels(nodes), tuple(used), place)
+
+
+def _still_one(chain: Sequence[Attribute], grounds: Sequence[Ground]) -> str:
+    steps = "".join(f" = {each} ({ground})" for each, ground in zip(chain[1:], grounds, strict=True))
+    return (
+        f"{chain[0]} and {chain[-1]} are refused as one attribute, but other merges make them one: {chain[0]}{steps}; "
+        f"refuse one of these too"
+    )
+
+
+def _labels(nodes: Sequence[Sequence[Attribute]]) -> tuple[str, ...]:
+    """The column's name where no other node has one of that name, else with its table before it."""
+    holders: dict[str, set[int]] = {}
+    for number, node in enumerate(nodes):
+        for attribute in node:
+            holders.setdefault(attribute.column, set()).add(number)
+    labels = []
+    for number, node in enumerate(nodes):
+        first = node[0]
+        short = f"{first.table.name}.{first.column}"
+        alone = holders[first.column] == {number}
+        tables = {each.table for other in nodes for each in other if each.table.name == first.table.name}
+        labels.append(first.column if alone else short if len(tables) == 1 else str(first))
+    return tuple(labels)

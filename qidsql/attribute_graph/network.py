@@ -1,0 +1,134 @@
+"""The graph as paths run through it: from attribute to table to attribute, between identifiers and secrets."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
+
+from qidsql.attribute_graph.graph import AttributeGraph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+SOURCE, SINK = "identifiers", "sensitive"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A table as it is entered. Where some ways through it are closed, there is one passage for each way in."""
+
+    table: int
+    entered: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """A node as it stands in one table: what protecting its columns there takes away."""
+
+    table: int
+    node: int
+
+
+Stop: TypeAlias = int | str | Passage | Membership
+
+
+def network(
+    graph: AttributeGraph, identifiers: Collection[int], sensitive: Collection[int], protected: Collection[int] = ()
+) -> "nx.DiGraph[Stop]":
+    """A directed graph from SOURCE to SINK whose paths are those by which identifiers lead to sensitive attributes.
+
+    A path begins at its last identifier and ends at its first sensitive attribute: no arc enters the one or leaves
+    the other. Nodes that stand in one table and are neither are left out where all ways through it are open: a path
+    through one is also there without it. Tables at the places `protected` are entered and left by way of memberships.
+    The size is that of the tables, squared only for tables with closed ways.
+    """
+    import networkx as nx
+
+    found: nx.DiGraph[Stop] = nx.DiGraph()
+    found.add_nodes_from([SOURCE, SINK])
+    found.add_edges_from((SOURCE, node) for node in identifiers)
+    found.add_edges_from((node, SINK) for node in sensitive)
+    ends = {*identifiers, *sensitive}
+    tables_of: dict[int, int] = {}
+    for members in graph.members:
+        for node in members:
+            tables_of[node] = tables_of.get(node, 0) + 1
+    for table, (members, closed) in enumerate(zip(graph.members, graph.closed, strict=True)):
+        inner = [node for node in members if closed or node in ends or tables_of[node] > 1 or table in protected]
+
+        def door(node: int, table: int = table) -> Stop:
+            return Membership(table, node) if table in protected and node not in ends else node
+
+        for node in inner:
+            gate = door(node)
+            if gate != node:
+                found.add_edges_from([(node, gate), (gate, node)])
+            way_in = Passage(table, node if closed else -1)
+            if node not in sensitive:
+                found.add_edge(gate, way_in)
+            if not closed:
+                if node not in identifiers:
+                    found.add_edge(way_in, gate)
+                continue
+            found.add_edges_from(
+                (way_in, door(other))
+                for other in inner
+                if other != node and (node, other) not in closed and other not in identifiers
+            )
+    return found
+
+
+def leading(found: "nx.DiGraph[Stop]") -> "nx.DiGraph[Stop]":
+    """What of a network lies on the ways from SOURCE to SINK, and these two."""
+    import networkx as nx
+
+    kept = nx.descendants(found, SOURCE) & nx.ancestors(found, SINK) | {SOURCE, SINK}
+    return found.subgraph(kept).copy()
+
+
+def paths(found: "nx.DiGraph[Stop]", looked_at: int = 2000) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The direct paths through a network, shortest first: attributes, and the tables between them.
+
+    Direct: no attribute of it is reached sooner by a table that an earlier one stands in. Yen's algorithm (networkx);
+    after so many paths looked at it gives up.
+    """
+    import networkx as nx
+
+    if not nx.has_path(found, SOURCE, SINK):
+        return
+    after: dict[int, set[int]] = {}
+    for path in islice(nx.shortest_simple_paths(found, SOURCE, SINK), looked_at):
+        nodes = tuple(stop for stop in path if isinstance(stop, int))
+        for node in nodes:
+            if node not in after:
+                after[node] = _reached(found, node)
+        if not any(after[node] & set(nodes[place + 2 :]) for place, node in enumerate(nodes)):
+            yield nodes, tuple(stop.table for stop in path if isinstance(stop, Passage))
+
+
+def _reached(found: "nx.DiGraph[Stop]", node: int) -> set[int]:
+    """The attributes one table away."""
+    reached = set[int]()
+    stops: list[Stop] = [node]
+    seen = set[Stop](stops)
+    while stops:
+        for other in found.successors(stops.pop()):
+            if isinstance(other, int):
+                reached.add(other)
+            elif other not in seen and other != SINK:
+                seen.add(other)
+                stops.append(other)
+    return reached - {node}
+
+
+def every_path(graph: AttributeGraph, identifier: int, sensitive: int) -> Iterator[tuple[int, ...]]:
+    """Every simple path of the relationship matrix from one node to another, shortest first: also those that go
+    through several attributes of one table (Yan et al., Tables I and II). There can be exponentially many."""
+    import networkx as nx
+
+    arcs: nx.DiGraph[int] = nx.DiGraph()
+    arcs.add_nodes_from([identifier, sensitive])
+    for members, closed in zip(graph.members, graph.closed, strict=True):
+        arcs.add_edges_from((a, b) for a in members for b in members if a != b and (a, b) not in closed)
+    if nx.has_path(arcs, identifier, sensitive):
+        yield from map(tuple, nx.shortest_simple_paths(arcs, identifier, sensitive))

@@ -1,0 +1,31 @@
+"""What protecting some tables can do: a cut holds only where its attributes are protected in every table they tie."""
+
+from collections.abc import Collection, Sequence
+
+from qidsql.attribute_graph.graph import AttributeGraph
+from qidsql.attribute_graph.minimum_cut import minimum_cuts
+from qidsql.attribute_graph.network import Membership, leading, network, paths
+
+Path = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def way_round(
+    graph: AttributeGraph, identifiers: Sequence[int], sensitive: Sequence[int], kept: Collection[Membership]
+) -> Path | None:
+    """A path that stays open when these attributes are protected in these tables; None when they separate.
+
+    An attribute protected in one table leads on through others: Yan et al., Example 2, where T1 and T3 tell the price
+    although all of T2 is protected.
+    """
+    found = network(graph, identifiers, sensitive, {each.table for each in kept})
+    found.remove_nodes_from(kept)
+    return next(paths(leading(found)), None)
+
+
+def least_protection(
+    graph: AttributeGraph, identifiers: Sequence[int], sensitive: Sequence[int], tables: Collection[int]
+) -> frozenset[Membership] | None:
+    """The fewest attributes to protect in these tables so that no path is left; None where one goes round them."""
+    found = leading(network(graph, identifiers, sensitive, tables))
+    cut = next(minimum_cuts(found, [stop for stop in found if isinstance(stop, Membership)]), None)
+    return None if cut is None else frozenset(stop for stop in cut if isinstance(stop, Membership))
