@@ -1,0 +1,134 @@
+"""The examples of docker/examples, each by a program that knows its format."""
+
+import ast
+import configparser
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from qidsql.schedule import Schedule
+from tests.docker.image import HOUSE
+from tests.docker.test_compose import check
+
+EXAMPLES = HOUSE / "docker" / "examples"
+NIGHTLY = Schedule.read("0 3 * * *", "UTC")
+
+
+def test_all_of_them_are_tested_here() -> None:
+    assert {path.name for path in EXAMPLES.iterdir()} == {
+        "crontab",
+        "qidsql.service",
+        "qidsql.timer",
+        "cronjob.yaml",
+        "airflow_dag.py",
+        "github-workflow.yaml",
+    }
+
+
+def test_the_crontab() -> None:
+    """Its five fields, and the shell that cron gives the rest to; a % would end the command there."""
+    [line] = [line for line in (EXAMPLES / "crontab").read_text().splitlines() if re.match(r"[\d*]", line)]
+    *fields, command = line.split(maxsplit=5)
+    Schedule.read(" ".join(fields), "UTC")
+    assert "%" not in command
+    assert subprocess.run(["sh", "-n", "-c", command]).returncode == 0
+    assert "flock -n" in command
+
+
+def test_the_units_of_systemd(tmp_path: Path) -> None:
+    """By systemd itself where it is at hand; the program it starts is put in its place first."""
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not here")
+    for name in ("qidsql.service", "qidsql.timer"):
+        text = (EXAMPLES / name).read_text()
+        (tmp_path / name).write_text(text.replace("/opt/qidsql/bin/qidsql", "/bin/true"))
+    units = [str(tmp_path / name) for name in ("qidsql.service", "qidsql.timer")]
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", *units], capture_output=True, text=True)
+    assert (done.returncode, [line for line in done.stderr.splitlines() if "qidsql" in line]) == (0, [])
+    when = "OnCalendar=", (EXAMPLES / "qidsql.timer").read_text()
+    calendar = re.search(rf"{when[0]}(.*)", when[1])
+    assert calendar is not None
+    assert subprocess.run(["systemd-analyze", "calendar", calendar[1]], capture_output=True).returncode == 0
+
+
+def test_the_units_are_of_one_form() -> None:
+    for name, sections in (
+        ("qidsql.service", {"Unit", "Service"}),
+        ("qidsql.timer", {"Unit", "Timer", "Install"}),
+    ):
+        unit = configparser.ConfigParser(strict=True, interpolation=None, delimiters=("=",))
+        unit.optionxform = str  # type: ignore[assignment,method-assign]
+        unit.read(EXAMPLES / name)
+        assert set(unit.sections()) == sections
+
+
+def test_the_cron_job_of_kubernetes(tmp_path: Path) -> None:
+    """Against Kubernetes' own schemas, in which no unknown key passes."""
+
+    def validated(path: Path) -> int:
+        command = [sys.executable, "-m", "kubernetes_validate", "--strict", "-k", "1.33", str(path)]
+        return subprocess.run(command, capture_output=True).returncode
+
+    assert validated(EXAMPLES / "cronjob.yaml") == 0
+    (tmp_path / "wrong.yaml").write_text((EXAMPLES / "cronjob.yaml").read_text().replace("schedule:", "scheduled:"))
+    assert validated(tmp_path / "wrong.yaml") != 0
+    job, volume = YAML(typ="safe").load_all(EXAMPLES / "cronjob.yaml")
+    assert Schedule.read(job["spec"]["schedule"], job["spec"]["timeZone"])
+    assert job["spec"]["concurrencyPolicy"] == "Forbid"
+    pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    assert {mount["name"] for mount in container["volumeMounts"]} == {each["name"] for each in pod["volumes"]}
+    claims = [each["persistentVolumeClaim"]["claimName"] for each in pod["volumes"] if "persistentVolumeClaim" in each]
+    assert claims == [volume["metadata"]["name"]]
+
+
+def test_the_dag_of_airflow() -> None:
+    """Airflow is not installed for this: that it is Python, and what it says."""
+    source = (EXAMPLES / "airflow_dag.py").read_text()
+    compile(source, "airflow_dag.py", "exec")
+    calls = {
+        node.func.id: {word.arg: word.value for word in node.keywords}
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    schedule = ast.literal_eval(calls["DAG"]["schedule"])
+    assert Schedule.read(schedule, "UTC").after(datetime(2026, 1, 1, tzinfo=UTC)) == NIGHTLY.after(
+        datetime(2026, 1, 1, tzinfo=UTC)
+    )
+    assert ast.literal_eval(calls["DAG"]["max_active_runs"]) == 1
+    assert ast.literal_eval(calls["BashOperator"]["retries"]) == 0
+
+
+def test_the_workflow_of_github(tmp_path: Path) -> None:
+    path = EXAMPLES / "github-workflow.yaml"
+    done = check("vendor.github-workflows", path)
+    assert done.returncode == 0, done.stdout
+    assert check("custom.github-workflows-require-timeout", path).returncode == 0
+    (tmp_path / "wrong.yaml").write_text(path.read_text().replace("runs-on:", "run-on:"))
+    assert check("vendor.github-workflows", tmp_path / "wrong.yaml").returncode == 1
+    workflow = YAML(typ="safe").load(path)
+    on = workflow.get("on", workflow.get(True))
+    Schedule.read(on["schedule"][0]["cron"], "UTC")
+
+
+def commands() -> list[list[str]]:
+    """Every `qidsql ...` of the examples and of the compose file."""
+    found = []
+    for path in [*EXAMPLES.iterdir(), HOUSE / "docker" / "compose.yaml"]:
+        for line in path.read_text().splitlines():
+            match = re.search(r"(?:bin/|run: |auditor )(qidsql )?(run [^\"`]*?)(?:\"|$|   )", line)
+            if match and (match[1] or "auditor run" in line):
+                found.append(shlex.split(match[2]))
+    return found
+
+
+def test_the_commands_of_the_examples_are_found() -> None:
+    assert len(commands()) == 5
+    assert all(words[0] == "run" for words in commands())
