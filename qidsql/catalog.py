@@ -97,6 +97,15 @@ class Joint:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """Who knows the determinants knows the dependent too: a function of them. `detail` says whence in words."""
+
+    determinants: tuple[Attribute, ...]
+    dependent: Attribute
+    detail: str = ""
+
+
 def find_schema(typed: str | None, known: Iterable[TableName], label: str) -> str | None:
     """The schema that a person means; None: all of them. Letter case matters only where it tells two apart.
 

@@ -48,7 +48,7 @@ class Column:
     comparison: Comparison = Comparison.VALUE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class TableName:
     """A table's full name; parts that an engine does not have are empty."""
 

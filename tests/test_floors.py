@@ -15,7 +15,7 @@ FLOORS = [
     ["alerts", "attribute_graph", "engines", "protect", "question", "roles", "schedule", "work"],
     ["findings"],
     ["policy_draft", "profiler", "progress", "report", "role_proposals", "verdict"],
-    ["difference_masks", "sampler", "workbench"],
+    ["difference_masks", "linkage", "sampler", "workbench"],
     ["target"],
     ["verbs"],
     ["api"],

@@ -34,7 +34,7 @@ from qidsql.sql.statements import (
 )
 from qidsql.sql.suppression import suppressed_by_counts, suppressed_by_plan
 from qidsql.sql.wildcard import Domain, matching_profile
-from tests import impact_mutants
+from tests import impact_mutants, linkage_mutants
 from tests.definitions import entity_profile_of, entity_sizes_of, matching_profile_of, profile_of, projected, sizes_of
 from tests.stores import Store
 
@@ -131,6 +131,7 @@ def values_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
 
 QUESTIONS: dict[str, tuple[Question, object]] = {
     **impact_mutants.questions(ROWS),
+    **linkage_mutants.questions(ROWS),
     "masks": (
         masks_of_pairs_that_agree_on_a,
         (
@@ -206,6 +207,7 @@ SIZED = [
 ]
 MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     **impact_mutants.MUTANTS,
+    **linkage_mutants.MUTANTS,
     "suppressed_rows": (
         "by plan",
         [("WHERE :condition", "WHERE :condition OR TRUE"), ("FROM classes", "FROM classes WHERE o2 > 1")],

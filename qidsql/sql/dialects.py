@@ -23,6 +23,9 @@ class Dialect:
     `hashes_values`: `row_hash` takes any types, gives equal values (a NULL equals a NULL) equal hashes, and costs less
     than to compare them. `short_types`: a pattern of the types whose values cost no more to carry along than their
     hash. `bits`: what an integer is cast to before its bits are counted.
+    `decimal`, `number`: types in which exact numbers, and any numbers, can be compared. `value_hash` makes a
+    non-negative 63-bit integer of a number (True) or of another value, the same for equal ones. `about_distinct` counts
+    distinct values, approximately where that costs less.
     """
 
     name: str
@@ -39,6 +42,10 @@ class Dialect:
     hashes_values: bool
     short_types: str
     bits: exp.DataType | None
+    decimal: exp.DataType
+    number: exp.DataType
+    value_hash: Callable[[exp.Expr, bool], exp.Expr]
+    about_distinct: Callable[[exp.Expr], exp.Expr]
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         """The expression whose equality decides whether two rows agree on a column."""
@@ -80,6 +87,33 @@ def _duckdb_shuffled(number: exp.Expr, seed: int) -> exp.Expr:
     return exp.func("HASH", exp.func("HASH", number.copy(), exp.Literal.number(seed)))
 
 
+def _duckdb_value_hash(value: exp.Expr, number: bool) -> exp.Expr:
+    return exp.cast(
+        exp.BitwiseRightShift(this=exp.func("HASH", value.copy()), expression=exp.Literal.number(1)), "BIGINT"
+    )
+
+
+def _duckdb_about_distinct(value: exp.Expr) -> exp.Expr:
+    return exp.ApproxDistinct(this=value.copy())
+
+
+def _postgres_value_hash(value: exp.Expr, number: bool) -> exp.Expr:
+    if number:
+        numeric = exp.cast(value.copy(), exp.DataType.build("NUMERIC", dialect="postgres"))
+        order = exp.func("HASH_NUMERIC_EXTENDED", numeric, exp.Literal.number(0))
+    else:
+        text = exp.Collate(
+            this=exp.cast(value.copy(), exp.DataType.build("TEXT", dialect="postgres")),
+            expression=exp.to_identifier("C", quoted=True),
+        )
+        order = exp.func("HASHTEXTEXTENDED", text, exp.Literal.number(0))
+    return exp.paren(exp.BitwiseAnd(this=order, expression=exp.Literal.number(2**63 - 1)))
+
+
+def _postgres_about_distinct(value: exp.Expr) -> exp.Expr:
+    return exp.Count(this=exp.Distinct(expressions=[value.copy()]), big_int=True)
+
+
 def _postgres_row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
     row = exp.func("ROW", *(value.copy() for value in values))
     text = exp.Cast(this=row, to=exp.DataType.build("TEXT", dialect="postgres"))
@@ -106,6 +140,10 @@ DUCKDB = Dialect(
     hashes_values=True,
     short_types=r"BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIME.*|ENUM.*",
     bits=None,
+    decimal=exp.DataType.build("DECIMAL(38, 10)", dialect="duckdb"),
+    number=exp.DataType.build("DOUBLE", dialect="duckdb"),
+    value_hash=_duckdb_value_hash,
+    about_distinct=_duckdb_about_distinct,
 )
 
 POSTGRES = Dialect(
@@ -123,4 +161,8 @@ POSTGRES = Dialect(
     hashes_values=False,
     short_types=".*",
     bits=exp.DataType.build("BIT(64)", dialect="postgres"),
+    decimal=exp.DataType.build("NUMERIC", dialect="postgres"),
+    number=exp.DataType.build("NUMERIC", dialect="postgres"),
+    value_hash=_postgres_value_hash,
+    about_distinct=_postgres_about_distinct,
 )

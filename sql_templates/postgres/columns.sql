@@ -5,7 +5,7 @@
 --                            (citext; interval: 1 month is 30 days), or fails only at run time (composites)
 --                     bytes  a collation in it merges texts that differ
 --                     value  the type's own equality, should it have one (postgres/groupable.sql tells)
---         oid, base_type (what a domain is made of)
+--         oid, base_type (what a domain is made of; enum for all enums)
 -- A type's parts are what it is made of: a domain's base, an array's elements, a range's bounds.
 WITH RECURSIVE parts AS (
   SELECT
@@ -54,14 +54,18 @@ SELECT
   has_column_privilege(attribute.attrelid, attribute.attnum, 'SELECT') AS readable,
   CASE WHEN judged.by_text THEN 'text' WHEN judged.by_bytes THEN 'bytes' ELSE 'value' END AS comparison,
   CAST(judged.oid AS BIGINT) AS oid,
-  CASE WHEN own_type.typtype <> 'd' THEN format_type(own_type.oid, NULL) ELSE (
+  CASE own_type.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN (
     WITH RECURSIVE chain AS (
-      SELECT own_type.oid AS oid, own_type.typbasetype AS typbasetype
+      SELECT own_type.oid AS oid, own_type.typbasetype AS typbasetype, own_type.typtype AS typtype
       UNION ALL
-      SELECT base.oid, base.typbasetype FROM chain JOIN pg_type AS base ON base.oid = chain.typbasetype
+      SELECT base.oid, base.typbasetype, base.typtype
+      FROM chain
+      JOIN pg_type AS base ON base.oid = chain.typbasetype
     )
-    SELECT format_type(chain.oid, NULL) FROM chain WHERE chain.typbasetype = 0
-  ) END AS base_type
+    SELECT CASE WHEN chain.typtype = 'e' THEN 'enum' ELSE format_type(chain.oid, NULL) END
+    FROM chain
+    WHERE chain.typbasetype = 0
+  ) ELSE format_type(own_type.oid, NULL) END AS base_type
 FROM judged
 JOIN pg_attribute AS attribute ON attribute.attrelid = judged.oid AND attribute.attnum = judged.place
 JOIN pg_type AS own_type ON own_type.oid = attribute.atttypid

@@ -215,9 +215,20 @@ def test_tables_closed_to_the_role_are_named_with_the_obstacle(postgres_store: P
 def test_domains_and_arrays_are_seen_through(postgres_store: PostgresStore) -> None:
     postgres_store.execute("CREATE DOMAIN code AS varchar(8)")
     postgres_store.execute("CREATE DOMAIN special_code AS code")
-    postgres_store.execute("CREATE TABLE t (a special_code, b text, c interval, d numeric(5,2), e code[])")
+    postgres_store.execute("CREATE TYPE mood AS ENUM ('sad', 'ok')")
+    postgres_store.execute("CREATE DOMAIN good_mood AS mood CHECK (VALUE <> 'sad')")
+    postgres_store.execute(
+        "CREATE TABLE t (a special_code, b text, c interval, d numeric(5,2), e mood, f good_mood, g code[])"
+    )
     columns = {column.name: column for column in table_of(catalog_of(postgres_store), "t").columns}
-    assert [columns[name].base for name in "abcd"] == ["character varying", "text", "interval", "numeric"]
+    assert [columns[name].base for name in "abcdef"] == [
+        "character varying",
+        "text",
+        "interval",
+        "numeric",
+        "enum",
+        "enum",
+    ]
     assert columns["a"].type.endswith("special_code")
     assert columns["c"].comparison is Comparison.TEXT
 

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from qidsql.regression import Covariate
 from qidsql.schema import Column, Comparison, Table, TableName
+from qidsql.sql.containment import Compared, column_ranges, sampled_in_common, values_in_common
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
 from qidsql.sql.difference import agreeing
 from qidsql.sql.impact import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
@@ -93,6 +94,7 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "sample_rows", class_profiles(dialect, rows, [ALL], 5)
     yield "sample_values", class_profiles(dialect, values, [ALL], 5)
     yield from _impact(dialect)
+    yield from _linkage(dialect)
 
 
 def _scripts(dialect: Dialect) -> Iterator[tuple[str, list[str]]]:
@@ -120,6 +122,20 @@ def _impact(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     covariates = [Covariate("zip", False, 0), Covariate('we"ird', False, 1)]
     cases = Cases(tables[1], True, 99)
     yield "regression_sums", regression_sums(dialect, *tables, person, [zip_code, weird], covariates, cases)
+
+
+def _linkage(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
+    person, voter = TableName("people", "clinic"), TableName('vo"ters', "town")
+    number, day = dialect.number, exp.DataType.build("DATE")
+    texts = [Compared(person, "zip", None, False, False), Compared(voter, 'we"ird', None, False, False)]
+    numbers = [Compared(person, "person", number, True, True), Compared(voter, 'we"ird', number, True, True)]
+    days = [Compared(person, "born", day, False, True), Compared(voter, 'we"ird', day, False, True)]
+    yield "column_ranges", column_ranges(dialect, [[(0, texts[0], None)], [(1, texts[1], 7)]])
+    yield "column_ranges_of_numbers", column_ranges(dialect, [[(0, numbers[0], None)], [(1, numbers[1], 7)]])
+    yield "values_in_common", values_in_common(dialect, texts)
+    yield "values_in_common_of_days", values_in_common(dialect, days)
+    yield "sampled_in_common", sampled_in_common(dialect, [(texts[0], 64), (texts[1], 1)])
+    yield "sampled_in_common_of_numbers", sampled_in_common(dialect, [(numbers[0], 64), (numbers[1], 1)])
 
 
 def _source(dialect: Dialect, columns: tuple[Column, ...], where: str | None = None) -> Relation:

@@ -1,0 +1,116 @@
+"""All that is known of a source about which attributes of different tables are one, each with its ground."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from qidsql.catalog import Attribute, Catalog, Dependency, Ground, Joint
+from qidsql.engines.base import Engine
+from qidsql.figures import plural
+from qidsql.findings.link import Containment
+from qidsql.linkage.containment import Measured, Measuring
+from qidsql.linkage.kinds import kind_of
+from qidsql.linkage.lineage import lineage
+
+
+@dataclass(frozen=True, slots=True)
+class Linkage:
+    """Joints and dependencies between the attributes of a catalog, and what it took to find them.
+
+    `containments` are the measurements behind the joints by containment. `unfinished` says in words what is left
+    undone, `notes` what could not be looked at.
+    """
+
+    joints: tuple[Joint, ...]
+    dependencies: tuple[Dependency, ...] = ()
+    containments: tuple[Containment, ...] = ()
+    statements: int = 0
+    unfinished: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def joints(
+    engine: Engine,
+    catalog: Catalog,
+    *,
+    values: bool = True,
+    names: bool = False,
+    max_statements: int | None = None,
+    deadline: float | None = None,
+    on_stage: Callable[[str], None] = lambda stage: None,
+) -> Linkage:
+    """The joints of a catalog: by its foreign keys and views, with `values` by containment measured in the engine,
+    with `names` by equal names and types too.
+
+    Foreign keys, views and names cost no statement. A spent budget, Ctrl-C or a failed statement do not raise: what was
+    found by then stands, and `unfinished` says what is open. `deadline` is of `time.monotonic`.
+    """
+    asked = engine.asked
+    found = lineage(catalog, engine.dialect.name)
+    known = [*foreign_keys(catalog), *found.joints]
+    measured = Measured()
+    if values:
+        one = {frozenset((joint.left, joint.right)) for joint in known}
+        tables = [table for table in catalog.tables if table.definition is None or table.kind != "view"]
+        measured = Measuring(
+            engine, tables, known=one, max_statements=max_statements, deadline=deadline, on_stage=on_stage
+        ).run()
+    contained = [each for each in measured.containments if each.joinable]
+    known += [Joint(each.left, each.right, Ground.CONTAINMENT, each.ground) for each in contained]
+    if names:
+        known += same_names(catalog)
+    return Linkage(
+        tuple(known),
+        tuple(found.dependencies),
+        tuple(contained),
+        engine.asked - asked,
+        tuple(measured.unfinished),
+        (*_obstacles(catalog), *found.notes, *_by_chance(measured)),
+    )
+
+
+def _obstacles(catalog: Catalog) -> list[str]:
+    """What of the catalog could not be looked at."""
+    closed = [f"{table.name} was left out: {table.obstacle}" for table in catalog.tables if table.obstacle is not None]
+    hidden = [
+        str(Attribute(table.name, column.name))
+        for table in catalog.tables
+        if table.obstacle is None
+        for column in table.columns
+        if not column.readable
+    ]
+    return closed + ([f"not readable to this user: {', '.join(hidden)}"] if hidden else [])
+
+
+def _by_chance(measured: Measured) -> list[str]:
+    if not measured.by_chance:
+        return []
+    return [
+        f"{plural(measured.by_chance, 'pair')} of columns were not compared: their values (few codes, or numbers close "
+        f"together near zero) stand in one another by accident, and their names do not agree"
+    ]
+
+
+def foreign_keys(catalog: Catalog) -> list[Joint]:
+    """A joint for each column of each foreign key."""
+    found = []
+    for key in catalog.foreign_keys:
+        for own, other in zip(key.columns, key.referenced, strict=True):
+            together = f", one of {len(key.columns)} columns together" if len(key.columns) > 1 else ""
+            found.append(Joint(own, other, Ground.FOREIGN_KEY, f"{own} references {other}{together}"))
+    return found
+
+
+def same_names(catalog: Catalog) -> list[Joint]:
+    """Joints of columns of different tables that have one name, letter case aside, and values that can be compared.
+
+    Each column is joined with the first of its name: who follows the joints comes to all.
+    """
+    first: dict[tuple[str, object], Attribute] = {}
+    found = []
+    for table in catalog.tables:
+        for column in table.columns:
+            own = Attribute(table.name, column.name)
+            known = first.setdefault((column.name.casefold(), kind_of(column) or column.base or column.type), own)
+            if known.table != own.table:
+                found.append(Joint(known, own, Ground.NAME, f"{known} and {own} have one name and one type"))
+    return found

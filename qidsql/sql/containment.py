@@ -1,0 +1,256 @@
+"""Statements about the values that columns of different tables have in common. Only counts, places in an order, and
+truth values leave the engine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qidsql.schema import Comparison, TableName
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import table_node
+from qidsql.sql.statements import Row, Statement, integer
+from qidsql.sql.templates import fill
+
+TABLE = "rows_of_table"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A column, and the form in which its values are compared with those of others."""
+
+    table: TableName
+    column: str
+    form: exp.DataType | None  # None: as texts, byte by byte
+    number: bool
+    measured: bool  # its values have distances
+
+    def value(self, dialect: Dialect) -> exp.Expr:
+        column = exp.column(exp.to_identifier(self.column, quoted=True), table=exp.to_identifier(TABLE))
+        if self.form is None:
+            return dialect.comparable(column, Comparison.BYTES)
+        value: exp.Expr = exp.cast(column, self.form.copy())
+        if self.measured and not self.number:  # an endless date is none: it has no distance to others
+            finite = exp.Anonymous(this="ISFINITE", expressions=[column.copy()])
+            value = exp.Case(ifs=[exp.If(this=finite, true=value)])
+        return value
+
+    def source(self) -> exp.Expr:
+        return exp.alias_(table_node(self.table), TABLE, table=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A first look at a column: rows with a value, about how many values, the places of its ends among all ends.
+
+    `crowded`: its values lie closer together than every other place between its ends; `far`: zero is farther away than
+    its ends are from each other.
+    """
+
+    present: int
+    distinct: int
+    low: int
+    high: int
+    crowded: bool
+    far: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InCommon:
+    """The distinct values that two columns have in common, how many each has, and what is known of the second's.
+
+    `crowded_left` and so on: see Facts. `aligned`: the ends of both lie close together.
+    """
+
+    left: int
+    right: int
+    common: int
+    crowded_left: bool
+    crowded_right: bool
+    far_left: bool
+    far_right: bool
+    aligned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Samples of the values of columns, by the columns' places. `shares`: each sample holds one value of so many."""
+
+    shares: tuple[int, ...]
+    sizes: Mapping[tuple[int, int], int]  # (place, share): values in a sample of that share
+    common: Mapping[tuple[int, int], int]
+
+    def of(self, one: int, other: int) -> tuple[int, int, int]:
+        """The values of each, and those in common, in samples of the greater share of the two; `one` < `other`."""
+        share = max(self.shares[one], self.shares[other])
+        return self.sizes.get((one, share), 0), self.sizes.get((other, share), 0), self.common.get((one, other), 0)
+
+
+def column_ranges(
+    dialect: Dialect, tables: Sequence[Sequence[tuple[int, Compared, int | None]]]
+) -> Statement[dict[int, Facts]]:
+    """Facts of columns, all of one order, table by table: (number, column, distinct values where they are known).
+
+    A column without a value has none. One statement, one scan per table.
+    """
+    facts = []
+    for columns in tables:
+        measures, places = [], []
+        for number, column, known in columns:
+            value = column.value(dialect)
+            low, high = exp.Min(this=value), exp.Max(this=value.copy())
+            present = exp.Count(this=value.copy(), big_int=True)
+            distinct = dialect.about_distinct(value) if known is None else exp.Literal.number(known)
+            names = [f"{name}{number}" for name in ("low", "high", "present", "values", "crowded", "far")]
+            crowded, far = _crowded(dialect, column, low, high, distinct), _far(dialect, column, low, high)
+            parts = (low, high, present, distinct, crowded, far)
+            measures += [exp.alias_(part.copy(), name) for part, name in zip(parts, names, strict=True)]
+            row = [exp.Literal.number(number), *(exp.column(name, table="measured") for name in names)]
+            places.append(exp.Tuple(expressions=row))
+        facts.append(fill("column_facts", measures=measures, table=columns[0][1].source(), columns=places))
+    tree = fill("column_ranges", facts=_together(facts, "all_facts"))
+
+    def read(rows: list[Row]) -> dict[int, Facts]:
+        return {
+            integer(number): Facts(
+                integer(present),
+                integer(distinct),
+                integer(low),
+                integer(high),
+                bool(crowded),
+                bool(far),
+            )
+            for number, present, distinct, low, high, crowded, far in rows
+        }
+
+    asked = sum(map(len, tables))
+    return Statement(
+        dialect.render(tree), f"ranges of {asked} columns of {len(tables)} tables", read, scans=len(tables)
+    )
+
+
+def values_in_common(dialect: Dialect, columns: Sequence[Compared]) -> Statement[dict[tuple[int, int], InCommon]]:
+    """The distinct values that the columns have in common, by their places in the list, lower place first.
+
+    Exact; NULL is no value. One statement, one scan per column; pairs without a value in common are there too.
+    """
+    ends = {
+        name: exp.column(end, table=table)
+        for name, end, table in (("la", "low", "a"), ("ha", "high", "a"), ("lb", "low", "b"), ("hb", "high", "b"))
+    }
+    example = columns[0]
+    tree = fill(
+        "values_in_common",
+        column_values=_together([_distinct(dialect, place, each) for place, each in enumerate(columns)], "all_values"),
+        crowded=_crowded(dialect, example, ends["lb"], ends["hb"], exp.column("distinct_values", table="b")),
+        far=_far(dialect, example, ends["lb"], ends["hb"]),
+        aligned=_aligned(dialect, example, ends),
+    )
+
+    def read(rows: list[Row]) -> dict[tuple[int, int], InCommon]:
+        own = {integer(row[0]): row for row in rows if row[0] == row[1]}
+        common = {(integer(row[0]), integer(row[1])): row for row in rows if row[0] != row[1]}
+        none: Row = (0, 0, 0, False, False, False)
+        found = {}
+        for one in range(len(columns)):
+            for other in range(one + 1, len(columns)):
+                left, right, both = own.get(one, none), own.get(other, none), common.get((one, other), none)
+                found[one, other] = InCommon(
+                    integer(left[2]),
+                    integer(right[2]),
+                    integer(both[2]),
+                    bool(left[3]),
+                    bool(right[3]),
+                    bool(left[4]),
+                    bool(right[4]),
+                    bool(both[5]),
+                )
+        return found
+
+    return Statement(dialect.render(tree), f"values in common of {len(columns)} columns", read, scans=len(columns))
+
+
+def sampled_in_common(dialect: Dialect, columns: Sequence[tuple[Compared, int]]) -> Statement[Sampled]:
+    """Samples of the values of columns, given each with the share of its sample: one value of so many, a power of 2.
+
+    One statement, one scan per column.
+    """
+    place = dialect.value_hash(exp.column("column_value"), columns[0][0].number)
+    pieces = [_distinct(dialect, number, each, share) for number, (each, share) in enumerate(columns)]
+    tree = fill("sampled_in_common", column_values=_together(pieces, "all_values"), place=place)
+
+    def read(rows: list[Row]) -> Sampled:
+        sizes = {(integer(one), integer(share)): integer(size) for kind, one, share, size in rows if kind == 1}
+        common = {(integer(one), integer(other)): integer(size) for kind, one, other, size in rows if kind == 0}
+        return Sampled(tuple(share for _, share in columns), sizes, common)
+
+    return Statement(dialect.render(tree), f"samples of the values of {len(columns)} columns", read, scans=len(columns))
+
+
+def _distinct(dialect: Dialect, number: int, column: Compared, share: int = 1) -> exp.Expr:
+    value = column.value(dialect)
+    place = exp.Literal.number(0) if share == 1 else dialect.value_hash(value, column.number)
+    return fill("distinct_values", number=number, share=share, value=value, table=column.source(), place=place)
+
+
+def _together(queries: Sequence[exp.Expr], alias: str) -> exp.Expr:
+    """All rows of all queries."""
+    rest = list(queries)
+    while len(rest) > 1:  # pair by pair: a tree of many branches, not a chain as deep as there are queries
+        rest = [
+            exp.Union(this=rest[place], expression=rest[place + 1], distinct=False)
+            if place + 1 < len(rest)
+            else rest[place]
+            for place in range(0, len(rest), 2)
+        ]
+    [query] = rest
+    assert isinstance(query, exp.Query)
+    return query.subquery(alias)
+
+
+def _crowded(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr, distinct: exp.Expr) -> exp.Expr:
+    """Whether the values lie closer together than every other place between the ends."""
+    if not column.measured:
+        return exp.false()
+    span = _span(dialect, column, low, high)
+    return exp.LT(this=span, expression=exp.Mul(this=exp.Literal.number(2), expression=distinct.copy()))
+
+
+def _far(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """Whether zero is farther away than the ends are from each other. Days have no zero: they are far from it."""
+    if not column.measured:
+        return exp.false()
+    if not column.number:
+        return exp.true()
+    away = exp.func("LEAST", exp.Abs(this=_float(dialect, low)), exp.Abs(this=_float(dialect, high)))
+    return exp.GT(this=away, expression=_span(dialect, column, low, high))
+
+
+def _aligned(dialect: Dialect, column: Compared, ends: Mapping[str, exp.Expr]) -> exp.Expr:
+    """Whether the range that both columns cover is at least half as long as the range that they cover together."""
+    if not column.measured:
+        return exp.false()
+    shared = _span(
+        dialect,
+        column,
+        exp.func("GREATEST", ends["la"].copy(), ends["lb"].copy()),
+        exp.func("LEAST", ends["ha"].copy(), ends["hb"].copy()),
+    )
+    whole = _span(
+        dialect,
+        column,
+        exp.func("LEAST", ends["la"].copy(), ends["lb"].copy()),
+        exp.func("GREATEST", ends["ha"].copy(), ends["hb"].copy()),
+    )
+    return exp.GTE(this=exp.Mul(this=exp.Literal.number(2), expression=shared), expression=whole)
+
+
+def _span(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """The distance between two ends: in days, or as a number that cannot overflow."""
+    if column.number:
+        low, high = _float(dialect, low), _float(dialect, high)
+    return exp.paren(exp.Sub(this=high.copy(), expression=low.copy()))
+
+
+def _float(dialect: Dialect, value: exp.Expr) -> exp.Expr:
+    return exp.cast(value.copy(), dialect.number.copy())

@@ -1,0 +1,162 @@
+"""The statements behind `qidsql link` for the tests of mutants: about columns of people and of its copy."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from qidsql.engines.base import Engine
+from qidsql.linkage.containment import form_of
+from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind
+from qidsql.schema import TableName
+from qidsql.sql.containment import Compared, Facts, InCommon, column_ranges, sampled_in_common, values_in_common
+from qidsql.sql.relation import Relation
+from qidsql.sql.statements import Statement
+from tests.impact_mutants import copied
+
+Question = Callable[[Engine, Relation], Statement[Any]]
+Rows: TypeAlias = "list[tuple[str | None, int | None, str | None]]"
+PLACES = {"a": 0, "b": 1, "who": 2, "id": 3}
+
+
+def compared(engine: Engine, table: str, column: str, kind: Kind) -> Compared:
+    name: TableName = engine.describe(table).name
+    return Compared(name, column, form_of(kind, engine.dialect), kind in NUMBERS, kind in MEASURED)
+
+
+def columns(engine: Engine, names: Sequence[str], kind: Kind) -> list[Compared]:
+    return [compared(engine, table, name, kind) for table in ("people", "people_copy") for name in names]
+
+
+def ranges(engine: Engine, _: Relation) -> Statement[Any]:
+    numbers = list(enumerate(columns(engine, ("b", "id"), Kind.FLOAT)))
+    return column_ranges(
+        engine.dialect, [[(n, c, 3 + n) for n, c in numbers[:2]], [(n, c, None) for n, c in numbers[2:]]]
+    )
+
+
+def texts_in_common(engine: Engine, _: Relation) -> Statement[Any]:
+    return values_in_common(engine.dialect, columns(engine, ("a", "who"), Kind.TEXT))
+
+
+def numbers_in_common(engine: Engine, _: Relation) -> Statement[Any]:
+    return values_in_common(engine.dialect, columns(engine, ("b", "id"), Kind.WHOLE))
+
+
+def in_samples(engine: Engine, _: Relation) -> Statement[Any]:
+    """What must be whatever the hash: samples of the same values are the same, and smaller than all of them."""
+    shares = (1, 2, 4, 1)
+    asked = sampled_in_common(
+        engine.dialect, list(zip(columns(engine, ("b", "id"), Kind.WHOLE), shares, strict=True))
+    )  # people.b whole, people.id halved, copy.b quartered, copy.id whole
+
+    def read(rows: list[Any]) -> Any:
+        found = asked.read(rows)
+        all_b, all_ids = found.sizes.get((0, 1)), found.sizes.get((3, 1))
+        halves, of_copy, common = found.of(1, 3)
+        return all_b, all_ids, halves == of_copy == common, 0 < common < (all_ids or 0)
+
+    return Statement(asked.sql, asked.purpose, read)
+
+
+def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
+    whole = [(*row, number) for number, row in enumerate(rows)]
+    copy = copied(rows)
+
+    def values(name: str, table: int) -> list[Any]:
+        return [row[PLACES[name]] for row in (whole, copy)[table] if row[PLACES[name]] is not None]  # type: ignore[index]
+
+    def in_common(names: Sequence[str], measured: bool) -> dict[tuple[int, int], InCommon]:
+        sets = [set(values(name, table)) for table in (0, 1) for name in names]
+        crowded = [measured and max(each) - min(each) < 2 * len(each) for each in sets]
+        far = [measured and min(map(abs, (min(each), max(each)))) > max(each) - min(each) for each in sets]
+
+        def aligned(one: set[Any], other: set[Any]) -> bool:
+            shared = min(max(one), max(other)) - max(min(one), min(other))
+            return bool(2 * shared >= max(*one, *other) - min(*one, *other))
+
+        return {
+            (one, other): InCommon(
+                len(sets[one]),
+                len(sets[other]),
+                len(sets[one] & sets[other]),
+                crowded[one],
+                crowded[other],
+                far[one],
+                far[other],
+                measured and bool(sets[one] & sets[other]) and aligned(sets[one], sets[other]),
+            )
+            for one in range(4)
+            for other in range(one + 1, 4)
+        }
+
+    def facts() -> dict[int, Facts]:
+        lists = [values(name, table) for table in (0, 1) for name in ("b", "id")]
+        ends = sorted({end for each in lists for end in (min(each), max(each))})
+        distinct = [3, 4, len(set(lists[2])), len(set(lists[3]))]
+        return {
+            number: Facts(
+                len(each),
+                distinct[number],
+                ends.index(min(each)) + 1,
+                ends.index(max(each)) + 1,
+                max(each) - min(each) < 2 * distinct[number],
+                min(abs(min(each)), abs(max(each))) > max(each) - min(each),
+            )
+            for number, each in enumerate(lists)
+        }
+
+    return {
+        "ranges": (ranges, facts()),
+        "texts in common": (texts_in_common, in_common(("a", "who"), False)),
+        "numbers in common": (numbers_in_common, in_common(("b", "id"), True)),
+        "samples in common": (in_samples, (2, len({row[3] for row in copy}), True, True)),
+    }
+
+
+MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "column_facts": (
+        "ranges",
+        [
+            ("facts(number, low, high", "facts(number, high, low"),
+            ("present, distinct_values, crowded", "distinct_values, present, crowded"),
+            ("crowded, far)", "far, crowded)"),
+        ],
+    ),
+    "column_ranges": (
+        "ranges",
+        [
+            ("ORDER BY end_value)", "ORDER BY end_value DESC)"),
+            ("UNION SELECT", "UNION ALL SELECT"),
+            ("low_places.end_value = facts.low", "low_places.end_value = facts.high"),
+            ("high_places.end_value = facts.high", "high_places.end_value = facts.low"),
+        ],
+    ),
+    "distinct_values": (
+        "texts in common",
+        [
+            ("SELECT DISTINCT", "SELECT"),
+            ("WHERE NOT :value IS NULL", "WHERE :value IS NULL"),
+        ],
+    ),
+    "values_in_common": (
+        "numbers in common",
+        [
+            ("MIN(column_value) AS low", "MAX(column_value) AS low"),
+            ("MAX(column_value) AS high", "MIN(column_value) AS high"),
+            ("COUNT(*) AS distinct_values", "COUNT(*) - COUNT(*) AS distinct_values"),
+            ("AND one.number <= other.number", "AND one.number < other.number"),
+            ("COUNT(*) AS common_values", "COUNT(DISTINCT 1) AS common_values"),
+            ("one.column_value = other.column_value AND", ""),
+            ("a.number = common.one_number", "a.number = common.other_number"),
+            ("b.number = common.other_number", "b.number = common.one_number"),
+        ],
+    ),
+    "sampled_in_common": (
+        "samples in common",
+        [
+            ("WHERE column_values.place % shares.share = 0", ""),
+            ("shares.share >= column_values.share", "shares.share > column_values.share"),
+            ("one.column_value = other.column_value AND", ""),
+            ("one.number < other.number", "one.number > other.number"),
+        ],
+    ),
+}

@@ -1,0 +1,397 @@
+"""Containment between columns of different tables: counts against brute force, the rule, the search and its budget."""
+
+import random
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from fractions import Fraction
+
+import pytest
+
+from qidsql.catalog import Attribute, Catalog, Ground
+from qidsql.engines.base import Engine
+from qidsql.findings.link import Containment
+from qidsql.linkage import containment
+from qidsql.linkage.containment import Measuring, form_of, judged
+from qidsql.linkage.joints import Linkage, joints
+from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind
+from qidsql.linkage.names import names_agree
+from qidsql.schema import TableName
+from qidsql.sql.containment import Compared, InCommon, sampled_in_common, values_in_common
+from tests.stores import PostgresStore, Store, quoted
+
+HOSTILE = ['a"b', "semi;colon", "per%cent %s", "$1 :name ?", "Ünïcode 名", "select", " blank ", "--", "new\nline"]
+
+
+def catalog_of(engine: Engine, store: Store) -> Catalog:
+    return engine.catalog("main" if store.name == "duckdb" else store.schema)  # type: ignore[attr-defined]
+
+
+def compared(catalog: Catalog, engine: Engine, column: str, kind: Kind) -> Compared:
+    attribute = catalog.attribute(column)
+    form = form_of(kind, engine.dialect)
+    return Compared(attribute.table, attribute.column, form, kind in NUMBERS, kind in MEASURED)
+
+
+def linked(store: Store, **options: object) -> Linkage:
+    with store.connect() as engine:
+        return joints(engine, catalog_of(engine, store), **options)  # type: ignore[arg-type]
+
+
+def pairs(found: Linkage, ground: Ground = Ground.CONTAINMENT) -> set[frozenset[str]]:
+    return {
+        frozenset((f"{j.left.table.name}.{j.left.column}", f"{j.right.table.name}.{j.right.column}"))
+        for j in found.joints
+        if j.ground is ground
+    }
+
+
+def draw(kind: str, chance: random.Random) -> object:
+    if chance.random() < 0.15:
+        return None
+    number = chance.randrange(-6, 30)
+    return {
+        "INTEGER": number,
+        "BIGINT": number * 10**12,
+        "VARCHAR": chance.choice(["a", "A", "a ", "", "ä", "b'", '"', "NULL"]) + str(number % 4),
+        "DATE": date(2000, 1, 28) + timedelta(days=number),
+        "DECIMAL(12, 3)": number / 4,
+        "DOUBLE PRECISION": number / 8,
+    }[kind]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_values_in_common_are_those_of_the_definition(store: Store, seed: int) -> None:
+    chance = random.Random(seed)
+    kinds = {
+        "INTEGER": Kind.WHOLE,
+        "BIGINT": Kind.WHOLE,
+        "VARCHAR": Kind.TEXT,
+        "DATE": Kind.DATE,
+        "DECIMAL(12, 3)": Kind.DECIMAL,
+        "DOUBLE PRECISION": Kind.FLOAT,
+    }
+    contents: dict[str, list[list[object]]] = {kind: [] for kind in kinds}
+    for table in range(3):
+        rows = [[draw(kind, chance) for kind in kinds] for _ in range(chance.choice([0, 3, 40, 90]))]
+        store.table(f"t{table}", {f"c{place}": kind for place, kind in enumerate(kinds)}, rows)
+        for place, kind in enumerate(kinds):
+            contents[kind].append([row[place] for row in rows])
+    with store.connect() as engine:
+        catalog = catalog_of(engine, store)
+        for place, (name, kind) in enumerate(kinds.items()):
+            columns = [compared(catalog, engine, f"t{table}.c{place}", kind) for table in range(3)]
+            values = [set(column) - {None} for column in contents[name]]
+            found = engine.run(values_in_common(engine.dialect, columns))
+            for (one, other), each in found.items():
+                expected = (len(values[one]), len(values[other]), len(values[one] & values[other]))
+                assert (each.left, each.right, each.common) == expected, (name, one, other)
+            assert set(found) == {(0, 1), (0, 2), (1, 2)}
+            whole = engine.run(sampled_in_common(engine.dialect, [(column, 1) for column in columns]))
+            for one, other in found:
+                assert whole.of(one, other) == (
+                    len(values[one]),
+                    len(values[other]),
+                    len(values[one] & values[other]),
+                )
+
+
+def test_samples_hold_a_value_in_every_column_or_in_none(store: Store) -> None:
+    texts = [f"value {number}" for number in range(4000)]
+    store.table("big", {"v": "VARCHAR", "n": "BIGINT"}, [(text, place) for place, text in enumerate(texts)])
+    store.table("part", {"v": "VARCHAR", "n": "NUMERIC(12)"}, [(text, place) for place, text in enumerate(texts[:900])])
+    with store.connect() as engine:
+        catalog = catalog_of(engine, store)
+        for column, kind in (("v", Kind.TEXT), ("n", Kind.FLOAT)):
+            columns = [compared(catalog, engine, f"{table}.{column}", kind) for table in ("big", "part")]
+            found = engine.run(sampled_in_common(engine.dialect, [(columns[0], 16), (columns[1], 4)]))
+            of_big, of_part, common = found.of(0, 1)
+            assert 180 < of_big < 330  # of 4,000 values every 16th: 250, and more than 4 deviations around it
+            assert 25 < of_part < 95
+            assert common == of_part, "what is contained is in the other's sample, too"
+
+
+# As what values are compared
+
+
+def kinds_of_types(store: Store) -> None:
+    numbers = [(number, number, number, number) for number in range(100, 400, 3)]
+    exact = "DECIMAL(12, 2)"
+    store.table("n1", {"small": "INTEGER", "large": "BIGINT", "exact": exact, "loose": "DOUBLE PRECISION"}, numbers)
+    texts = [(str(row[0]), str(row[0])) for row in numbers]
+    store.table("t1", {"long_text": "VARCHAR", "short_text": "VARCHAR(10)"}, texts)
+    store.table(
+        "t2",
+        {"number_1": "BIGINT", "number_2": exact, "text_1": "VARCHAR(20)"},
+        [(r[0], r[0], str(r[0])) for r in numbers],
+    )
+
+
+def test_numbers_meet_numbers_and_texts_texts_and_never_each_other(store: Store) -> None:
+    kinds_of_types(store)
+    with store.connect() as engine:
+        catalog = catalog_of(engine, store)
+        found = Measuring(engine, catalog.tables, everything=True).run()
+    met = {frozenset((each.left.column, each.right.column)) for each in found.containments if each.common == 100}
+    assert met == {
+        *(
+            frozenset((one, other))
+            for one in ("small", "large", "exact", "loose")
+            for other in ("number_1", "number_2")
+        ),
+        *(frozenset((one, "text_1")) for one in ("long_text", "short_text")),
+    }
+    assert all(each.left_in_right == each.right_in_left == 1 for each in found.containments)
+
+
+def test_numbers_are_compared_exactly_where_a_float_could_not(store: Store) -> None:
+    big = 2**53
+    store.table("a", {"n": "BIGINT"}, [(big + 2 * number,) for number in range(50)])
+    store.table("b", {"n": "BIGINT"}, [(big + 2 * number + 1,) for number in range(50)])
+    with store.connect() as engine:
+        [found] = Measuring(engine, catalog_of(engine, store).tables, everything=True).run().containments
+    assert (found.left_values, found.right_values, found.common) == (50, 50, 0)
+
+
+def test_labels_padding_and_letter_case(postgres_store: PostgresStore) -> None:
+    postgres_store.execute("CREATE TYPE mood AS ENUM ('sad', 'ok', 'Ok', 'well')")
+    postgres_store.execute("CREATE TABLE a (mood mood)")
+    postgres_store.execute("INSERT INTO a VALUES ('sad'), ('ok'), ('Ok'), (NULL)")
+    postgres_store.execute("CREATE TABLE b (mood char(8))")
+    postgres_store.execute("INSERT INTO b VALUES ('sad'), ('ok'), ('OK')")
+    with postgres_store.connect() as engine:
+        [found] = Measuring(engine, catalog_of(engine, postgres_store).tables, everything=True).run().containments
+    assert (found.left_values, found.right_values, found.common) == (3, 3, 2)
+
+
+def test_endless_dates_are_no_values(store: Store) -> None:
+    days = [(date(1950, 1, 1) + timedelta(days=3 * number),) for number in range(60)]
+    store.table("a", {"born": "DATE"}, days)
+    store.table("b", {"day": "DATE"}, days)
+    store.execute("INSERT INTO b VALUES ('infinity'), ('-infinity'), (NULL)")
+    assert pairs(linked(store)) == {frozenset(("a.born", "b.day"))}
+
+
+# The rule
+
+BOTH = {"crowded_left": True, "crowded_right": True}
+DAYS = {"crowded_right": True, "far_right": True}
+PATIENTS, VOTERS = TableName("patients", "main"), TableName("voters", "main")
+
+
+def judge(left: str, right: str, kind: Kind, counts: Sequence[int], **flags: bool) -> Containment:
+    every = dict.fromkeys(("crowded_left", "crowded_right", "far_left", "far_right", "aligned"), False) | flags
+    return judged(Attribute(PATIENTS, left), Attribute(VOTERS, right), kind, InCommon(*counts, **every))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "counts", "flags", "joinable", "words"),
+    [
+        (("zip_code", "postcode"), Kind.TEXT, (48, 60, 45), {}, True, "93.8 % of the 48 values of main.pat"),
+        (("zip_code", "postcode"), Kind.TEXT, (48, 60, 43), {}, False, "too few for a join"),
+        (("zip_code", "postcode"), Kind.TEXT, (60, 48, 45), {}, True, "of main.voters.postcode stand in main.patients"),
+        (("sex", "deceased"), Kind.TEXT, (2, 2, 2), {}, False, "codes as few as these fit by accident"),
+        (("sex", "Sex"), Kind.TEXT, (2, 2, 2), {}, True, "and the names agree"),
+        (("quantity", "age"), Kind.WHOLE, (100, 110, 100), BOTH, False, "from about zero on"),
+        (("ssn", "tax_number"), Kind.WHOLE, (5000, 9000, 4990), {}, True, "compared as whole numbers"),
+        (("dob", "born"), Kind.DATE, (400, 30000, 400), {**DAYS, "aligned": True}, True, ""),
+        (("hired", "born"), Kind.DATE, (400, 30000, 400), DAYS, False, "only a part"),
+        (("sex", "sex"), Kind.TEXT, (0, 3, 0), {}, False, "0 % of the 0 values"),
+        (("status", "status"), Kind.TEXT, (3, 3, 3), {}, False, "codes as few"),  # the name says nothing
+    ],
+)  # fmt: skip
+def test_what_is_joinable_and_why(
+    names: tuple[str, str], kind: Kind, counts: tuple[int, int, int], flags: dict[str, bool], joinable: bool, words: str
+) -> None:
+    found = judge(*names, kind, counts, **flags)
+    assert found.joinable is joinable
+    assert words in found.ground
+    assert found.left_in_right == (Fraction(counts[2], counts[0]) if counts[0] else 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "agree"),
+    [
+        ("patients.birth_date", "voters.BirthDate", True),
+        ("patients.birth_date", "voters.birth_dates", True),
+        ("patients.id", "visits.patient_id", True),
+        ("patients.id", "visits.patient", True),
+        ("patient.id", "visits.PATIENT-ID", True),
+        ("patients.name", "visits.patient_name", True),
+        ("patients.id", "visits.id", False),
+        ("patients.name", "doctors.name", False),
+        ("patients.sex", "visits.gender", False),
+        ("patients.zip", "visits.patient", False),
+        ("Ünïcode 名.名", "t.名", True),
+    ],
+)
+def test_names_agree(one: str, other: str, agree: bool) -> None:
+    left, right = (Attribute(TableName(table), column) for table, column in (each.split(".") for each in (one, other)))
+    assert names_agree(left, right) is names_agree(right, left) is agree
+
+
+# The search
+
+
+def clinic(store: Store) -> None:
+    """Joinable by values and not by name, by name and not by values, by accident, and by a key that is not declared."""
+    chance = random.Random(5)
+    birth = [date(1932, 1, 1) + timedelta(days=chance.randrange(29000)) for _ in range(900)]
+    zips = [f"97{chance.randrange(201, 260)}" for _ in birth]
+    people = [
+        (number, f"MRN-{number:05}", day, code, chance.choice("FM"), chance.randrange(100))
+        for number, (day, code) in enumerate(zip(birth, zips, strict=True))
+    ]
+    store.table(
+        "patients",
+        {
+            "id": "INTEGER",
+            "mrn": "VARCHAR",
+            "birth_date": "DATE",
+            "zip_code": "VARCHAR",
+            "sex": "VARCHAR",
+            "age": "INTEGER",
+        },
+        people,
+    )
+    days = [date(2025, 1, 1) + timedelta(days=chance.randrange(365)) for _ in range(2000)]
+    visits = [
+        (number, chance.randrange(900), day, chance.randrange(100), chance.choice("YN"))
+        for number, day in enumerate(days)
+    ]
+    store.table(
+        "visits",
+        {"id": "BIGINT", "patient_id": "BIGINT", "visit_date": "DATE", "quantity": "SMALLINT", "urgent": "VARCHAR"},
+        visits,
+    )
+    voters = [(f"name {person[0]}", person[2], person[3], person[4], f"MRN {person[0]}") for person in people[::3]]
+    store.table(
+        "voters", {"name": "VARCHAR", "dob": "DATE", "postcode": "VARCHAR", "sex": "CHAR(1)", "mrn": "VARCHAR"}, voters
+    )
+
+
+CLINIC = {
+    frozenset(("patients.id", "visits.patient_id")),
+    frozenset(("patients.birth_date", "voters.dob")),
+    frozenset(("patients.zip_code", "voters.postcode")),
+    frozenset(("patients.sex", "voters.sex")),
+}
+
+
+def test_a_clinic(store: Store) -> None:
+    clinic(store)
+    found = linked(store)
+    assert pairs(found) == CLINIC
+    assert found.unfinished == ()
+    assert found.statements <= 8
+    assert any("by accident" in note for note in found.notes)
+    [dates] = [joint for joint in found.joints if joint.left.column == "birth_date"]
+    assert "100 % of the " in dates.detail and "compared as dates" in dates.detail
+
+
+def test_samples_lead_to_the_same_joints(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    clinic(store)
+    monkeypatch.setattr(containment, "SAMPLE_FROM", 0)
+    monkeypatch.setattr(containment, "SAMPLE_COLUMNS", 4)
+    monkeypatch.setattr(containment, "COLUMNS", 2)
+    found = linked(store)
+    assert pairs(found) == CLINIC
+    assert found.statements > 8
+
+
+def test_everything_measured_is_brute_force(store: Store) -> None:
+    chance = random.Random(11)
+    tables: dict[str, list[list[object]]] = {}
+    for number in range(4):
+        rows = [[chance.choice([None, *range(number, 40)]), f"x{chance.randrange(30)}"] for _ in range(150)]
+        store.table(f"t{number}", {"a": "INTEGER", "b": "VARCHAR"}, rows)
+        tables[f"t{number}"] = rows
+    with store.connect() as engine:
+        found = Measuring(engine, catalog_of(engine, store).tables, everything=True).run()
+
+    def values(attribute: Attribute) -> set[object]:
+        place = "ab".index(attribute.column)
+        return {row[place] for row in tables[attribute.table.name]} - {None}
+
+    assert len(found.containments) == found.counted == 12
+    for each in found.containments:
+        left, right = values(each.left), values(each.right)
+        assert (each.left_values, each.right_values, each.common) == (len(left), len(right), len(left & right))
+
+
+def test_foreign_keys_views_and_accepted_names_need_no_statement(store: Store) -> None:
+    store.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, town VARCHAR)")
+    store.execute("CREATE TABLE stays (who INTEGER REFERENCES people (id), Town VARCHAR, moment INTEGER)")
+    store.execute("CREATE VIEW guests AS SELECT who AS guest FROM stays")
+    found = linked(store, values=False, names=True)
+    assert pairs(found, Ground.FOREIGN_KEY) == {frozenset(("people.id", "stays.who"))}
+    assert pairs(found, Ground.VIEW) == {frozenset(("guests.guest", "stays.who"))}
+    assert {frozenset(map(str.lower, pair)) for pair in pairs(found, Ground.NAME)} == {
+        frozenset(("people.town", "stays.town"))
+    }
+    assert found.statements == 0
+
+
+def test_a_budget_is_kept_and_what_is_left_is_said(store: Store) -> None:
+    clinic(store)
+    needed = linked(store).statements
+    counts = []
+    for budget in range(needed + 1):
+        found = linked(store, max_statements=budget)
+        assert found.statements <= budget
+        assert pairs(found) <= CLINIC
+        assert (found.unfinished == ()) is (budget == needed)
+        counts.append(len(pairs(found)))
+    assert counts[0] == 0 and counts[-1] == len(CLINIC) and counts == sorted(counts)
+    late = linked(store, deadline=0.0)
+    assert pairs(late) == set() and "time budget" in late.unfinished[0]
+
+
+def test_any_names(store: Store) -> None:
+    codes = [f"code {number * 7919 % 1000}" for number in range(60)]
+    for place, name in enumerate(HOSTILE):
+        table, values = quoted(f"{name} {place}"), ", ".join(f"('{code}')" for code in codes[place:])
+        store.execute(f"CREATE TABLE {table} ({quoted(name)} VARCHAR)")
+        store.execute(f"INSERT INTO {table} VALUES {values}")
+    found = linked(store)
+    assert len(pairs(found)) == len(HOSTILE) * (len(HOSTILE) - 1) // 2
+
+
+def test_a_closed_table_and_a_closed_column_are_said(postgres_store: PostgresStore, reader: str) -> None:
+    codes = [(f"c{number}", f"d{number}") for number in range(50)]
+    for table in ("seen", "half", "closed"):
+        postgres_store.table(table, {"code_a": "TEXT", "code_b": "TEXT"}, codes)
+    postgres_store.execute(f"GRANT SELECT ON seen TO {reader}")
+    postgres_store.execute(f"GRANT SELECT (code_a) ON half TO {reader}")
+    with postgres_store.connect_as(reader) as engine:
+        found = joints(engine, engine.catalog(postgres_store.schema))
+    assert pairs(found) == {frozenset(("seen.code_a", "half.code_a"))}
+    assert any("closed was left out" in note and "GRANT SELECT" in note for note in found.notes)
+    assert any("not readable" in note and "half.code_b" in note for note in found.notes)
+
+
+def test_no_value_is_told(store: Store) -> None:
+    rows = [(f"cnry{number}", 770_000_000_001 + 7919 * number) for number in range(80)]
+    for table in ("one", "two"):
+        store.table(table, {f"{table}_text": "VARCHAR", f"{table}_number": "BIGINT"}, rows)
+    with store.connect() as engine:
+        catalog = catalog_of(engine, store)
+        handed: list[object] = []
+        for session in engine._idle:
+            execute = session.execute
+
+            def watched(sql: str, execute: object = execute) -> object:
+                rows = execute(sql)  # type: ignore[operator]
+                handed.extend(cell for row in rows for cell in row)
+                return rows
+
+            session.execute = watched  # type: ignore[method-assign,assignment]
+        found = joints(engine, catalog)
+    assert len(pairs(found)) == 2
+    told = f"{found} {handed}"
+    assert "cnry" not in told and "77000" not in told
+    assert_small(handed)
+
+
+def assert_small(cells: Iterable[object]) -> None:
+    """Counts of 80 values, about or exactly, places in an order of 4 ends, and truth values."""
+    assert all(cell is None or isinstance(cell, bool) or 0 <= int(cell) <= 100 for cell in cells)  # type: ignore[call-overload]
