@@ -9,10 +9,23 @@ from typing import TYPE_CHECKING
 
 from qidsql.version import __version__
 
-__all__ = ["__version__", "anonymize", "audit", "connect", "impact", "keys", "mask", "profile", "suppress", "uniques"]
+__all__ = [
+    "__version__",
+    "anonymize",
+    "audit",
+    "connect",
+    "doctor",
+    "impact",
+    "init",
+    "keys",
+    "mask",
+    "profile",
+    "suppress",
+    "uniques",
+]
 
 if TYPE_CHECKING:
-    from qidsql.api import anonymize, audit, connect, impact, keys, mask, profile, suppress, uniques
+    from qidsql.api import anonymize, audit, connect, doctor, impact, init, keys, mask, profile, suppress, uniques
 
 
 def __getattr__(name: str) -> object:

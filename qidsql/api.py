@@ -9,18 +9,23 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.findings.anonymize import AnonymizeResult
 from qidsql.findings.audit import AuditResult, ProfileResult
+from qidsql.findings.doctor import DoctorResult
 from qidsql.findings.impact import ImpactResult
+from qidsql.findings.init import InitResult
 from qidsql.findings.search import FoundSet, KeysResult, MaskResult
 from qidsql.findings.suppress import SuppressResult
 from qidsql.findings.uniques import UniquesResult, score_kind
-from qidsql.policy import Policy, ratio
+from qidsql.policy import Policy, names, ratio
 from qidsql.question import asked
 from qidsql.question import wanted as wanted_by_name
 from qidsql.verbs.anonymize import AnonymizeQuestion, Method
 from qidsql.verbs.anonymize import anonymize as run_anonymize
 from qidsql.verbs.audit import audit as run_audit
+from qidsql.verbs.doctor import doctor as run_doctor
 from qidsql.verbs.impact import MAX_VALUES, ImpactQuestion
 from qidsql.verbs.impact import impact as run_impact
+from qidsql.verbs.init import MAX_SECONDS, MAX_STATEMENTS, InitQuestion
+from qidsql.verbs.init import init as run_init
 from qidsql.verbs.keys import KeysQuestion
 from qidsql.verbs.keys import keys as run_keys
 from qidsql.verbs.mask import MaskQuestion
@@ -34,7 +39,19 @@ from qidsql.verbs.uniques import UniquesQuestion
 from qidsql.verbs.uniques import uniques as run_uniques
 from qidsql.weights import column_weights
 
-__all__ = ["anonymize", "audit", "connect", "impact", "keys", "mask", "profile", "suppress", "uniques"]
+__all__ = [
+    "anonymize",
+    "audit",
+    "connect",
+    "doctor",
+    "impact",
+    "init",
+    "keys",
+    "mask",
+    "profile",
+    "suppress",
+    "uniques",
+]
 
 
 def audit(
@@ -387,6 +404,39 @@ def uniques(
     )
     with _engine(source, writable=question.makes_table) as engine:
         return run_uniques(engine, table, question)
+
+
+def init(
+    source: str | Engine | None = None,
+    *,
+    schema: str | None = None,
+    tables: Iterable[str] | str = (),
+    views: bool = False,
+    dbt: str | Path | None = None,
+    statistics: bool = True,
+    max_statements: int = MAX_STATEMENTS,
+    max_seconds: float = MAX_SECONDS,
+) -> InitResult:
+    """The proposed role of each column; the options are those of `qidsql init`. Writes nothing. Raises as `keys`."""
+    question = InitQuestion(
+        schema,
+        names(tables),
+        views,
+        statistics,
+        None if dbt is None else Path(dbt),
+        max_statements,
+        max_seconds,
+    )
+    with _engine(source) as engine:
+        return run_init(engine, question, again=None if isinstance(source, Engine) else lambda: connect(source))
+
+
+def doctor(source: str | Engine | None = None, *, schema: str | None = None, role: str | None = None) -> DoctorResult:
+    """Whether the source can be audited, and what to do where not; the options are those of `qidsql doctor`.
+
+    That no connection comes about is an answer, not an error. Raises UnknownName, UsageError, Interrupted.
+    """
+    return run_doctor(lambda: _engine(source), None if isinstance(source, Engine) else source, schema, role)
 
 
 def _engine(source: str | Engine | None, writable: bool = False) -> AbstractContextManager[Engine]:

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands import anonymize, audit, demo, graph, impact, init, keys, mask, profile, suppress, uniques
+from qidsql.commands import anonymize, audit, demo, doctor, graph, impact, init, keys, mask, profile, suppress, uniques
 from qidsql.commands.running import ExitCode
 from qidsql.commands.streams import say
 from qidsql.errors import QidsqlError, Stopped
@@ -44,6 +44,7 @@ COMMANDS = (
     impact,
     graph,
     init,
+    doctor,
     demo,
 )  # as the help lists them
 for command in COMMANDS:

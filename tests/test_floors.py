@@ -11,7 +11,7 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 FLOORS = [
     ["errors", "version"],
     ["measures", "proportions", "regression", "schema", "toml_file"],
-    ["catalog", "figures", "policy", "search", "sql", "weights"],
+    ["catalog", "checks", "figures", "policy", "search", "sql", "weights"],
     ["alerts", "attribute_graph", "engines", "protect", "question", "roles", "schedule", "work"],
     ["findings"],
     ["policy_draft", "profiler", "progress", "report", "role_proposals", "verdict"],

@@ -31,7 +31,12 @@ class ExitCode(IntEnum):
     INCONCLUSIVE = 3
 
 
-ENDS = {"pass": ExitCode.PASS, "finished": ExitCode.PASS, "violation": ExitCode.VIOLATION}  # any other: inconclusive
+ENDS = {
+    "pass": ExitCode.PASS,
+    "finished": ExitCode.PASS,
+    "violation": ExitCode.VIOLATION,
+    "error": ExitCode.ERROR,
+}  # any other: inconclusive
 
 
 def source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 from sqlglot import exp
 
 from qidsql.catalog import Catalog
+from qidsql.checks import Examination
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError
 from qidsql.schema import Table, TableName
 from qidsql.sql.dialects import Dialect
@@ -104,6 +105,14 @@ class Engine(ABC):
 
         Only the system catalog is read, by the same few statements for any number of tables. Tables that this user
         may not read are in it, with the obstacle. Raises UnknownName, StatementError, AccessError.
+        """
+
+    @abstractmethod
+    def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
+        """What bears on an audit besides the tables' own obstacles: the session, its limits, the rights of its role.
+
+        The grants are those that the session's role lacks, or with `role` all that this role would need. Only the
+        system catalog is read. Raises StatementError, UsageError (roles where the engine has none).
         """
 
     @abstractmethod

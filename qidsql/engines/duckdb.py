@@ -12,8 +12,10 @@ import duckdb
 from sqlglot import exp
 
 from qidsql.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
+from qidsql.checks import Examination
 from qidsql.engines.base import Engine
 from qidsql.engines.duckdb_ddl import indexed_columns, query_of_view
+from qidsql.engines.duckdb_doctor import examine
 from qidsql.engines.duckdb_files import DataFiles, allowed_paths, find_files, read_files
 from qidsql.engines.naming import find_table
 from qidsql.errors import (
@@ -211,6 +213,11 @@ class DuckDBEngine(Engine):
             if names and mandatory.issuperset(names) and names not in unique[name]:
                 unique[name].append(names)
         return unique, foreign_keys
+
+    def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
+        if role is not None:
+            raise UsageError("DuckDB has no roles: who may read the file may read all of it")
+        return examine(self._catalog("doctor_session")[0], self._workspace, self.files)
 
     def _name(self, row: Row) -> TableName:
         return TableName(name=str(row[2]), schema=str(row[1]), catalog=str(row[0]))

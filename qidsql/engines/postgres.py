@@ -15,8 +15,10 @@ from psycopg import conninfo, pq
 from sqlglot import exp
 
 from qidsql.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
+from qidsql.checks import Examination
 from qidsql.engines.base import Engine
 from qidsql.engines.naming import find_table
+from qidsql.engines.postgres_doctor import examine
 from qidsql.engines.postgres_errors import not_connected, translate
 from qidsql.errors import AccessError, QidsqlError, SourceError, UnknownName, UsageError
 from qidsql.schema import Column, Comparison, Table, TableName
@@ -238,6 +240,10 @@ class PostgresEngine(Engine):
                 for oid, own, other, referenced in self._catalog("catalog_foreign_keys", oids=oids)
             ),
         )
+
+    def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
+        """Two statements to the system catalog."""
+        return examine(self._catalog, self.workers, self.snapshot, schema, role)
 
     def _definitions(self, oids: Sequence[int]) -> dict[int, str]:
         """The queries of views, every name in them with its schema."""

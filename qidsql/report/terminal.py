@@ -14,6 +14,7 @@ from rich.text import Text
 from qidsql.figures import count, percent, plural, ratio, seconds, size_range, some
 from qidsql.findings.anonymize import AnonymizeResult
 from qidsql.findings.audit import AuditResult, ProfileResult, SearchFinding, Verdict
+from qidsql.findings.doctor import DoctorResult
 from qidsql.findings.graph import GraphResult
 from qidsql.findings.impact import ImpactResult
 from qidsql.findings.init import InitResult
@@ -22,7 +23,7 @@ from qidsql.findings.suppress import SuppressResult
 from qidsql.findings.uniques import UniquesResult
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
-from qidsql.report import anonymize, graph, impact, init, keys, mask, suppress, uniques
+from qidsql.report import anonymize, doctor, graph, impact, init, keys, mask, suppress, uniques
 from qidsql.report.following import column_set, command, roles
 from qidsql.schema import Nulls
 
@@ -32,6 +33,7 @@ Result: TypeAlias = (
     | KeysResult
     | MaskResult
     | AnonymizeResult
+    | DoctorResult
     | GraphResult
     | ImpactResult
     | InitResult
@@ -67,6 +69,8 @@ def render(result: Result, width: int = 110, colour: bool = False) -> str:
         graph.report(console, result)
     elif isinstance(result, ImpactResult):
         impact.report(console, result)
+    elif isinstance(result, DoctorResult):
+        doctor.report(console, result)
     elif isinstance(result, InitResult):
         init.report(console, result)
     elif isinstance(result, SuppressResult):

@@ -1,0 +1,39 @@
+"""What bears on an audit in a DuckDB database or over data files: how it is opened, where it spills, its limits."""
+
+import os
+import shutil
+from pathlib import Path
+
+from qidsql.checks import Check, Examination, State
+from qidsql.engines.duckdb_files import DataFiles
+from qidsql.figures import plural
+from qidsql.sql.statements import Row
+
+LITTLE = 1 << 30  # bytes free in the temporary folder, below which large tables may fail
+
+
+def examine(facts: Row, workspace: Path, files: DataFiles | None) -> Examination:
+    """The findings. No statement of its own."""
+    read_only, memory, threads, path = facts
+    checks = []
+    if files is not None:
+        read = "read in place" if files.kind == "parquet" else "parsed into a private temporary database"
+        checks.append(Check(State.OK, f"{plural(len(files.paths), f'{files.kind} file')}, {read}; no file is written"))
+    elif read_only:
+        checks.append(Check(State.OK, "opened read only, cut off from other files and from the network"))
+    else:
+        checks.append(Check(State.PROBLEM, "the database is not opened read only", "report this, please"))
+    if files is None and path is not None and os.access(str(path), os.W_OK):
+        checks.append(
+            Check(
+                State.NOTE,
+                "this user may write the file, which qidsql does not do; while an audit runs, others can only read it",
+                "audit a copy where a writer must not wait",
+            )
+        )
+    checks.append(Check(State.OK, f"memory limit {memory}, {plural(int(str(threads)), 'thread')}"))
+    free = shutil.disk_usage(workspace).free
+    text = f"{free / (1 << 30):.1f} GB free in the temporary folder, where large tables spill"
+    remedy = "point TMPDIR to a larger disk" if free < LITTLE else ""
+    checks.append(Check(State.WARNING if free < LITTLE else State.OK, text, remedy))
+    return Examination(tuple(checks))

@@ -1,0 +1,9 @@
+-- What bears on an audit in this database: how it is opened, and its limits.
+-- Result: is_read_only, memory_limit, threads, path (NULL in memory)
+SELECT
+  base.readonly AS is_read_only,
+  current_setting('memory_limit') AS memory_limit,
+  current_setting('threads') AS threads,
+  base.path
+FROM duckdb_databases() AS base
+WHERE base.database_name = current_database()

@@ -1,0 +1,3 @@
+-- Lets a role read a table.
+-- Parameters: :table, :role
+GRANT SELECT ON :table TO :role
