@@ -79,11 +79,18 @@ def network(
 
 
 def leading(found: "nx.DiGraph[Stop]") -> "nx.DiGraph[Stop]":
-    """What of a network lies on the ways from SOURCE to SINK, and these two."""
+    """What of a network lies on paths from SOURCE to SINK, and these two: no dead ends.
+
+    With the two tied together, a stop lies on a simple path just when it is in their biconnected component. Where ways
+    are closed more than that may stay.
+    """
     import networkx as nx
 
-    kept = nx.descendants(found, SOURCE) & nx.ancestors(found, SINK) | {SOURCE, SINK}
-    return found.subgraph(kept).copy()
+    kept = found.subgraph(nx.descendants(found, SOURCE) & nx.ancestors(found, SINK) | {SOURCE, SINK})
+    tied = kept.to_undirected()
+    tied.add_edge(SOURCE, SINK)
+    [block] = (part for part in nx.biconnected_components(tied) if {SOURCE, SINK} <= part)
+    return kept.subgraph(block).copy()
 
 
 def paths(found: "nx.DiGraph[Stop]", looked_at: int = 2000) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -8,6 +8,7 @@ import typer
 
 from qidsql.commands.running import chosen, end, opened, render, showing_progress, write_script
 from qidsql.commands.streams import check_output, say, write
+from qidsql.errors import UsageError
 from qidsql.options import (
     DryRunOption,
     MaxSecondsOption,
@@ -27,18 +28,19 @@ EXAMPLES = """\b
 Examples:
   qidsql graph clinic.duckdb --identifier patients.patient_id --sensitive visits.diagnosis --protect visits
   qidsql graph env:CLINIC_URL --schema public --outside outside.toml --identifier voters.name --sensitive diagnosis
-  qidsql graph --outside outside.toml --identifier owner --sensitive "selling price" --format dot --output graph.dot
+  qidsql graph --outside outside.toml --identifier owner --sensitive "selling price" --output graph.html
 Exit codes: 0 finished, 1 nothing separates them, 2 error, 3 inconclusive; with --then those of that command"""
 
 
 class GraphFormat(StrEnum):
     terminal = "terminal"
     json = "json"
+    html = "html"
     dot = "dot"
     mermaid = "mermaid"
 
 
-ENDINGS = {".gv": GraphFormat.dot, ".mmd": GraphFormat.mermaid}
+ENDINGS = {".htm": GraphFormat.html, ".gv": GraphFormat.dot, ".mmd": GraphFormat.mermaid}
 
 
 def run(
@@ -98,6 +100,16 @@ def run(
         bool,
         typer.Option("--every-path", help="list also paths that go through several attributes of one table"),
     ] = False,
+    then: Annotated[
+        str | None,
+        typer.Option(
+            "--then",
+            metavar="audit|mask|suppress",
+            help="run this command on the one table of --protect, with the columns to protect as its quasi-identifiers",
+            show_default=False,
+        ),
+    ] = None,
+    k: Annotated[int, typer.Option("--k", metavar="K", help="the class size that --then asks for")] = 5,
     max_statements: MaxStatementsOption = None,
     max_seconds: MaxSecondsOption = None,
     format: Annotated[
@@ -105,7 +117,8 @@ def run(
         typer.Option(
             "--format",
             case_sensitive=False,
-            help="how the report is written; default: as --output FILE ends (.json, .dot, .mmd), else for the terminal",
+            help="how the report is written; default: as --output FILE ends (.json, .html, .dot, .mmd), else for the "
+            "terminal",
             show_default=False,
         ),
     ] = None,
@@ -128,6 +141,8 @@ def run(
     from qidsql.policy import names
     from qidsql.verbs.graph import GraphQuestion, graph
     from qidsql.verbs.graph import algorithm as algorithm_by_name
+    from qidsql.verbs.graph import then as then_by_name
+    from qidsql.verbs.graph_then import follow
 
     question = GraphQuestion(
         identifiers=names(identifier),
@@ -140,9 +155,15 @@ def run(
         accept_names=accept_names,
         max_paths=max_paths,
         every_path=every_path,
+        then=then_by_name(then) if then is not None else None,
+        k=k,
+        max_statements=max_statements,
+        max_seconds=max_seconds,
     )
     check_output(output)
     kind = _format(format, output)
+    if then is not None and kind in (GraphFormat.dot, GraphFormat.mermaid):
+        raise UsageError(f"--format {kind} is a picture of the graph alone; leave out --then, or choose another format")
     alone = source is None and outside is not None and not os.environ.get("QIDSQL_URL")
     with nullcontext() if alone else opened(source, workers, snapshot, show_sql) as engine:
         if dry_run and engine is not None:
@@ -150,10 +171,12 @@ def run(
             return
         with nullcontext(lambda stage: None) if engine is None else showing_progress(engine, quiet) as on_stage:
             result = graph(engine, question, on_stage)
+            if engine is not None:
+                result = follow(engine, question, result, on_stage)
     write(_rendered(result, kind, output), output)
     if output is not None and not quiet:
         say(f"{result.outcome}: {result.reason}")
-    end(result.outcome)
+    end(result.outcome if result.then is None else str(result.then.result.to_dict()["verdict"]))
 
 
 def _format(format: GraphFormat | None, output: Path | None) -> StrEnum:
@@ -163,6 +186,10 @@ def _format(format: GraphFormat | None, output: Path | None) -> StrEnum:
 
 
 def _rendered(result: "GraphResult", format: StrEnum, output: Path | None) -> str:
+    if format is GraphFormat.html:
+        from qidsql.report import graph_page
+
+        return graph_page.render(result)
     if format is GraphFormat.dot:
         from qidsql.report import graph_dot
 

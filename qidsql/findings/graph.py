@@ -4,7 +4,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from qidsql.findings.search import Outcome
+from qidsql.findings.audit import AuditResult
+from qidsql.findings.search import MaskResult, Outcome
+from qidsql.findings.suppress import SuppressResult
 from qidsql.version import __version__
 
 
@@ -116,6 +118,14 @@ class GraphWork:
 
 
 @dataclass(frozen=True, slots=True)
+class Followed:
+    """What was run on the table to be published, with the columns to protect as its quasi-identifiers."""
+
+    verb: str
+    result: AuditResult | MaskResult | SuppressResult
+
+
+@dataclass(frozen=True, slots=True)
 class GraphResult:
     """Which attributes separate identifiers from sensitive ones; a report is rendered from nothing else.
 
@@ -144,6 +154,7 @@ class GraphResult:
     paths_complete: bool
     protection: Protection | None
     work: GraphWork
+    then: Followed | None = None
 
     @property
     def optimal(self) -> bool:
@@ -185,6 +196,7 @@ class GraphResult:
             ],
             "merges": [asdict(each) for each in self.merges],
             "refused": [list(pair) for pair in self.refused],
+            "then": None if self.then is None else {"verb": self.then.verb, "result": self.then.result.to_dict()},
         }
 
 

@@ -57,6 +57,12 @@ def render(result: Result, width: int = 110, colour: bool = False) -> str:
         markup=False,
         emoji=False,
     )
+    _report(console, result)
+    assert isinstance(console.file, io.StringIO)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+def _report(console: Console, result: Result) -> None:
     if isinstance(result, AuditResult):
         _audit(console, result)
     elif isinstance(result, KeysResult):
@@ -67,6 +73,9 @@ def render(result: Result, width: int = 110, colour: bool = False) -> str:
         anonymize.report(console, result)
     elif isinstance(result, GraphResult):
         graph.report(console, result)
+        if result.then is not None:
+            console.print(f"\nThen: qidsql {result.then.verb}\n", style="bold")
+            _report(console, result.then.result)
     elif isinstance(result, ImpactResult):
         impact.report(console, result)
     elif isinstance(result, DoctorResult):
@@ -79,8 +88,6 @@ def render(result: Result, width: int = 110, colour: bool = False) -> str:
         uniques.report(console, result)
     else:
         _profile(console, result)
-    assert isinstance(console.file, io.StringIO)
-    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
 
 
 def _audit(console: Console, result: AuditResult) -> None:

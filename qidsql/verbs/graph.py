@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
@@ -36,6 +37,14 @@ MAX_CUTS = 100  # smallest sets listed
 MAX_PATHS = 10  # paths listed unless asked for more
 
 
+class Then(StrEnum):
+    """What can be run on the table to be published."""
+
+    AUDIT = "audit"
+    MASK = "mask"
+    SUPPRESS = "suppress"
+
+
 @dataclass(frozen=True, slots=True)
 class GraphQuestion:
     """Who is to be kept apart from what, and where to look. Raises UsageError when the options cannot be right."""
@@ -50,6 +59,10 @@ class GraphQuestion:
     accept_names: bool = False
     max_paths: int = MAX_PATHS
     every_path: bool = False
+    then: Then | None = None
+    k: int = 5
+    max_statements: int | None = None
+    max_seconds: float | None = None
 
     def __post_init__(self) -> None:
         if not self.identifiers or not self.sensitive:
@@ -58,6 +71,8 @@ class GraphQuestion:
             )
         if self.max_paths < 1:
             raise UsageError(f"--max-paths must be at least 1, got {self.max_paths}")
+        if self.then is not None and len(self.protect) != 1:
+            raise UsageError(f"--then {self.then} works on one table: name it with --protect TABLE")
 
 
 def algorithm(text: str) -> Algorithm:
@@ -66,6 +81,14 @@ def algorithm(text: str) -> Algorithm:
         return Algorithm(text)
     except ValueError:
         raise UsageError(f"--algorithm must be {' or '.join(Algorithm)}; got {text}") from None
+
+
+def then(text: str) -> Then:
+    """What to run afterwards, by its name. Raises UsageError."""
+    try:
+        return Then(text)
+    except ValueError:
+        raise UsageError(f"--then must be {', '.join(Then)}; got {text}") from None
 
 
 def graph(
@@ -113,6 +136,8 @@ def _build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[s
     on_stage("reading the catalog")
     if engine is None and question.outside is None:
         raise UsageError("there is nothing to look at: name a source, or tables in a file (--outside FILE)")
+    if engine is None and (question.then or question.schema):
+        raise UsageError(f"--{'then' if question.then else 'schema'} is about tables of a source, and none is named")
     catalog = Catalog(()) if engine is None else engine.catalog(question.schema)
     tables = [GraphTable(each.name, tuple(c.name for c in each.columns), each.kind) for each in catalog.tables]
     outside = read_outside(question.outside, tables)

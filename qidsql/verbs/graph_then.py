@@ -1,0 +1,57 @@
+"""What follows a graph: another command on the table to be published, with the columns to protect."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from qidsql.engines.base import Engine
+from qidsql.findings.graph import Followed, GraphResult, ProtectedTable
+from qidsql.findings.search import Outcome
+from qidsql.policy import Policy
+from qidsql.question import asked
+from qidsql.verbs.audit import audit
+from qidsql.verbs.graph import GraphQuestion, Then
+from qidsql.verbs.mask import MaskQuestion, mask
+from qidsql.verbs.suppress import SuppressQuestion, suppress
+
+
+def follow(
+    engine: Engine, question: GraphQuestion, result: GraphResult, on_stage: Callable[[str], None] = lambda stage: None
+) -> GraphResult:
+    """The result with what was asked to follow it; as it is where nothing was, or where it would be in vain.
+
+    That is so unless the graph was finished and protecting these columns of the table closes every path: a table that
+    passes would say nothing. Budgets are those of the question, once more. Raises as the command that follows.
+    """
+    if question.then is None or result.protection is None or result.outcome is not Outcome.FINISHED:
+        return result
+    [table] = result.protection.tables
+    if not table.columns:
+        return result
+    return replace(result, then=_run(engine, question, question.then, table, on_stage))
+
+
+def _run(
+    engine: Engine, question: GraphQuestion, verb: Then, table: ProtectedTable, on_stage: Callable[[str], None]
+) -> Followed:
+    options: dict[str, Any] = {
+        "max_seconds": question.max_seconds,
+        "columns": table.columns,
+        "identifiers": table.identifiers,
+        "sensitive": table.sensitive,
+    }
+    if verb is Then.AUDIT:
+        return Followed(
+            verb,
+            audit(
+                engine,
+                table.table,
+                Policy.read(k=question.k, **options, max_statements=question.max_statements),
+                on_stage,
+            ),
+        )
+    if verb is Then.MASK:
+        masking = MaskQuestion(**asked(violates=question.k, **options, max_statements=question.max_statements))
+        return Followed(verb, mask(engine, table.table, masking, on_stage))
+    policy = Policy.read(k=question.k, **options)
+    return Followed(verb, suppress(engine, table.table, SuppressQuestion(policy), on_stage))
