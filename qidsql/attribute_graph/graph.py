@@ -15,6 +15,7 @@ class GraphTable:
     """A table, a view, or something known outside: whoever has it knows its attributes together.
 
     `dependencies` are pairs of columns: the first determines the second. `reason` says why an outside table counts.
+    `others` are attributes of other tables: who has a computed column and what it is computed from has them together.
     """
 
     name: TableName
@@ -22,6 +23,7 @@ class GraphTable:
     kind: str = "table"
     dependencies: tuple[tuple[str, str], ...] = ()
     reason: str = ""
+    others: tuple[Attribute, ...] = ()
 
     @property
     def outside(self) -> bool:
@@ -29,7 +31,7 @@ class GraphTable:
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        return tuple(Attribute(self.name, column) for column in self.columns)
+        return (*(Attribute(self.name, column) for column in self.columns), *self.others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,33 +112,30 @@ def attribute_graph(
 ) -> AttributeGraph:
     """The graph of these tables, its nodes in the order in which their first attributes stand in them.
 
-    A joint that is refused is left out. Raises UsageError where attributes stay one by other joints all the same.
+    A joint that is refused is left out. Joints may lead over attributes that stand in none of these tables: what is
+    one with the same hidden attribute is one. Raises UsageError where refused attributes stay one by other joints.
     """
     import networkx as nx
 
     apart = {frozenset((each.left, each.right)) for each in refused}
-    attributes = [each for table in tables for each in table.attributes]
-    known = set(attributes)
-    used = [
-        joint
-        for joint in joints
-        if {joint.left, joint.right} <= known and frozenset((joint.left, joint.right)) not in apart
-    ]
+    attributes = list(dict.fromkeys(each for table in tables for each in table.attributes))
     joined = nx.Graph()
     joined.add_nodes_from(attributes)
-    for joint in used:
-        joined.add_edge(joint.left, joint.right, ground=joint.ground)
+    for joint in joints:
+        if frozenset((joint.left, joint.right)) not in apart and not joined.has_edge(joint.left, joint.right):
+            joined.add_edge(joint.left, joint.right, joint=joint)
     for refusal in refused:
-        if {refusal.left, refusal.right} <= known and nx.has_path(joined, refusal.left, refusal.right):
+        if {refusal.left, refusal.right} <= set(joined) and nx.has_path(joined, refusal.left, refusal.right):
             chain = nx.shortest_path(joined, refusal.left, refusal.right)
-            raise UsageError(_still_one(chain, [joined.edges[step]["ground"] for step in pairwise(chain)]))
+            raise UsageError(_still_one(chain, [joined.edges[step]["joint"].ground for step in pairwise(chain)]))
     order = {attribute: number for number, attribute in enumerate(attributes)}
-    parts = sorted(
-        (sorted(part, key=order.__getitem__) for part in nx.connected_components(joined)), key=lambda p: order[p[0]]
+    parts = [[each for each in part if each in order] for part in nx.connected_components(joined)]
+    nodes = tuple(
+        sorted((tuple(sorted(part, key=order.__getitem__)) for part in parts if part), key=lambda n: order[n[0]])
     )
-    nodes = tuple(map(tuple, parts))
     place = {attribute: number for number, node in enumerate(nodes) for attribute in node}
-    return AttributeGraph(tuple(tables), nodes, _labels(nodes), tuple(used), place)
+    shown = [joined.edges[edge]["joint"] for edge in joined.edges(attributes)]
+    return AttributeGraph(tuple(tables), nodes, _labels(nodes), tuple(dict.fromkeys(shown)), place)
 
 
 def _still_one(chain: Sequence[Attribute], grounds: Sequence[Ground]) -> str:

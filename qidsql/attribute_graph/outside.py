@@ -155,12 +155,16 @@ class _Reader:
         for table in added:
             for attribute in table.attributes:
                 holders.setdefault(attribute.column, []).append(attribute)
-        return [
-            Joint(left, right, Ground.DECLARED, f"one name in {self.path.name}")
-            for group in holders.values()
-            for left, right in combinations(group, 2)
-            if frozenset((left, right)) not in apart
-        ]
+        found = []
+        for group in holders.values():
+            whole = any(pair in apart for pair in map(frozenset, combinations(group, 2)))
+            pairs = combinations(group, 2) if whole else ((group[0], other) for other in group[1:])
+            found += [
+                Joint(left, right, Ground.DECLARED, f"one name in {self.path.name}")
+                for left, right in pairs
+                if frozenset((left, right)) not in apart
+            ]
+        return found
 
     # what stands at a key
 

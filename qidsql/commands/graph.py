@@ -95,6 +95,13 @@ def run(
     accept_names: Annotated[
         bool, typer.Option("--accept-names", help="columns of one name and kind of type are one attribute")
     ] = False,
+    containment: Annotated[
+        bool,
+        typer.Option(
+            "--containment/--no-containment",
+            help="compare the values of columns, in the database: those found in one another are one attribute",
+        ),
+    ] = True,
     max_paths: Annotated[int, typer.Option("--max-paths", metavar="N", help="paths to list at most")] = 10,
     every_path: Annotated[
         bool,
@@ -153,6 +160,7 @@ def run(
         protect=names(protect),
         algorithm=algorithm_by_name(algorithm),
         accept_names=accept_names,
+        containment=containment,
         max_paths=max_paths,
         every_path=every_path,
         then=then_by_name(then) if then is not None else None,

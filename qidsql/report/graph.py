@@ -4,13 +4,13 @@ import shlex
 from collections import Counter
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from qidsql.figures import count, plural, seconds, some
 from qidsql.findings.graph import GraphResult, Part, PathFinding, Protection
 from qidsql.report.searching import grid, head
 
+SHOWN_TABLES = 8
 SHOWN_CUTS = 5
 SHOWN_MERGES = 12
 
@@ -33,9 +33,12 @@ def _facts(console: Console, result: GraphResult) -> None:
         inside = [table for table in result.tables if table.kind != "outside"]
         where = f" in schema {work.schema}" if work.schema else ""
         rows.add_row("Source", f"{work.source}, {plural(len(inside), 'table')}{where}; {work.engine}")
-    for number, table in enumerate(each for each in result.tables if each.kind == "outside"):
+    outside = [each for each in result.tables if each.kind == "outside"]
+    for number, table in enumerate(outside[:SHOWN_TABLES]):
         why = f": {table.reason}" if table.reason else ""
         rows.add_row("" if number else "Outside", f"{table.name} ({some(table.attributes, 6)}){why}")
+    if len(outside) > SHOWN_TABLES:
+        rows.add_row("", f"... and {count(len(outside) - SHOWN_TABLES)} more tables")
     between = sum(table.between for table in result.tables)
     rows.add_row(
         "Graph",
@@ -97,7 +100,9 @@ def _paths(console: Console, result: GraphResult) -> None:
     )
     console.print(Text.assemble(("Paths", "bold"), f"  {whole}; [ ] is where they are cut"))
     for number, path in enumerate(result.paths, 1):
-        console.print(Padding(Text(f"{number:>3}  {way(path)}"), (0, 0, 0, 0)))
+        line = grid()
+        line.add_row(f"{number:>3}", way(path))
+        console.print(line)
 
 
 def way(path: PathFinding) -> str:

@@ -14,6 +14,7 @@ from qidsql.report.graph_picture import WORDS, Picture, picture
 LONGEST = 30  # signs of a name; the rest is in its tooltip
 SIGN, MARGIN = 7.6, 26  # pixels that a sign takes, and round the drawing
 ATTRIBUTE, TABLE, TABLE_LINE = 40, 34, 18  # pixels of height
+SMALLEST = 0.66  # of its size: on a narrower screen the drawing is scrolled
 
 Stop: TypeAlias = tuple[str, int]
 
@@ -46,6 +47,7 @@ def drawing(result: GraphResult) -> Markup:
             width=round(width),
             height=round(height),
             class_=["graph"],
+            style=f"min-width: {round(width * SMALLEST)}px",
             extra={"role": "img", "aria-labelledby": "graph-title graph-words"},
             elements=[
                 svg.Title(id="graph-title", text=str(escape("Attribute graph"))),

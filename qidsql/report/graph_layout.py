@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 Stop = TypeVar("Stop", bound=Hashable)
 SWEEPS = 12
-GAP, BETWEEN = 30, 84  # pixels between stops of a layer, between layers
+GAP, BETWEEN = 30, 70  # pixels between stops of a layer, between layers
 
 
 @dataclass(frozen=True, slots=True)

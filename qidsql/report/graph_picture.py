@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from qidsql.findings.graph import AttributeFinding, GraphResult, Part, TableFinding
 
 MOST = 60  # attributes and tables that a person can still look at
-SHOWN_ASIDE = 3  # names of a table's other attributes that fit beside its own
+SHOWN_ASIDE = 2  # names of a table's other attributes that fit beside its own
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from itertools import islice
 from pathlib import Path
 
 from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, attribute_graph
-from qidsql.attribute_graph.joints import foreign_key_joints, name_joints
+from qidsql.attribute_graph.joints import outside_names
 from qidsql.attribute_graph.network import Membership, every_path, leading, network, paths
 from qidsql.attribute_graph.outside import Outside, read_outside
 from qidsql.attribute_graph.protection import Path as Way
 from qidsql.attribute_graph.protection import least_protection, way_round
 from qidsql.attribute_graph.separation import Algorithm, separate
-from qidsql.catalog import Attribute, Catalog, Joint, find_attribute
+from qidsql.catalog import Attribute, Catalog, Dependency, find_attribute
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
 from qidsql.figures import plural, some
@@ -32,6 +32,10 @@ from qidsql.findings.graph import (
     TableFinding,
 )
 from qidsql.findings.search import Outcome
+from qidsql.linkage.joints import Linkage
+from qidsql.linkage.joints import joints as linked
+from qidsql.schema import TableName
+from qidsql.verbs.searching import interruptible
 
 MAX_CUTS = 100  # smallest sets listed
 MAX_PATHS = 10  # paths listed unless asked for more
@@ -57,6 +61,7 @@ class GraphQuestion:
     protect: tuple[str, ...] = ()
     algorithm: Algorithm = Algorithm.MINIMUM_CUT
     accept_names: bool = False
+    containment: bool = True
     max_paths: int = MAX_PATHS
     every_path: bool = False
     then: Then | None = None
@@ -142,16 +147,34 @@ def _build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[s
     tables = [GraphTable(each.name, tuple(c.name for c in each.columns), each.kind) for each in catalog.tables]
     outside = read_outside(question.outside, tables)
     kept = _without(outside.tables, question.exclude)
-    joints = [*foreign_key_joints(catalog), *outside.joints]
+    found = Linkage(()) if engine is None else _linkage(engine, catalog, question, on_stage)
+    joints = [*outside.joints, *found.joints]
     if question.accept_names:
-        joints += name_joints(kept, _types(catalog))
-    unfinished: list[str] = []
-    made = attribute_graph(kept, _once(joints), outside.refused)
-    return _Built(made, outside, unfinished)
+        joints += outside_names(outside.tables)
+    made = attribute_graph([*kept, *_computed(found.dependencies)], joints, outside.refused)
+    return _Built(made, outside, list(found.unfinished), list(found.notes))
 
 
-def _types(catalog: Catalog) -> dict[Attribute, str]:
-    return {Attribute(table.name, c.name): c.base or c.type for table in catalog.tables for c in table.columns}
+def _linkage(engine: Engine, catalog: Catalog, question: GraphQuestion, on_stage: Callable[[str], None]) -> Linkage:
+    """What the source says of its attributes, and what their values do where these are to be compared."""
+    with interruptible():
+        return linked(
+            engine,
+            catalog,
+            values=question.containment,
+            names=question.accept_names,
+            max_statements=question.max_statements,
+            deadline=None if question.max_seconds is None else time.monotonic() + question.max_seconds,
+            on_stage=on_stage,
+        )
+
+
+def _computed(dependencies: Iterable[Dependency]) -> list[GraphTable]:
+    """The columns of views that are computed from others, each with these: who has the one can link to the others."""
+    return [
+        GraphTable(TableName(f"{each.dependent} computed"), (), "computed", others=(each.dependent, *each.determinants))
+        for each in dependencies
+    ]
 
 
 def _without(tables: Sequence[GraphTable], left_out: Sequence[str]) -> list[GraphTable]:
@@ -180,14 +203,6 @@ def _without(tables: Sequence[GraphTable], left_out: Sequence[str]) -> list[Grap
         for each in tables
         if str(each.name) not in gone_tables
     ]
-
-
-def _once(joints: Iterable[Joint]) -> list[Joint]:
-    """The first joint of every two attributes: the first ground that makes them one is the one that is told."""
-    found: dict[frozenset[Attribute], Joint] = {}
-    for joint in joints:
-        found.setdefault(frozenset((joint.left, joint.right)), joint)
-    return list(found.values())
 
 
 class _Answer:
@@ -247,7 +262,7 @@ class _Answer:
         other = next(each for each in self.question.sensitive if self.graph.node(each) == node)
         if one == other:
             return f"{one} is given as identifier and as sensitive; choose one"
-        why = [j for j in self.graph.joints if self.graph.place[j.left] == node]
+        why = [j for j in self.graph.joints if self.graph.place.get(j.left) == node]
         shown = some([f"{j.left} = {j.right} ({j.ground})" for j in why], 3)
         return f"identifier {one} and sensitive {other} are one attribute: {shown}; refuse the merge in --outside FILE"
 
