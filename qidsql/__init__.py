@@ -15,6 +15,7 @@ __all__ = [
     "audit",
     "connect",
     "doctor",
+    "graph",
     "impact",
     "init",
     "keys",
@@ -25,7 +26,20 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from qidsql.api import anonymize, audit, connect, doctor, impact, init, keys, mask, profile, suppress, uniques
+    from qidsql.api import (
+        anonymize,
+        audit,
+        connect,
+        doctor,
+        graph,
+        impact,
+        init,
+        keys,
+        mask,
+        profile,
+        suppress,
+        uniques,
+    )
 
 
 def __getattr__(name: str) -> object:

@@ -1,5 +1,6 @@
 """The Python face of qidsql: the same words as the command line."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
@@ -10,6 +11,7 @@ from qidsql.engines.connect import connect
 from qidsql.findings.anonymize import AnonymizeResult
 from qidsql.findings.audit import AuditResult, ProfileResult
 from qidsql.findings.doctor import DoctorResult
+from qidsql.findings.graph import GraphResult
 from qidsql.findings.impact import ImpactResult
 from qidsql.findings.init import InitResult
 from qidsql.findings.search import FoundSet, KeysResult, MaskResult
@@ -22,6 +24,11 @@ from qidsql.verbs.anonymize import AnonymizeQuestion, Method
 from qidsql.verbs.anonymize import anonymize as run_anonymize
 from qidsql.verbs.audit import audit as run_audit
 from qidsql.verbs.doctor import doctor as run_doctor
+from qidsql.verbs.graph import MAX_PATHS, GraphQuestion
+from qidsql.verbs.graph import algorithm as algorithm_by_name
+from qidsql.verbs.graph import graph as run_graph
+from qidsql.verbs.graph import then as then_by_name
+from qidsql.verbs.graph_then import follow
 from qidsql.verbs.impact import MAX_VALUES, ImpactQuestion
 from qidsql.verbs.impact import impact as run_impact
 from qidsql.verbs.init import MAX_SECONDS, MAX_STATEMENTS, InitQuestion
@@ -44,6 +51,7 @@ __all__ = [
     "audit",
     "connect",
     "doctor",
+    "graph",
     "impact",
     "init",
     "keys",
@@ -273,6 +281,53 @@ def anonymize(
     question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights), into, replace, script)
     with _engine(source, writable=into is not None) as engine:
         return run_anonymize(engine, table, question)
+
+
+def graph(
+    source: str | Engine | None = None,
+    *,
+    identifiers: Iterable[str] | str,
+    sensitive: Iterable[str] | str,
+    schema: str | None = None,
+    outside: str | Path | None = None,
+    exclude: Iterable[str] | str = (),
+    protect: Iterable[str] | str = (),
+    algorithm: str = "minimum-cut",
+    accept_names: bool = False,
+    containment: bool = True,
+    max_paths: int = MAX_PATHS,
+    every_path: bool = False,
+    then: str | None = None,
+    k: int = 5,
+    max_statements: int | None = None,
+    max_seconds: float | None = None,
+) -> GraphResult:
+    """Which attributes separate identifiers from sensitive ones; the options are those of `qidsql graph`.
+
+    Without a source, the tables of the file `outside` are all there is. Raises QidsqlError's subclasses; a spent
+    budget, a lost connection and Ctrl-C do not raise but make the outcome inconclusive.
+    """
+    question = GraphQuestion(
+        identifiers=names(identifiers),
+        sensitive=names(sensitive),
+        schema=schema,
+        outside=None if outside is None else Path(outside),
+        exclude=names(exclude),
+        protect=names(protect),
+        algorithm=algorithm_by_name(algorithm),
+        accept_names=accept_names,
+        containment=containment,
+        max_paths=max_paths,
+        every_path=every_path,
+        then=None if then is None else then_by_name(then),
+        k=k,
+        max_statements=max_statements,
+        max_seconds=max_seconds,
+    )
+    if source is None and outside is not None and not os.environ.get("QIDSQL_URL"):
+        return run_graph(None, question)
+    with _engine(source) as engine:
+        return follow(engine, question, run_graph(engine, question))
 
 
 def impact(

@@ -4,6 +4,7 @@ import shlex
 from collections import Counter
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from qidsql.figures import count, plural, seconds, some
@@ -100,7 +101,7 @@ def _paths(console: Console, result: GraphResult) -> None:
     )
     console.print(Text.assemble(("Paths", "bold"), f"  {whole}; [ ] is where they are cut"))
     for number, path in enumerate(result.paths, 1):
-        line = grid()
+        line = Table.grid(padding=(0, 2))
         line.add_row(f"{number:>3}", way(path))
         console.print(line)
 
@@ -153,7 +154,7 @@ def _merges(console: Console, result: GraphResult) -> None:
     }
     shown = sorted(result.merges, key=lambda merge: merge.left not in near)[:SHOWN_MERGES]
     for merge in shown:
-        detail = f": {merge.detail}" if merge.detail else ""
+        detail = f": {merge.detail.partition(', ')[0]}" if merge.detail else ""
         console.print(Text(f"  {merge.left} = {merge.right}  ({merge.ground}{detail})"), soft_wrap=True)
     if len(result.merges) > len(shown):
         console.print(f"  ... and {count(len(result.merges) - len(shown))} more (--format json lists them)")

@@ -1,0 +1,459 @@
+"""The attribute graph of real sources: a clinic in both engines, known by its keys, by its values, or by a file."""
+
+import itertools
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import qidsql as package
+from qidsql.errors import UnknownName, UsageError
+from qidsql.findings.graph import GraphResult
+from qidsql.findings.search import Outcome
+from qidsql.report import graph_dot, graph_drawing, graph_mermaid, graph_page
+from qidsql.verbs.graph import GraphQuestion, graph
+from tests.attribute_graph.graphs import random_tables
+from tests.attribute_graph.paper import figure
+from tests.commandline import qidsql, refused, several
+from tests.stores import DuckDBStore, Store, quoted
+
+MARK = "cnry"
+ROWS = 120
+
+# What is one attribute in the clinic, by hand. Names that mean one thing differ, and "code" means two.
+PERSON = {"people.person_id", "patients.Pers. Nr"}
+PATIENT = {"patients.nr", "visits.patient"}
+WARD = {"wards.code", "visits.ward", "staff.works at"}
+TABLES = {
+    "people": ["person_id", "full_name", "born"],
+    "patients": ["nr", "Pers. Nr", "blood_group"],
+    "visits": ["visit_nr", "patient", "ward", "diagnosis"],
+    "wards": ["code", "building"],
+    "staff": ["code", "works at", "salary"],
+}
+KEYS = {"people": "person_id", "patients": "nr", "visits": "visit_nr", "wards": "code", "staff": "code"}
+REFERENCES = {
+    ("patients", "Pers. Nr"): ("people", "person_id"),
+    ("visits", "patient"): ("patients", "nr"),
+    ("visits", "ward"): ("wards", "code"),
+    ("staff", "works at"): ("wards", "code"),
+}
+
+
+def rows() -> Mapping[str, list[tuple[object, ...]]]:
+    """Codes with a mark in each, none of which could stand in another column by accident."""
+    people = [(f"{MARK}-p{i * 7919:06}", f"{MARK} name {i}", f"19{i % 80 + 10}-01-01") for i in range(ROWS)]
+    patients = [(f"{MARK}-n{i * 31:05}", people[i][0], f"{MARK}{i % 4}") for i in range(ROWS - 20)]
+    wards = [(f"{MARK}-w{i:03}", f"{MARK} building {i % 3}") for i in range(30)]
+    visits = [(f"{MARK}-v{i}", patients[i * 7 % 100][0], wards[i % 30][0], f"{MARK} d{i % 9}") for i in range(300)]
+    staff = [(f"{MARK}-s{i}", wards[i % 30][0], 770000 + i) for i in range(40)]
+    return {"people": people, "patients": patients, "wards": wards, "visits": visits, "staff": staff}
+
+
+def fill(store: Store, keys: bool) -> None:
+    """The clinic, with its keys or without."""
+    filled = rows()
+    for table in ("people", "wards", "patients", "visits", "staff"):
+        lines = []
+        for column in TABLES[table]:
+            line = f"{quoted(column)} {'INTEGER' if column == 'salary' else 'VARCHAR'}"
+            if keys and KEYS[table] == column:
+                line += " PRIMARY KEY"
+            if keys and (table, column) in REFERENCES:
+                other, referenced = REFERENCES[table, column]
+                name = f" CONSTRAINT {quoted('fk; ' + table + column)}" if store.name == "postgres" else ""
+                line += f"{name} REFERENCES {quoted(other)} ({quoted(referenced)})"
+            lines.append(line)
+        store.execute(f"CREATE TABLE {quoted(table)} ({', '.join(lines)})")
+        marks = ", ".join("?" * len(TABLES[table]))
+        store.execute(f"INSERT INTO {quoted(table)} VALUES ({marks})", filled[table])
+
+
+def by_hand() -> str:
+    """The clinic as a file."""
+    tables = [f'[[tables]]\nname = "{name}"\ncolumns = {json.dumps(columns)}\n' for name, columns in TABLES.items()]
+    merges = [[f"{a}.{b}", f"{c}.{d}"] for (a, b), (c, d) in REFERENCES.items()]
+    apart = '[["staff.code", "wards.code"]]'
+    return "\n".join(tables) + f"\n[merges]\naccept = {json.dumps(merges)}\nrefuse = {apart}\n"
+
+
+def ask(source: Store | None, *, identifiers: str, sensitive: str, **options: object) -> GraphResult:
+    options = {name: Path(str(value)) if name == "outside" else value for name, value in options.items()}
+    question = GraphQuestion((identifiers,), (sensitive,), **options)  # type: ignore[arg-type]
+    if source is None:
+        return graph(None, question)
+    with source.connect() as engine:
+        return graph(engine, question)
+
+
+def parts(result: GraphResult) -> set[frozenset[str]]:
+    """Which columns are one, without their schemas; single ones are not told."""
+    found = (frozenset(re.sub(r"^(main|test_\d+)\.", "", name) for name in each.columns) for each in result.attributes)
+    return {part for part in found if len(part) > 1}
+
+
+def columns_of(result: GraphResult, names: Iterable[str]) -> frozenset[frozenset[str]]:
+    """The attributes of these names by their columns, without schemas: names depend on the order of the tables."""
+    named = {each.name: each.columns for each in result.attributes}
+    return frozenset(frozenset(re.sub(r"^(main|test_\d+)\.", "", name) for name in named[each]) for each in names)
+
+
+def cut_columns(result: GraphResult) -> frozenset[frozenset[str]]:
+    assert result.cut is not None
+    return columns_of(result, result.cut)
+
+
+ENDS = {"identifiers": "people.full_name", "sensitive": "visits.diagnosis"}
+
+
+def test_catalog_values_and_file_agree(store: Store, tmp_path: Path) -> None:
+    fill(store, keys=True)
+    by_keys = ask(store, **ENDS, containment=False)
+    assert by_keys.work.statements == 0
+    path = tmp_path / "clinic.toml"
+    path.write_text(by_hand())
+    by_file = ask(None, **ENDS, outside=path)
+    for result in (by_keys, by_file):
+        assert parts(result) == {frozenset(PERSON), frozenset(PATIENT), frozenset(WARD)}
+        assert result.outcome is Outcome.FINISHED
+        assert {columns_of(result, cut) for cut in result.cuts} == {
+            frozenset({frozenset(PERSON)}),
+            frozenset({frozenset(PATIENT)}),
+        }
+
+
+def test_values_alone_tell_the_same(store: Store) -> None:
+    fill(store, keys=False)
+    silent = ask(store, **ENDS, containment=False)
+    assert (silent.cut, parts(silent)) == ((), set())
+    result = ask(store, **ENDS)
+    assert parts(result) == {frozenset(PERSON), frozenset(PATIENT), frozenset(WARD)}
+    assert {merge.ground for merge in result.merges} == {"containment"}
+    assert cut_columns(result) <= {frozenset(PERSON), frozenset(PATIENT)}
+    assert result.work.statements > 0
+
+
+def test_names_are_taken_only_when_accepted(store: Store) -> None:
+    fill(store, keys=False)
+    accepted = ask(store, **ENDS, containment=False, accept_names=True)
+    assert parts(accepted) == {frozenset({"wards.code", "staff.code"})}  # one name, no value in common
+    assert frozenset({"wards.code", "staff.code"}) not in parts(ask(store, **ENDS))
+
+
+def test_a_view_that_renames_columns(store: Store) -> None:
+    fill(store, keys=True)
+    store.execute(
+        'CREATE VIEW published AS SELECT v."patient" AS subject, v."diagnosis" AS finding, w."building" AS place '
+        'FROM "visits" AS v JOIN "wards" AS w ON v."ward" = w."code"'
+    )
+    result = ask(
+        store, identifiers="full_name", sensitive="published.finding", containment=False, protect=("published",)
+    )
+    assert cut_columns(result) & {frozenset(PATIENT | {"published.subject"}), frozenset(PERSON)}
+    assert result.outcome is Outcome.VIOLATION  # the table behind the view tells the same
+    hidden = ask(
+        store,
+        identifiers="full_name",
+        sensitive="published.finding",
+        containment=False,
+        protect=("published",),
+        exclude=("visits",),
+    )
+    assert hidden.outcome is Outcome.FINISHED
+    assert hidden.protection is not None
+    assert [table.columns for table in hidden.protection.tables] == [("subject",)]  # by way of the hidden table
+
+
+def test_the_figures_of_the_paper_from_real_tables(store: Store, shared: Path) -> None:
+    for name, algorithm in itertools.product(("yan_fig2", "yan_fig3"), ("minimum-cut", "paths")):
+        paper = figure(shared, name)
+        made = [f"{name} {algorithm} t{number}" for number in range(1, 4)]
+        for table, columns in zip(made, paper.tables, strict=True):
+            store.table(table, dict.fromkeys(columns, "VARCHAR"), [])
+        first = {
+            column: table
+            for table, columns in reversed(list(zip(made, paper.tables, strict=True)))
+            for column in columns
+        }
+        result = ask(
+            store,
+            identifiers=f"{first[paper.identifier]}.{paper.identifier}",
+            sensitive=f"{first[paper.sensitive]}.{paper.sensitive}",
+            containment=False,
+            accept_names=True,
+            every_path=True,
+            max_paths=99,
+            algorithm=algorithm,
+        )
+        assert result.cut == paper.cut
+        assert sorted(path.attributes for path in result.paths) == sorted(paper.paths)
+        for table in made:
+            store.execute(f"DROP TABLE {quoted(table)}")
+
+
+def test_a_reader_may_ask_and_a_budget_makes_it_inconclusive(store: Store) -> None:
+    fill(store, keys=False)
+    result = ask(store, **ENDS, max_statements=1)
+    assert result.outcome is Outcome.INCONCLUSIVE
+    assert result.work.statements <= 1
+    assert result.work.unfinished
+    store.execute('CREATE TABLE "both" ("name" VARCHAR, "secret" VARCHAR)')
+    together = ask(store, identifiers="both.name", sensitive="both.secret", max_statements=1)
+    assert together.outcome is Outcome.VIOLATION  # more joints could not part them
+
+
+def test_what_stands_in_one_table_is_said_with_its_name(store: Store) -> None:
+    fill(store, keys=True)
+    result = ask(store, identifiers="people.full_name", sensitive="people.born", containment=False)
+    assert (result.outcome, result.cut) == (Outcome.VIOLATION, None)
+    assert [name.rpartition(".")[2] for name in result.together] == ["people"]
+    assert "--exclude" in result.reason
+    apart = ask(store, identifiers="full_name", sensitive="building", containment=False, exclude=("people.born",))
+    assert apart.outcome is Outcome.FINISHED
+
+
+def test_several_identifiers_and_sensitive_attributes(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    fill(duckdb_store, keys=True)
+    with duckdb_store.connect() as engine:
+        question = GraphQuestion(("full_name", "salary"), ("diagnosis", "building"), containment=False)
+        result = graph(engine, question)
+        assert result.cut is not None
+        assert cut_columns(result) in ({frozenset(PERSON), frozenset(WARD)}, {frozenset(PATIENT), frozenset(WARD)})
+    # directed: one by one, and united (equation 4)
+    path = tmp_path / "outside.toml"
+    path.write_text(
+        '[[tables]]\nname = "a"\ncolumns = ["who", "x", "y"]\n\n[[tables]]\nname = "b"\ncolumns = ["x", "one"]\n'
+        'dependencies = {x = ["one"]}\n\n[[tables]]\nname = "c"\ncolumns = ["y", "two"]\n'
+    )
+    united = graph(None, GraphQuestion(("who",), ("one", "two"), outside=path))
+    assert united.directed
+    assert united.parts == (("one", ("x",)), ("two", ("y",)))
+    assert united.cut == ("x", "y")
+
+
+def test_dependencies_close_the_way_back(tmp_path: Path) -> None:
+    path = tmp_path / "outside.toml"
+    text = (
+        '[[tables]]\nname = "a"\ncolumns = ["who", "city"]\n\n[[tables]]\nname = "b"\ncolumns = ["zip", "city"]\n'
+        'DEPENDENCIES\n[[tables]]\nname = "c"\ncolumns = ["zip", "illness"]\n'
+    )
+    path.write_text(text.replace("DEPENDENCIES", 'dependencies = {zip = ["city"]}\n'))
+    closed = graph(None, GraphQuestion(("who",), ("illness",), outside=path))
+    assert (closed.cut, closed.undirected) == ((), ("zip",))  # or the city: what is relied on is said
+    assert closed.outcome is Outcome.FINISHED
+    circle = 'dependencies = {zip = ["city"], city = ["zip"]}\n'
+    path.write_text(text.replace("DEPENDENCIES", circle))
+    assert len(graph(None, GraphQuestion(("who",), ("illness",), outside=path)).cut or ()) == 1
+
+
+BAD = [
+    (["--identifier", "people.full_name", "--sensitive", "visits.diagnosi"], "did you mean main.visits.diagnosis"),
+    (["--identifier", "full_name", "--sensitive", "full_name"], "is given as identifier and as sensitive"),
+    (["--identifier", "person_id", "--sensitive", "patients.Pers. Nr"], "are one attribute: "),
+    (["--identifier", "full_name"], "--sensitive TABLE.COLUMN (what)"),
+    (["--identifier", "full_name", "--sensitive", "diagnosis", "--protect", "visit"], "no table visit (did you mean"),
+    (["--identifier", "full_name", "--sensitive", "diagnosis", "--exclude", "visitz"], "no table or attribute visitz"),
+    (
+        ["--identifier", "full_name", "--sensitive", "diagnosis", "--schema", "mian"],
+        "no schema mian (did you mean main",
+    ),
+    (["--identifier", "full_name", "--sensitive", "diagnosis", "--algorithm", "max"], "minimum-cut or paths"),
+    (["--identifier", "full_name", "--sensitive", "diagnosis", "--then", "audit"], "name it with --protect TABLE"),
+    (["--identifier", "full_name", "--sensitive", "diagnosis", "--max-paths", "0"], "--max-paths must be at least 1"),
+    (["--identifier", "full_name", "--sensitive", "diagnosis", "--outside", "nope.toml"], "cannot be read"),
+    (["--identifier", "code", "--sensitive", "diagnosis"], "code is ambiguous: main.staff.code, main.wards.code"),
+]
+
+
+def test_bad_input_is_one_line_that_says_what_to_do(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    fill(duckdb_store, keys=True)
+    runs = [["graph", str(duckdb_store.path), "--no-containment", *options] for options, _ in BAD]
+    outcome = several(runs, tmp_path)
+    assert outcome.out.splitlines() == ["exit code 2"] * len(BAD)
+    for line, (_, expected) in zip(outcome.err.splitlines(), BAD, strict=True):
+        assert expected in line
+
+
+def test_contradictory_merges_are_refused(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    fill(duckdb_store, keys=True)
+    path = tmp_path / "outside.toml"
+    path.write_text('[merges]\nrefuse = [["visits.ward", "staff.works at"]]\n')
+    with pytest.raises(UsageError, match=r"refused as one attribute.*main.wards.code \(foreign key\)"):
+        ask(duckdb_store, **ENDS, containment=False, outside=path)
+    path.write_text('[merges]\nrefuse = [["patients.nr", "visits.patient"]]\n')
+    assert ask(duckdb_store, **ENDS, containment=False, outside=path).cut == ()
+    with pytest.raises(UnknownName):
+        ask(duckdb_store, identifiers="nobody", sensitive="diagnosis", containment=False)
+
+
+def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    fill(duckdb_store, keys=True)
+    asked = [
+        "graph",
+        duckdb_store.path,
+        "--identifier",
+        "full_name",
+        "--sensitive",
+        "visits.diagnosis",
+        "--no-containment",
+    ]
+    audited = qidsql(*asked, "--protect", "visits", "--then", "audit", "--k", "3", "--format", "json")
+    report = json.loads(audited.out)
+    assert audited.code == 0  # every patient has three visits
+    assert report["then"]["verb"] == "audit"
+    assert report["then"]["result"]["policy"]["columns"] == ["patient"]
+    assert report["then"]["result"]["verdict"] == "pass"
+    failing = qidsql(*asked, "--protect", "visits", "--then", "audit", "--k", "4")
+    assert failing.code == 1
+    assert "main.visits is 3-anonymous on the one column audited (patient)" in failing.out
+    for verb in ("mask", "suppress"):
+        options = {"identifiers": "full_name", "sensitive": "visits.diagnosis", "containment": False, "k": 4}
+        ran = package.graph(duckdb_store.url, **options, protect="visits", then=verb)  # type: ignore[arg-type]
+        assert ran.then is not None
+        assert ran.then.result.to_dict()["policy"]["columns"] == ("patient",)  # type: ignore[index]
+        assert ran.then.result.outcome is Outcome.FINISHED  # type: ignore[union-attr]
+    round_it = qidsql(*asked, "--protect", "wards", "--then", "audit", "--format", "json")
+    assert (round_it.code, json.loads(round_it.out)["then"]) == (1, None)  # a pass would say nothing
+    assert "leave out --then" in refused(*asked, "--protect", "visits", "--then", "audit", "--format", "dot")
+
+
+def test_dry_run_asks_nothing(duckdb_store: DuckDBStore) -> None:
+    fill(duckdb_store, keys=False)
+    outcome = qidsql("graph", duckdb_store.path, "--identifier", "full_name", "--sensitive", "diagnosis", "--dry-run")
+    assert outcome.code == 0
+    assert "Nothing was asked but the catalog" in outcome.out
+    assert "SELECT" in outcome.out
+
+
+def test_no_value_in_any_output(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    fill(duckdb_store, keys=False)
+    asked = ["graph", str(duckdb_store.path), "--identifier", "full_name", "--sensitive", "visits.diagnosis"]
+    kinds = ("json", "html", "dot", "mermaid")
+    runs = [[*asked, "--show-sql"], *([*asked, "--protect", "visits", "--format", kind] for kind in kinds)]
+    runs += [[*asked, "--protect", "visits", "--then", verb] for verb in ("audit", "mask", "suppress")]
+    outcome = several([*runs, [*asked, "--dry-run"], [*asked, "--max-statements", "1"]], tmp_path)
+    assert outcome.out.count("exit code") == len(runs) + 2
+    assert "internal error" not in outcome.err
+    assert MARK not in outcome.out + outcome.err
+    assert "77000" not in outcome.out + outcome.err
+    assert MARK in str(rows())
+
+
+def test_python_takes_the_same(tmp_path: Path, duckdb_store: DuckDBStore) -> None:
+    fill(duckdb_store, keys=True)
+    result = package.graph(
+        duckdb_store.url,
+        identifiers="full_name",
+        sensitive="diagnosis",
+        containment=False,
+        protect="visits",
+        then="audit",
+        k=3,
+    )
+    assert result.then is not None
+    assert result.then.result.to_dict()["verdict"] == "pass"
+    path = tmp_path / "clinic.toml"
+    path.write_text(by_hand())
+    assert package.graph(outside=path, identifiers="full_name", sensitive="diagnosis").cut is not None
+
+
+# Pictures
+
+
+class Links(HTMLParser):
+    """What a page would load or run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: Iterable[tuple[str, str | None]]) -> None:
+        self.found += [f"{tag} {name}" for name, _ in attributes if name.startswith("on") or name == "src"]
+        self.found += [
+            f"{tag} {value}" for name, value in attributes if name == "href" and not str(value).startswith("#")
+        ]
+        self.found += [tag] if tag in ("script", "iframe", "object") else []
+
+
+HOSTILE = [
+    '<b onload="x">&amp;',
+    'quo"te',
+    "back\\slash",
+    "line\nbreak",
+    "]]></svg>",
+    "%%{init}%%",
+    "ünï 漢字",
+    "a;b{c}",
+]
+
+
+def test_pictures_of_hostile_names(tmp_path: Path) -> None:
+    path = tmp_path / "outside.toml"
+    tables = [
+        f"[[tables]]\nname = {json.dumps(f't{n} {name}')}\ncolumns = {json.dumps([name, HOSTILE[n - 1]])}\n"
+        for n, name in enumerate(HOSTILE)
+    ]
+    path.write_text("\n".join(tables[1:]))
+    result = graph(None, GraphQuestion((HOSTILE[0],), (HOSTILE[-1],), outside=path, protect=(f"t1 {HOSTILE[1]}",)))
+    assert len(result.paths[0].attributes) == len(HOSTILE)
+    page = graph_page.render(result)
+    links = Links()
+    links.feed(page)
+    assert links.found == ["link data:,"]
+    root = ElementTree.fromstring(str(graph_drawing.drawing(result)))
+    shown = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {'quo"te', "ünï 漢字", "]]></svg>"} <= shown
+    dot = graph_dot.render(result)
+    for line in dot.splitlines()[2:-1]:
+        assert re.sub(r'"(\\.|[^"\\])*"', "", line).count('"') == 0, line
+    mermaid = graph_mermaid.render(result)
+    for line in mermaid.splitlines()[2:]:
+        assert line.count('"') in (0, 2), line
+        assert "<b" not in line
+
+
+def boxes(result: GraphResult) -> list[tuple[float, float, float, float]]:
+    root = ElementTree.fromstring(str(graph_drawing.drawing(result)))
+    found = []
+    for each in root.iter("{http://www.w3.org/2000/svg}rect"):
+        x, y, width, height = (float(each.attrib[name]) for name in ("x", "y", "width", "height"))
+        found.append((x, y, x + width, y + height))
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, 3, 5, 8, 13, 21])
+def test_nothing_in_a_picture_stands_on_something_else(seed: int, tmp_path: Path) -> None:
+    tables, _ = random_tables(seed)
+    path = tmp_path / "outside.toml"
+    many = [
+        [f"{column} {copy}" if column not in "az" else column for column in table]
+        for table in tables
+        for copy in range(4)
+    ]
+    path.write_text("\n".join(f'[[tables]]\nname = "t{n}"\ncolumns = {json.dumps(t)}\n' for n, t in enumerate(many)))
+    result = graph(None, GraphQuestion(("a",), ("z",), outside=path))
+    for one, other in itertools.combinations(boxes(result), 2):
+        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+        assert apart, (one, other)
+
+
+@pytest.mark.skipif(not os.environ.get("QIDSQL_TEST_FULL"), reason="takes a minute; QIDSQL_TEST_FULL=1 runs it")
+def test_a_schema_of_200_tables(duckdb_store: DuckDBStore) -> None:
+    import duckdb
+
+    with duckdb.connect(str(duckdb_store.path)) as connection:
+        for number in range(200):
+            columns = [f"'k{number}-' || i AS id_{number}", f"'k{max(0, number - 1)}-' || (i % 90) AS before_{number}"]
+            columns += [f"hash(i * {number * 31 + c}) AS c{c}" for c in range(28)]
+            connection.execute(f"CREATE TABLE t{number} AS SELECT {', '.join(columns)} FROM range(100) AS r(i)")
+    result = ask(duckdb_store, identifiers="t0.c1", sensitive="t9.c2", max_statements=2000)
+    assert result.outcome is Outcome.FINISHED
+    assert result.work.statements <= 2000
+    assert len(result.attributes) > 5000
+    assert result.cut is not None
+    assert len(result.cut) == 1
