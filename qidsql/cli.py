@@ -12,7 +12,21 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands import anonymize, audit, demo, doctor, graph, impact, init, keys, mask, profile, suppress, uniques
+from qidsql.commands import (
+    anonymize,
+    audit,
+    demo,
+    doctor,
+    graph,
+    impact,
+    init,
+    keys,
+    mask,
+    profile,
+    report,
+    suppress,
+    uniques,
+)
 from qidsql.commands.running import ExitCode
 from qidsql.commands.streams import say
 from qidsql.errors import QidsqlError, Stopped
@@ -43,6 +57,7 @@ COMMANDS = (
     anonymize,
     impact,
     graph,
+    report,
     init,
     doctor,
     demo,

@@ -6,7 +6,12 @@ Integers and `Fraction` decide; floats appear only where a report prints. Knows 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
+
+COUNTS = (
+    *("classes", "smallest", "largest", "k"),
+    *("classes_at_risk", "rows_at_risk", "unique_rows", "colliding_pairs"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,16 @@ class ClassProfile:
             "separation_ratio": float(self.separation_ratio) if meaningful else None,
             "share_at_risk": float(self.share_at_risk),
         }
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> "ClassProfile":
+        """The profile of which `to_dict` made this. Raises KeyError where it is none."""
+        return cls(
+            rows=written["entities"] if "entities" in written else written["rows"],
+            **{name: written[name] or 0 for name in COUNTS},
+            entities="entities" in written,
+            wildcard=written["classes"] is None,
+        )
 
     @property
     def undivided(self) -> "ClassProfile":

@@ -100,6 +100,16 @@ NullsOption = Annotated[
     ),
 ]
 FORMAT_HELP = "how the report is written; default: as --output FILE ends (.json), else for the terminal"
+MinCountOption = Annotated[
+    int | None,
+    typer.Option(
+        "--min-count",
+        metavar="M",
+        help="hide counts of 1 to M - 1 rows and what would give them away: numbers of rows come in steps of M, and "
+        "numbers of classes and ratios are left out; 11 for CMS. Not with the terminal format",
+        show_default=False,
+    ),
+]
 SETS_FORMAT_HELP = (
     "how the report is written; default: as --output FILE ends (.json, .jsonl), else for the terminal. "
     "jsonl: a line per set as it is found, and one for the result"

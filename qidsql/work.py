@@ -1,7 +1,9 @@
 """What a command was put to, and what it took: the account that every result carries."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from qidsql.policy import Policy
 from qidsql.version import __version__
@@ -39,6 +41,18 @@ class Work:
             "unfinished": list(self.unfinished),
             "notes": list(self.notes),
         }
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> "Work":
+        """The account of which `to_dict` made this. Raises KeyError, UsageError, ValueError where it is none."""
+        same = ("source", "engine", "table", "kind", "snapshot", "seconds", "rows", "statements", "scans")
+        return cls(
+            **{name: written[name] for name in (*same, "sets_profiled")},
+            started=datetime.fromisoformat(written["started"]),
+            policy=Policy.read(**written["policy"]),
+            unfinished=tuple(written["unfinished"]),
+            notes=tuple(written["notes"]),
+        )
 
 
 def head(verdict: str, reason: str, work: Work) -> dict[str, object]:

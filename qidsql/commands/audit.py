@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import finish, opened, showing_progress, source_and_table, write_script
+from qidsql.commands.running import (
+    check_min_count,
+    chosen,
+    finish,
+    opened,
+    showing_progress,
+    source_and_table,
+    write_script,
+)
 from qidsql.commands.streams import check_output
 from qidsql.options import (
     ColumnOption,
@@ -15,6 +23,7 @@ from qidsql.options import (
     KOption,
     MaxSecondsOption,
     MaxSizeOption,
+    MinCountOption,
     NullsOption,
     OutputOption,
     QuietOption,
@@ -89,6 +98,7 @@ def run(
     max_seconds: MaxSecondsOption = None,
     format: ReportFormatOption = None,
     output: OutputOption = None,
+    min_count: MinCountOption = None,
     dry_run: DryRunOption = False,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
@@ -121,6 +131,7 @@ def run(
         max_seconds=max_seconds,
     )
     check_output(output)
+    check_min_count(min_count, chosen(format, ReportFormat, output))
     source, table = source_and_table(source, table)
     with opened(source, workers, snapshot, show_sql) as engine:
         if dry_run:
@@ -128,4 +139,4 @@ def run(
             return
         with showing_progress(engine, quiet) as on_stage:
             result = audit(engine, table, policy, on_stage)
-    finish(result, result.verdict, result.reason, format, output, quiet, ReportFormat)
+    finish(result, result.verdict, result.reason, format, output, quiet, ReportFormat, min_count)

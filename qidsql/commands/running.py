@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from qidsql.commands.streams import put, say, write
+from qidsql.errors import UsageError
 from qidsql.options import ENDINGS, Format
 
 if TYPE_CHECKING:
@@ -89,9 +90,10 @@ def finish(
     output: Path | None,
     quiet: bool,
     formats: type[StrEnum] = Format,
+    min_count: int | None = None,
 ) -> None:
     """Writes the report, and ends with the verdict's exit code. Raises UsageError."""
-    write(render(result, chosen(format, formats, output), output), output)
+    write(render(result, chosen(format, formats, output), output, min_count), output)
     if output is not None and not quiet:
         say(f"{verdict}: {reason}")
     end(verdict)
@@ -111,17 +113,32 @@ def chosen(format: StrEnum | None, kinds: type[StrEnum], output: Path | None) ->
     return next((kind for kind in kinds if kind.value == named), kinds("terminal"))
 
 
-def render(result: "Result", format: StrEnum, output: Path | None) -> str:
+def check_min_count(min_count: int | None, format: StrEnum) -> None:
+    """What cannot hide small counts is said before the work. Raises UsageError."""
+    if min_count is not None and format == Format.terminal:
+        raise UsageError(
+            "--min-count is for reports that are passed on; give --format html, markdown, junit, sarif, github, "
+            "prometheus or json, or --output FILE.html"
+        )
+    if min_count is not None and min_count < 2:
+        raise UsageError(f"--min-count must be at least 2, got {min_count}: nothing would be hidden")
+
+
+def render(result: "Result", format: StrEnum, output: Path | None, min_count: int | None = None) -> str:
     """The report as text: in colour and in its width for a terminal."""
-    if format == Format.json:
+    if format == Format.json and min_count is None:
         from qidsql.report import json
 
         return json.render(result)
     if format != Format.terminal:
+        from qidsql.findings.audit import AuditResult
+        from qidsql.findings.run import as_document
+        from qidsql.report.documents.min_count import without_small_counts
         from qidsql.report.documents.rendering import render as render_document
-        from qidsql.report.documents.single import of_audit
 
-        return render_document(of_audit(result.to_dict()), format)
+        assert isinstance(result, AuditResult), "only audits have documents"
+        document = as_document(result)
+        return render_document(document if min_count is None else without_small_counts(document, min_count), format)
     from qidsql.report import terminal
 
     on_screen = output is None and sys.stdout is not None and sys.stdout.isatty()

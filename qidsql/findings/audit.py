@@ -1,7 +1,9 @@
 """What qidsql finds out, as frozen values. Reports, histories and programs see nothing else."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any
 
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
@@ -46,6 +48,15 @@ class ColumnFinding:
             "without": self.without and self.without.to_dict(),
         }
 
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> "ColumnFinding":
+        return cls(
+            **{name: written[name] for name in ("name", "type", "reason", "nulls", "recognised")},
+            role=Role(written["role"]),
+            profile=_profile(written["profile"]),
+            without=_profile(written["without"]),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnSetFinding:
@@ -56,6 +67,10 @@ class ColumnSetFinding:
 
     def to_dict(self) -> dict[str, object]:
         return {"columns": list(self.columns), **self.profile.to_dict()}
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> "ColumnSetFinding":
+        return cls(tuple(written["columns"]), ClassProfile.from_dict(written))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +99,11 @@ class SearchFinding:
             "unfinished": self.unfinished,
         }
 
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> "SearchFinding":
+        sets = tuple(ColumnSetFinding.from_dict(found) for found in written["column_sets"])
+        return cls(**{**written, "column_sets": sets})
+
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
@@ -99,6 +119,10 @@ class Withheld:
 
     def to_dict(self) -> dict[str, object]:
         return {"columns": list(self.columns), "passes": self.passes, "still": self.still, **self.profile.to_dict()}
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> "Withheld":
+        return cls(tuple(written["columns"]), ClassProfile.from_dict(written), written["passes"], written["still"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +171,28 @@ class AuditResult:
             "least_withheld": self.least_withheld and self.least_withheld.to_dict(),
             "assumptions": list(self.assumptions),
         }
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> "AuditResult":
+        """The result of which `to_dict` made this. Raises KeyError, TypeError, UsageError, ValueError for others."""
+        least = written["least_withheld"]
+        return cls(
+            verdict=Verdict(written["verdict"]),
+            reason=written["reason"],
+            entities=written["entities"],
+            columns=tuple(ColumnFinding.from_dict(column) for column in written["columns"]),
+            profile=_profile(written["profile"]),
+            class_sizes=tuple(SizeBin(**size) for size in written["class_sizes"]),
+            searches=tuple(SearchFinding.from_dict(search) for search in written["searches"]),
+            withheld=tuple(Withheld.from_dict(option) for option in written["withheld"]),
+            least_withheld=least and LeastWithheld(tuple(least["columns"]), least["at_least"]),
+            assumptions=tuple(written["assumptions"]),
+            work=Work.from_dict(written),
+        )
+
+
+def _profile(written: Mapping[str, Any] | None) -> ClassProfile | None:
+    return None if written is None else ClassProfile.from_dict(written)
 
 
 @dataclass(frozen=True, slots=True)

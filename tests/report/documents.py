@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 import qidsql
-from qidsql.report.documents.single import of_audit
+from qidsql.findings.run import as_document
 from tests.stores import quoted
 
 Document = dict[str, Any]
@@ -57,7 +57,7 @@ def single(folder: Path) -> dict[str, Document]:
         "wildcard": qidsql.audit(source, nulls="wildcard", exclude="id"),
         "hostile": qidsql.audit(hostile, max_statements=40),
     }
-    return {name: of_audit(result.to_dict()) for name, result in results.items()}
+    return {name: as_document(result) for name, result in results.items()}
 
 
 def run(documents: Mapping[str, Document]) -> Document:
@@ -69,7 +69,7 @@ def run(documents: Mapping[str, Document]) -> Document:
         states = itertools.cycle(["new", "worse", "better", "unchanged", "gone", "excepted"])
         for finding, state in zip(table["findings"], states, strict=False):
             finding["state"] = state
-            finding["was"] = {"smallest": 2, "rows_at_risk": 17} if state in ("worse", "better") else None
+            finding["was"] = {"k": 2, "rows_at_risk": 17} if state in ("worse", "better") else None
             accepted = {"reason": "agreed by the board; see <minutes>", "expires": "2027-01-31"}
             finding["exception"] = accepted if state == "excepted" else None
         table["trend"] = [
@@ -95,6 +95,9 @@ def run(documents: Mapping[str, Document]) -> Document:
         "format": 1,
         "qidsql": qidsql.__version__,
         "kind": "run",
+        "complete": True,
+        "fail_on": "any",
+        "exit_code": 2,
         "run": "20261121T030000Z-5f3a",
         "started": "2026-11-21T03:00:00+00:00",
         "finished": "2026-11-21T03:12:05+00:00",

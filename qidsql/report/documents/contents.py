@@ -4,6 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from qidsql.findings.run import Kind, criteria
+from qidsql.policy import Policy
+
 BROKEN = frozenset({"error", "inconclusive"})  # no verdict on the table: never to be taken for a pass
 CLOSED = frozenset({"gone", "excepted"})
 TITLES = {
@@ -57,6 +60,12 @@ def unit_of(audit: Mapping[str, Any]) -> str:
 def whole_of(profile: Mapping[str, Any]) -> Any:
     """How many rows, or entities, a profile counts."""
     return profile.get("rows", profile.get("entities"))
+
+
+def criterion_of(audit: Mapping[str, Any], kind: str) -> str | None:
+    """The name of the criterion by which an audit searched for findings of that kind."""
+    searched = criteria(Policy.read(**audit["policy"]))
+    return searched[Kind(kind)].name if kind in searched else None
 
 
 def without_controls(text: str) -> str:

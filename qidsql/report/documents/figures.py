@@ -11,12 +11,11 @@ NOTHING = "–"
 
 
 def number(value: Any) -> str:
-    """12,345; "fewer than 11" or "22 to 32" for a range; a dash where there is no figure."""
+    """12,345; 22 to 32 for a range; a dash where there is no figure."""
     if value is None:
         return NOTHING
     if isinstance(value, Mapping):
-        low, high = value["at_least"], value["at_most"]
-        return f"fewer than {count(high + 1)}" if low <= 1 else f"{count(low)} to {count(high)}"
+        return f"{count(value['at_least'])} to {count(value['at_most'])}"
     return count(int(value))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from qidsql.figures import percent, plural, some
 from qidsql.report.documents import charts, figures
 from qidsql.report.documents.contents import (
+    criterion_of,
     open_findings,
     place,
     sentence,
@@ -19,7 +20,6 @@ from qidsql.report.documents.contents import (
     without_controls,
 )
 from qidsql.report.documents.glossary import GLOSSARY
-from qidsql.report.documents.single import kind_of
 
 VERDICTS = {
     "pass": "Pass",
@@ -162,7 +162,7 @@ def _below(value: Fraction | None, limit: str, audit: Mapping[str, Any], kind: s
     if value is not None:
         return value < Fraction(limit)
     for search in audit["searches"]:
-        if kind_of(search["criterion"]) == kind:
+        if search["criterion"] == criterion_of(audit, kind):
             return True if search["impossible"] else False if search["column_sets"] else None
     return True if audit["profile"] and not audit["unfinished"] else None
 
@@ -171,7 +171,7 @@ def _drivers(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The audited columns, those first that stand in most minimal sets: how many sets, and what is left without it."""
     counted: Counter[str] = Counter()
     for search in audit["searches"]:
-        if search["criterion"].startswith("column set below k"):
+        if search["criterion"] == criterion_of(audit, "below-k"):
             for found in search["column_sets"]:
                 counted.update(found["columns"])
     drivers = [

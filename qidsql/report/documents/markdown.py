@@ -72,10 +72,7 @@ def _details(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[str]
 
 
 def _measures(measures: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {number(value)}" for name, value in measures.items() if name in _WHOLE)
-
-
-_WHOLE = ("smallest", "rows_at_risk")
+    return f"k = {number(measures.get('k'))}, {number(measures.get('rows_at_risk'))} below k"
 
 
 def _foot(document: Mapping[str, Any]) -> str:
@@ -83,4 +80,6 @@ def _foot(document: Mapping[str, Any]) -> str:
     baseline = document["baseline"]
     against = f", compared with run {text(baseline['run'])} of {moment(baseline['started'])}" if baseline else ""
     took = f"{plural(document['statements'], 'statement')}, {seconds(document['seconds'])}"
+    if document.get("min_count"):
+        against += f"; counts below {number(document['min_count'])} are hidden"
     return f"{run}{moment(document['started'])}, {took}{against}; qidsql {text(document['qidsql'])}. No cell values."

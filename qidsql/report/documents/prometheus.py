@@ -98,7 +98,7 @@ def _findings(labels: Mapping[str, str], table: Mapping[str, Any]) -> list[tuple
 def _last_success(document: Mapping[str, Any]) -> float | None:
     """The end of this run when it is whole, else the last that was: the baseline, as far as the document knows."""
     if document["verdict"] not in BROKEN and not any(table["verdict"] in BROKEN for table in document["tables"]):
-        return _unix(document["finished"]) or (_unix(document["started"]) or 0) + float(document["seconds"])
+        return (_unix(document["started"]) or 0) + float(document["seconds"])
     return _unix(document["baseline"]["started"]) if document["baseline"] else None
 
 

@@ -93,7 +93,7 @@ def _results(document: Mapping[str, Any], table: Mapping[str, Any], rules: list[
 def _result(
     document: Mapping[str, Any], table: Mapping[str, Any], rules: list[str], kind: str, text: str, columns: list[str]
 ) -> dict[str, Any]:
-    same = json.dumps([table["source"], table["table"], kind, *columns])
+    same = json.dumps([table["source"], table["table"], kind, *sorted(columns)])
     return {
         "ruleId": kind,
         "ruleIndex": rules.index(kind),

@@ -1,0 +1,78 @@
+"""qidsql report, and what the command line makes of formats, endings and --min-count."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import qidsql as package
+from qidsql.findings.audit import AuditResult
+from tests.commandline import qidsql, refused, several
+from tests.report.documents import Document, filled
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    columns = {"name": "'cnry' || i", "zip": "'cnry' || i % 60", "sex": "i % 2"}
+    return Path(filled(tmp_path_factory.mktemp("report") / "people.duckdb", columns, 200))
+
+
+def test_an_audit_reads_its_own_dict_again(documents: Mapping[str, Document]) -> None:
+    for name, document in documents.items():
+        for table in document["tables"]:
+            if table["audit"]:
+                written = json.loads(json.dumps(table["audit"]))
+                assert json.loads(json.dumps(AuditResult.from_dict(written).to_dict())) == written, name
+
+
+ENDINGS = {"html": "<!doctype html>", "md": "### ", "xml": "<?xml", "sarif": "{", "prom": "# HELP", "json": "{"}
+
+
+def test_the_files_ending_chooses_the_format(source: Path, tmp_path: Path) -> None:
+    runs = [["audit", str(source), "--quiet", "-o", str(tmp_path / f"report.{ending}")] for ending in ENDINGS]
+    outcome = several(runs, tmp_path)
+    assert outcome.out.count("exit code 1") == len(runs)
+    for ending, beginning in ENDINGS.items():
+        text = (tmp_path / f"report.{ending}").read_text()
+        assert text.startswith(beginning)
+        assert "cnry" not in text
+    again = [["report", "report.json", "-o", f"again.{ending}"] for ending in ENDINGS if ending != "json"]
+    assert several(again, tmp_path).out.count("exit code 0") == len(again)
+    for ending in set(ENDINGS) - {"json"}:  # the same audit but for the time that it took
+        first, second = ((tmp_path / f"{name}.{ending}").read_text() for name in ("report", "again"))
+        assert len(first.splitlines()) == len(second.splitlines())
+
+
+def test_no_value_in_a_report_of_any_format(source: Path, tmp_path: Path) -> None:
+    formats = ["html", "markdown", "junit", "sarif", "github", "prometheus"]
+    where = ["--where", "name <> 'cnry_typed'"]
+    runs = [["audit", str(source), *where, "--format", format] for format in formats]
+    runs += [["audit", str(source), "--format", format, "--min-count", "11"] for format in formats]
+    outcome = several(runs, tmp_path)
+    assert outcome.out.count("exit code 1") == len(runs)
+    assert "cnry" not in outcome.out + outcome.err
+
+
+def test_min_count_in_a_report_and_in_an_audit_are_one(source: Path, tmp_path: Path) -> None:
+    assert qidsql("audit", source, "--quiet", "-o", "a.json", cwd=tmp_path).code == 1
+    assert qidsql("report", "a.json", "--min-count", "11", "-o", "b.json", cwd=tmp_path).code == 0
+    assert qidsql("audit", source, "--quiet", "--min-count", "11", "-o", "c.json", cwd=tmp_path).code == 1
+    from_report, from_audit = (json.loads((tmp_path / name).read_text()) for name in ("b.json", "c.json"))
+    assert from_report["min_count"] == 11
+    assert from_report["tables"][0]["findings"] == from_audit["tables"][0]["findings"]
+    assert qidsql("report", "b.json", "--format", "html", cwd=tmp_path).code == 0  # it can be rendered again
+
+
+def test_what_cannot_be_reported_is_said(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text(json.dumps(package.profile(str(source), columns=["sex"]).to_dict()))
+    (tmp_path / "newer.json").write_text('{"qidsql": "9", "format": 2}')
+    (tmp_path / "text.json").write_text("verdict: pass")
+    assert "no report of a run or an audit" in refused("report", "other.json", cwd=tmp_path)
+    assert "has format 2" in refused("report", "newer.json", cwd=tmp_path)
+    assert "is not JSON" in refused("report", "text.json", cwd=tmp_path)
+    assert "cannot be read" in refused("report", "none.json", cwd=tmp_path)
+    assert "--min-count is for reports that are passed on" in refused(
+        "audit", source, "--min-count", "11", cwd=tmp_path
+    )
+    assert "at least 2" in refused("audit", source, "--min-count", "1", "--format", "html", cwd=tmp_path)
