@@ -4,9 +4,11 @@ Names of tables and columns come from the database and may hold anything: they e
 tomlkit, and into comments only without line ends and control characters.
 """
 
+import glob
 import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qidsql.errors import UsageError
@@ -28,6 +30,7 @@ HEAD = """\
 """
 K = 5
 WIDEST = 64  # characters before the reasons, at most
+PATTERN = r"[*?\[]"
 LINE_ENDS = "\u2028\u2029\x85"
 
 
@@ -65,7 +68,7 @@ def updated(text: str, result: InitResult, path: str) -> tuple[str, list[str]]:
         if not entries and f"# table = {_string(named(table.table))}" not in text:
             new.append(_table(table, source if len(document.get("sources", {})) > 1 else None))
             added.append(str(table.table))
-        exact = [entry for entry in entries if not _is_pattern(str(entry.get("table", "")))]
+        exact = [each for each in entries if _is_plain(str(each.get("table", "")), table.table)]
         if exact:
             added += [f"{table.table}: {name}" for name in _add_roles(exact, table)]
     text = tomlkit.dumps(document)
@@ -82,7 +85,12 @@ def slug(label: str) -> str:
 
 
 def named(table: TableName) -> str:
-    """The table's name as the file writes it: plainly where that can be read in one way only."""
+    """The table's name as the file writes it: plainly where that can be read in one way only.
+
+    A name that looks like a pattern is written as the pattern that only itself meets.
+    """
+    if re.search(PATTERN, str(table)):
+        return glob.escape(str(table))
     if all(re.fullmatch(r"[\w -]+", part) for part in (table.name, table.schema) if part):
         return str(table)
     return table_node(TableName(table.name, table.schema)).sql("postgres")
@@ -146,13 +154,22 @@ def _source(document: "TOMLDocument", result: InitResult, path: str) -> str:
     sources = document.get("sources")
     named_here = sources if isinstance(sources, Mapping) else {}
     for name, source in named_here.items():
-        if isinstance(source, Mapping) and source.get("url") in (result.url, result.source):
+        url = source.get("url") if isinstance(source, Mapping) else None
+        if url in (result.url, result.source) or (isinstance(url, str) and _same_file(Path(path).parent / url, result)):
             return str(name)
     known = ", ".join(map(str, named_here)) or "none"
     raise UsageError(
         f"{path} has no source with url = {_string(result.url)} (it has: {known}); add it under [sources.NAME], or "
         f"write another file (--output)"
     )
+
+
+def _same_file(path: Path, result: InitResult) -> bool:
+    """Whether a path, as the file means it, is the source."""
+    try:
+        return path.samefile(result.source)
+    except (OSError, ValueError):
+        return False
 
 
 def _entries(document: "TOMLDocument", source: str) -> Iterator[tuple[Any, str]]:
@@ -167,11 +184,12 @@ def _names(typed: str, table: TableName) -> bool:
     """Whether an entry is about the table."""
     spellings = {named(table), str(table), table.name, table_node(table).sql("postgres")}
     low = {spelling.casefold() for spelling in spellings}
-    return typed.casefold() in low or (_is_pattern(typed) and any(fnmatchcase(s, typed.casefold()) for s in low))
+    return typed.casefold() in low or any(fnmatchcase(spelling, typed.casefold()) for spelling in low)
 
 
-def _is_pattern(typed: str) -> bool:
-    return bool(re.search(r"[*?\[]", typed)) and '"' not in typed
+def _is_plain(typed: str, table: TableName) -> bool:
+    """Whether an entry is about this table alone."""
+    return typed == named(table) or not re.search(PATTERN, typed)
 
 
 def _add_roles(entries: list[Any], table: TableProposal) -> list[str]:

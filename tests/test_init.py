@@ -5,6 +5,7 @@ import re
 import shutil
 import tomllib
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -419,7 +420,7 @@ def test_the_demo_is_proposed_as_a_person_would(clinic: Path) -> None:
 def rewritten(folder: Path, **how: bool) -> InitResult:
     """Writes the file of the sample database anew, or updates it, as the command does."""
     with connect(str(folder / "clinic.duckdb")) as engine:
-        result = init(engine, InitQuestion(url="clinic.duckdb"))
+        result = init(engine, InitQuestion())
     return write(result, folder / "qidsql.toml", **how)
 
 
@@ -519,6 +520,32 @@ def test_patterns_in_the_file_are_left_to_the_person(clinic: Path) -> None:
     (clinic / "qidsql.toml").write_text(text)
     assert rewritten(clinic, update=True).added == ()
     assert (clinic / "qidsql.toml").read_text() == text
+
+
+def test_a_path_is_meant_from_the_folder_of_the_file(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (clinic / "conf").mkdir()
+    monkeypatch.chdir(clinic)
+    with connect("clinic.duckdb") as engine:
+        result = init(engine, InitQuestion())
+    for output, url in {"qidsql.toml": "clinic.duckdb", "conf/q.toml": "../clinic.duckdb"}.items():
+        write(result, Path(output))
+        text = Path(output).read_text()
+        assert tomllib.loads(text)["sources"]["clinic"]["url"] == url
+        assert write(result, Path(output), update=True).added == ()
+        assert Path(output).read_text() == text
+
+
+def test_a_name_like_a_pattern_is_met_by_itself_alone(store: Store, tmp_path: Path) -> None:
+    for name in ("visits[1]*", "visits1x"):
+        store.table(name, {"age": "INTEGER"}, [(1,)])
+    result = proposed(store)
+    entries = [entry["table"] for entry in tomllib.loads(draft(result))["tables"]]
+    for table, entry in zip(result.tables, entries, strict=True):
+        assert [t.table for t in result.tables if fnmatchcase(str(t.table), entry)] == [table.table]
+    text = draft(result).replace("age =", "other_column =")
+    again, added = updated(text, result, "f")
+    assert [line.rpartition(": ")[2] for line in added] == ["age", "age"]
+    assert [set(roles) for roles in roles_in(again).values()] == [{"other_column", "age"}] * 2
 
 
 def test_no_password_gets_into_the_file(postgres_store: PostgresStore, tmp_path: Path) -> None:

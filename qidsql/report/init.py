@@ -47,6 +47,8 @@ def report(console: Console, result: InitResult) -> None:
     elif result.output is not None:
         console.print(Text(f"Written: {result.output}"))
     if result.output is not None:
+        if not any(table.auditable for table in result.tables):
+            console.print("Nothing would be audited yet: take the # away before a table, or give columns other roles.")
         run = "qidsql run" + ("" if result.output == "qidsql.toml" else f" {shlex.quote(result.output)}")
         console.print(Text(f"Next: read {result.output}, correct the roles, then: {run}"))
 

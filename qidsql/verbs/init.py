@@ -1,6 +1,7 @@
 """The proposed roles of all columns of a source, and the qidsql.toml that a person corrects."""
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -106,6 +107,7 @@ def check_target(output: Path, force: bool, update: bool) -> None:
 def write(result: InitResult, output: Path, force: bool = False, update: bool = False) -> InitResult:
     """Writes the file, all of it or nothing. With `update` what stands in it stays as it is. Raises UsageError."""
     check_target(output, force, update)
+    result = replace(result, url=_from_folder(result.url, output.parent))
     if update:
         try:
             text, added = updated(output.read_text(encoding="utf-8"), result, str(output))
@@ -128,6 +130,13 @@ def write(result: InitResult, output: Path, force: bool = False, update: bool = 
     finally:
         beside.unlink(missing_ok=True)
     return replace(result, output=str(output))
+
+
+def _from_folder(url: str, folder: Path) -> str:
+    """The source as a file in that folder names it: a relative path is meant from there."""
+    if re.match(r"env:|[a-zA-Z][\w+.-]*://", url) or Path(url).expanduser().is_absolute():
+        return url
+    return os.path.relpath(url, folder)
 
 
 def _chosen(catalog: Catalog, question: InitQuestion, label: str) -> tuple[list[CatalogTable], list[tuple[str, str]]]:
