@@ -20,6 +20,7 @@ FLOORS = [
     ["verbs"],
     ["api"],
     ["__init__", "options"],
+    ["duckdb_extension"],
     ["commands"],
     ["cli"],
     ["__main__"],

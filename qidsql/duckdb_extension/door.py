@@ -1,0 +1,223 @@
+"""What stub.c calls: registers the functions with a database, and answers DuckDB's calls of them."""
+
+import atexit
+import ctypes
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from ctypes import CFUNCTYPE, c_int, c_uint, c_void_p
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from qidsql.duckdb_extension.capi import Api
+from qidsql.duckdb_extension.functions import FUNCTIONS, TRACE, Columns, Row, TableFunction
+from qidsql.duckdb_extension.interrupts import raising_interrupts
+from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
+
+if TYPE_CHECKING:
+    from qidsql.engines.base import Engine
+
+ON_CALL = CFUNCTYPE(None, c_void_p)
+ON_SCAN = CFUNCTYPE(None, c_void_p, c_void_p)
+
+
+class Door(ctypes.Structure):
+    """The same fields as in stub.c, in the same order: DuckDB's side, the stub's functions, and ours."""
+
+    _fields_ = [
+        ("api", c_void_p),
+        ("database", c_void_p),
+        ("bind", c_void_p),
+        ("init", c_void_p),
+        ("scan", c_void_p),
+        ("forget", c_void_p),
+        ("next_forgotten", CFUNCTYPE(ctypes.c_size_t)),
+        ("watch", CFUNCTYPE(None, c_int)),
+        ("interrupts", CFUNCTYPE(c_uint)),
+        ("close", CFUNCTYPE(None)),
+        ("on_bind", ON_CALL),
+        ("on_init", ON_CALL),
+        ("on_scan", ON_SCAN),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a function, as it was bound: nothing has run yet."""
+
+    function: TableFunction
+    instance: int
+    table: str
+    options: dict[str, Any]
+    trace: bool
+    search_path: str | None
+
+    @property
+    def columns(self) -> Columns:
+        return TRACE if self.trace else self.function.columns
+
+
+@dataclass(slots=True)
+class Scan:
+    """The rows of one run, and how many of them were handed over."""
+
+    columns: Columns
+    rows: list[Row]
+    done: int = field(default=0)
+
+
+class _House:
+    """All that lives as long as the process: the C API, and what DuckDB holds handles of."""
+
+    def __init__(self, address: int) -> None:
+        self.door = Door.from_address(address)
+        self.api = Api(self.door.api)
+        self._held: dict[int, Any] = {}
+        self._handles = itertools.count(1)
+        # These must never be freed: DuckDB calls them as long as it is there.
+        self._on_bind = ON_CALL(self._guarded(self.bind, "bind_set_error"))
+        self._on_init = ON_CALL(self._guarded(self.init, "init_set_error"))
+        self._on_scan = ON_SCAN(self._guarded(self.scan, "function_set_error"))
+        self.door.on_bind, self.door.on_init, self.door.on_scan = self._on_bind, self._on_init, self._on_scan
+        atexit.register(self.door.close)
+
+    def register(self, instance: int) -> None:
+        """Registers the functions, and the macros, with a database."""
+        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.sql.scripts import script
+
+        connection = Connection(self.api, instance)
+        try:
+            for number, function in enumerate(FUNCTIONS):
+                self._register(connection, instance, number, function)
+            connection.execute(script("duckdb_macros"))
+        finally:
+            connection.close()
+
+    def _register(self, connection: Any, instance: int, number: int, function: TableFunction) -> None:
+        api = self.api
+        made = c_void_p(api.create_table_function())
+        extra = api.malloc(16)  # freed by DuckDB's own `free`, with the instance
+        (ctypes.c_uint64 * 2).from_address(extra)[:] = [instance, number]
+        api.table_function_set_name(made, function.name.encode())
+        with LogicalType(api, "VARCHAR") as kind:
+            api.table_function_add_parameter(made, kind)
+        for name, kind_name in {**function.parameters, "trace": "BOOLEAN"}.items():
+            with LogicalType(api, kind_name) as kind:
+                api.table_function_add_named_parameter(made, name.encode(), kind)
+        api.table_function_set_extra_info(made, extra, ctypes.cast(api.free, c_void_p))
+        api.table_function_set_bind(made, self.door.bind)
+        api.table_function_set_init(made, self.door.init)
+        api.table_function_set_function(made, self.door.scan)
+        failed = api.register_table_function(connection.handle, made)
+        api.destroy_table_function(ctypes.byref(made))
+        if failed:
+            raise RuntimeError(f"{function.name} could not be registered")
+
+    def bind(self, info: int) -> None:
+        """Reads the arguments, and refuses what cannot be right before anything runs."""
+        api = self.api
+        self._sweep()
+        instance, number = (ctypes.c_uint64 * 2).from_address(api.bind_get_extra_info(info))
+        function = FUNCTIONS[number]
+        options: dict[str, Any] = {}
+        for name, kind in {**function.parameters, "trace": "BOOLEAN"}.items():
+            if value := api.bind_get_named_parameter(info, name.encode()):
+                options[name] = argument(api, value, kind)
+                if options[name] is None or (isinstance(options[name], list) and None in options[name]):
+                    raise ValueError(f"{name} must not be NULL; leave it out")
+        table = argument(api, api.bind_get_parameter(info, 0), "VARCHAR")
+        if table is None:
+            raise ValueError("the table's name must not be NULL")
+        trace = bool(options.pop("trace", False))
+        call = Call(function, instance, table, options, trace, self._search_path(info))
+        with self._engine(call) as engine:
+            function.check(engine, table, options)
+        for name, kind in call.columns.items():
+            with LogicalType(api, kind) as logical:
+                api.bind_add_result_column(info, name.encode(), logical)
+        api.bind_set_bind_data(info, self._hold(call), self.door.forget)
+
+    def init(self, info: int) -> None:
+        """Runs it. (Not at the first row: DuckDB asks for that in one of its worker threads, which is then missing.)"""
+        call: Call = self._held[self.api.init_get_bind_data(info)]
+        with raising_interrupts(self.door.watch, self.door.interrupts), self._engine(call) as engine:
+            run = call.function.trace if call.trace else call.function.run
+            rows = run(engine, call.table, call.options)
+        self.api.init_set_init_data(info, self._hold(Scan(call.columns, rows)), self.door.forget)
+
+    def scan(self, info: int, chunk: int) -> None:
+        """Hands over the next rows."""
+        scan: Scan = self._held[self.api.function_get_init_data(info)]
+        rows = scan.rows[scan.done : scan.done + self.api.vector_size()]
+        put_rows(self.api, chunk, list(scan.columns.values()), rows)
+        scan.done += len(rows)
+
+    @contextmanager
+    def _engine(self, call: Call) -> "Iterator[Engine]":
+        from qidsql.duckdb_extension.connection import Connection
+        from qidsql.engines.duckdb_host import HostEngine
+
+        with HostEngine(Connection(self.api, call.instance), call.search_path) as engine:
+            yield engine
+
+    def _search_path(self, info: int) -> str | None:
+        """The caller's, where this DuckDB tells."""
+        if not self.api.later:
+            return None
+        context = c_void_p()
+        self.api.table_function_get_client_context(info, ctypes.byref(context))
+        try:
+            value = self.api.client_context_get_config_option(context, b"search_path", None)
+            return argument(self.api, value, "VARCHAR") or ""
+        finally:
+            self.api.destroy_client_context(ctypes.byref(context))
+
+    def _hold(self, thing: object) -> int:
+        handle = next(self._handles)
+        self._held[handle] = thing
+        return handle
+
+    def _sweep(self) -> None:
+        """Lets go of what DuckDB has dropped."""
+        while handle := self.door.next_forgotten():
+            self._held.pop(handle, None)
+
+    def _guarded(self, work: Callable[..., None], set_error: str) -> Callable[..., None]:
+        """The work, every error in it becoming the error of the SQL statement."""
+
+        def guarded(info: int, *more: int) -> None:
+            try:
+                work(info, *more)
+            except BaseException as error:  # noqa: BLE001 - nothing may pass into C
+                getattr(self.api, set_error)(info, _message(error).encode("utf-8", "replace"))
+
+        return guarded
+
+
+def _message(error: BaseException) -> str:
+    """One line, with the options as they are written in SQL."""
+    from qidsql.errors import QidsqlError
+
+    if isinstance(error, KeyboardInterrupt):
+        return "qidsql: interrupted"
+    if not isinstance(error, (QidsqlError, ValueError)):  # its text can hold values of cells
+        return f"qidsql: internal error ({type(error).__name__}); please report it"
+    text = " ".join(str(error).split())
+    return "qidsql: " + re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
+
+
+_house: _House | None = None
+
+
+def load(address: int) -> str:
+    """Opens the door for one database. An error text, or an empty one."""
+    global _house
+    try:
+        if _house is None:
+            _house = _House(address)
+        _house.register(_house.door.database)
+    except BaseException as error:  # noqa: BLE001 - nothing may pass into C
+        return f"{type(error).__name__}: {error}"
+    return ""

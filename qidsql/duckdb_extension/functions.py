@@ -1,0 +1,405 @@
+"""The table functions: their parameters, their columns, and how a result becomes rows. Each is a verb of qidsql."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from qidsql.errors import Interrupted, UsageError
+
+if TYPE_CHECKING:
+    from qidsql.engines.base import Asked, Engine
+    from qidsql.findings.audit import AuditResult
+    from qidsql.findings.search import KeysResult, MaskResult
+    from qidsql.findings.suppress import SuppressResult
+    from qidsql.findings.uniques import UniquesResult
+    from qidsql.measures import ClassProfile
+
+Row: TypeAlias = tuple[Any, ...]
+Columns: TypeAlias = dict[str, str]  # name: type, as values.py knows it
+
+WHICH = {
+    "columns": "VARCHAR[]",
+    "exclude": "VARCHAR[]",
+    "identifiers": "VARCHAR[]",
+    "sensitive": "VARCHAR[]",
+    "where": "VARCHAR",
+    "nulls": "VARCHAR",
+}
+CRITERIA = {"distinct": "VARCHAR", "separation": "VARCHAR", "rows_at_risk": "VARCHAR"}  # 0.9 arrives as it was typed
+STATEMENTS = {"max_statements": "BIGINT", "max_seconds": "DOUBLE"}
+SAMPLE = {"epsilon": "VARCHAR", "delta": "VARCHAR", "seed": "BIGINT", "verify": "BOOLEAN"}
+MEASURES = {
+    "rows": "BIGINT",
+    "classes": "BIGINT",
+    "smallest": "BIGINT",
+    "largest": "BIGINT",
+    "k": "BIGINT",
+    "classes_at_risk": "BIGINT",
+    "rows_at_risk": "BIGINT",
+    "unique_rows": "BIGINT",
+    "colliding_pairs": "HUGEINT",
+    "distinct_ratio": "DOUBLE",
+    "separation_ratio": "DOUBLE",
+    "share_at_risk": "DOUBLE",
+}
+TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
+
+
+@dataclass(frozen=True, slots=True)
+class TableFunction:
+    """A verb as a table function: FROM name('table', parameter := value, ...).
+
+    `ask` is the verb, `rows` makes rows of its result.
+    """
+
+    name: str
+    parameters: Columns
+    columns: Columns
+    ask: Callable[..., Any]
+    rows: Callable[[Any], Iterable[Row]]
+
+    def check(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> None:
+        """Raises what is wrong with the call, UsageError and UnknownName among it; asks nothing of the table."""
+        engine.rehearsed(lambda: self._asked(engine, table, options))
+
+    def run(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
+        """The rows of the answer. Raises QidsqlError; Interrupted where Ctrl-C ended the work."""
+        result = self._asked(engine, table, options)
+        if any("interrupted" in reason for reason in result.work.unfinished):
+            raise Interrupted("interrupted")
+        return list(self.rows(result))
+
+    def trace(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
+        """The steps instead of the answer: each statement with its seconds, and the outcome in the end."""
+        steps: list[Asked] = []
+        engine.watchers.append(steps.append)
+        result = self._asked(engine, table, options)
+        rows: list[Row] = [(place, step.seconds, step.purpose, step.sql) for place, step in enumerate(steps, start=1)]
+        outcome = getattr(result, "verdict", None) or result.outcome
+        return [*rows, (len(rows) + 1, result.work.seconds, f"{outcome}: {result.reason}", None)]
+
+    def _asked(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> Any:
+        return self.ask(engine, table, **options)
+
+
+def measures(profile: "ClassProfile | None") -> Row:
+    """The cells of MEASURES; with an entity, "rows" are entities."""
+    if profile is None:
+        return (None,) * len(MEASURES)
+    cells = profile.to_dict()
+    return tuple(cells["entities"] if name == "rows" and profile.entities else cells[name] for name in MEASURES)
+
+
+# audit
+
+AUDIT = {
+    "finding": "VARCHAR",
+    "criterion": "VARCHAR",
+    "columns": "VARCHAR[]",
+    "verdict": "VARCHAR",
+    "complete": "BOOLEAN",
+    **MEASURES,
+    "nulls": "BIGINT",
+    "type": "VARCHAR",
+    "role": "VARCHAR",
+    "note": "VARCHAR",
+}
+
+
+def _audit(engine: "Engine", table: str, **options: Any) -> "AuditResult":
+    from qidsql import api
+
+    return api.audit(engine, table, **options)
+
+
+def _audit_rows(result: "AuditResult") -> Iterable[Row]:
+    """The table first, with the verdict; then its columns, searches, what withholding columns would do, the notes."""
+
+    def row(
+        finding: str,
+        columns: Sequence[str] | None = None,
+        profile: "ClassProfile | None" = None,
+        note: str | None = None,
+        **cells: object,
+    ) -> Row:
+        given = dict(zip(MEASURES, measures(profile), strict=True)) | cells
+        given |= {"finding": finding, "columns": columns, "note": note}
+        return tuple(given.get(name) for name in AUDIT)
+
+    audited = [column.name for column in result.columns if column.audited]
+    whole = not result.work.unfinished and all(search.complete for search in result.searches)
+    yield row("table", audited, result.profile, result.reason, verdict=str(result.verdict), complete=whole)
+    for column in result.columns:
+        cells = {"nulls": column.nulls, "type": column.type, "role": str(column.role)}
+        yield row("column", [column.name], column.profile, column.reason or None, **cells)
+        if column.without is not None:
+            yield row("without column", [column.name], column.without)
+    for search in result.searches:
+        note = search.impossible or search.unfinished or None
+        yield row("search", None, None, note, criterion=search.criterion, complete=search.complete)
+        for found in search.column_sets:
+            yield row("column set", found.columns, found.profile, criterion=search.criterion)
+    for option in result.withheld:
+        verdict = "pass" if option.passes else "violation"
+        yield row("withheld", option.columns, option.profile, option.still or None, verdict=verdict)
+    if result.least_withheld:
+        note = f"at least {result.least_withheld.at_least} columns must be withheld"
+        yield row("least withheld", result.least_withheld.columns, None, note)
+    for finding, notes in (
+        ("assumption", result.assumptions),
+        ("note", result.work.notes),
+        ("unfinished", result.work.unfinished),
+    ):
+        yield from (row(finding, note=note) for note in notes)
+
+
+# keys
+
+KEYS = {
+    "columns": "VARCHAR[]",
+    "weight": "BIGINT",
+    "meets": "BOOLEAN",
+    **MEASURES,
+    "criterion": "VARCHAR",
+    "outcome": "VARCHAR",
+    "complete": "BOOLEAN",
+    "optimal": "BOOLEAN",
+    "reason": "VARCHAR",
+}
+
+
+def _keys(engine: "Engine", table: str, **options: Any) -> "KeysResult":
+    from qidsql import api
+
+    every, minimal = options.pop("all", False), options.pop("minimal", False)
+    if every and minimal:
+        raise UsageError("choose one of all and minimal")
+    wanted = "all" if every else "minimal" if minimal else None
+    return api.keys(engine, table, wanted=wanted, **options)
+
+
+def _keys_rows(result: "KeysResult") -> Iterable[Row]:
+    """A row per column set. No row at all says that there is proved to be none; else one without columns."""
+    end = (result.criterion, str(result.outcome), result.complete, result.optimal, result.reason)
+    for found in result.column_sets:
+        yield (found.columns, found.weight, found.meets, *measures(found.profile), *end)
+    if not result.column_sets and result.outcome != "finished":
+        yield (None, None, None, *measures(None), *end)
+
+
+# mask
+
+MASK = {
+    "published": "VARCHAR[]",
+    "withheld": "VARCHAR[]",
+    "weight": "BIGINT",
+    "bound": "BIGINT",
+    "optimal": "BOOLEAN",
+    "safe": "BOOLEAN",
+    **MEASURES,
+    "criterion": "VARCHAR",
+    "algorithm": "VARCHAR",
+    "outcome": "VARCHAR",
+    "script": "VARCHAR[]",
+    "reason": "VARCHAR",
+}
+
+
+def _mask(engine: "Engine", table: str, **options: Any) -> "MaskResult":
+    from qidsql import api
+
+    return api.mask(engine, table, **options)
+
+
+def _mask_rows(result: "MaskResult") -> Iterable[Row]:
+    plan = (result.published, result.withheld, result.weight, result.bound, result.optimal, result.safe)
+    words = (result.criterion, result.algorithm, str(result.outcome), result.script, result.reason)
+    yield (*plan, *measures(result.profile), *words)
+
+
+# uniques
+
+UNIQUES = {
+    "finding": "VARCHAR",
+    "columns": "VARCHAR[]",
+    "size": "BIGINT",
+    "combinations": "BIGINT",
+    "rows": "BIGINT",
+    "contribution": "DOUBLE",
+    "record": "BIGINT",
+    "key": "VARCHAR",
+    "score": "DOUBLE",
+    "outcome": "VARCHAR",
+    "complete": "BOOLEAN",
+    "reason": "VARCHAR",
+}
+
+
+def _uniques(engine: "Engine", table: str, **options: Any) -> "UniquesResult":
+    from qidsql import api
+
+    return api.uniques(engine, table, **options)
+
+
+def _uniques_rows(result: "UniquesResult") -> Iterable[Row]:
+    """The table first; then combinations by size, by column, the column sets with the most, and scored records."""
+
+    def row(finding: str, **cells: object) -> Row:
+        return tuple({"finding": finding, **cells}.get(name) for name in UNIQUES)
+
+    yield row(
+        "table",
+        columns=result.work.columns,
+        combinations=result.combinations,
+        rows=result.rows_at_risk,
+        outcome=str(result.outcome),
+        complete=result.complete,
+        reason=result.reason,
+    )
+    for size, combinations in result.by_size.items():
+        yield row("size", size=size, combinations=combinations, rows=result.by_smallest.get(size, 0))
+    for column in result.by_column:
+        share = float(column.contribution)
+        yield row("column", columns=[column.name], combinations=column.combinations, contribution=share)
+    for found in result.column_sets:
+        yield row("column set", columns=found.columns, size=len(found.columns), combinations=found.combinations)
+    for record in result.scores.top if result.scores else ():
+        cells = {"record": record.record, "key": record.key, "score": float(record.score), "size": record.smallest}
+        yield row("record", combinations=record.combinations, **cells)
+
+
+# suppress
+
+SUPPRESS = {
+    "finding": "VARCHAR",
+    "columns": "VARCHAR[]",
+    "cells": "BIGINT",
+    "rows": "BIGINT",
+    "values": "BIGINT",
+    "values_touched": "BIGINT",
+    "values_gone": "BIGINT",
+    "cost": "BIGINT",
+    "optimal": "BOOLEAN",
+    "outcome": "VARCHAR",
+    "script": "VARCHAR[]",
+    "reason": "VARCHAR",
+}
+
+
+def _suppress(engine: "Engine", table: str, **options: Any) -> "SuppressResult":
+    from qidsql import api
+
+    return api.suppress(engine, table, **options)
+
+
+def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
+    """The plan first; then the rows by how many cells they lose, and the columns."""
+
+    def row(finding: str, **cells: object) -> Row:
+        return tuple({"finding": finding, **cells}.get(name) for name in SUPPRESS)
+
+    yield row(
+        "table",
+        columns=result.work.columns,
+        cells=result.cells,
+        rows=result.records,
+        cost=result.cost,
+        optimal=result.optimal,
+        outcome=str(result.outcome),
+        script=result.script,
+        reason=result.reason,
+    )
+    for cells, rows in result.by_cells.items():
+        yield row("rows by cells", cells=cells, rows=rows)
+    for loss in result.losses:
+        values = {"values": loss.values, "values_touched": loss.values_touched, "values_gone": loss.values_gone}
+        yield row("column", columns=[loss.name], cells=loss.cells, **values)
+
+
+FUNCTIONS = (
+    TableFunction(
+        "qid_audit",
+        {
+            "k": "BIGINT",
+            **CRITERIA,
+            **WHICH,
+            "keep_identifiers": "BOOLEAN",
+            "entity": "VARCHAR",
+            "max_size": "BIGINT",
+            **STATEMENTS,
+        },
+        AUDIT,
+        _audit,
+        _audit_rows,
+    ),
+    TableFunction(
+        "qid_keys",
+        {
+            "all": "BOOLEAN",
+            "minimal": "BOOLEAN",
+            **CRITERIA,
+            "violates": "BIGINT",
+            "k": "BIGINT",
+            "algorithm": "VARCHAR",
+            "weights": "VARCHAR",
+            **SAMPLE,
+            **WHICH,
+            "entity": "VARCHAR",
+            "max_size": "BIGINT",
+            **STATEMENTS,
+        },
+        KEYS,
+        _keys,
+        _keys_rows,
+    ),
+    TableFunction(
+        "qid_mask",
+        {
+            **CRITERIA,
+            "violates": "BIGINT",
+            "k": "BIGINT",
+            "exact": "BOOLEAN",
+            "weights": "VARCHAR",
+            **SAMPLE,
+            "view": "VARCHAR",
+            "role": "VARCHAR",
+            **WHICH,
+            "entity": "VARCHAR",
+            **STATEMENTS,
+        },
+        MASK,
+        _mask,
+        _mask_rows,
+    ),
+    TableFunction(
+        "qid_uniques",
+        {
+            "k": "BIGINT",
+            "scores": "VARCHAR",
+            "sampling_fraction": "VARCHAR",
+            "key": "VARCHAR",
+            "limit": "BIGINT",
+            **WHICH,
+            "max_size": "BIGINT",
+            "max_seconds": "DOUBLE",
+        },
+        UNIQUES,
+        _uniques,
+        _uniques_rows,
+    ),
+    TableFunction(
+        "qid_suppress",
+        {
+            "k": "BIGINT",
+            "weights": "VARCHAR",
+            "method": "VARCHAR",
+            "sql": "VARCHAR",
+            **WHICH,
+            "keep_identifiers": "BOOLEAN",
+            "max_seconds": "DOUBLE",
+        },
+        SUPPRESS,
+        _suppress,
+        _suppress_rows,
+    ),
+)

@@ -1,0 +1,139 @@
+"""The DuckDB that qidsql is loaded into: its own tables, through connections that it makes for us.
+
+The extension hands in such connections; nothing here knows how they come about.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import duckdb
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from qidsql.engines.duckdb import DuckDBEngine
+from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
+from qidsql.schema import Table, TableName
+from qidsql.sql.relation import table_node
+
+LABEL = "this database"
+UNSEEN = (
+    "an audit runs on a connection of its own, which sees no temporary table and nothing uncommitted: "
+    "CREATE TABLE qidsql.copy AS FROM {table}; then audit 'qidsql.copy'"
+)
+FOREIGN = ("postgres",)  # kinds of attached databases whose rows are not to be dragged through DuckDB
+DRIVER_ERRORS = {  # duckdb_error_type: what the Python driver raises for it
+    1: duckdb.OutOfRangeException,
+    2: duckdb.ConversionException,
+    13: duckdb.CatalogException,
+    14: duckdb.ParserException,
+    24: duckdb.BinderException,
+    28: duckdb.IOException,
+    29: duckdb.InterruptException,
+    31: duckdb.InternalException,
+    32: duckdb.InvalidInputException,
+    33: duckdb.OutOfMemoryException,
+    34: duckdb.PermissionException,
+}
+
+
+class HostError(RuntimeError):
+    """A statement that the host could not answer: its kind of error, a `duckdb_error_type`, and its text."""
+
+    def __init__(self, kind: int, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+class HostConnection(Protocol):
+    """What the extension hands in: SQL in, rows out, by one thread at a time. `interrupt` comes from another."""
+
+    def execute(self, sql: str) -> Self: ...
+
+    def fetchall(self) -> list[tuple[Any, ...]]: ...
+
+    def cursor(self) -> Self: ...
+
+    def interrupt(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class HostEngine(DuckDBEngine):
+    """An audit inside somebody's DuckDB. `search_path` lists the caller's, as DuckDB writes it; None: not known."""
+
+    def __init__(self, connection: HostConnection, search_path: str | None) -> None:
+        super().__init__(connection, LABEL, Path(tempfile.mkdtemp(prefix="qidsql-")))  # type: ignore[arg-type]
+        self.snapshot = "each statement sees what is committed by then"
+        self._search_path = self._schemas(search_path)
+
+    def describe(self, table: str | None) -> Table:
+        try:
+            described = super().describe(self._qualified(table))
+        except UnknownName as error:
+            raise UsageError(f"{error}; {UNSEEN.format(table=table)}") from None
+        [(kind,)] = self._catalog("database_type", database=described.name.catalog)
+        if kind in FOREIGN:
+            raise SourceError(
+                f"{table} lies in {described.name.catalog}, an attached {kind} database: its rows would be dragged "
+                f"through DuckDB. Audit it there: qidsql audit postgresql://..., or postgres functions for psql"
+            )
+        return described
+
+    def translate(self, error: Exception, purpose: str) -> QidsqlError:
+        if not isinstance(error, HostError):
+            return super().translate(error, purpose)
+        kind = DRIVER_ERRORS.get(error.kind, duckdb.Error)
+        if kind is duckdb.OutOfMemoryException:
+            return StatementError(
+                f"DuckDB ran out of memory or temporary space ({purpose}); SET memory_limit = '8GB', or audit fewer "
+                f"columns"
+            )
+        if kind is duckdb.PermissionException:
+            return StatementError(
+                f"this database may not use files ({purpose}): enable_external_access is off, and the codes of the "
+                f"rows go through a private temporary file; use the command line: qidsql uniques, qidsql suppress"
+            )
+        return super().translate(kind(str(error)), purpose)
+
+    def _schemas(self, search_path: str | None) -> list[tuple[str, str]] | None:
+        """Catalog and schema of each entry of the caller's search path; what holds by default where it has none."""
+        if search_path is None:
+            return None
+        if not search_path.strip():
+            [(catalog,)] = self._catalog("default_database")
+            [(schema,)] = self._catalog("default_schema")
+            return [(str(catalog), str(schema))]
+        entries = [_parsed(entry) for entry in _entries(search_path)]
+        return [(entry.db or entry.name, entry.name if entry.db else "main") for entry in entries if entry]
+
+    def _qualified(self, typed: str | None) -> str | None:
+        """The name with its catalog and schema, where DuckDB itself would find it by the search path."""
+        node = None if typed is None else _parsed(typed)
+        if node is None or not self._search_path or node.catalog:
+            return typed
+        known = {_folded(name): name for name in self.table_names()}
+        for catalog, schema in self._search_path:
+            wanted = TableName(node.name, node.db or schema, catalog)
+            if found := known.get(_folded(wanted)):
+                return table_node(found).sql("duckdb")
+        return typed
+
+
+def _parsed(name: str) -> exp.Table | None:
+    try:
+        node = exp.to_table(name, dialect="duckdb")
+    except (SqlglotError, ValueError):
+        return None
+    return node if isinstance(node, exp.Table) and node.name else None
+
+
+def _entries(search_path: str) -> Sequence[str]:
+    """The entries of a search path, in which quoted names may hold commas."""
+    entries: exp.Expr = exp.maybe_parse(f"[{search_path}]", dialect="duckdb")
+    return [part.sql("duckdb") for part in entries.expressions]
+
+
+def _folded(name: TableName) -> tuple[str, ...]:
+    return name.catalog.lower(), name.schema.lower(), name.name.lower()

@@ -1,0 +1,121 @@
+-- qidsql's single-statement checks as macros, for any DuckDB shell from 1.4 on:
+--
+--   FROM qidsql.profile('patients', ['zip', 'birth_date', 'sex'], k := 5);      the measures of a column set
+--   FROM qidsql.violations('patients', ['zip', 'sex'], k := 5);                 its classes below k: shows values
+--   FROM qidsql.columns('patients', k := 5);                                    every column by itself
+--
+-- Each is one statement in the caller's own transaction, so it sees temporary tables and what is not committed yet.
+-- `columns` is a list of names, or a regular expression. A NULL counts as a value of its own. The macros live in a
+-- database in memory; nothing is written to any other.
+
+ATTACH IF NOT EXISTS ':memory:' AS qidsql (READ_WRITE);
+
+-- What ClassProfile.to_dict holds, in one row.
+CREATE OR REPLACE MACRO qidsql.main.profile("table", columns := '.*', k := 5) AS TABLE
+WITH classes AS (
+  SELECT
+    COUNT(*) AS class_size,
+    COLUMNS(columns),
+    -- What equality merges though a reader can tell it apart (1 month and 30 days, or a and A where a collation says
+    -- so) is compared by its text as well; for other types this is NULL, and costs nothing.
+    CASE
+      WHEN TYPEOF(COLUMNS(columns)) IN ('INTERVAL', 'VARIANT') OR CONTAINS(TYPEOF(COLUMNS(columns)), 'VARCHAR')
+      THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE "binary"
+    END
+  FROM QUERY_TABLE("table")
+  WHERE CASE WHEN k >= 2 THEN TRUE ELSE ERROR('qidsql: k must be at least 2: every table is 1-anonymous') END
+  GROUP BY ALL
+), sizes AS (
+  SELECT class_size, COUNT(*) AS class_count FROM classes GROUP BY class_size
+), counts AS (
+  SELECT
+    CAST(COALESCE(SUM(class_size * class_count), 0) AS BIGINT) AS row_count,
+    CAST(COALESCE(SUM(class_count), 0) AS BIGINT) AS class_count,
+    COALESCE(MIN(class_size), 0) AS smallest,
+    COALESCE(MAX(class_size), 0) AS largest,
+    CAST(COALESCE(SUM(class_count) FILTER (WHERE class_size < k), 0) AS BIGINT) AS classes_at_risk,
+    CAST(COALESCE(SUM(class_size * class_count) FILTER (WHERE class_size < k), 0) AS BIGINT) AS rows_at_risk,
+    CAST(COALESCE(SUM(class_count) FILTER (WHERE class_size = 1), 0) AS BIGINT) AS unique_rows,
+    COALESCE(SUM(CAST(class_size AS HUGEINT) * (class_size - 1) * class_count), 0) AS colliding_pairs
+  FROM sizes
+), ratios AS (
+  SELECT *, CAST(row_count AS HUGEINT) * (row_count - 1) AS pairs FROM counts
+)
+SELECT
+  row_count AS "rows",
+  class_count AS classes,
+  smallest,
+  largest,
+  CAST(k AS BIGINT) AS k,
+  classes_at_risk,
+  rows_at_risk,
+  unique_rows,
+  colliding_pairs,
+  CASE WHEN row_count > 0 THEN class_count / row_count END AS distinct_ratio,
+  CASE WHEN pairs > 0 THEN (pairs - colliding_pairs) / pairs WHEN row_count > 0 THEN 1 END AS separation_ratio,
+  CASE WHEN row_count > 0 THEN rows_at_risk / row_count ELSE 0 END AS share_at_risk
+FROM ratios;
+
+-- The classes below k, smallest first: class_size, and the values of the columns.
+CREATE OR REPLACE MACRO qidsql.main.violations("table", columns, k := 5) AS TABLE
+SELECT COLUMNS(LAMBDA name: name <> 'qidsql text' AND NOT STARTS_WITH(name, 'qidsql text_'))
+FROM (
+  SELECT
+    COUNT(*) AS class_size,
+    COLUMNS(columns),
+    CASE
+      WHEN TYPEOF(COLUMNS(columns)) IN ('INTERVAL', 'VARIANT') OR CONTAINS(TYPEOF(COLUMNS(columns)), 'VARCHAR')
+      THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE "binary"
+    END AS "qidsql text"
+  FROM QUERY_TABLE("table")
+  WHERE CASE WHEN k >= 2 THEN TRUE ELSE ERROR('qidsql: k must be at least 2: every table is 1-anonymous') END
+  GROUP BY ALL
+  HAVING COUNT(*) < k
+) AS classes
+ORDER BY class_size;
+
+-- Every column by itself, most values first: its name, the NULLs in it, and what profile says. Values are compared by
+-- their text, which for numbers, dates and texts is the same.
+CREATE OR REPLACE MACRO qidsql.main.columns("table", k := 5) AS TABLE
+WITH cells AS (
+  SELECT CAST(COLUMNS(*) AS VARCHAR) COLLATE "binary"
+  FROM QUERY_TABLE("table")
+  WHERE CASE WHEN k >= 2 THEN TRUE ELSE ERROR('qidsql: k must be at least 2: every table is 1-anonymous') END
+), classes AS (
+  SELECT name, value IS NULL AS missing, COUNT(*) AS class_size
+  FROM (FROM cells UNPIVOT INCLUDE NULLS (value FOR name IN (COLUMNS(*))))
+  GROUP BY name, value
+), counts AS (
+  SELECT
+    name,
+    CAST(COALESCE(SUM(class_size) FILTER (WHERE missing), 0) AS BIGINT) AS nulls,
+    CAST(SUM(class_size) AS BIGINT) AS row_count,
+    COUNT(*) AS class_count,
+    MIN(class_size) AS smallest,
+    MAX(class_size) AS largest,
+    COUNT(*) FILTER (WHERE class_size < k) AS classes_at_risk,
+    CAST(COALESCE(SUM(class_size) FILTER (WHERE class_size < k), 0) AS BIGINT) AS rows_at_risk,
+    COUNT(*) FILTER (WHERE class_size = 1) AS unique_rows,
+    SUM(CAST(class_size AS HUGEINT) * (class_size - 1)) AS colliding_pairs
+  FROM classes
+  GROUP BY name
+), ratios AS (
+  SELECT *, CAST(row_count AS HUGEINT) * (row_count - 1) AS pairs FROM counts
+)
+SELECT
+  name,
+  nulls,
+  row_count AS "rows",
+  class_count AS classes,
+  smallest,
+  largest,
+  CAST(k AS BIGINT) AS k,
+  classes_at_risk,
+  rows_at_risk,
+  unique_rows,
+  colliding_pairs,
+  class_count / row_count AS distinct_ratio,
+  CASE WHEN pairs > 0 THEN (pairs - colliding_pairs) / pairs ELSE 1 END AS separation_ratio,
+  rows_at_risk / row_count AS share_at_risk
+FROM ratios
+ORDER BY classes DESC, name;
