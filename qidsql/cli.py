@@ -24,9 +24,12 @@ from qidsql.commands import (
     mask,
     profile,
     report,
+    shell,
     suppress,
     uniques,
 )
+from qidsql.commands import duckdb as duckdb_commands
+from qidsql.commands import postgres as postgres_commands
 from qidsql.commands.running import ExitCode
 from qidsql.commands.streams import say
 from qidsql.errors import QidsqlError, Stopped
@@ -61,9 +64,13 @@ COMMANDS = (
     init,
     doctor,
     demo,
+    shell,
 )  # as the help lists them
 for command in COMMANDS:
     app.command(command.__name__.rpartition(".")[2], epilog=command.EXAMPLES)(command.run)
+
+app.add_typer(duckdb_commands.app, name="duckdb")
+app.add_typer(postgres_commands.app, name="postgres")
 
 
 def _version(wanted: bool) -> None:

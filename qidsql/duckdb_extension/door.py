@@ -85,13 +85,13 @@ class _House:
     def register(self, instance: int) -> None:
         """Registers the functions, and the macros, with a database."""
         from qidsql.duckdb_extension.connection import Connection
-        from qidsql.sql.scripts import script
+        from qidsql.sql.scripts import duckdb_macros
 
         connection = Connection(self.api, instance)
         try:
             for number, function in enumerate(FUNCTIONS):
                 self._register(connection, instance, number, function)
-            connection.execute(script("duckdb_macros"))
+            connection.execute(duckdb_macros())
         finally:
             connection.close()
 

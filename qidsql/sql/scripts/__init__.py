@@ -1,8 +1,36 @@
 """Whole scripts for shells, as they are handed out and run: definitions that no template can express."""
 
+from functools import cache
 from importlib.resources import files
 
+from sqlglot import exp
 
-def script(name: str) -> str:
-    """The script of that name, such as "duckdb_macros"."""
+from qidsql.sql.dialects import POSTGRES
+from qidsql.sql.templates import fill
+
+
+@cache
+def duckdb_macros() -> str:
+    """Macros for DuckDB's shells: profile, violations and columns, in a database `qidsql` in memory."""
+    return _text("duckdb_macros")
+
+
+@cache
+def postgres_functions() -> str:
+    """Functions for Postgres: profile, violations and columns, in a schema `qidsql`.
+
+    The catalog query and the class sizes in them are those of the templates. Table and columns are known only when
+    they run: they are put in as text there, quoted by Postgres' own `format`.
+    """
+    catalog = fill("postgres/columns", oids=[exp.column("relation", table="compared")])
+    holes = {"relation": exp.to_table("hole_1").as_("relation"), "columns": [exp.column("hole_2")]}
+    classes = fill("classes", set_number=0, **holes)
+    assert isinstance(classes, exp.Query)
+    sizes = POSTGRES.render(fill("class_sizes", classes=classes.subquery("classes")))
+    sizes = sizes.replace("hole_1", "%1$s").replace("hole_2", "%2$s")
+    text = _text("postgres_functions").replace("{postgres/columns}", POSTGRES.render(catalog))
+    return text.replace("{class_sizes}", sizes)
+
+
+def _text(name: str) -> str:
     return (files("qidsql.sql.scripts") / f"{name}.sql").read_text(encoding="utf-8")

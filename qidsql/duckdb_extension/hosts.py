@@ -1,0 +1,112 @@
+"""The DuckDBs on this machine that the extension can be loaded into: shells, and the module of this Python."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+
+from qidsql.duckdb_extension.build import NAME
+from qidsql.errors import SourceError
+from qidsql.sql.templates import fill
+
+SECONDS = 60  # that a DuckDB gets to say what it is
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A DuckDB: `shell` is its program, None for the module of this Python."""
+
+    shell: Path | None
+    version: str  # v1.5.6
+    platform: str  # linux_amd64
+
+    def __str__(self) -> str:
+        what = "Python module" if self.shell is None else f"shell {self.shell}"
+        return f"DuckDB {self.version.removeprefix('v')}, {what}"
+
+    @property
+    def extension(self) -> Path:
+        """Where LOAD qidsql looks."""
+        return extension_folder() / self.version / self.platform / NAME
+
+    def run(self, sql: str) -> str:
+        """What the statements print, without the signature of extensions being asked for. Raises SourceError."""
+        if self.shell is None:
+            command = [sys.executable, "-c", MODULE, sql]
+        else:
+            command = [str(self.shell), "-unsigned", "-csv", "-noheader", "-c", sql]
+        return _output(command)
+
+
+MODULE = """
+import sys, duckdb
+con = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+for row in con.execute(sys.argv[1]).fetchall():
+    print(*row, sep=",")
+"""
+
+
+def extension_folder() -> Path:
+    """Where DuckDB keeps the user's extensions."""
+    return Path.home() / ".duckdb" / "extensions"
+
+
+def find_hosts(shells: Iterable[Path] = ()) -> list[Host]:
+    """The module of this Python, and the shells: the named ones, else those found. Raises SourceError.
+
+    A named shell that does not answer is an error; one that was found is left out.
+    """
+    named = list(shells)
+    hosts = [_host(None)]
+    for shell in named or _found_shells():
+        try:
+            hosts.append(_host(shell))
+        except SourceError:
+            if named:
+                raise
+    return hosts
+
+
+def find_shell() -> Host:
+    """The DuckDB shell. Raises SourceError."""
+    for host in find_hosts():
+        if host.shell is not None:
+            return host
+    raise SourceError(
+        "no DuckDB shell was found: put duckdb on the PATH (https://duckdb.org/install), or pip install duckdb-cli"
+    )
+
+
+def _found_shells() -> Iterator[Path]:
+    beside = Path(sys.executable).parent / "duckdb"
+    latest = Path.home() / ".duckdb" / "cli" / "latest" / "duckdb"
+    seen = set()
+    for path in (beside, Path(which("duckdb") or beside), latest):
+        if os.access(path, os.X_OK) and path.resolve() not in seen:
+            seen.add(path.resolve())
+            yield path
+
+
+def _host(shell: Path | None) -> Host:
+    unknown = Host(shell, "", "")
+    fields = unknown.run(fill("duckdb/host").sql("duckdb", comments=False)).strip().split(",")
+    if len(fields) != 2:
+        raise SourceError(f"{shell or sys.executable} does not say which DuckDB it is")
+    return Host(shell, *fields)
+
+
+def _output(command: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=SECONDS, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SourceError(f"{command[0]} cannot be run ({type(error).__name__})") from None
+    if done.returncode or "Error:" in done.stderr:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        reason = next((line for line in lines if "Error" in line), lines[-1] if lines else f"exit {done.returncode}")
+        raise SourceError(f"{command[0]}: {reason}")
+    return done.stdout

@@ -1,0 +1,73 @@
+"""A repository of signed extensions, as DuckDB takes from 2.0 on: no -unsigned is needed then."""
+
+import hashlib
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import which
+
+from qidsql.duckdb_extension.build import NAME, SIGNATURE
+from qidsql.duckdb_extension.hosts import Host
+from qidsql.duckdb_extension.install import place
+from qidsql.duckdb_extension.settings import SUFFIX, Settings, user_settings
+from qidsql.errors import SourceError
+
+PART = 1 << 20  # bytes that are hashed at once
+
+
+def sign_repository(folder: Path, key: Path, hosts: Sequence[Host]) -> list[Path]:
+    """Writes a signed extension for each host from DuckDB 2.0 on into a repository folder. The files.
+
+    `key` is an RSA key of 2048 bits in PEM. Raises SourceError.
+    """
+    wanted = [host for host in hosts if int(host.version.removeprefix("v").split(".")[0]) >= 2]
+    if not wanted:
+        raise SourceError("signed repositories are for DuckDB 2.0 and later, and none was found here")
+    settings = Settings.of_this_python()
+    paths = []
+    for version, platform in dict.fromkeys((host.version, host.platform) for host in wanted):
+        path = folder / version / platform / NAME
+        place(path, platform, settings)
+        path.with_name(path.name + SUFFIX).unlink()  # it is copied without; the user's own settings count then
+        content = path.read_bytes()[:-SIGNATURE]
+        path.write_bytes(content + signature(content, key))
+        paths.append(path)
+    settings.write(user_settings())
+    return paths
+
+
+def signature(content: bytes, key: Path) -> bytes:
+    """DuckDB's signature of a file without its last 256 bytes: PKCS #1 v1.5 over the SHA-256 of the SHA-256s of its
+    parts. Raises SourceError.
+    """
+    hashes = b"".join(hashlib.sha256(content[at : at + PART]).digest() for at in range(0, len(content), PART))
+    signed = _openssl(["dgst", "-sha256", "-sign", str(key)], hashes)
+    if len(signed) != SIGNATURE:
+        raise SourceError(f"{key} must be an RSA key of {8 * SIGNATURE} bits: openssl genrsa -out key.pem 2048")
+    return signed
+
+
+def public_key(key: Path) -> str:
+    """The public part, in PEM. Raises SourceError."""
+    return _openssl(["rsa", "-in", str(key), "-pubout"], b"").decode().strip()
+
+
+def usage(folder: Path, key: Path) -> str:
+    """What to type in a DuckDB 2.0, once; later a LOAD is enough."""
+    where = str(folder.resolve()).replace("'", "''")
+    return (
+        f"SET allow_extension_repositories = 'allowed';\n"
+        f"CREATE EXTENSION REPOSITORY qidsql WITH PREFIX '{where}' USING PUBLIC KEY '{public_key(key)}';\n"
+        f"INSTALL qidsql FROM qidsql;\n"
+        f"LOAD qidsql FROM qidsql;\n"
+    )
+
+
+def _openssl(arguments: list[str], given: bytes) -> bytes:
+    openssl = which("openssl")
+    if openssl is None:
+        raise SourceError("signing takes the program openssl, which is not on the PATH")
+    done = subprocess.run([openssl, *arguments], input=given, capture_output=True, check=False)
+    if done.returncode:
+        raise SourceError(f"openssl could not use the key {arguments[-1] if 'dgst' in arguments else arguments[2]}")
+    return done.stdout

@@ -1,0 +1,168 @@
+-- qidsql's single-statement checks as functions, for psql and any other client of Postgres:
+--
+--   SELECT * FROM qidsql.profile('patients', '{zip,birth_date,sex}', k => 5);   the measures of a column set
+--   SELECT * FROM qidsql.violations('patients', '{zip,sex}', k => 5);           its classes below k: shows values
+--   SELECT * FROM qidsql.columns('patients', k => 5);                           every column by itself
+--
+-- They run with the caller's rights, see the caller's own transaction, and read only. Row-level security that would
+-- hide rows is an error. A NULL counts as a value of its own. To be rid of them: DROP SCHEMA qidsql CASCADE.
+
+CREATE SCHEMA IF NOT EXISTS qidsql;
+
+-- The columns as their classes are to be made of: as they are; by their text where equality merges what a reader can
+-- tell apart, or where the type has none; by bytes where a collation merges texts. All columns where none is named.
+CREATE OR REPLACE FUNCTION qidsql.compared(relation regclass, columns text[]) RETURNS text[]
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
+DECLARE
+  described record;
+  node text;
+  nodes text[] := '{}';
+  missing text[];
+BEGIN
+  SELECT array_agg(name) INTO missing FROM unnest(columns) AS name WHERE name IS NULL OR NOT EXISTS (
+    SELECT FROM pg_attribute
+    WHERE attrelid = relation AND attname = name AND attnum > 0 AND NOT attisdropped
+  );
+  IF missing IS NOT NULL THEN
+    RAISE EXCEPTION 'qidsql: no column % in %', array_to_string(missing, ', ', 'NULL'), relation;
+  END IF;
+  FOR described IN
+    SELECT * FROM (
+{postgres/columns}
+    ) AS catalog
+  LOOP
+    CONTINUE WHEN NOT described.column_name = ANY (COALESCE(columns, ARRAY[described.column_name]));
+    node := format('relation.%I', described.column_name);
+    IF described.comparison = 'bytes' THEN
+      node := format('CAST(%s AS text) COLLATE "C"', node);
+    ELSIF described.comparison = 'text' THEN
+      node := format('CAST(%s AS text)', node);
+    ELSE
+      BEGIN  -- asks the planner alone whether the type can be grouped
+        EXECUTE format('SELECT FROM %s AS relation WHERE FALSE GROUP BY %s', relation, node);
+      EXCEPTION WHEN undefined_function THEN
+        node := format('CAST(%s AS text)', node);
+      END;
+    END IF;
+    nodes := nodes || node;
+  END LOOP;
+  IF nodes = '{}' THEN
+    RAISE EXCEPTION 'qidsql: % has no column to look at', relation;
+  END IF;
+  RETURN nodes;
+END $$;
+
+-- How many classes of each size there are. One scan.
+CREATE OR REPLACE FUNCTION qidsql.class_sizes(relation regclass, compared text[])
+RETURNS TABLE (class_size bigint, class_count bigint)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
+BEGIN
+  RETURN QUERY EXECUTE format('SELECT class_size, class_count FROM (' ||
+$sizes${class_sizes}$sizes$
+  || ') AS sizes', relation, array_to_string(compared, ', '));
+END $$;
+
+CREATE OR REPLACE FUNCTION qidsql.measures(relation regclass, compared text[], k integer)
+RETURNS TABLE (
+  "rows" bigint, classes bigint, smallest bigint, largest bigint, k_asked bigint, classes_at_risk bigint,
+  rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
+  separation_ratio double precision, share_at_risk double precision
+)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
+BEGIN
+  IF k IS NULL OR k < 2 THEN
+    RAISE EXCEPTION 'qidsql: k must be at least 2: every table is 1-anonymous';
+  END IF;
+  RETURN QUERY
+  WITH counts AS (
+    SELECT
+      CAST(COALESCE(SUM(sizes.class_size * sizes.class_count), 0) AS bigint) AS row_count,
+      CAST(COALESCE(SUM(sizes.class_count), 0) AS bigint) AS class_count,
+      COALESCE(MIN(sizes.class_size), 0) AS smallest,
+      COALESCE(MAX(sizes.class_size), 0) AS largest,
+      CAST(COALESCE(SUM(sizes.class_count) FILTER (WHERE sizes.class_size < k), 0) AS bigint) AS classes_below,
+      CAST(COALESCE(SUM(sizes.class_size * sizes.class_count) FILTER (WHERE sizes.class_size < k), 0) AS bigint)
+        AS rows_below,
+      CAST(COALESCE(SUM(sizes.class_count) FILTER (WHERE sizes.class_size = 1), 0) AS bigint) AS alone,
+      COALESCE(SUM(CAST(sizes.class_size AS numeric) * (sizes.class_size - 1) * sizes.class_count), 0) AS colliding
+    FROM qidsql.class_sizes(relation, compared) AS sizes
+  ), ratios AS (
+    SELECT *, CAST(row_count AS numeric) * (row_count - 1) AS pairs FROM counts
+  )
+  SELECT
+    ratios.row_count,
+    ratios.class_count,
+    ratios.smallest,
+    ratios.largest,
+    CAST(k AS bigint),
+    ratios.classes_below,
+    ratios.rows_below,
+    ratios.alone,
+    ratios.colliding,
+    CASE WHEN row_count > 0 THEN CAST(ratios.class_count AS double precision) / row_count END,
+    CASE WHEN pairs > 0 THEN CAST(pairs - colliding AS double precision) / CAST(pairs AS double precision)
+         WHEN row_count > 0 THEN 1 END,
+    CASE WHEN row_count > 0 THEN CAST(ratios.rows_below AS double precision) / row_count ELSE 0 END
+  FROM ratios;
+END $$;
+
+-- The measures of one column set; of all columns where none is named.
+CREATE OR REPLACE FUNCTION qidsql.profile(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
+RETURNS TABLE (
+  "rows" bigint, classes bigint, smallest bigint, largest bigint, k_asked bigint, classes_at_risk bigint,
+  rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
+  separation_ratio double precision, share_at_risk double precision
+)
+LANGUAGE sql STABLE AS $$
+  SELECT * FROM qidsql.measures(relation, qidsql.compared(relation, columns), k)
+$$;
+
+-- The classes below k, smallest first, each with the values of its columns.
+CREATE OR REPLACE FUNCTION qidsql.violations(relation regclass, columns text[], k integer DEFAULT 5)
+RETURNS TABLE (class_size bigint, "values" jsonb)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
+DECLARE
+  compared text[] := qidsql.compared(relation, columns);
+BEGIN
+  IF k IS NULL OR k < 2 THEN
+    RAISE EXCEPTION 'qidsql: k must be at least 2: every table is 1-anonymous';
+  END IF;
+  RETURN QUERY EXECUTE format(
+    'SELECT COUNT(*), jsonb_build_object(%s) FROM %s AS relation GROUP BY %s HAVING COUNT(*) < %s ORDER BY 1',
+    (
+      SELECT string_agg(format('%L, %s', attribute.attname, node), ', ')
+      FROM unnest(compared) WITH ORDINALITY AS nodes (node, place)
+      JOIN (
+        SELECT attname, row_number() OVER (ORDER BY attnum) AS place
+        FROM pg_attribute
+        WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
+          AND attname = ANY (COALESCE(columns, ARRAY[attname]))
+      ) AS attribute USING (place)
+    ),
+    relation,
+    array_to_string(compared, ', '),
+    k
+  );
+END $$;
+
+-- Every column by itself: its name, the NULLs in it, and what profile says. Two scans per column.
+CREATE OR REPLACE FUNCTION qidsql.columns(relation regclass, k integer DEFAULT 5)
+RETURNS TABLE (
+  name text, nulls bigint, "rows" bigint, classes bigint, smallest bigint, largest bigint, k_asked bigint,
+  classes_at_risk bigint, rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric,
+  distinct_ratio double precision, separation_ratio double precision, share_at_risk double precision
+)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
+DECLARE
+  attribute text;
+  missing bigint;
+BEGIN
+  FOR attribute IN
+    SELECT attname FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped ORDER BY attnum
+  LOOP
+    EXECUTE format('SELECT COUNT(*) - COUNT(%I) FROM %s', attribute, relation) INTO missing;
+    RETURN QUERY
+    SELECT attribute, missing, measured.*
+    FROM qidsql.measures(relation, qidsql.compared(relation, ARRAY[attribute]), k) AS measured;
+  END LOOP;
+END $$;

@@ -1,0 +1,6 @@
+-- Which DuckDB this is, as its extensions have to be made for.
+-- Result: one row: library_version (v1.5.6), platform (linux_amd64)
+SELECT
+  library_version,
+  platform
+FROM pragma_version(), pragma_platform()
