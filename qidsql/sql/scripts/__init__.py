@@ -23,8 +23,8 @@ def postgres_functions() -> str:
     they run: they are put in as text there, quoted by Postgres' own `format`.
     """
     catalog = fill("postgres/columns", oids=[exp.column("relation", table="compared")])
-    holes = {"relation": exp.to_table("hole_1").as_("relation"), "columns": [exp.column("hole_2")]}
-    classes = fill("classes", set_number=0, **holes)
+    table = exp.alias_(exp.to_table("hole_1"), "relation", table=True)
+    classes = fill("classes", set_number=0, relation=table, columns=[exp.column("hole_2")])
     assert isinstance(classes, exp.Query)
     sizes = POSTGRES.render(fill("class_sizes", classes=classes.subquery("classes")))
     sizes = sizes.replace("hole_1", "%1$s").replace("hole_2", "%2$s")
