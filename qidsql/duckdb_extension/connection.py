@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from qidsql.duckdb_extension.capi import Api, Result
 from qidsql.duckdb_extension.values import rows_of
-from qidsql.engines.duckdb_host import HostError
+from qidsql.engines.host_connection import HostError
 
 QUIET = "SET enable_progress_bar = false"  # a shell's own setting, which would draw over its prompt
 
@@ -14,38 +14,44 @@ QUIET = "SET enable_progress_bar = false"  # a shell's own setting, which would 
 class Connection:
     """One connection to an instance, for one thread at a time; `interrupt` may come from another.
 
-    Raises HostError.
+    It is made when the first statement is put to it. Raises HostError.
     """
 
     def __init__(self, api: Api, instance: int) -> None:
         self._api, self._instance = api, instance
         self._handle = c_void_p()
         self._rows: list[tuple[Any, ...]] = []
-        if api.connect(instance, ctypes.byref(self._handle)):
-            raise HostError(0, "no connection")
-        self.execute(QUIET)
 
     def execute(self, sql: str) -> Self:
+        self._rows = self._answer(self.handle, sql)
+        return self
+
+    @property
+    def handle(self) -> c_void_p:
+        """For functions of the C API."""
+        if not self._handle:
+            made = c_void_p()
+            if self._api.connect(self._instance, ctypes.byref(made)):
+                raise HostError(0, "no connection")
+            self._answer(made, QUIET)
+            self._handle = made
+        return self._handle
+
+    def _answer(self, handle: c_void_p, sql: str) -> list[tuple[Any, ...]]:
         result = Result()
         try:
-            if self._api.query(self._handle, sql.encode(), ctypes.byref(result)):
+            if self._api.query(handle, sql.encode(), ctypes.byref(result)):
                 kind = self._api.result_error_type(ctypes.byref(result))
                 text = self._api.result_error(ctypes.byref(result)) or b"unknown error"
                 raise HostError(kind, text.decode("utf-8", "replace"))
-            self._rows = list(rows_of(self._api, result))
+            return list(rows_of(self._api, result))
         finally:
             self._api.destroy_result(ctypes.byref(result))
-        return self
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """The rows of the last statement."""
         rows, self._rows = self._rows, []
         return rows
-
-    @property
-    def handle(self) -> c_void_p:
-        """For functions of the C API."""
-        return self._handle
 
     def cursor(self) -> "Connection":
         return Connection(self._api, self._instance)

@@ -17,6 +17,7 @@ from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
+    from qidsql.engines.duckdb_host import Seen
 
 ON_CALL = CFUNCTYPE(None, c_void_p)
 ON_SCAN = CFUNCTYPE(None, c_void_p, c_void_p)
@@ -52,6 +53,7 @@ class Call:
     options: dict[str, Any]
     trace: bool
     search_path: str | None
+    seen: "Seen"
 
     @property
     def columns(self) -> Columns:
@@ -131,7 +133,7 @@ class _House:
         if table is None:
             raise ValueError("the table's name must not be NULL")
         trace = bool(options.pop("trace", False))
-        call = Call(function, instance, table, options, trace, self._search_path(info))
+        call = Call(function, instance, table, options, trace, self._search_path(info), _seen())
         with self._engine(call) as engine:
             function.check(engine, table, options)
         for name, kind in call.columns.items():
@@ -159,7 +161,7 @@ class _House:
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.engines.duckdb_host import HostEngine
 
-        with HostEngine(Connection(self.api, call.instance), call.search_path) as engine:
+        with HostEngine(Connection(self.api, call.instance), call.search_path, call.seen) as engine:
             yield engine
 
     def _search_path(self, info: int) -> str | None:
@@ -206,6 +208,12 @@ def _message(error: BaseException) -> str:
         return f"qidsql: internal error ({type(error).__name__}); please report it"
     text = " ".join(str(error).split())
     return "qidsql: " + re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
+
+
+def _seen() -> "Seen":
+    from qidsql.engines.duckdb_host import Seen
+
+    return Seen()
 
 
 _house: _House | None = None

@@ -6,6 +6,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -224,16 +225,27 @@ class DuckDBEngine(Engine):
 
     def _catalog(self, template: str, purpose: str = "catalog", **holes: Filling) -> list[Row]:
         """Rows of a catalog query."""
+        text = (
+            _catalog_text(template) if not holes else fill(f"duckdb/{template}", **holes).sql("duckdb", comments=False)
+        )
         try:
-            return self._connection.execute(
-                fill(f"duckdb/{template}", **holes).sql("duckdb", comments=False)
-            ).fetchall()
+            return self._connection.execute(text).fetchall()
         except (duckdb.Error, RuntimeError) as error:
             raise self.translate(error, purpose) from None
 
 
 def _comment(text: object) -> tuple[tuple[str, str], ...]:
     return (("comment", str(text)),) if text else ()
+
+
+@cache
+def _catalog_text(template: str) -> str:
+    """The text of a catalog query without holes."""
+    return _text(fill(f"duckdb/{template}"))
+
+
+def _text(tree: exp.Expr) -> str:
+    return tree.sql("duckdb", comments=False)
 
 
 def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:

@@ -5,17 +5,20 @@ The extension hands in such connections; nothing here knows how they come about.
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self
 
 import duckdb
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from qidsql.engines.duckdb import DuckDBEngine
+from qidsql.engines.host_connection import HostConnection, HostError
 from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
 from qidsql.schema import Table, TableName
 from qidsql.sql.relation import table_node
+from qidsql.sql.statements import Row
+from qidsql.sql.templates import Filling
 
 LABEL = "this database"
 UNSEEN = (
@@ -38,37 +41,29 @@ DRIVER_ERRORS = {  # duckdb_error_type: what the Python driver raises for it
 }
 
 
-class HostError(RuntimeError):
-    """A statement that the host could not answer: its kind of error, a `duckdb_error_type`, and its text."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the catalog has said: a call is bound and run by two engines, and the second need not ask again."""
 
-    def __init__(self, kind: int, text: str) -> None:
-        super().__init__(text)
-        self.kind = kind
-
-
-class HostConnection(Protocol):
-    """What the extension hands in: SQL in, rows out, by one thread at a time. `interrupt` comes from another."""
-
-    def execute(self, sql: str) -> Self: ...
-
-    def fetchall(self) -> list[tuple[Any, ...]]: ...
-
-    def cursor(self) -> Self: ...
-
-    def interrupt(self) -> None: ...
-
-    def close(self) -> None: ...
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    tables: dict[str | None, Table] = field(default_factory=dict)
 
 
 class HostEngine(DuckDBEngine):
     """An audit inside somebody's DuckDB. `search_path` lists the caller's, as DuckDB writes it; None: not known."""
 
-    def __init__(self, connection: HostConnection, search_path: str | None) -> None:
+    def __init__(self, connection: HostConnection, search_path: str | None, seen: Seen) -> None:
+        self._seen = seen
         super().__init__(connection, LABEL, Path(tempfile.mkdtemp(prefix="qidsql-")))  # type: ignore[arg-type]
         self.snapshot = "each statement sees what is committed by then"
         self._search_path = self._schemas(search_path)
 
     def describe(self, table: str | None) -> Table:
+        if table not in self._seen.tables:
+            self._seen.tables[table] = self._described(table)
+        return self._seen.tables[table]
+
+    def _described(self, table: str | None) -> Table:
         try:
             described = super().describe(self._qualified(table))
         except UnknownName as error:
@@ -96,6 +91,13 @@ class HostEngine(DuckDBEngine):
                 f"rows go through a private temporary file; use the command line: qidsql uniques, qidsql suppress"
             )
         return super().translate(kind(str(error)), purpose)
+
+    def _catalog(self, template: str, purpose: str = "catalog", **holes: Filling) -> list[Row]:
+        if holes:
+            return super()._catalog(template, purpose, **holes)
+        if template not in self._seen.rows:
+            self._seen.rows[template] = super()._catalog(template, purpose)
+        return self._seen.rows[template]
 
     def _schemas(self, search_path: str | None) -> list[tuple[str, str]] | None:
         """Catalog and schema of each entry of the caller's search path; what holds by default where it has none."""

@@ -3,11 +3,6 @@
 from functools import cache
 from importlib.resources import files
 
-from sqlglot import exp
-
-from qidsql.sql.dialects import POSTGRES
-from qidsql.sql.templates import fill
-
 
 @cache
 def duckdb_macros() -> str:
@@ -22,6 +17,11 @@ def postgres_functions() -> str:
     The catalog query and the class sizes in them are those of the templates. Table and columns are known only when
     they run: they are put in as text there, quoted by Postgres' own `format`.
     """
+    from sqlglot import exp  # not at start-up: a shell that loads the macros must not wait for it
+
+    from qidsql.sql.dialects import POSTGRES
+    from qidsql.sql.templates import fill
+
     catalog = fill("postgres/columns", oids=[exp.column("relation", table="compared")])
     table = exp.alias_(exp.to_table("hole_1"), "relation", table=True)
     classes = fill("classes", set_number=0, relation=table, columns=[exp.column("hole_2")])
