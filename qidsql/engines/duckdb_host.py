@@ -111,16 +111,18 @@ class HostEngine(DuckDBEngine):
         return [(entry.db or entry.name, entry.name if entry.db else "main") for entry in entries if entry]
 
     def _qualified(self, typed: str | None) -> str | None:
-        """The name with its catalog and schema, where DuckDB itself would find it by the search path."""
+        """The name with its catalog and schema, where DuckDB itself would find it: by the search path, and a.b also as
+        table b of the database a.
+        """
         node = None if typed is None else _parsed(typed)
-        if node is None or not self._search_path or node.catalog:
+        if node is None or node.catalog:
             return typed
         known = {_folded(name): name for name in self.table_names()}
-        for catalog, schema in self._search_path:
-            wanted = TableName(node.name, node.db or schema, catalog)
-            if found := known.get(_folded(wanted)):
-                return table_node(found).sql("duckdb")
-        return typed
+        wanted = [TableName(node.name, node.db or schema, catalog) for catalog, schema in self._search_path or ()]
+        if node.db:
+            wanted.append(TableName(node.name, "main", node.db))
+        found = next((known[_folded(name)] for name in wanted if _folded(name) in known), None)
+        return typed if found is None else table_node(found).sql("duckdb")
 
 
 def _parsed(name: str) -> exp.Table | None:

@@ -68,9 +68,9 @@ FROM (
       THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE "binary"
     END AS "qidsql text"
   FROM QUERY_TABLE("table")
-  WHERE CASE WHEN k >= 2 THEN TRUE ELSE ERROR('qidsql: k must be at least 2: every table is 1-anonymous') END
   GROUP BY ALL
-  HAVING COUNT(*) < k
+  HAVING
+    COUNT(*) < CASE WHEN k >= 2 THEN k ELSE ERROR('qidsql: k must be at least 2: every table is 1-anonymous') END
 ) AS classes
 ORDER BY class_size;
 
