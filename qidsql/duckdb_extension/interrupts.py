@@ -36,10 +36,12 @@ def raising_interrupts(watch: Callable[[int], None], interrupts: Callable[[], in
 
     watch(1)
     before = interrupts()
-    threading.Thread(target=look, name="qidsql-interrupts", daemon=True).start()
+    looking = threading.Thread(target=look, name="qidsql-interrupts", daemon=True)
+    looking.start()
     try:
         yield
     finally:
         with pending:
             over.set()
+        looking.join()  # a thread that Python's end would cut off leaves things behind
         watch(0)
