@@ -41,17 +41,24 @@ def test_the_graph_in_readme_is_that_of_its_command(tmp_path: Path) -> None:
     assert without_work(block) == without_work(qidsql(*arguments.split(), cwd=tmp_path).out)
 
 
-COMMANDS = re.findall(r"^  (\w+) ", qidsql("--help").out.split("Commands:")[1].split("\n\n")[0], flags=re.MULTILINE)
+def commands(*group: str) -> list[tuple[str, ...]]:
+    """The commands of the program or of a group, and below each group its own."""
+    _, _, listed = qidsql(*group, "--help").out.partition("Commands:")
+    names = re.findall(r"^  (\w+) ", listed.split("\n\n")[0], flags=re.MULTILINE)
+    return [command for name in names for command in ((*group, name), *commands(*group, name))]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_an_example_and_a_place_in_readme(command: str) -> None:
-    text = qidsql(command, "--help").out
+COMMANDS = commands()
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help_an_example_and_a_place_in_readme(command: tuple[str, ...]) -> None:
+    text = qidsql(*command, "--help").out
     assert re.search(r"Examples?:\s", text)
-    assert f"qidsql {command}" in README
+    assert f"qidsql {' '.join(command)}" in README
 
 
 def test_every_option_in_readme_exists() -> None:
-    known = {option for command in COMMANDS for option in re.findall(r"--[a-z-]+", qidsql(command, "--help").out)}
+    known = {option for command in COMMANDS for option in re.findall(r"--[a-z-]+", qidsql(*command, "--help").out)}
     named = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", README.split("## Development")[0]))
     assert named - known <= {"--version"}
