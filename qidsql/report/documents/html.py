@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from qidsql.figures import percent, plural, some
+from qidsql.figures import plural, some
+from qidsql.measures import decimal
 from qidsql.report.documents import charts, figures
 from qidsql.report.documents.contents import (
     criterion_of,
@@ -49,7 +50,7 @@ def render(document: Mapping[str, Any]) -> str:
         percentage=figures.percentage,
     )
     environment.globals.update(
-        share=figures.share, plural=plural, some=some, charts=charts, whole_of=whole_of, glossary=GLOSSARY
+        share=_share, plural=plural, some=some, charts=charts, whole_of=whole_of, glossary=GLOSSARY
     )
     page = environment.get_template("report.html.j2").render(
         document=document,
@@ -102,7 +103,7 @@ def _requirements(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
             "what": "Smallest class (k)",
             "asked": f"at least {figures.number(policy['k'])}",
             "measured": figures.number(profile and profile["smallest"]),
-            "met": _met(profile and profile["smallest"], policy["k"]),
+            "met": _none(profile and profile["rows_at_risk"]),
         }
     ]
     if policy["rows_at_risk"] is not None:
@@ -111,7 +112,7 @@ def _requirements(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
         rows.append(
             {
                 "what": f"{unit_of(audit).capitalize()} in classes below k",
-                "asked": f"less than {percent(Fraction(policy['rows_at_risk']))}",
+                "asked": f"less than {decimal(100 * Fraction(policy['rows_at_risk']))} %",
                 "measured": figures.share(part, whole),
                 "met": _below(known, policy["rows_at_risk"], audit, "rows-at-risk"),
             }
@@ -138,11 +139,16 @@ def _requirements(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _met(value: Any, least: int) -> bool | None:
+def _none(value: Any) -> bool | None:
+    """Whether a number is 0, as far as is known."""
     ends = figures.bounds(value)
-    if ends is None:
+    if ends is None or ends[0] == 0 < ends[1]:
         return None
-    return ends[0] >= least if ends[0] >= least or ends[1] < least else None
+    return ends[1] == 0
+
+
+def _share(part: Any, whole: Any) -> str:
+    return figures.share(part, whole).replace(" %", "\u00a0%")
 
 
 def _exact(profile: Mapping[str, Any] | None, name: str) -> Fraction | None:
