@@ -16,14 +16,17 @@ from qidsql.commands import (
     anonymize,
     audit,
     demo,
+    diff,
     doctor,
     graph,
+    history,
     impact,
     init,
     keys,
     mask,
     profile,
     report,
+    run,
     shell,
     suppress,
     uniques,
@@ -62,6 +65,9 @@ COMMANDS = (
     graph,
     report,
     init,
+    run,
+    history,
+    diff,
     doctor,
     demo,
     shell,
@@ -105,7 +111,8 @@ def main() -> None:
         say(str(stop))
         code = ExitCode.INCONCLUSIVE
     except QidsqlError as error:
-        say(str(error))
+        for problem in getattr(error, "problems", [str(error)]):
+            say(problem)
         code = ExitCode.ERROR
     except typer.Exit as exit:
         code = exit.exit_code

@@ -6,6 +6,7 @@
     ├── SourceError            the source cannot be opened
     ├── AccessError            a right is missing, or row-level security hides rows
     ├── StatementError         the engine could not answer a statement
+    ├── StoreError             the history cannot be opened, read or written
     └── Stopped                the work ended early; what is known so far still stands
         ├── BudgetSpent        statements, seconds or size of the budget are used up
         ├── ConnectionLost     the server went away or cancelled the work
@@ -64,6 +65,10 @@ class AccessError(QidsqlError):
 
 class StatementError(QidsqlError):
     """The engine could not answer a statement."""
+
+
+class StoreError(QidsqlError):
+    """The history cannot be opened, read or written."""
 
 
 class Stopped(QidsqlError):

@@ -216,3 +216,19 @@ ReplaceOption = Annotated[bool, typer.Option("--replace", help="the copy may tak
 SuppressIdentifiersOption = Annotated[
     bool, typer.Option("--keep-identifiers", help="suppress in recognised direct identifiers too")
 ]
+HistoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--history",
+        metavar="URL",
+        envvar="QIDSQL_HISTORY",
+        show_envvar=False,
+        help="a DuckDB file, or env:NAME of a Postgres URL; default: as the policy file says, else "
+        "qidsql-history.duckdb beside it",
+        show_default=False,
+    ),
+]
+PolicyFileOption = Annotated[
+    Path,
+    typer.Option("--config", metavar="FILE", help="the policy file that says where the history is"),
+]

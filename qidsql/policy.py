@@ -87,8 +87,7 @@ class Policy:
 
     def to_dict(self) -> dict[str, object]:
         """The options by their names; ratios as people type them."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: decimal(value) if isinstance(value, Fraction) else value for name, value in values.items()}
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -101,6 +100,12 @@ class Policy:
         if self.separation is not None:
             criteria.append(Separation(self.separation))
         return tuple(criteria)
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, Fraction):
+        return decimal(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def ratio(text: str | float | Fraction | None, name: str) -> Fraction | None:

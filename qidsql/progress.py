@@ -15,17 +15,23 @@ PLAIN_EVERY = 30.0  # seconds between two lines where no line can be redrawn
 @contextmanager
 def progress(engine: Engine, stream: TextIO, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Shows stage, statements and seconds while the block runs; yields the function that tells the stage."""
+    with several(stream, quiet) as (tell, watch):
+        watch(engine)
+        yield tell
+
+
+@contextmanager
+def several(stream: TextIO, quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[Engine], None]]]:
+    """The same for work on several engines; yields the function that tells the stage, and one to hand each engine."""
     if quiet:
-        yield lambda stage: None
+        yield lambda stage: None, lambda engine: None
         return
     news = _News()
-    engine.watchers.append(news.asked)
     ticker = threading.Thread(target=_live if stream.isatty() else _plain, args=(news, stream), daemon=True)
     ticker.start()
     try:
-        yield news.tell
+        yield news.tell, lambda engine: engine.watchers.append(news.asked)
     finally:
-        engine.watchers.remove(news.asked)
         news.over.set()
         ticker.join()
 

@@ -1,14 +1,22 @@
 """The real command line as a process of its own: where exit codes, streams and signals matter."""
 
+import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+from qidsql.cli import main
+
 HOUSE = Path(__file__).resolve().parents[1]
+SIGNALS = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +86,25 @@ def refused(*arguments: object, cwd: Path | None = None, **extra: str) -> str:
     assert outcome.code == 2, outcome
     assert outcome.out == "", outcome
     return outcome.line
+
+
+def inside(*arguments: object, cwd: Path | None = None, **extra: str) -> Outcome:
+    """The same in this process: starting Python is what takes long. Nothing of it is left behind."""
+    kept, place, argv, handlers = dict(os.environ), Path.cwd(), sys.argv, {s: signal.getsignal(s) for s in SIGNALS}
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    try:
+        os.environ.clear()
+        os.environ.update(environment(extra))
+        os.chdir(cwd or place)
+        sys.argv = ["qidsql", *map(str, arguments)]
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
+            main()
+    finally:
+        os.chdir(place)
+        os.environ.clear()
+        os.environ.update(kept)
+        sys.argv = argv
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    texts = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+    return Outcome(int(end.value.code or 0), *texts)

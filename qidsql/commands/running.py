@@ -68,6 +68,15 @@ def showing_progress(engine: "Engine", quiet: bool) -> "AbstractContextManager[C
     return progress(engine, sys.stderr, quiet or sys.stderr is None)
 
 
+def showing_progress_of_many(
+    quiet: bool,
+) -> "AbstractContextManager[tuple[Callable[[str], None], Callable[[Engine], None]]]":
+    """The same for a command that opens one engine after the other, each of which it is to hand on."""
+    from qidsql.progress import several
+
+    return several(sys.stderr, quiet or sys.stderr is None)
+
+
 def write_script(engine: "Engine", statements: "Sequence[Statement[Any]]", output: Path | None, plan: str = "") -> None:
     """What a dry run writes: the plan in words, and the statements that would be asked first."""
     from qidsql.figures import plural
@@ -141,9 +150,14 @@ def render(result: "Result", format: StrEnum, output: Path | None, min_count: in
         return render_document(document if min_count is None else without_small_counts(document, min_count), format)
     from qidsql.report import terminal
 
+    return terminal.render(result, *screen(output))
+
+
+def screen(output: Path | None) -> tuple[int, bool]:
+    """Columns of the terminal, and whether it wants colours."""
     on_screen = output is None and sys.stdout is not None and sys.stdout.isatty()
     width = max(60, min(140, shutil.get_terminal_size((120, 24)).columns)) if output is None else 120
-    return terminal.render(result, width, colour=on_screen and not os.environ.get("NO_COLOR"))
+    return width, on_screen and not os.environ.get("NO_COLOR")
 
 
 def _sql(engine: "Engine", purpose: str, statement: str) -> str:

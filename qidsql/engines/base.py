@@ -124,6 +124,13 @@ class Engine(ABC):
 
     # the generic part
 
+    def state_token(self) -> str | None:
+        """A text that is the same again only while the data is: what was found out then still holds.
+
+        None where the source cannot promise that. No statement to a table.
+        """
+        return None
+
     def commit(self) -> None:
         """Makes what was written stay, all at once; the engine is closed then. Raises Stopped, StatementError."""
         self.run(Statement(self.dialect.render(exp.Commit()), "commit", lambda rows: None))

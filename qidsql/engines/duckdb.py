@@ -17,7 +17,7 @@ from qidsql.checks import Examination
 from qidsql.engines.base import Engine
 from qidsql.engines.duckdb_ddl import indexed_columns, query_of_view
 from qidsql.engines.duckdb_doctor import examine
-from qidsql.engines.duckdb_files import DataFiles, allowed_paths, find_files, read_files
+from qidsql.engines.duckdb_files import DataFiles, allowed_paths, file_token, find_files, read_files
 from qidsql.engines.naming import find_table
 from qidsql.errors import (
     AccessError,
@@ -83,6 +83,7 @@ class DuckDBEngine(Engine):
         workspace: Path,
         files: DataFiles | None = None,
         writable: bool = False,
+        token: str | None = None,
     ) -> None:
         self._remove = weakref.finalize(self, shutil.rmtree, workspace, ignore_errors=True)
         super().__init__([DuckDBSession(connection.cursor()) for _ in range(1 if writable else WORKERS)])
@@ -94,12 +95,16 @@ class DuckDBEngine(Engine):
         self._connection = connection
         self._workspace = workspace
         self.files = files
+        self._token = token
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if writable:
             self.snapshot = "opened for writing, in one transaction"
         if files is not None:
             self.snapshot = "files read in place" if files.kind == "parquet" else "files parsed once, at the start"
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
+
+    def state_token(self) -> str | None:
+        return self._token
 
     def exports(self) -> Path:
         return _exports(self._workspace)
@@ -255,23 +260,25 @@ def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
 
 def open_database(path: Path, label: str, options: Mapping[str, str], writable: bool = False) -> DuckDBEngine:
     """An engine on a database file, opened read-only or for writing. Raises SourceError, UsageError, Interrupted."""
+    token = file_token([path, path.with_name(f"{path.name}.wal")])  # before it is read: what changes later shows
     with _opening(label) as workspace:
         connection = duckdb.connect(str(path), read_only=not writable, config=_config(workspace, options))
         _seal(connection, [], workspace)
-        return DuckDBEngine(connection, label, workspace, writable=writable)
+        return DuckDBEngine(connection, label, workspace, writable=writable, token=token)
 
 
 def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:
     """An engine on data files of one kind, named or by a pattern. Raises SourceError, UsageError, Interrupted."""
     files = find_files(path, label)
     reading = {name: value for name, value in options.items() if name == "header" and files.kind == "csv"}
+    token = file_token(files.paths)
     with _opening(label) as workspace:
         settings = _config(workspace, {name: value for name, value in options.items() if name not in reading})
         store = ":memory:" if files.kind == "parquet" else str(workspace / "parsed.duckdb")
         connection = duckdb.connect(store, config=settings)
         read_files(lambda sql: connection.execute(sql).fetchall(), files, reading)
         _seal(connection, allowed_paths(files), workspace)
-        return DuckDBEngine(connection, label, workspace, files)
+        return DuckDBEngine(connection, label, workspace, files, token=token)
 
 
 @contextmanager

@@ -8,8 +8,9 @@ merged them would call people hidden in a crowd that a reader of the file can te
 import csv
 import glob
 import gzip
+import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -22,6 +23,7 @@ from qidsql.sql.templates import Filling, fill
 
 Ask: TypeAlias = Callable[[str], list[Row]]  # a statement in, its rows out
 
+HEAD = 16 * 1024  # bytes of a file's beginning that its token covers; those of a DuckDB database hold its headers
 KINDS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -114,6 +116,27 @@ def read_files(ask: Ask, files: DataFiles, options: Mapping[str, str]) -> None:
         texts = fill("duckdb/read_json", paths=paths, columns=exp.Struct(expressions=columns))
     _run(ask, exp.Create(this=table, kind="TABLE", expression=texts))
     _give_types(ask, table, types)
+
+
+def file_token(paths: Sequence[Path]) -> str | None:
+    """A text that is the same again only while the files are, by their sizes, times, inodes and beginnings: every
+    checkpoint of a DuckDB database changes its beginning. None where a file cannot be looked at."""
+    seen = hashlib.sha256()
+    for path in paths:
+        try:
+            found = path.stat()
+            with path.open("rb") as file:
+                head = file.read(HEAD)
+        except FileNotFoundError:  # as a write-ahead log mostly is
+            seen.update(b"-;")
+            continue
+        except OSError:
+            return None
+        seen.update(
+            f"{path.resolve()}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns};".encode()
+        )
+        seen.update(head)
+    return f"files {seen.hexdigest()}"
 
 
 def allowed_paths(files: DataFiles) -> list[str]:

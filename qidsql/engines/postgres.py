@@ -130,6 +130,7 @@ class PostgresEngine(Engine):
         super().__init__(sessions)
         self.writable = writable
         self.label = label
+        self._one_snapshot = snapshot
         self._catalog_session = sessions[0]
         self._exports: tempfile.TemporaryDirectory[str] | None = None
         version, self.role, standby = self._catalog("session")[0]
@@ -139,6 +140,12 @@ class PostgresEngine(Engine):
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose)
+
+    def state_token(self) -> str | None:
+        """The snapshot itself: two equal ones see the same rows, since every write takes a transaction's number."""
+        if not self._one_snapshot:
+            return None
+        return " ".join(str(cell) for cell in self._catalog("state_token")[0])
 
     def exports(self) -> Path:
         if self._exports is None:
@@ -322,12 +329,12 @@ def connect(
     For writing there is one session, and its transaction sees one snapshot.
     Raises SourceError, StatementError.
     """
-    parameters = _parameters(source)
+    parameters = connection_parameters(source)
     if writable:
         workers, snapshot = 1, True
 
     def session(exported: str | None = None) -> PostgresSession:
-        connection = psycopg.connect(source, prepare_threshold=None, **_options(parameters))  # type: ignore[arg-type]
+        connection = psycopg.connect(source, prepare_threshold=None, **connection_options(parameters))  # type: ignore[arg-type]
         new = opened.enter_context(closing(PostgresSession(connection, statement_seconds, snapshot, writable)))
         if snapshot:
             new.begin(exported)
@@ -346,12 +353,12 @@ def connect(
                     sessions.append(session(exported))
         except psycopg.Error as error:
             raise not_connected(error, parameters) from None
-        engine = PostgresEngine(sessions, _label(first.connection.info, parameters), snapshot, writable)
+        engine = PostgresEngine(sessions, connection_label(first.connection.info, parameters), snapshot, writable)
         opened.pop_all()
     return engine
 
 
-def _parameters(source: str) -> dict[str, str]:
+def connection_parameters(source: str) -> dict[str, str]:
     """What libpq makes of the source, the environment and its defaults; the password left out.
 
     Raises SourceError.
@@ -375,7 +382,7 @@ def _is_port(text: str | None) -> bool:
     return text is None or all(part.isdigit() or not part for part in text.split(","))
 
 
-def _options(parameters: Mapping[str, str]) -> dict[str, str]:
+def connection_options(parameters: Mapping[str, str]) -> dict[str, str]:
     """libpq's options where the user gives none: both sides notice within about a minute that the other is gone."""
     wanted = {
         "application_name": "qidsql",
@@ -398,7 +405,7 @@ def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
     return cursor.fetchall() if cursor.description is not None else []
 
 
-def _label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:
+def connection_label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:
     """The source as people may see it, and may give it again."""
     if info.host.startswith("/"):
         place, query = "", f"?host={info.host}" if "host" in parameters else ""

@@ -151,6 +151,7 @@ class AuditResult:
     least_withheld: LeastWithheld | None
     assumptions: tuple[str, ...]  # what the verdict takes for granted
     work: Work
+    interrupted: bool = False  # the user asked to stop
 
     def to_dict(self) -> dict[str, object]:
         """Plain lists, dicts, strings and numbers, ready for JSON."""

@@ -9,7 +9,7 @@ from typing import Any
 from qidsql.figures import percent, plural
 from qidsql.findings.audit import AuditResult, ColumnSetFinding
 from qidsql.measures import ClassProfile, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
-from qidsql.policy import Policy
+from qidsql.policy import RATIOS, Policy
 from qidsql.version import __version__
 
 Document = Mapping[str, Any]  # plain lists, dicts, strings and numbers, as they come back from JSON
@@ -208,30 +208,6 @@ def known_apart(table: TableRun) -> RunVerdict:
     return RunVerdict.PASS if known else table.verdict
 
 
-def as_document(result: AuditResult) -> dict[str, object]:
-    """The document of a run over the one table of this audit, for whoever renders documents."""
-    work = result.work
-    table = TableRun(
-        source=work.source,
-        source_label=work.source,
-        table=work.table,
-        verdict=RunVerdict(result.verdict),
-        reason=result.reason,
-        audit=result.to_dict(),
-        findings=tuple(findings(result, work.source)),
-    )
-    return RunResult(
-        run="",
-        started=work.started,
-        finished=work.started,
-        seconds=work.seconds,
-        verdict=table.verdict,
-        reason=result.reason,
-        tables=(table,),
-        statements=work.statements,
-    ).to_dict()
-
-
 def findings(result: AuditResult, source: str) -> list[Finding]:
     """What an audit has found against its policy, each with an id that the next run gives it again.
 
@@ -277,14 +253,16 @@ def criteria(policy: Policy) -> dict[Kind, Criterion]:
     return {kinds[type(criterion)]: criterion for criterion in policy.criteria} | {Kind.KEY: Key()}
 
 
-def looked_for(audit: Document, policy: Policy) -> set[Kind]:
+def looked_for(audit: Document) -> set[Kind]:
     """The kinds of findings that an audit has listed to the end: what it does not list of them is not there."""
     if audit["profile"] is None:
         return set()
-    whole = {Kind.DIRECT_IDENTIFIER, Kind.K_ANONYMITY}
+    policy = audit["policy"]
+    asked = criteria(Policy.read(k=policy["k"], **{name: policy[name] for name in RATIOS}))
     searched: dict[str, bool] = {each["criterion"]: each["complete"] for each in audit["searches"]}
     none = not searched and not audit["unfinished"]  # the table passed: there is nothing to search for
-    return whole | {kind for kind, criterion in criteria(policy).items() if none or searched.get(criterion.name)}
+    whole = {Kind.DIRECT_IDENTIFIER, Kind.K_ANONYMITY}
+    return whole | {kind for kind, criterion in asked.items() if none or searched.get(criterion.name)}
 
 
 def identity(source: str, table: str, kind: str, columns: Sequence[str]) -> str:

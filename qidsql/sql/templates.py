@@ -1,7 +1,8 @@
 """Loads `sql_templates/*.sql` and fills their `:name` holes with syntax-tree nodes. Never with text.
 
 Templates are written in sqlglot's own dialect, so that one file serves every engine; those in a folder named after
-an engine use that engine's words (its catalog, its file readers), and those for the workbench DuckDB's.
+an engine use that engine's words (its catalog, its file readers), and those for the workbench DuckDB's. Those of the
+history are for any engine again.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from sqlglot import exp
 Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
 
 
-DIALECTS = {"workbench": "duckdb"}  # of folders that are not named after their dialect
+DIALECTS = {"workbench": "duckdb", "history": ""}  # of folders that are not named after their dialect
 
 
 def _folder() -> Path:
@@ -29,7 +30,7 @@ def _folder() -> Path:
 def template(name: str) -> exp.Expr:
     """The parsed template of that name, such as "class_sizes" or "postgres/columns". Not to be changed in place."""
     text = (_folder() / f"{name}.sql").read_text(encoding="utf-8")
-    folder = name.rpartition("/")[0]
+    folder = name.partition("/")[0] if "/" in name else ""
     return sqlglot.parse_one(text, read=DIALECTS.get(folder, folder) or None)
 
 

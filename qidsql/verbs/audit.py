@@ -132,6 +132,7 @@ def audit(
             unfinished=tuple(draft.unfinished),
             notes=described.notes + comparison_notes(_measured(described, draft.columns)),
         ),
+        interrupted=interrupted,
     )
 
 

@@ -1,0 +1,199 @@
+"""qidsql run"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qidsql.commands.running import ExitCode, chosen, screen, showing_progress_of_many
+from qidsql.commands.streams import check_output, say, write
+from qidsql.options import HistoryOption, OutputOption, QuietOption, ReportFormat, ReportFormatOption
+from qidsql.policy_schema import PRESETS
+
+if TYPE_CHECKING:
+    from qidsql.findings.run import RunResult
+    from qidsql.policy_file import PolicyFile
+
+EXAMPLES = (
+    """\b
+Examples:
+  qidsql run
+  qidsql run qidsql.toml --only main.patients --only "main.visits_*"
+  qidsql run --fail-on new --format json --output run.json
+  QIDSQL_K=11 qidsql run --max-seconds 3600
+Presets of the policy file (preset = "cms"):
+"""
+    + "".join(f"  {name:<5} {preset.source}\n" for name, preset in PRESETS.items())
+    + """\
+Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive; of several tables error counts most, then violation"""
+)
+
+
+class FailOn(StrEnum):
+    any = "any"
+    new = "new"
+
+
+ConfigArgument = Annotated[
+    Path, typer.Argument(metavar="[FILE]", help="the policy file; default: qidsql.toml", show_default=False)
+]
+
+
+def run(
+    config: ConfigArgument = Path("qidsql.toml"),
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only", metavar="TABLE", help="audit this table, source or pattern alone (repeat)", show_default=False
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="RUN",
+            envvar="QIDSQL_BASELINE",
+            show_envvar=False,
+            help="compare findings with this run; default: the last complete one",
+            show_default=False,
+        ),
+    ] = None,
+    fail_on: Annotated[
+        FailOn,
+        typer.Option(
+            "--fail-on",
+            envvar="QIDSQL_FAIL_ON",
+            show_envvar=False,
+            help="new: a violation counts only where a finding is new or worse than in the run compared with",
+        ),
+    ] = FailOn.any,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k",
+            metavar="K",
+            envvar="QIDSQL_K",
+            show_envvar=False,
+            help="for all tables, whatever the file says",
+            show_default=False,
+        ),
+    ] = None,
+    max_statements: Annotated[
+        int | None,
+        typer.Option(
+            "--max-statements",
+            metavar="N",
+            envvar="QIDSQL_MAX_STATEMENTS",
+            show_envvar=False,
+            help="statements to ask in the whole run at most",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--max-seconds",
+            metavar="N",
+            envvar="QIDSQL_MAX_SECONDS",
+            show_envvar=False,
+            help="seconds for the whole run at most",
+            min=0.001,
+            show_default=False,
+        ),
+    ] = None,
+    history: HistoryOption = None,
+    no_history: Annotated[bool, typer.Option("--no-history", help="record nothing, compare with nothing")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume/--no-resume", help="continue an interrupted run where its source is unchanged")
+    ] = True,
+    format: ReportFormatOption = None,
+    output: OutputOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Audits every table of a policy file, compares with the last run, and records the result.
+
+    One table that fails does not stop the rest. Reads only, but for the history: a DuckDB file beside the policy file,
+    or where the file says. The variables QIDSQL_K, QIDSQL_MAX_STATEMENTS, QIDSQL_MAX_SECONDS, QIDSQL_FAIL_ON,
+    QIDSQL_BASELINE and QIDSQL_HISTORY stand for options.
+    """
+    from dataclasses import replace
+
+    from qidsql.policy_file import read_policy_file
+
+    file = read_policy_file(config).overridden(k=k)
+    file = replace(
+        file,
+        max_statements=max_statements or file.max_statements,
+        max_seconds=max_seconds or file.max_seconds,
+    )
+    check_output(output)
+    result, unrecorded = perform(
+        file,
+        None if no_history else history or file.history_url,
+        quiet,
+        only=only or (),
+        baseline=baseline,
+        fail_on=fail_on,
+        resume=resume,
+    )
+    text = render(result.to_dict(), chosen(format, ReportFormat, output), output)
+    write(text, output)
+    if output is not None and not quiet:
+        say(f"{result.verdict}: {result.reason}")
+    if unrecorded:
+        say(unrecorded)
+        raise typer.Exit(ExitCode.ERROR)
+    raise typer.Exit(result.exit_code)
+
+
+def perform(file: "PolicyFile", history_url: str | None, quiet: bool, **options: Any) -> "tuple[RunResult, str]":
+    """A run and its recording: the result, and what to say where it could not be recorded. Raises QidsqlError."""
+    from qidsql.errors import StoreError
+    from qidsql.history.opening import open_history
+    from qidsql.verbs.run import Watch, run
+
+    history = None if history_url is None else open_history(history_url, file.history_schema)
+    with showing_progress_of_many(quiet) as (stage, opened):
+        result = run(file, history, watch=Watch(stage, opened), **options)
+    if history is None:
+        return result, ""
+    try:
+        history.record(result.to_dict())
+    except StoreError as error:
+        return result, unrecorded(result, file.path.parent, str(error))
+    return result, ""
+
+
+def unrecorded(result: "RunResult", folder: Path, why: str) -> str:
+    """Keeps the document of a run that is not in the history in a file, and says where."""
+    import json
+    import tempfile
+
+    name = f"qidsql-run-{result.run}.json"
+    for place in (folder, Path(tempfile.gettempdir())):
+        path = place / name
+        try:
+            path.write_text(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        except OSError:
+            path.unlink(missing_ok=True)
+            continue
+        later = f"it is kept in {path}; record it with: qidsql history --record {path}"
+        return f"the run is not in the history: {why}; {later}"
+    return f"the run is not in the history, nor could it be kept in a file: {why}. The report above is all there is"
+
+
+def render(document: "dict[str, Any]", format: StrEnum, output: Path | None) -> str:
+    """The report on a run as text."""
+    if format == ReportFormat.json:
+        import json
+
+        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    if format != ReportFormat.terminal:
+        from qidsql.report.documents.rendering import render as render_document
+
+        return render_document(document, format)
+    from qidsql.report import run as report
+
+    return report.render(document, *screen(output))

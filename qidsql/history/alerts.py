@@ -1,0 +1,88 @@
+"""What alerts remember from run to run, in the history. Each method is one transaction and raises StoreError."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from qidsql.alerts.delivery import Kept
+from qidsql.alerts.message import Message
+from qidsql.history.records import History
+from qidsql.sql.statements import integer
+
+
+class AlertRecord:
+    """The verdicts that each alert told last, and the messages that have not arrived yet."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+
+    def told(self, alert: str) -> Mapping[tuple[str, str], str]:
+        """The verdict that the alert told last, by source and table."""
+        with self._history.reading() as store:
+            rows = store.ask("alert_states", alert=alert) if store else []
+        return {(str(source), str(table)): str(verdict) for source, table, verdict in rows}
+
+    def put(self, message: Message, since: datetime) -> None:
+        """Keeps the message, and its changes as told."""
+        states: list[dict[str, Any]] = [
+            {
+                "alert": message.alert,
+                "source": change.source,
+                "table_name": change.table,
+                "verdict": change.now,
+                "run": message.run,
+                "told": _plain(since),
+            }
+            for change in message.changes
+        ]
+        with self._history.writing() as store:
+            for state in states:
+                told = {name: state[name] for name in ("alert", "source", "table_name")}
+                store.ask("forget_alert_state", **told)
+            store.add("add_alert_state", states)
+            store.ask("forget_delivery", message=message.id)
+            store.add("add_delivery", [_row(message, since, 0, "")])
+
+    def kept(self) -> Sequence[Kept]:
+        """The messages that have not arrived, oldest first."""
+        with self._history.reading() as store:
+            rows = store.ask("deliveries") if store else []
+        return [
+            Kept(Message.of(json.loads(str(document))), _moment(since), integer(attempts), str(failure))
+            for since, attempts, failure, document in rows
+        ]
+
+    def failed(self, message: str, attempts: int, failure: str) -> None:
+        """Notes how often the message was tried in all, and why the last attempt failed."""
+        with self._history.writing() as store:
+            for since, document in store.ask("delivery", message=message):
+                store.ask("forget_delivery", message=message)
+                written = Message.of(json.loads(str(document)))
+                store.add("add_delivery", [_row(written, _moment(since), attempts, failure)])
+
+    def gone(self, message: str) -> None:
+        """Lets go of the message: it arrived, or is given up."""
+        with self._history.writing() as store:
+            store.ask("forget_delivery", message=message)
+
+
+def _row(message: Message, since: datetime, attempts: int, failure: str) -> dict[str, Any]:
+    return {
+        "message": message.id,
+        "alert": message.alert,
+        "run": message.run,
+        "since": _plain(since),
+        "attempts": attempts,
+        "failure": failure,
+        "document": json.dumps(message.to_dict(), ensure_ascii=False),
+    }
+
+
+def _plain(moment: datetime) -> datetime:
+    """As the tables hold it: in UTC, without its zone."""
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def _moment(cell: Any) -> datetime:
+    return datetime.fromisoformat(str(cell)).replace(tzinfo=UTC)

@@ -1,0 +1,32 @@
+"""From what a policy file calls its history to the history. Drivers are imported here, only the one that is needed."""
+
+import os
+import re
+from pathlib import Path
+
+from qidsql.engines.connect import POSTGRES_KEYWORDS
+from qidsql.engines.store import PATIENCE
+from qidsql.errors import UsageError
+from qidsql.history.records import History
+
+FOLDER = "history"  # of the templates
+
+
+def open_history(url: str, schema: str = "qidsql", patience: float = PATIENCE) -> History:
+    """The history at a path, a Postgres URL or env:NAME; nothing is opened yet. Raises UsageError, SourceError."""
+    text = url
+    if url.startswith("env:"):
+        name = url.removeprefix("env:")
+        text = os.environ.get(name, "")
+        if not text:
+            raise UsageError(f"the environment variable {name} is not set; {url} was to name the history")
+    if re.match(r"^postgres(ql)?://", text) or re.match(POSTGRES_KEYWORDS, text):
+        from qidsql.engines.postgres_store import PostgresStore
+
+        return History(PostgresStore(text, schema, FOLDER, patience))
+    if re.match(r"^[a-zA-Z][\w+.-]+://", text) and not text.startswith("duckdb:"):
+        raise UsageError("the history cannot be kept there; expected a path, a Postgres URL, or env:NAME of one")
+    from qidsql.engines.duckdb_store import DuckDBStore
+
+    path = re.sub(r"^duckdb:(//(?=/))?", "", text)
+    return History(DuckDBStore(Path(path).expanduser(), FOLDER, patience))

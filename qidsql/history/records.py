@@ -1,0 +1,309 @@
+"""Runs in a store: recorded once and never changed, read back as the documents that they were."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from qidsql.engines.store import Store, Transaction
+from qidsql.errors import StoreError, UnknownName, UsageError
+from qidsql.findings.run import Document, TrendPoint
+from qidsql.sql.statements import integer
+
+FORMAT = 1  # of the tables
+TABLES = (
+    "history_format",
+    "runs",
+    "table_audits",
+    "profiles",
+    "findings",
+    "unfinished",
+    "alert_states",
+    "deliveries",
+)
+HISTORY = ("number", "run", "started", "verdict", "reason", "rows", "k", "k_asked", "share_at_risk", "complete")
+TREND = 30  # earlier runs of a table that its trend tells
+
+
+@dataclass(frozen=True, slots=True)
+class RunHead:
+    """A recorded run, without its tables."""
+
+    number: int
+    run: str
+    started: str  # UTC, ISO 8601
+    seconds: float
+    verdict: str
+    reason: str
+    complete: bool
+    tables: int
+    statements: int
+    baseline: str | None
+
+    def to_dict(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A table that a run has audited and not recorded."""
+
+    run: str
+    source: str
+    table: str
+    question: str
+    token: str
+
+
+class History:
+    """Recorded runs. Every call is a transaction of its own, and raises StoreError."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    @property
+    def label(self) -> str:
+        return self.store.label
+
+    # writing
+
+    def prepare(self) -> None:
+        """Makes the tables where they are missing; says now, not after hours of work, that it cannot be written."""
+        with self.writing():
+            pass
+
+    def record(self, document: Document) -> bool:
+        """Keeps a run document, all of it or nothing; False where a run of that id is there already."""
+        head = {key: value for key, value in document.items() if key != "tables"}
+        run = document["run"]
+        with self.writing() as store:
+            if integer(store.ask("run_known", run=run)[0][0]):
+                return False
+            number = integer(store.ask("next_number")[0][0])
+            config = document["config"] or {}
+            store.ask(
+                "add_run",
+                **{name: document[name] for name in ("run", "seconds", "verdict", "reason", "complete")},
+                number=number,
+                started=_moment(document["started"]),
+                finished=_moment(document["finished"]),
+                config_path=config.get("path"),
+                config_hash=config.get("hash"),
+                qidsql=document["qidsql"],
+                fail_on=document["fail_on"],
+                baseline=(document["baseline"] or {}).get("run"),
+                statements=document["statements"],
+                tables=len(document["tables"]),
+                document=json.dumps(head, ensure_ascii=False),
+            )
+            for place, table in enumerate(document["tables"]):
+                store.add("add_table_audit", [_audit_row(run, place, table)])
+                store.add("add_profile", _profile_rows(run, place, table))
+                store.add("add_finding", _finding_rows(run, place, table))
+                if document["complete"]:
+                    store.ask("forget_unfinished", source=table["source_label"], table_name=table["table"])
+        return True
+
+    def keep_unfinished(self, entry: Unfinished, document: Document) -> None:
+        """Keeps a table's part of a run that goes on, to be resumed from."""
+        with self.writing() as store:
+            store.ask(
+                "add_unfinished",
+                run=entry.run,
+                source=entry.source,
+                table_name=entry.table,
+                question=entry.question,
+                token=entry.token,
+                kept=datetime.now(UTC).replace(tzinfo=None),
+                document=json.dumps(document, ensure_ascii=False),
+            )
+
+    # reading
+
+    def runs(self) -> list[RunHead]:
+        """All runs, newest first."""
+        with self.reading() as store:
+            rows = store.ask("runs") if store else []
+        return [
+            RunHead(
+                number=integer(number),
+                run=str(run),
+                started=_text(started),
+                seconds=float(str(seconds)),
+                verdict=str(verdict),
+                reason=str(reason),
+                complete=bool(complete),
+                tables=integer(tables),
+                statements=integer(statements),
+                baseline=None if baseline is None else str(baseline),
+            )
+            for number, run, started, seconds, verdict, reason, complete, tables, statements, baseline in rows
+        ]
+
+    def last_complete(self) -> RunHead | None:
+        return next((head for head in self.runs() if head.complete), None)
+
+    def find(self, typed: str) -> RunHead:
+        """The run that is meant: its id, a beginning of it that no other has, last, last~1 ... Raises UnknownName."""
+        heads = self.runs()
+        back = typed.removeprefix("last").removeprefix("~") if typed.startswith("last") else ""
+        if typed == "last" or (typed.startswith("last~") and back.isdecimal()):
+            if int(back or 0) < len(heads):
+                return heads[int(back or 0)]
+            raise UsageError(f"there are {len(heads)} runs in {self.label}, so there is no {typed}")
+        found = [head for head in heads if head.run == typed] or [h for h in heads if typed and h.run.startswith(typed)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UsageError(f"{typed} begins the ids of {len(found)} runs, such as {found[0].run}; write more of it")
+        hint = "" if heads else "it is empty"
+        raise UnknownName("run", [typed], self.label, [head.run for head in heads], hint=hint)
+
+    def document(self, run: str) -> dict[str, Any]:
+        """The document of the run of that id, as it was recorded. Raises UnknownName."""
+        with self.reading() as store:
+            heads = store.ask("run_document", run=run) if store else []
+            tables = store.ask("table_documents", run=run) if store else []
+        if not heads:
+            raise UnknownName("run", [run], self.label, [])
+        return {**json.loads(str(heads[0][0])), "tables": [json.loads(str(table)) for (table,) in tables]}
+
+    def past(
+        self, source: str, table: str, run: str | None = None
+    ) -> tuple[dict[str, Any] | None, tuple[TrendPoint, ...]]:
+        """A table in that run, or in the last complete one that came to pass or violation on it (None where there is
+        none); and in the last runs, oldest first."""
+        with self.reading() as store:
+            if store is None:
+                return None, ()
+            if run is None:
+                found = store.ask("last_audited", source=source, table_name=table)
+                run = str(found[0][0]) if found else None
+            documents = store.ask("table_document", run=run, source=source, table_name=table) if run else []
+            newest = store.ask("table_history", source=source, table_name=table)[:TREND]
+        told = ("run", "started", "verdict", "rows", "k", "share_at_risk")
+        points: list[dict[str, Any]] = [
+            {**dict(zip(HISTORY, row, strict=True)), "started": _text(row[2])} for row in reversed(newest)
+        ]
+        trend = tuple(TrendPoint(**{name: point[name] for name in told}) for point in points)
+        return (json.loads(str(documents[0][0])) if documents else None), trend
+
+    def audited_tables(self, run: str) -> list[tuple[str, str]]:
+        """Source and name of every table of a run."""
+        with self.reading() as store:
+            rows = store.ask("audited_tables", run=run) if store else []
+        return [(str(source), str(table)) for source, table in rows]
+
+    def tables(self) -> list[tuple[str, str]]:
+        """Source and name of every table ever audited."""
+        with self.reading() as store:
+            rows = store.ask("tables") if store else []
+        return [(str(source), str(table)) for source, table in rows]
+
+    def table_history(self, source: str, table: str) -> list[dict[str, Any]]:
+        """A table in all runs, newest first."""
+        with self.reading() as store:
+            rows = store.ask("table_history", source=source, table_name=table) if store else []
+        return [{**dict(zip(HISTORY, row, strict=True)), "started": _text(row[2])} for row in rows]
+
+    def unfinished(self) -> list[Unfinished]:
+        """What could be resumed, newest last."""
+        with self.reading() as store:
+            rows = store.ask("unfinished") if store else []
+        return [Unfinished(*map(str, row)) for row in rows]
+
+    def unfinished_document(self, entry: Unfinished) -> dict[str, Any] | None:
+        """What was kept of a table; None where it is gone by now."""
+        with self.reading() as store:
+            given = {"run": entry.run, "source": entry.source, "table_name": entry.table, "question": entry.question}
+            rows = store.ask("unfinished_document", **given) if store else []
+        return json.loads(str(rows[-1][0])) if rows else None
+
+    @contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        """A transaction that writes; the tables are there."""
+        with self.store.transaction(writing=True) as store:
+            for name in TABLES:
+                store.ask(f"make_{name}")
+            self._check_format(store)
+            yield store
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction | None]:
+        """A transaction that reads; None where nothing was ever written."""
+        if not self.store.exists():
+            yield None
+            return
+        with self.store.transaction(writing=False) as store:
+            yield store
+
+    def _check_format(self, store: Transaction) -> None:
+        written = store.ask("format")[0][0]
+        if written is None:
+            store.ask("add_format", format=FORMAT)
+        elif integer(written) > FORMAT:
+            raise StoreError(f"{self.label} was written by a newer qidsql; upgrade this one, or name another history")
+
+
+def _audit_row(run: str, place: int, table: Document) -> dict[str, Any]:
+    audit = table["audit"] or {}
+    profile, policy = audit.get("profile") or {}, audit.get("policy") or {}
+    return {
+        "run": run,
+        "place": place,
+        **{name: table[name] for name in ("source", "source_label", "owner", "verdict", "reason", "error", "resumed")},
+        "table_name": table["table"],
+        **{name: audit.get(name) for name in ("engine", "snapshot", "seconds", "statements", "entities")},
+        "started": _moment(audit["started"]) if audit else None,
+        "row_count": audit.get("rows"),
+        "k": profile.get("smallest"),
+        "k_asked": policy.get("k"),
+        "rows_at_risk": profile.get("rows_at_risk"),
+        "share_at_risk": profile.get("share_at_risk"),
+        "policy": json.dumps(policy, ensure_ascii=False) if policy else None,
+        "document": json.dumps(table, ensure_ascii=False),
+    }
+
+
+def _profile_rows(run: str, place: int, table: Document) -> list[dict[str, Any]]:
+    measured = ("classes", "rows_at_risk", "distinct_ratio", "separation_ratio")
+    return [
+        {
+            "run": run,
+            "place": place,
+            "column_name": column["name"],
+            "column_type": column["type"],
+            "role": column["role"],
+            "nulls": column["nulls"],
+            "k": (column["profile"] or {}).get("smallest"),
+            **{name: (column["profile"] or {}).get(name) for name in measured},
+        }
+        for column in (table["audit"] or {}).get("columns", [])
+    ]
+
+
+def _finding_rows(run: str, place: int, table: Document) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": run,
+            "place": place,
+            "finding": finding["id"],
+            "kind": finding["kind"],
+            "column_set": json.dumps(finding["columns"], ensure_ascii=False),
+            "state": finding["state"],
+            **{name: finding["measures"].get(name) for name in ("k", "rows_at_risk", "share_at_risk")},
+            "exception": (finding["exception"] or {}).get("reason"),
+        }
+        for finding in table["findings"]
+    ]
+
+
+def _moment(text: str) -> datetime:
+    """A moment as the tables hold it: in UTC, without its zone."""
+    return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
+
+
+def _text(moment: Any) -> str:
+    return str(moment.replace(tzinfo=UTC).isoformat(timespec="seconds"))

@@ -1,0 +1,362 @@
+"""Reads qidsql.toml: what a run audits, and what is allowed. Every mistake is told with its file, line and key."""
+
+import hashlib
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import date, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from qidsql.errors import UsageError
+from qidsql.policy import Policy
+from qidsql.policy_schema import PRESETS, KeyPath, problems
+
+DEFAULT_NAME = "qidsql.toml"
+HISTORY_NAME = "qidsql-history.duckdb"
+POLICY_KEYS = {each.name for each in fields(Policy)}
+PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
+
+
+class PolicyFileError(UsageError):
+    """All that is wrong with a policy file; `problems` are the lines of the message."""
+
+    def __init__(self, found: Sequence[str]) -> None:
+        self.problems = tuple(found)
+        super().__init__("; ".join(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source by the name that the file gives it."""
+
+    name: str
+    url: str
+    line: int
+    workers: int = 2
+    snapshot: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Exemption:
+    """A finding that is accepted: of this kind, of exactly these columns, or both. The last day is `expires`."""
+
+    finding: str | None
+    columns: frozenset[str] | None
+    reason: str
+    expires: date
+    line: int
+
+    def covers(self, kind: str, columns: Sequence[str]) -> bool:
+        return self.finding in (None, kind) and (self.columns is None or self.columns == frozenset(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A table to audit, or a pattern for several. `options` are those of `Policy`, roles apart."""
+
+    source: str
+    table: str | None  # None: the only one that the source has
+    line: int
+    owner: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    default_roles: Mapping[str, str] = field(default_factory=dict)  # of columns that the table may not have
+    weights: Mapping[str, int] = field(default_factory=dict)
+    exemptions: tuple[Exemption, ...] = ()
+
+    @property
+    def is_pattern(self) -> bool:
+        return self.table is not None and any(sign in self.table for sign in "*?[")
+
+    def matches(self, table: str) -> bool:
+        """Whether a table of the catalog, schema.name, fits the pattern; one without a dot fits the bare name too."""
+        pattern = self.table or "*"
+        bare = table.rpartition(".")[2]
+        return fnmatchcase(table, pattern) or ("." not in pattern and fnmatchcase(bare, pattern))
+
+    def policy(self, columns: Sequence[str] = ()) -> Policy:
+        """The policy for a table of these columns. Raises UsageError."""
+        there = {column.lower() for column in columns}
+        roles = {name: role for name, role in self.default_roles.items() if name.lower() in there} | dict(self.roles)
+
+        def of(role: str) -> list[str]:
+            entity = self.options.get("entity")
+            return [name for name, given in roles.items() if given == role and name != entity]
+
+        return Policy.read(
+            **self.options, identifiers=of("direct identifier"), sensitive=of("sensitive"), exclude=of("other")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFile:
+    """A policy file that holds no mistake. `hash` is that of its bytes."""
+
+    path: Path
+    hash: str
+    sources: Mapping[str, Source]
+    tables: tuple[TableEntry, ...]
+    history_url: str
+    history_schema: str = "qidsql"
+    max_statements: int | None = None  # of a whole run
+    max_seconds: float | None = None
+    alerts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    lines: Mapping[KeyPath, int] = field(default_factory=dict)  # of every key, by its path
+
+    def overridden(self, **options: Any) -> "PolicyFile":
+        """The same with these policy options for all tables; what is None stays as it is. Raises UsageError."""
+        given = {name: value for name, value in options.items() if value is not None}
+        tables = tuple(replace(entry, options={**entry.options, **given}) for entry in self.tables)
+        for entry in tables:
+            entry.policy()
+        return replace(self, tables=tables)
+
+
+def read_policy_file(path: Path) -> PolicyFile:
+    """The policy file at that path. Raises PolicyFileError with all that is wrong, UsageError where there is none."""
+    try:
+        written = path.read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"there is no {path}; write one with: qidsql init SOURCE") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
+    try:
+        text = written.decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} cannot be read: expected UTF-8 text") from None
+    try:
+        content = _with_dates_as_text(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:  # its own words could quote what stands in the file
+        place = re.search(r"\(at line (\d+), column (\d+)\)$", str(error))
+        where = f"{path}:{place[1]}:{place[2]}" if place else f"{path}, at its end"
+        raise PolicyFileError([f"{where}: not valid TOML; expected lines such as k = 5, texts in quotes"]) from None
+    reader = _Reader(path, content, key_lines(text))
+    found = reader.file("sha256:" + hashlib.sha256(written).hexdigest())
+    if reader.problems:
+        raise PolicyFileError([text for _, text in sorted(reader.problems)])
+    return found
+
+
+def key_lines(text: str) -> dict[KeyPath, int]:
+    """The line of every key of a valid TOML text, counted from 1; tables of an array by their number, from 0.
+
+    A statement of TOML ends with its line unless a string or bracket is open, and then no part of it is valid: so the
+    shortest run of lines that parses is one statement, and the TOML parser itself is what finds it.
+    """
+    lines: dict[KeyPath, int] = {}
+    lengths: dict[KeyPath, int] = {}  # of arrays of tables
+    current: KeyPath = ()
+    pending: list[str] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        pending.append(line.removesuffix("\r"))
+        try:
+            parsed: dict[str, Any] = tomllib.loads("\n".join(pending))
+        except tomllib.TOMLDecodeError:
+            continue
+        begun, header = number - len(pending) + 1, pending[0].strip()
+        pending = []
+        if header.startswith("["):
+            current = ()
+            names = _only_path(parsed)
+            for place, name in enumerate(names):
+                current = (*current, name)
+                if header.startswith("[[") and place == len(names) - 1:
+                    lengths[current] = lengths.get(current, 0) + 1
+                if current in lengths:
+                    lines.setdefault(current, begun)
+                    current = (*current, lengths[current] - 1)
+            lines[current] = begun
+        else:
+            for path in _paths(parsed):
+                lines[(*current, *path)] = begun
+    return lines
+
+
+def _only_path(parsed: Any) -> list[str]:
+    """The names in a table's header."""
+    names = []
+    while isinstance(parsed, dict) and parsed:
+        [(name, parsed)] = parsed.items()
+        names.append(name)
+        parsed = parsed[0] if isinstance(parsed, list) else parsed
+    return names
+
+
+def _paths(value: object) -> Iterator[KeyPath]:
+    inner: Sequence[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        inner = list(value.items())
+    elif isinstance(value, list):
+        inner = list(enumerate(value))
+    for key, each in inner:
+        yield (key,)
+        yield from ((key, *path) for path in _paths(each))
+
+
+def _with_dates_as_text(value: Any) -> Any:
+    """TOML has dates, JSON does not."""
+    if isinstance(value, dict):
+        return {key: _with_dates_as_text(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_with_dates_as_text(each) for each in value]
+    if isinstance(value, date):
+        return (value.date() if isinstance(value, datetime) else value).isoformat()
+    return value
+
+
+class _Reader:
+    """Goes through a parsed file and notes what is wrong with it."""
+
+    def __init__(self, path: Path, content: dict[str, Any], lines: dict[KeyPath, int]) -> None:
+        self.path = path
+        self.content = content
+        self.lines = lines
+        self.problems: list[tuple[int, str]] = []
+
+    def note(self, path: KeyPath, text: str) -> None:
+        words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+        line = self.line(path)
+        self.problems.append((line, f"{self.path}:{line}: {words} {text}" if words else f"{self.path}: {text}"))
+
+    def line(self, path: KeyPath) -> int:
+        """The line of the key, else of the table it should stand in."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def file(self, hashed: str) -> PolicyFile:
+        """What the file says, as far as it can be read; complete only when no problem was noted."""
+        content = self.content
+        nothing = PolicyFile(self.path, hashed, {}, (), "")
+        for path, text in problems(content):
+            self.note(path, text)
+        if self.problems:
+            return nothing
+        sources = {name: self.source(name, given) for name, given in content.get("sources", {}).items()}
+        if not sources:
+            self.note((), 'has no source; expected a table such as [sources.clinic] with url = "env:CLINIC_URL"')
+        if not content.get("tables"):
+            self.note((), 'has no table to audit; expected [[tables]] with table = "schema.name"')
+        defaults = content.get("defaults", {})
+        self.common(defaults, ("defaults",))
+        tables = tuple(self.entry(place, given, sources) for place, given in enumerate(content.get("tables", [])))
+        self.repeated(tables)
+        history, run = content.get("history", {}), content.get("run", {})
+        return replace(
+            nothing,
+            sources=sources,
+            tables=tables,
+            history_url=self.url(history["url"], ("history", "url"))
+            if "url" in history
+            else str(beside(self.path, HISTORY_NAME)),
+            history_schema=history.get("schema", "qidsql"),
+            max_statements=run.get("max_statements"),
+            max_seconds=run.get("max_seconds"),
+            alerts=content.get("alerts", {}),
+            lines=self.lines,
+        )
+
+    def source(self, name: str, given: Mapping[str, Any]) -> Source:
+        path: KeyPath = ("sources", name)
+        url = self.url(given["url"], (*path, "url"))
+        return Source(name, url, self.line(path), given.get("workers", 2), given.get("snapshot", True))
+
+    def url(self, text: str, path: KeyPath) -> str:
+        """A source as it is connected to; a path is meant from the folder of the file."""
+        if re.search(PASSWORD, text, flags=re.IGNORECASE):
+            self.note(
+                path,
+                "holds a password, which does not belong into a file; put the URL into an environment variable and "
+                "write env:NAME, or leave the password to PGPASSWORD or ~/.pgpass",
+            )
+            return ""
+        if text.startswith("env:") or re.match(r"^[a-zA-Z][\w+.-]*:", text) or re.match(r"^\s*\w+\s*=", text):
+            return text
+        return str(beside(self.path, text))
+
+    def entry(self, place: int, given: Mapping[str, Any], sources: Mapping[str, Source]) -> TableEntry:
+        path: KeyPath = ("tables", place)
+        defaults = self.content.get("defaults", {})
+        self.common(given, path)
+        source = given.get("source") or (next(iter(sources)) if len(sources) == 1 else "")
+        if not source and sources:
+            self.note(path, f"does not say which source; expected source = one of {', '.join(sources)}")
+        elif source not in sources and sources:
+            self.note((*path, "source"), f"is no source of this file; there are: {', '.join(sources)}")
+        options = {**_policy_options(defaults), **_policy_options(given)}
+        entry = TableEntry(
+            source=source,
+            table=given.get("table"),
+            line=self.line(path),
+            owner=given.get("owner", defaults.get("owner")),
+            options=options,
+            roles=given.get("roles", {}),
+            default_roles={n: r for n, r in defaults.get("roles", {}).items() if n not in given.get("roles", {})},
+            weights={**defaults.get("weights", {}), **given.get("weights", {})},
+            exemptions=(*self.exemptions(given, path), *self.exemptions(defaults, ("defaults",))),
+        )
+        try:
+            entry.policy()
+        except UsageError as error:
+            key = re.search(r"--([a-z-]+)", str(error))
+            named = key[1].replace("-", "_") if key else ""
+            at = next((p for p in ((*path, named), ("defaults", named)) if p in self.lines), path)
+            self.note(at, _in_keys(str(error)))
+        return entry
+
+    def common(self, given: Mapping[str, Any], path: KeyPath) -> None:
+        """What the schema cannot say of the keys of [defaults] and [[tables]]."""
+        if "k" in given and "preset" in given:
+            self.note((*path, "preset"), "stands beside k; choose one")
+        for place, each in enumerate(given.get("exceptions", [])):
+            at: KeyPath = (*path, "exceptions", place)
+            if "finding" not in each and "columns" not in each:
+                self.note(at, "accepts everything; expected finding = a kind, columns = [...] or both")
+            try:
+                date.fromisoformat(each["expires"])
+            except ValueError:
+                self.note((*at, "expires"), "is no day of the calendar; expected one such as 2027-03-31")
+
+    def exemptions(self, given: Mapping[str, Any], path: KeyPath) -> Iterator[Exemption]:
+        for place, each in enumerate(given.get("exceptions", [])):
+            columns = each.get("columns")
+            try:
+                expires = date.fromisoformat(each["expires"])
+            except ValueError:
+                continue  # noted already
+            yield Exemption(
+                finding=each.get("finding"),
+                columns=None if columns is None else frozenset(columns),
+                reason=each["reason"],
+                expires=expires,
+                line=self.line((*path, "exceptions", place)),
+            )
+
+    def repeated(self, tables: Sequence[TableEntry]) -> None:
+        seen: dict[tuple[str, str | None], TableEntry] = {}
+        for place, entry in enumerate(tables):
+            first = seen.setdefault((entry.source, entry.table), entry)
+            if first is not entry:
+                self.note(("tables", place), f"names a table that line {first.line} names already; choose one")
+
+
+def beside(file: Path, path: str) -> Path:
+    """A path as meant in that file."""
+    return Path(os.path.normpath(file.parent / Path(path).expanduser())) if file.parent != Path() else Path(path)
+
+
+def _policy_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a Policy; a preset as the k that it stands for."""
+    options = {key: value for key, value in given.items() if key in POLICY_KEYS}
+    if "preset" in given:
+        options["k"] = PRESETS[given["preset"]].k
+    return options
+
+
+def _in_keys(text: str) -> str:
+    """An error about options, in the words of the file."""
+    return re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_"), text)

@@ -1,0 +1,73 @@
+"""What the history says, for people at a terminal: the runs, one table through them, two runs side by side."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.figures import count, plural, seconds
+from qidsql.report.run import COLOURS, SIGNS, console_of, percent, text_of
+
+
+def render(found: Mapping[str, Any], width: int = 110, colour: bool = False) -> str:
+    """The runs, or the runs of one table, newest first."""
+    console = console_of(width, colour)
+    of_table = "table" in found
+    head = f"{found['source']}: {found['table']}, " if of_table else ""
+    console.print(f"{head}{plural(len(found['runs']), 'run')} in {found['history']}")
+    if not found["runs"]:
+        return text_of(console)
+    console.print()
+    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in ("Run", "Started (UTC)", "Verdict"):
+        grid.add_column(heading, no_wrap=True)
+    for heading in ("rows", "k", "asked", "at risk") if of_table else ("tables", "statements", "took"):
+        grid.add_column(heading, justify="right", no_wrap=True)
+    grid.add_column("")
+    for run in found["runs"]:
+        if of_table:
+            cells = [
+                _count(run["rows"]),
+                _count(run["k"]),
+                _count(run["k_asked"]),
+                "" if run["share_at_risk"] is None else percent(run["share_at_risk"]),
+            ]
+        else:
+            cells = [count(run["tables"]), count(run["statements"]), seconds(run["seconds"])]
+        grid.add_row(
+            run["run"],
+            run["started"][:16].replace("T", " "),
+            Text(run["verdict"], style=COLOURS[run["verdict"]]),
+            *cells,
+            "" if run["complete"] else "not complete",
+        )
+    console.print(grid)
+    return text_of(console)
+
+
+def render_diff(found: Mapping[str, Any], width: int = 110, colour: bool = False) -> str:
+    """What changed between two runs."""
+    console = console_of(width, colour)
+    before, after = found["before"], found["after"]
+    console.print(f"From run {before['run']} ({before['verdict']}) to run {after['run']} ({after['verdict']})")
+    console.print()
+    same = 0
+    for table in found["tables"]:
+        was, now = table["was"] or "not audited", table["now"] or "not audited"
+        if was == now and not table["findings"]:
+            same += 1
+            continue
+        console.print(Text(f"{table['source']}: {table['table']}  {was}" + ("" if was == now else f" -> {now}")))
+        for finding in table["findings"]:
+            share, earlier = finding["measures"].get("share_at_risk"), (finding["was"] or {}).get("share_at_risk")
+            more = ""
+            if share is not None and earlier is not None:
+                more = f" (at risk {percent(earlier)} -> {percent(share)})"
+            console.print(f"  {SIGNS[finding['state']]:8} {finding['text']}{more}")
+    console.print(f"{plural(same, 'table')} unchanged" if same else "No table is unchanged")
+    return text_of(console)
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else count(value)

@@ -1,0 +1,131 @@
+"""The report on a run for people at a terminal: which tables, what is new, what is wrong. From the plain document."""
+
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.figures import count, plural, seconds, some
+
+COLOURS = {"pass": "green", "violation": "bold red", "inconclusive": "yellow", "error": "bold magenta"}
+SHOWN_CHANGES = 12
+SIGNS = {"new": "+ new", "worse": "! worse", "better": "  better", "gone": "- gone"}
+
+
+def render(document: Mapping[str, Any], width: int = 110, colour: bool = False) -> str:
+    """The run document as text of at most `width` columns."""
+    console = console_of(width, colour)
+    verdict = document["verdict"]
+    console.print(Text.assemble((verdict.upper(), COLOURS[verdict]), f"  {document['reason']}."))
+    console.print()
+    _tables(console, document["tables"])
+    _changes(console, document)
+    for table in document["tables"]:
+        if table["verdict"] in ("error", "inconclusive"):
+            console.print(f"{table['verdict']}: {table['reason']}", style=COLOURS[table["verdict"]])
+    for note in document["notes"]:
+        console.print(f"Note: {note}")
+    _foot(console, document)
+    return text_of(console)
+
+
+def console_of(width: int, colour: bool) -> Console:
+    """A console that writes into a text of at most `width` columns."""
+    return Console(
+        file=io.StringIO(),
+        width=width,
+        force_terminal=colour,
+        no_color=not colour,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def text_of(console: Console) -> str:
+    """What was written."""
+    assert isinstance(console.file, io.StringIO)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+def _tables(console: Console, tables: Sequence[Mapping[str, Any]]) -> None:
+    if not tables:
+        return
+    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading, justify in (("Table", "left"), ("Verdict", "left"), ("k", "right"), ("asked", "right")):
+        grid.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    grid.add_column("rows", justify="right")
+    grid.add_column("at risk", justify="right")
+    grid.add_column("findings", overflow="fold")
+    several = len({table["source"] for table in tables}) > 1
+    for table in tables:
+        audit = table["audit"] or {}
+        profile = audit.get("profile") or {}
+        share = profile.get("share_at_risk")
+        grid.add_row(
+            f"{table['source']}: {table['table']}" if several else table["table"],
+            Text(table["verdict"] + (" (resumed)" if table["resumed"] else ""), style=COLOURS[table["verdict"]]),
+            count(profile["smallest"]) if profile else "",
+            count(audit["policy"]["k"]) if audit else "",
+            "" if audit.get("rows") is None else count(audit["rows"]),
+            "" if share is None else percent(share),
+            _states(table["findings"]),
+        )
+    console.print(grid)
+    console.print()
+
+
+def _states(findings: Sequence[Mapping[str, Any]]) -> str:
+    """How many findings there are of each state: 3 new, 1 gone."""
+    states = Counter(finding["state"] for finding in findings)
+    order = ("new", "worse", "better", "unchanged", "gone", "excepted")
+    return ", ".join(f"{states[state]} {state}" for state in order if states[state])
+
+
+def _changes(console: Console, document: Mapping[str, Any]) -> None:
+    """What is other than in the run compared with, the worst first."""
+    if document["baseline"] is None:
+        console.print("No earlier run to compare with: every finding is new.")
+        console.print()
+        return
+    changed = [
+        (list(SIGNS).index(finding["state"]), table["table"], finding)
+        for table in document["tables"]
+        for finding in table["findings"]
+        if finding["state"] in SIGNS
+    ]
+    compared = f"compared with run {document['baseline']['run']}"
+    if not changed:
+        console.print(f"Nothing changed, {compared}.")
+        console.print()
+        return
+    console.print(f"{plural(len(changed), 'change')}, {compared}:")
+    for _, table, finding in sorted(changed, key=lambda each: each[:2])[:SHOWN_CHANGES]:
+        now, was = finding["measures"].get("share_at_risk"), (finding["was"] or {}).get("share_at_risk")
+        moved = f" (at risk {percent(was)} -> {percent(now)})" if was is not None and now is not None else ""
+        console.print(f"  {SIGNS[finding['state']]:8} {table}: {finding['text']}{moved}")
+    if len(changed) > SHOWN_CHANGES:
+        console.print(f"  ... and {count(len(changed) - SHOWN_CHANGES)} more (--format json lists them all)")
+    console.print()
+
+
+def _foot(console: Console, document: Mapping[str, Any]) -> None:
+    tables = document["tables"]
+    console.print(
+        f"{plural(len(tables), 'table')}, {plural(document['statements'], 'statement')}, "
+        f"{seconds(document['seconds'])}; run {document['run']}. No cell value left a database."
+    )
+    wrong = [table["table"] for table in tables if table["verdict"] == "violation"]
+    if wrong:
+        console.print(f"Next: qidsql audit SOURCE TABLE  tells why, and what would help, of {some(wrong, 3)}")
+
+
+def percent(share: float) -> str:
+    """For display: what is not nothing and not all never reads so."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    return "> 99.9 %" if 0.999 < share < 1 else f"{100 * share:.1f} %"

@@ -1,0 +1,405 @@
+"""A run: every table of a policy file audited, one after the other, whatever becomes of the others."""
+
+import hashlib
+import json
+import secrets
+import time
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from qidsql.engines.base import Engine
+from qidsql.engines.connect import connect
+from qidsql.errors import QidsqlError, SourceError, StoreError, UnknownName, UsageError
+from qidsql.figures import count, plural, some
+from qidsql.findings.changes import compared, excused, expired, verdict_with_exceptions
+from qidsql.findings.run import (
+    Document,
+    Finding,
+    RunResult,
+    RunVerdict,
+    TableRun,
+    TrendPoint,
+    findings,
+    looked_for,
+    worst,
+)
+from qidsql.history.records import History, RunHead, Unfinished
+from qidsql.policy import Policy
+from qidsql.policy_file import PolicyFile, TableEntry
+from qidsql.schema import Table
+from qidsql.sql.relation import table_node
+from qidsql.verbs.audit import audit
+from qidsql.version import __version__
+
+RESUMABLE = ("table", "materialized view", "file")  # what nothing but their own source can change
+FAILURES = 2  # connections in a row that fail before a source is given up for the run
+SHOWN = 6  # tables named in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A table that a run is to audit; one that cannot be found or reached has an `error`."""
+
+    entry: TableEntry
+    label: str  # the source as people may see it
+    table: str  # its name, or what the policy file says
+    typed: str | None = None  # what the engine is asked for; None: its only table
+    error: str | None = None
+
+
+@dataclass
+class Watch:
+    """Who is told what goes on."""
+
+    stage: Callable[[str], None] = lambda words: None
+    opened: Callable[[Engine], None] = lambda engine: None
+
+
+@dataclass
+class _Budget:
+    """What a whole run may take."""
+
+    statements: int | None
+    deadline: float | None
+    asked: int = 0
+
+    @property
+    def spent(self) -> str:
+        """What is used up, in words; empty while something is left."""
+        if self.statements is not None and self.asked >= self.statements:
+            return f"the run's {plural(self.statements, 'statement')} are asked"
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            return "the run's seconds are used up"
+        return ""
+
+    def within(self, policy: Policy) -> Policy:
+        """The policy of a table with no more than is left."""
+        if self.statements is not None:
+            left = self.statements - self.asked
+            policy = replace(policy, max_statements=min(left, policy.max_statements or left))
+        if self.deadline is not None:
+            seconds = max(0.001, self.deadline - time.monotonic())
+            policy = replace(policy, max_seconds=min(seconds, policy.max_seconds or seconds))
+        return policy
+
+
+@dataclass
+class _Past:
+    """What the history says: the run to compare with, and what an interrupted run has left."""
+
+    history: History | None
+    named: RunHead | None = None  # the baseline that was asked for
+    last: RunHead | None = None
+    unfinished: list[Unfinished] = field(default_factory=list)
+
+    @property
+    def baseline(self) -> RunHead | None:
+        return self.named or self.last
+
+    def of(self, source: str, table: str) -> tuple[Document | None, tuple[TrendPoint, ...]]:
+        """The table in the run to compare with (without a named one: the last that came to a verdict on it), and its
+        trend."""
+        if self.history is None:
+            return None, ()
+        return self.history.past(source, table, self.named.run if self.named else None)
+
+
+def run(
+    file: PolicyFile,
+    history: History | None = None,
+    *,
+    only: Sequence[str] = (),
+    baseline: str | None = None,
+    fail_on: str = "any",
+    resume: bool = True,
+    today: date | None = None,
+    watch: Watch | None = None,
+) -> RunResult:
+    """Audits every table of the file, or those `only` names, and compares with the last complete run in the history.
+
+    Writes nothing but, into the history, what a later run could resume from; the caller records the result. A table
+    that fails is an error of its own; Ctrl-C and a spent budget leave the rest inconclusive. Raises UsageError,
+    UnknownName (of `only` or `baseline`), StoreError.
+    """
+    watch = watch or Watch()
+    started, clock = datetime.now(UTC), time.monotonic()
+    past = _past(history, baseline, resume)
+    budget = _Budget(file.max_statements, None if file.max_seconds is None else clock + file.max_seconds)
+    made = _Run(file, run_id(started), past, budget, today or started.date(), watch)
+    try:
+        planned = chosen(plan(file, only, watch), only, file)
+    except KeyboardInterrupt:
+        planned, made.stopped = [], "interrupted"
+    done = [made.table(place, len(planned), each) for place, each in enumerate(planned, start=1)]
+    seconds = time.monotonic() - clock
+    return RunResult(
+        run=made.run,
+        started=started,
+        finished=datetime.now(UTC),
+        seconds=seconds,
+        verdict=worst(table.verdict for table in done),
+        reason=reason(done, made.stopped),
+        tables=tuple(done),
+        config={"path": str(file.path), "hash": file.hash},
+        baseline=None if past.baseline is None else {"run": past.baseline.run, "started": past.baseline.started},
+        statements=budget.asked,
+        complete=not made.stopped,
+        fail_on=fail_on,
+        notes=(*made.notes, *_vanished(done, past, only)),
+    )
+
+
+def run_id(moment: datetime) -> str:
+    """A new id: sorted by time as far as clocks can be trusted, and told apart by chance."""
+    return f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def plan(file: PolicyFile, only: Sequence[str] = (), watch: Watch | None = None) -> list[Planned]:
+    """The tables of the file, patterns filled in from the catalogs; one connection per source."""
+    watch = watch or Watch()
+    found: dict[int, list[Planned]] = {}
+    for name, source in file.sources.items():
+        entries = [(place, entry) for place, entry in enumerate(file.tables) if entry.source == name]
+        if not entries:
+            continue
+        watch.stage(f"{name}: reading the catalog")
+        try:
+            with connect(source.url, workers=1, snapshot=source.snapshot) as engine:
+                for place, planned in _expanded(engine, entries):
+                    found.setdefault(place, []).append(planned)
+        except QidsqlError as error:
+            for place, entry in entries:
+                found[place] = [Planned(entry, name, entry.table or "", entry.table, str(error))]
+    return [planned for place in sorted(found) for planned in found[place]]
+
+
+def _expanded(engine: Engine, entries: Iterable[tuple[int, TableEntry]]) -> list[tuple[int, Planned]]:
+    """The tables that some entries mean. One that is named goes with its own entry, not with a pattern's."""
+    planned: list[tuple[int, Planned]] = []
+    taken: set[str] = set()
+    ordered = sorted(entries, key=lambda each: each[1].is_pattern)
+    known = {str(name): table_node(name).sql(engine.dialect.name) for name in engine.table_names()}
+    for place, entry in ordered:
+        if not entry.is_pattern or entry.table in known:
+            try:
+                name = str(engine.describe(entry.table).name)
+            except QidsqlError as error:
+                planned.append((place, Planned(entry, engine.label, entry.table or "", entry.table, str(error))))
+                continue
+            again = "another entry of the policy file names this table too" if name in taken else None
+            taken.add(name)
+            planned.append((place, Planned(entry, engine.label, name, entry.table, again)))
+            continue
+        matching = [name for name in known if entry.matches(name)]
+        if not matching:
+            nothing = f"no table of {engine.label} that this user may read fits {entry.table}"
+            planned.append((place, Planned(entry, engine.label, entry.table or "", None, nothing)))
+        planned += [(place, Planned(entry, engine.label, name, known[name])) for name in matching if name not in taken]
+        taken.update(matching)
+    return planned
+
+
+def chosen(planned: list[Planned], only: Sequence[str], file: PolicyFile) -> list[Planned]:
+    """Those that are asked for: by table, source, source.table or a pattern. Raises UnknownName."""
+    if not only:
+        return planned
+    unknown = [wish for wish in only if not any(_is_meant(wish, each) for each in planned)]
+    if unknown:
+        raise UnknownName("table", unknown, str(file.path), sorted({each.table for each in planned}))
+    return [each for each in planned if any(_is_meant(wish, each) for wish in only)]
+
+
+def _is_meant(wish: str, planned: Planned) -> bool:
+    names = {planned.table, f"{planned.entry.source}.{planned.table}", planned.entry.source, planned.entry.table}
+    return wish in names or replace(planned.entry, table=wish).matches(planned.table)
+
+
+@dataclass
+class _Run:
+    """A run on its way."""
+
+    file: PolicyFile
+    run: str
+    past: _Past
+    budget: _Budget
+    today: date
+    watch: Watch
+    stopped: str = ""  # why nothing more is begun
+    notes: list[str] = field(default_factory=list)
+    failures: dict[str, int] = field(default_factory=dict)  # connections of a source that failed in a row
+
+    def table(self, place: int, many: int, planned: Planned) -> TableRun:
+        """One table, from the catalog to its verdict; never raises what concerns this table alone."""
+        entry, name = planned.entry, planned.table
+        blank = TableRun(
+            source=entry.source,
+            source_label=planned.label,
+            table=name,
+            line=entry.line,
+            owner=entry.owner,
+            verdict=RunVerdict.INCONCLUSIVE,
+            reason="",
+        )
+        self.stopped = self.stopped or self.budget.spent
+        if self.stopped:
+            return replace(blank, reason=f"{name} was not begun: {self.stopped}")
+        head = f"{place} of {many}, {name}"
+        try:
+            if planned.error is not None:
+                return _failed(blank, planned.error)
+            if self.failures.get(entry.source, 0) >= FAILURES:
+                return _failed(blank, f"source {entry.source} could not be reached for the tables before it either")
+            return self._audited(blank, planned, lambda words: self.watch.stage(f"{head}: {words}"))
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
+            return replace(blank, reason=f"{name} was interrupted before the end.")
+        except QidsqlError as error:
+            return _failed(blank, str(error))
+        except Exception as error:  # noqa: BLE001 - one table must not stop the rest; its text could hold values
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{type(error).__name__} at {Path(at.filename).name}:{at.lineno}"
+            return _failed(blank, f"internal error ({where}); please report it")
+
+    def _audited(self, blank: TableRun, planned: Planned, stage: Callable[[str], None]) -> TableRun:
+        entry, source = planned.entry, self.file.sources[planned.entry.source]
+        try:
+            engine = connect(source.url, workers=source.workers, snapshot=source.snapshot)
+        except SourceError:
+            self.failures[entry.source] = self.failures.get(entry.source, 0) + 1
+            raise
+        self.failures[entry.source] = 0
+        with engine:
+            self.watch.opened(engine)
+            stage("reading the catalog")
+            described = engine.describe(planned.typed)
+            policy = entry.policy([column.name for column in described.columns])
+            described.resolve([*entry.roles, *entry.weights])
+            kept = self._kept(entry, engine, described, policy)
+            before = None if kept is None else self._resumed(kept)
+            if before is not None:
+                again = [Finding.from_dict(each) for each in before["findings"]]
+                resumed = replace(
+                    blank,
+                    source_label=engine.label,
+                    verdict=RunVerdict(before["verdict"]),
+                    reason=before["reason"],
+                    resumed=True,
+                    audit=before["audit"],
+                )
+                return self._judged(resumed, again)
+            typed = table_node(described.name).sql(engine.dialect.name)
+            result = audit(engine, None if described.kind == "file" else typed, self.budget.within(policy), stage)
+        self.budget.asked += result.work.statements
+        document = result.to_dict()
+        found = excused(findings(result, entry.source), entry.exemptions, self.today)
+        listed = looked_for(document)
+        verdict = verdict_with_exceptions(result, found, listed)
+        words = result.reason
+        if verdict != RunVerdict(result.verdict):
+            accepted = sum(finding.exception is not None for finding in found)
+            words = f"{result.reason}. {plural(accepted, 'finding')} accepted by exceptions of {self.file.path.name}"
+        for each in expired(found, entry.exemptions, self.today):
+            self.notes.append(
+                f"{blank.table}: the exception of line {each.line} of {self.file.path.name} expired on {each.expires}"
+            )
+        table = replace(blank, source_label=engine.label, verdict=verdict, reason=words, audit=document)
+        if result.interrupted:
+            self.stopped = "interrupted"
+        elif kept is not None and not result.work.unfinished:
+            self._keep(kept, replace(table, findings=tuple(found)))
+        return self._judged(table, found)
+
+    def _judged(self, table: TableRun, found: Sequence[Finding]) -> TableRun:
+        """The table with its findings held against the past."""
+        before, trend = self.past.of(table.source, table.table)
+        listed = looked_for(table.audit) if table.audit else set()
+        old = [] if before is None else [Finding.from_dict(each) for each in before["findings"]]
+        if before is not None and before["audit"] and table.audit:
+            self.notes += _other_question(table.table, before["audit"]["policy"], table.audit["policy"])
+        return replace(table, findings=tuple(compared(found, old, listed)), trend=trend)
+
+    def _kept(self, entry: TableEntry, engine: Engine, table: Table, policy: Policy) -> Unfinished | None:
+        """What this table's answer could be kept as; None where nothing promises that the data stays the same."""
+        token = engine.state_token()
+        if self.past.history is None or token is None or table.kind not in RESUMABLE or "(" in (policy.where or ""):
+            return None
+        asked = [__version__, engine.version, policy.to_dict(), entry.exemptions, self.today]
+        question = hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()
+        return Unfinished(self.run, engine.label, str(table.name), question, token)
+
+    def _resumed(self, kept: Unfinished) -> Document | None:
+        """What an interrupted run has left of the table, where it still holds; that it does not is said."""
+        history = self.past.history
+        same = [e for e in self.past.unfinished if (e.source, e.table) == (kept.source, kept.table)]
+        if history is None or not same:
+            return None
+        for entry in reversed(same):
+            if (entry.question, entry.token) == (kept.question, kept.token):
+                return history.unfinished_document(entry)
+        changed = "policy" if same[-1].token == kept.token else "source"
+        self.notes.append(f"{kept.table}: audited again, since the {changed} has changed since run {same[-1].run}")
+        return None
+
+    def _keep(self, kept: Unfinished, table: TableRun) -> None:
+        """Keeps the table for a resumed run. That it cannot be kept is no reason to stop."""
+        try:
+            if self.past.history is not None:
+                self.past.history.keep_unfinished(kept, table.to_dict())
+        except StoreError as error:
+            if not any("could be resumed from" in note for note in self.notes):
+                self.notes.append(f"nothing is kept that could be resumed from: {error}")
+
+
+def _failed(blank: TableRun, error: str) -> TableRun:
+    return replace(blank, verdict=RunVerdict.ERROR, reason=f"{blank.table} could not be audited: {error}", error=error)
+
+
+def _past(history: History | None, baseline: str | None, resume: bool) -> _Past:
+    if history is None:
+        if baseline is not None:
+            raise UsageError("--baseline needs a history to find the run in; leave --no-history out")
+        return _Past(None)
+    history.prepare()
+    named = None if baseline is None else history.find(baseline)
+    return _Past(history, named, history.last_complete(), history.unfinished() if resume else [])
+
+
+def _vanished(tables: Sequence[TableRun], past: _Past, only: Sequence[str]) -> list[str]:
+    """Tables of the run compared with that are in this one no more."""
+    if past.history is None or past.baseline is None or only:
+        return []
+    now = {(table.source, table.table) for table in tables}
+    gone = [table for source, table in past.history.audited_tables(past.baseline.run) if (source, table) not in now]
+    if not gone:
+        return []
+    return [f"no longer audited since run {past.baseline.run}: {some(gone)}; were they dropped, or is a right missing?"]
+
+
+def _other_question(table: str, before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """That findings differ from the last run's because the policy does."""
+    budgets = ("max_statements", "max_seconds")
+    changed = [name for name in now if name not in budgets and before.get(name) != now[name]]
+    if not changed:
+        return []
+    return [f"{table}: its policy differs from the compared run's in {', '.join(changed)}, and findings may for that"]
+
+
+def reason(tables: Sequence[TableRun], stopped: str) -> str:
+    """What came out of a run, in one sentence."""
+    words = {
+        RunVerdict.ERROR: ("could not be audited", "could not be audited"),
+        RunVerdict.VIOLATION: ("violates the policy", "violate the policy"),
+        RunVerdict.INCONCLUSIVE: ("came to no conclusion", "came to no conclusion"),
+        RunVerdict.PASS: ("passes", "pass"),
+    }
+    parts = []
+    for verdict, what in words.items():
+        names = [table.table for table in tables if table.verdict is verdict]
+        if names:
+            listed = f" ({some(names, SHOWN)})" if verdict is not RunVerdict.PASS else ""
+            parts.append(f"{count(len(names))} {what[len(names) > 1]}{listed}")
+    said = f"of {plural(len(tables), 'table')}, {', '.join(parts)}" if parts else "no table was audited"
+    return f"{said[0].upper()}{said[1:]}" + (f"; {stopped}" if stopped else "")

@@ -1,0 +1,3 @@
+-- A verdict that an alert tells.
+INSERT INTO alert_states (alert, source, table_name, verdict, run, told)
+VALUES (:alert, :source, :table_name, :verdict, :run, :told)

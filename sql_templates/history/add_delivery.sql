@@ -1,0 +1,3 @@
+-- A message as it stands now.
+INSERT INTO deliveries (message, alert, run, since, attempts, failure, document)
+VALUES (:message, :alert, :run, :since, :attempts, :failure, :document)

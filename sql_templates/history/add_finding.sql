@@ -1,0 +1,6 @@
+-- A finding of a run.
+INSERT INTO findings (
+  run, place, finding, kind, column_set, state, k, rows_at_risk, share_at_risk, exception
+) VALUES (
+  :run, :place, :finding, :kind, :column_set, :state, :k, :rows_at_risk, :share_at_risk, :exception
+)

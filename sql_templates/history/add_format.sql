@@ -1,0 +1,2 @@
+-- The number of the layout, written once.
+INSERT INTO history_format (format) VALUES (:format)

@@ -1,0 +1,8 @@
+-- A table of a run.
+INSERT INTO table_audits (
+  run, place, source, source_label, table_name, owner, verdict, reason, error, resumed, engine, snapshot, started, seconds,
+  statements, row_count, entities, k, k_asked, rows_at_risk, share_at_risk, policy, document
+) VALUES (
+  :run, :place, :source, :source_label, :table_name, :owner, :verdict, :reason, :error, :resumed, :engine, :snapshot,
+  :started, :seconds, :statements, :row_count, :entities, :k, :k_asked, :rows_at_risk, :share_at_risk, :policy, :document
+)

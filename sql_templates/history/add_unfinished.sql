@@ -1,0 +1,3 @@
+-- A table that is audited, in a run that goes on.
+INSERT INTO unfinished (run, source, table_name, question, token, kept, document)
+VALUES (:run, :source, :table_name, :question, :token, :kept, :document)

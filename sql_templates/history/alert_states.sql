@@ -1,0 +1,2 @@
+-- Result: source, table_name, verdict, that an alert told last
+SELECT source, table_name, verdict FROM alert_states WHERE alert = :alert

@@ -1,0 +1,2 @@
+-- Result: source, table_name, of each table of a run
+SELECT source, table_name FROM table_audits WHERE run = :run ORDER BY place

@@ -1,0 +1,2 @@
+-- Result: since, document
+SELECT since, document FROM deliveries WHERE message = :message

@@ -1,0 +1,2 @@
+-- Before the new verdict is told.
+DELETE FROM alert_states WHERE alert = :alert AND source = :source AND table_name = :table_name

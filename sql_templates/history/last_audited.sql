@@ -1,0 +1,8 @@
+-- Result: the newest complete run that came to a verdict on this table, pass or violation
+SELECT runs.run
+FROM table_audits AS audit
+JOIN runs ON runs.run = audit.run
+WHERE audit.source = :source AND audit.table_name = :table_name AND runs.complete
+  AND audit.verdict IN ('pass', 'violation')
+ORDER BY runs.number DESC
+LIMIT 1

@@ -1,0 +1,12 @@
+-- The table deliveries: messages of alerts that have not arrived yet; a row goes when its message arrives.
+--   failure     why the last attempt failed, in words of qidsql; empty before the first
+--   document    the message, as JSON
+CREATE TABLE IF NOT EXISTS deliveries (
+  message TEXT NOT NULL,
+  alert TEXT NOT NULL,
+  run TEXT NOT NULL,
+  since TIMESTAMP NOT NULL,
+  attempts BIGINT NOT NULL,
+  failure TEXT NOT NULL,
+  document TEXT NOT NULL
+)

@@ -1,0 +1,18 @@
+-- The table findings: what every audit found against its policy, and what became of it since the run compared with.
+--   finding     its id, the same in every run
+--   kind        k-anonymity, below-k, key, distinct, separation, rows-at-risk, direct-identifier
+--   column_set  the names of the columns, as a JSON list
+--   state       new, worse, better, unchanged, gone, excepted
+CREATE TABLE IF NOT EXISTS findings (
+  run TEXT NOT NULL,
+  place BIGINT NOT NULL,
+  finding TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  column_set TEXT NOT NULL,
+  state TEXT NOT NULL,
+  k BIGINT,
+  rows_at_risk BIGINT,
+  share_at_risk DOUBLE,
+  exception TEXT,
+  PRIMARY KEY (run, finding)
+)

@@ -1,0 +1,32 @@
+-- The table table_audits: one row per table of a run, in the order of the policy file (place).
+--   source      its name in the policy file, source_label the source itself (never a password)
+--   engine, snapshot, started, seconds, statements, row_count, entities, policy   of the audit; NULL where it came to none
+--   k           the smallest class of all audited columns together; k_asked what the policy asks for
+--   rows_at_risk, share_at_risk   in classes below k_asked
+--   document    the table in the run document, as JSON
+CREATE TABLE IF NOT EXISTS table_audits (
+  run TEXT NOT NULL,
+  place BIGINT NOT NULL,
+  source TEXT NOT NULL,
+  source_label TEXT NOT NULL,
+  table_name TEXT NOT NULL,
+  owner TEXT,
+  verdict TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  error TEXT,
+  resumed BOOLEAN NOT NULL,
+  engine TEXT,
+  snapshot TEXT,
+  started TIMESTAMP,
+  seconds DOUBLE,
+  statements BIGINT,
+  row_count BIGINT,
+  entities BIGINT,
+  k BIGINT,
+  k_asked BIGINT,
+  rows_at_risk BIGINT,
+  share_at_risk DOUBLE,
+  policy TEXT,
+  document TEXT NOT NULL,
+  PRIMARY KEY (run, place)
+)

@@ -1,0 +1,2 @@
+-- Result: document
+SELECT document FROM runs WHERE run = :run

@@ -1,0 +1,2 @@
+-- Result: 1 where the run is recorded already
+SELECT COUNT(*) FROM runs WHERE run = :run

@@ -1,0 +1,2 @@
+-- Result: document, of each table of a run
+SELECT document FROM table_audits WHERE run = :run ORDER BY place

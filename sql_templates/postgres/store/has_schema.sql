@@ -1,0 +1,2 @@
+-- Result: a row where the schema is there
+SELECT 1 FROM pg_namespace WHERE nspname = :schema

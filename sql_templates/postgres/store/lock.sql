@@ -1,0 +1,2 @@
+-- One writer of this store at a time, until its transaction ends.
+SELECT pg_advisory_xact_lock(hashtext(:store))

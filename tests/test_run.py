@@ -1,0 +1,323 @@
+"""qidsql run: every table gets its verdict whatever becomes of the others, and the worst of them is the exit code."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qidsql.findings.run import RunVerdict, State, worst
+from qidsql.policy_file import read_policy_file
+from qidsql.verbs.run import plan, run
+from tests.commandline import command, environment, inside
+from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
+from tests.stores import PostgresStore, Store, quoted
+
+WORST_FIRST = ["error", "violation", "inconclusive", "pass"]
+CODES = {"pass": 0, "violation": 1, "error": 2, "inconclusive": 3}
+
+
+def ran(folder: Path, *arguments: object, **extra: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the document of `qidsql run` there."""
+    outcome = inside("run", "-q", "--format", "json", *arguments, cwd=folder, **extra)
+    assert outcome.out, outcome.err
+    return outcome.code, json.loads(outcome.out)
+
+
+@pytest.mark.parametrize("given", [set(), {"pass"}, {"pass", "inconclusive"}, {"violation", "inconclusive", "pass"}])
+def test_the_worst_verdict_counts(given: set[str]) -> None:
+    expected = next((verdict for verdict in WORST_FIRST if verdict in given), "inconclusive")
+    assert worst(given) == expected
+    assert worst({*given, "error"}) == "error"
+
+
+def test_every_exit_code_and_every_mix(store: Store, tmp_path: Path) -> None:
+    """Tables that pass, violate, are empty and are not there: the worst decides, and each gets its audit."""
+    fill(store, safe=SAFE, risky=RISKY, nobody=[])
+    verdicts = {"safe": "pass", "risky": "violation", "nobody": "inconclusive", "missing": "error"}
+    policy_file(tmp_path, store.url, entries(*verdicts, more="k = 5"))
+    code, document = ran(tmp_path)
+    assert {each["table"].rpartition(".")[2]: each["verdict"] for each in document["tables"]} == verdicts
+    assert (code, document["verdict"], document["exit_code"]) == (2, "error", 2)
+    for mix in (["safe"], ["safe", "nobody"], ["safe", "nobody", "risky"], ["risky", "safe"], ["nobody"]):
+        expected = next(v for v in WORST_FIRST if v in {verdicts[name] for name in mix})
+        code, document = ran(tmp_path, *(part for name in mix for part in ("--only", f"*{name}")))
+        assert (code, document["verdict"]) == (CODES[expected], expected)
+        assert len(document["tables"]) == len(mix)
+
+
+def test_patterns_are_filled_in_from_the_catalog(store: Store, tmp_path: Path) -> None:
+    """A table that is named goes with its own entry; a pattern that nothing fits is an error, never a silent pass."""
+    hostile = 'visits_"; drop'
+    fill(store, **{"visits_1": SAFE, "visits_2": RISKY, "other": SAFE, hostile: SAFE})
+    tables = entries("visits_*") + entries("visits_2", more="k = 2") + entries("nothing_*")
+    planned = plan(read_policy_file(policy_file(tmp_path, store.url, tables)))
+    named = [(each.table.partition(".")[2], each.entry.options.get("k"), bool(each.error)) for each in planned]
+    assert sorted(named[:2]) == sorted([(hostile, None, False), ("visits_1", None, False)])
+    assert named[2:] == [("visits_2", 2, False), ("", None, True)]
+    _, document = ran(tmp_path)
+    assert [each["verdict"] for each in document["tables"]] == ["pass", "pass", "violation", "error"]
+
+
+def test_a_source_that_cannot_be_reached_is_an_error_of_its_tables(store: Store, tmp_path: Path) -> None:
+    fill(store, safe=SAFE)
+    away = '[sources.away]\nurl = "postgresql://nobody@127.0.0.1:1/none"\n'
+    tables = '[[tables]]\nsource = "away"\ntable = "people"\n[[tables]]\nsource = "main"\ntable = "safe"\n'
+    policy_file(tmp_path, store.url, tables, head=away)
+    code, document = ran(tmp_path)
+    assert code == 2
+    first, second = document["tables"]
+    assert (first["source"], first["verdict"], first["audit"]) == ("away", "error", None)
+    assert "no Postgres server answers" in first["error"]
+    assert second["verdict"] == "pass"
+
+
+def test_a_table_that_vanishes_in_mid_run(postgres_store: PostgresStore, tmp_path: Path) -> None:
+    fill(postgres_store, first=SAFE, second=SAFE)
+    file = read_policy_file(policy_file(tmp_path, postgres_store.url, entries("first", "second")))
+
+    def drop(stage: str) -> None:
+        if "first: profiling all" in stage:
+            postgres_store.execute("DROP TABLE second")
+
+    from qidsql.verbs.run import Watch
+
+    result = run(file, watch=Watch(stage=drop))
+    assert [table.verdict for table in result.tables] == [RunVerdict.PASS, RunVerdict.ERROR]
+    assert "no table" in str(result.tables[1].error)
+
+
+def test_budgets_of_a_table_and_of_the_run(store: Store, tmp_path: Path) -> None:
+    fill(store, one=RISKY, two=RISKY, three=RISKY)
+    policy_file(tmp_path, store.url, entries("one", "two", "three"), head="[run]\nmax_statements = 3")
+    code, document = ran(tmp_path)
+    assert document["statements"] <= 3
+    assert document["tables"][-1]["verdict"] == "inconclusive"
+    assert "not begun" in document["tables"][-1]["reason"]
+    assert (code, document["complete"]) == (1, False)  # what is proved stays a violation
+    policy_file(tmp_path, store.url, entries("one", "two", more="max_statements = 1"))
+    _, document = ran(tmp_path, "--no-history")
+    assert [each["audit"]["statements"] for each in document["tables"]] == [1, 1]
+    assert all(each["audit"]["unfinished"] for each in document["tables"])
+    code, document = ran(tmp_path, "--no-history", QIDSQL_MAX_SECONDS="0.001")
+    assert (code, document["verdict"]) == (3, "inconclusive")
+
+
+def test_options_and_variables_override_the_file(store: Store, tmp_path: Path) -> None:
+    fill(store, safe=SAFE)
+    policy_file(tmp_path, store.url, entries("safe", more="k = 5"))
+    assert ran(tmp_path, "--no-history")[0] == 0
+    assert ran(tmp_path, "--no-history", QIDSQL_K="7")[0] == 1
+    assert ran(tmp_path, "--no-history", "--k", "6", QIDSQL_K="7")[0] == 0
+
+
+def test_roles_come_from_the_file_and_a_new_column_is_audited(store: Store, tmp_path: Path) -> None:
+    store.table("people", {"id": "INT", "sex": "TEXT"}, [(i, "f") for i in range(30)])
+    roles = '[tables.roles]\nid = "direct identifier"\n'
+    path = policy_file(tmp_path, store.url, entries("people", more=roles), head='[defaults.roles]\nssn = "other"')
+    assert ran(tmp_path, "--no-history")[0] == 0
+    store.execute("ALTER TABLE people ADD COLUMN age INT")
+    store.execute("UPDATE people SET age = id")
+    code, document = ran(tmp_path, "--no-history")
+    assert code == 1
+    assert [each["name"] for each in document["tables"][0]["audit"]["columns"] if each["recognised"]] == ["age"]
+    path.write_text(path.read_text().replace("id = ", "idd = "))
+    code, document = ran(tmp_path, "--no-history")
+    assert code == 2
+    assert "did you mean id?" in document["tables"][0]["error"]
+
+
+def test_findings_against_the_last_complete_run(store: Store, tmp_path: Path) -> None:
+    """New, unchanged, worse, better and gone, each brought about by a change of the rows."""
+    fill(store, people=RISKY, calm=SAFE)
+    file = read_policy_file(policy_file(tmp_path, store.url, entries("people", "calm")))
+    history = history_of(tmp_path)
+
+    def states() -> dict[tuple[str, tuple[str, ...]], str]:
+        result = run(file, history)
+        assert history.record(result.to_dict())
+        [table] = [each for each in result.tables if each.table.endswith("people")]
+        return {(str(each.kind), each.columns): str(each.state) for each in table.findings}
+
+    whole, alone = ("k-anonymity", ("sex", "ward")), ("below-k", ("sex",))
+    assert states() == {whole: "new", alone: "new"}
+    assert states() == {whole: "unchanged", alone: "unchanged"}
+    store.execute("INSERT INTO people SELECT 'x', 'a' FROM people WHERE sex = 'x'")  # 3 with a, 1 with b: share up
+    assert states() == {whole: "worse", alone: "worse"}
+    store.execute("INSERT INTO people SELECT sex, ward FROM people WHERE sex = 'f'")  # more rows, and none at risk
+    assert states() == {whole: "better", alone: "better"}
+    store.execute("INSERT INTO people SELECT sex, ward FROM people WHERE sex = 'x'")
+    assert states()[alone] == "gone"
+    store.execute("DELETE FROM people WHERE sex = 'x'")
+    assert set(states().values()) == {"gone"}
+    assert states() == {}
+    store.execute("INSERT INTO people VALUES ('y', 'a')")
+    assert states() == {whole: "new", alone: "new"}
+    first = history.runs()[-1]
+    result = run(file, history, baseline=first.run)
+    assert result.baseline == {"run": first.run, "started": first.started}
+    assert {str(each.state) for each in result.tables[0].findings} <= {"unchanged", "worse", "better"}
+
+
+def test_what_a_search_did_not_reach_is_not_gone(store: Store, tmp_path: Path) -> None:
+    fill(store, people=RISKY)
+    path = policy_file(tmp_path, store.url, entries("people"))
+    history = history_of(tmp_path)
+    history.record(run(read_policy_file(path), history).to_dict())
+    path = policy_file(tmp_path, store.url, entries("people", more="max_statements = 2"))
+    [table] = run(read_policy_file(path), history).tables
+    assert table.audit is not None
+    assert table.audit["unfinished"]
+    assert State.GONE not in {each.state for each in table.findings}
+
+
+def test_fail_on_new(store: Store, tmp_path: Path) -> None:
+    fill(store, people=RISKY)
+    policy_file(tmp_path, store.url, entries("people"))
+    assert ran(tmp_path, "--fail-on", "new")[0] == 1  # nothing was known before
+    code, document = ran(tmp_path, "--fail-on", "new")
+    assert (code, document["exit_code"], document["verdict"]) == (0, 0, "violation")
+    assert ran(tmp_path)[0] == 1
+    store.execute("UPDATE people SET ward = 'c' WHERE sex = 'f' AND ward = 'a'")
+    store.execute("INSERT INTO people VALUES ('f', 'd')")
+    assert ran(tmp_path, QIDSQL_FAIL_ON="new")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("exception", "today", "verdict"),
+    [
+        ('columns = ["sex"]', "2027-03-31", "pass"),  # the one minimal set, so the table as a whole too
+        ('finding = "k-anonymity"', "2027-03-31", "pass"),
+        ('finding = "below-k"\ncolumns = ["sex"]', "2027-03-31", "pass"),
+        ('columns = ["sex"]', "2027-04-01", "violation"),  # expired
+        ('columns = ["ward"]', "2027-03-31", "violation"),
+        ('columns = ["sex", "ward"]', "2027-03-31", "pass"),  # all audited columns: the whole table
+        ('finding = "direct-identifier"', "2027-03-31", "violation"),
+    ],
+)
+def test_exceptions(store: Store, tmp_path: Path, exception: str, today: str, verdict: str) -> None:
+    fill(store, people=RISKY)
+    accepted = f'[[tables.exceptions]]\n{exception}\nreason = "agreed"\nexpires = 2027-03-31\n'
+    file = read_policy_file(policy_file(tmp_path, store.url, entries("people", more=accepted)))
+    result = run(file, today=date.fromisoformat(today))
+    assert result.verdict == verdict
+    late = today > "2027-03-31"
+    assert any("expired on 2027-03-31" in note for note in result.notes) == late
+    if verdict == "pass":
+        [table] = result.tables
+        assert "accepted" in table.reason
+        assert [each.exception.reason for each in table.findings if each.exception] == ["agreed"]
+
+
+def test_an_unreadable_column_is_not_excused(postgres_store: PostgresStore, reader: str, tmp_path: Path) -> None:
+    """What is accepted does not count, but what could not be read stays open."""
+    fill(postgres_store, people=RISKY)
+    postgres_store.execute("ALTER TABLE people ADD COLUMN secret TEXT")
+    postgres_store.execute(f"GRANT SELECT (sex, ward) ON people TO {reader}")
+    accepted = '[[tables.exceptions]]\nfinding = "k-anonymity"\nreason = "agreed"\nexpires = 2999-01-01\n'
+    path = policy_file(tmp_path, postgres_store.url_of(reader), entries("people", more=accepted))
+    assert run(read_policy_file(path)).verdict is RunVerdict.INCONCLUSIVE
+
+
+def test_ctrl_c_is_recorded_and_the_next_run_goes_on(store: Store, tmp_path: Path) -> None:
+    fill(store, one=RISKY, two=SAFE, three=RISKY)
+    file = read_policy_file(policy_file(tmp_path, store.url, entries("one", "two", "three")))
+    history = history_of(tmp_path)
+
+    from qidsql.verbs.run import Watch
+
+    def stop(stage: str) -> None:
+        if "two: profiling all" in stage:
+            raise KeyboardInterrupt
+
+    for _ in range(5):  # a Postgres server has work of its own, after which nothing promises that rows are the same
+        first = run(file, history, watch=Watch(stage=stop))
+        history.record(first.to_dict())
+        assert [table.verdict for table in first.tables] == ["violation", "inconclusive", "inconclusive"]
+        assert (first.complete, first.exit_code) == (False, 1)
+        assert history.last_complete() is None
+        second = run(file, history)
+        if second.tables[0].resumed:
+            break
+        assert any("the source has changed" in note for note in second.notes)
+    history.record(second.to_dict())
+    assert [table.resumed for table in second.tables] == [True, False, False]
+    assert [table.verdict for table in second.tables] == ["violation", "pass", "violation"]
+    assert {each.state for each in second.tables[0].findings} == {State.NEW}
+    assert second.tables[0].audit == first.tables[0].audit
+    assert history.unfinished() == []
+    assert [table.resumed for table in run(file, history).tables] == [False, False, False]
+
+
+def test_a_source_that_changed_is_audited_again(store: Store, tmp_path: Path) -> None:
+    fill(store, one=SAFE, two=SAFE)
+    file = read_policy_file(policy_file(tmp_path, store.url, entries("one", "two")))
+    history = history_of(tmp_path)
+
+    from qidsql.verbs.run import Watch
+
+    def stop(stage: str) -> None:
+        if "two: reading" in stage:
+            raise KeyboardInterrupt
+
+    history.record(run(file, history, watch=Watch(stage=stop)).to_dict())
+    assert [each.table.rpartition(".")[2] for each in history.unfinished()] == ["one"]
+    store.execute("INSERT INTO one VALUES ('x', 'a')")
+    result = run(file, history)
+    assert [table.resumed for table in result.tables] == [False, False]
+    assert result.tables[0].verdict is RunVerdict.VIOLATION
+    assert any("the source has changed" in note for note in result.notes)
+    assert [table.resumed for table in run(file.overridden(k=3), history, resume=False).tables] == [False, False]
+
+
+def test_signals_end_a_run_with_a_record(postgres_store: PostgresStore, tmp_path: Path) -> None:
+    """The real process, told to stop in the middle of a statement."""
+    fill(postgres_store, safe=SAFE)
+    postgres_store.execute("CREATE VIEW slow AS SELECT sex, CAST(pg_sleep(60) AS TEXT) AS ward FROM safe")
+    policy_file(tmp_path, postgres_store.url, entries("safe", "slow"))
+    process = subprocess.Popen(
+        command("run", "--format", "json"),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    give_up = time.monotonic() + 60
+    busy = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%slow%' AND pid <> pg_backend_pid()"
+    while time.monotonic() < give_up and not postgres_store.admin.execute(busy.encode()).fetchall():
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    document = json.loads(out)
+    assert [each["verdict"] for each in document["tables"]] == ["pass", "inconclusive"]
+    [head] = history_of(tmp_path).runs()
+    assert (head.run, head.complete) == (document["run"], False)
+
+
+def test_only_names_what_is_there(store: Store, tmp_path: Path) -> None:
+    fill(store, people=SAFE)
+    policy_file(tmp_path, store.url, entries("people"))
+    outcome = inside("run", "--only", "peopel", cwd=tmp_path)
+    assert outcome.code == 2
+    assert "did you mean" in outcome.line
+    assert inside("run", "--no-history", "-q", "--only", "people", cwd=tmp_path).code == 0
+
+
+def test_hostile_table_names_are_audited(store: Store, tmp_path: Path) -> None:
+    name = 'a "b" /+~ c'
+    fill(store, **{name: RISKY})
+    history = history_of(tmp_path)
+    file = read_policy_file(policy_file(tmp_path, store.url, entries("*")))
+    for expected in (State.NEW, State.UNCHANGED):
+        result = run(file, history)
+        history.record(result.to_dict())
+        [table] = result.tables
+        assert table.table.endswith(name)
+        assert {each.state for each in table.findings} == {expected}
+    assert quoted(name)
