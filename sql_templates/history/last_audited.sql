@@ -1,3 +1,5 @@
+-- The run that a table is compared with.
+-- Parameters: :source, :table_name
 -- Result: the newest complete run that came to a verdict on this table, pass or violation
 SELECT runs.run
 FROM table_audits AS audit

@@ -1,2 +1,4 @@
+-- A run without its tables.
+-- Parameters: :run
 -- Result: document
 SELECT document FROM runs WHERE run = :run

@@ -1,4 +1,5 @@
 -- One table in all runs, newest first.
+-- Parameters: :source, :table_name
 -- Result: number, run, started, verdict, reason, row_count, k, k_asked, share_at_risk, complete
 SELECT runs.number, runs.run, runs.started, audit.verdict, audit.reason, audit.row_count, audit.k, audit.k_asked,
   audit.share_at_risk, runs.complete

@@ -1,1 +1,3 @@
+-- The schema of a store.
+-- Parameters: :schema
 CREATE SCHEMA :schema

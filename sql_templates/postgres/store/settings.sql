@@ -1,2 +1,3 @@
 -- A writer waits for others, and not for ever.
+-- Parameters: :lock_timeout
 SELECT set_config('lock_timeout', :lock_timeout, TRUE), set_config('statement_timeout', '300000', TRUE), set_config('timezone', 'UTC', TRUE)
