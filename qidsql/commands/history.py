@@ -46,7 +46,11 @@ def run(
     check_output(output)
     kept = opened_history(config, history)
     if record is not None:
-        document = read_document(record)
+        from qidsql.report.documents.written import read
+
+        document = read(record)
+        if not document["run"]:
+            raise UsageError(f"{record} is the document of one audit; expected one of qidsql run --format json")
         added = kept.record(document)
         if not quiet:
             say(f"run {document['run']} is {'recorded' if added else 'in the history already'} ({kept.label})")
@@ -98,23 +102,3 @@ def find_table(history: "History", typed: str) -> tuple[str, str]:
             meant = ", ".join(f"{source}: {table}" for source, table in same)
             raise UsageError(f"{typed} could be any of {meant}; write one of these")
     raise UnknownName("table", [typed], history.label, [table for _, table in known])
-
-
-def read_document(path: Path) -> dict[str, Any]:
-    """A run document in a file. Raises UsageError."""
-    import json
-
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if (
-            isinstance(document, dict)
-            and document["kind"] == "run"
-            and document["run"]
-            and document["tables"] is not None
-        ):
-            return document
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
-    except (ValueError, KeyError):
-        pass
-    raise UsageError(f"{path} is no document of a run; expected what qidsql run --format json writes")

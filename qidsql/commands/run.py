@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qidsql.commands.running import ExitCode, chosen, screen, showing_progress_of_many
+from qidsql.commands.running import ExitCode, check_min_count, chosen, screen, showing_progress_of_many
 from qidsql.commands.streams import check_output, say, write
-from qidsql.options import HistoryOption, OutputOption, QuietOption, ReportFormat, ReportFormatOption
+from qidsql.options import HistoryOption, MinCountOption, OutputOption, QuietOption, ReportFormat, ReportFormatOption
 from qidsql.policy_schema import PRESETS
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def run(
     ] = True,
     format: ReportFormatOption = None,
     output: OutputOption = None,
+    min_count: MinCountOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Audits every table of a policy file, compares with the last run, and records the result.
@@ -129,6 +130,8 @@ def run(
         max_seconds=max_seconds or file.max_seconds,
     )
     check_output(output)
+    wanted = chosen(format, ReportFormat, output)
+    check_min_count(min_count, wanted)
     result, unrecorded = perform(
         file,
         None if no_history else history or file.history_url,
@@ -138,8 +141,12 @@ def run(
         fail_on=fail_on,
         resume=resume,
     )
-    text = render(result.to_dict(), chosen(format, ReportFormat, output), output)
-    write(text, output)
+    document = result.to_dict()
+    if min_count is not None:
+        from qidsql.report.documents.min_count import without_small_counts
+
+        document = without_small_counts(document, min_count)
+    write(render(document, wanted, output), output)
     if output is not None and not quiet:
         say(f"{result.verdict}: {result.reason}")
     if unrecorded:
@@ -186,10 +193,6 @@ def unrecorded(result: "RunResult", folder: Path, why: str) -> str:
 
 def render(document: "dict[str, Any]", format: StrEnum, output: Path | None) -> str:
     """The report on a run as text."""
-    if format == ReportFormat.json:
-        import json
-
-        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     if format != ReportFormat.terminal:
         from qidsql.report.documents.rendering import render as render_document
 

@@ -208,6 +208,30 @@ def known_apart(table: TableRun) -> RunVerdict:
     return RunVerdict.PASS if known else table.verdict
 
 
+def as_document(result: AuditResult) -> dict[str, object]:
+    """The document of a run over the one table of this audit, for whoever renders documents."""
+    work = result.work
+    table = TableRun(
+        source=work.source,
+        source_label=work.source,
+        table=work.table,
+        verdict=RunVerdict(result.verdict),
+        reason=result.reason,
+        audit=result.to_dict(),
+        findings=tuple(findings(result, work.source)),
+    )
+    return RunResult(
+        run="",
+        started=work.started,
+        finished=work.started,
+        seconds=work.seconds,
+        verdict=table.verdict,
+        reason=result.reason,
+        tables=(table,),
+        statements=work.statements,
+    ).to_dict()
+
+
 def findings(result: AuditResult, source: str) -> list[Finding]:
     """What an audit has found against its policy, each with an id that the next run gives it again.
 
