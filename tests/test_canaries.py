@@ -138,6 +138,23 @@ def test_no_value_in_any_output(folder: Path, source: list[str], tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("form", ["terminal", "json"])
+def test_no_value_in_proposed_roles_and_in_what_the_doctor_says(folder: Path, tmp_path: Path, form: str) -> None:
+    sources = list(dict.fromkeys(source[0] for source in SOURCES))
+    init = [
+        ["init", source, "--views", "--show-sql", "--output", str(tmp_path / f"{n}.toml")]
+        for n, source in enumerate(sources)
+    ]
+    runs = [[*run, "--format", form] for run in (*init, *(["doctor", source] for source in sources))]
+    outcome = several(runs, folder)
+    assert outcome.out.count("exit code") == len(runs)
+    assert "Traceback" not in outcome.err
+    assert "internal error" not in outcome.err
+    written = [path.read_text() for path in tmp_path.iterdir()]
+    assert len(written) >= 4
+    assert_no_value("\n".join((outcome.out, outcome.err, *written)), folder)
+
+
 @pytest.mark.parametrize(
     "where",
     [

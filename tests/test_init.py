@@ -119,6 +119,12 @@ def test_a_name_means_what_its_table_is_about() -> None:
     assert role_of("name", "diagnoses") == S
 
 
+def test_first_and_last_are_names_among_persons_alone() -> None:
+    assert role_of("FIRST", "patients") == role_of("last", "employees") == D
+    assert role_of("first", "pages") == Q
+    assert role_of("last_visit", "patients") == Q
+
+
 def test_no_name_at_all_is_audited_and_to_be_checked() -> None:
     listed = CatalogColumn("xq7", "INTEGER")
     found = propose(Table(CatalogTable(TableName("t"), "table", (listed,))), listed)
@@ -176,6 +182,29 @@ def test_labels_win_over_names_and_an_unspecific_one_leaves_the_role_to_the_name
     assert role_of("birth_date", labels=(("dbt meta", "pii"),)) == Q
     assert role_of("xq7", labels=(("dbt meta", "pii"),)) == D
     assert role_of("xq7", labels=(("dbt meta", "sensitive"), ("comment", "role: quasi-identifier"))) == S
+
+
+def test_labels_of_the_catalog(store: Store) -> None:
+    store.table("people", dict.fromkeys(("x1", "x2", "diagnosis", "x4", "x5"), "INTEGER"), [])
+    comments = {"x1": "c4n4ry [direct identifier]", "x2": "role: sensitive", "diagnosis": "role: quasi-identifier"}
+    for column, text in comments.items():
+        store.execute(f"COMMENT ON COLUMN people.{column} IS '{text}'")
+    expected = {"x1": D, "x2": S, "diagnosis": Q, "x4": Q, "x5": Q}
+    if not isinstance(store, PostgresStore):
+        assert columns_of(proposed(store), "people") == expected
+        return
+    rows = {1: "MASKED WITH FUNCTION anon.generalize_int4range(x1)", 4: "MASKED WITH VALUE $$c4n4ry$$"}
+    try:  # SECURITY LABEL itself wants a provider loaded: these are the rows that it writes
+        store.execute("SET allow_system_table_mods = on")
+        for place, text in rows.items():
+            store.execute(
+                f"INSERT INTO pg_seclabel VALUES ('people'::regclass, 'pg_class'::regclass, {place}, 'anon', '{text}')"
+            )
+        result = proposed(store)
+    finally:
+        store.execute("DELETE FROM pg_seclabel WHERE objoid = 'people'::regclass")
+    assert columns_of(result, "people") == expected | {"x1": Q, "x4": D}  # a rule in force before a comment
+    assert "c4n4ry" not in draft(result) + json.dumps(result.to_dict())
 
 
 MANIFEST = {

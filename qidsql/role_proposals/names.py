@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from qidsql.role_proposals.vocabulary import ASPECTS, CODE, CONCEPTS, NAME, NUMBER, STAFF, SUBJECTS, Concept
+from qidsql.role_proposals.vocabulary import ALONE, ASPECTS, CODE, CONCEPTS, NAME, NUMBER, STAFF, SUBJECTS, Concept
 
 WORDS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+"  # of what is folded: ZIPCode is ZIP and Code
 LONGEST = 6  # words in a term
@@ -46,6 +46,11 @@ def find(name: tuple[str, ...]) -> Hit | None:
 def is_name(name: Sequence[str]) -> bool:
     """Whether it ends like the name of something."""
     return bool(name) and name[-1] in _set(NAME)
+
+
+def is_part_of_name(name: Sequence[str]) -> bool:
+    """Whether it says which of a person's names it is, and nothing else: FIRST, LAST."""
+    return len(name) == 1 and name[0] in _set(ALONE)
 
 
 def without_number(name: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -168,6 +168,8 @@ def _by_name(table: Table, column: CatalogColumn, measured: Measured | None) -> 
     hit = names.find(parts)
     if hit is not None and hit.exact and hit.last == len(parts) and hit.concept.role is Role.DIRECT_IDENTIFIER:
         return _of_concept(parts, hit, column)  # account number, before: the number of an account
+    if table.person is not None and names.is_part_of_name(parts):
+        return _Idea(Role.DIRECT_IDENTIFIER, "name: a person's name", firm=False)
     if (who := _whose_number(table, column.name)) is not None:
         return _Idea(Role.DIRECT_IDENTIFIER, f"name: the number of a person ({who})", firm=False)
     if column.name in table.references:

@@ -337,8 +337,8 @@ CONCEPTS = (
         "comorbidity | readmission | heart rate | cholesterol | glucose",
         de="Diagnose | Hauptdiagnose | Nebendiagnose | Krankheit | Erkrankung | Befund | Symptom | Beschwerden | "
         "Medikament | Medikation | Arznei | Arzneimittel | Wirkstoff | Rezept | Dosis | Behandlung | Therapie | "
-        "Operation | OPS | Laborwert | Blutgruppe | Blutdruck | Allergie | Behinderung | Schwangerschaft | "
-        "schwanger | Raucher | Impfung | Todesursache | Gesundheit | Pflegegrad | Gutachten",
+        "Operation | OPS | Laborwert | Blutgruppe | Blutdruck | Allergie | Behinderung | schwerbehindert | "
+        "Schwangerschaft | schwanger | Raucher | Impfung | Todesursache | Gesundheit | Pflegegrad | Gutachten",
         fr="diagnostic | maladie | pathologie | affection | symptôme | symptômes | médicament | traitement | "
         "ordonnance | posologie | résultat | intervention | chirurgie | groupe sanguin | allergie | handicap | "
         "grossesse | enceinte | fumeur | vaccin | cause décès | santé | antécédents",
@@ -375,11 +375,11 @@ CONCEPTS = (
     Concept(
         "money",
         SENSITIVE,
-        en="salary | income | wage | wages | pay | pay rate | hourly rate | bonus | earnings | compensation | "
-        "net worth | balance | debt | loan | loan amount | loan status | mortgage | rent | credit score | "
-        "credit limit | credit history | fico | default payment | amount | price paid | total cost | cost | "
-        "costs | charges | payment | spending | capital gain | capital loss | tax paid | benefit | pension | "
-        "bankruptcy",
+        en="salary | savings | expense | expenses | income | wage | wages | pay | pay rate | hourly rate | bonus | "
+        "earnings | compensation | net worth | balance | debt | loan | loan amount | loan status | mortgage | "
+        "rent | credit score | credit limit | credit history | fico | default payment | amount | price paid | "
+        "total cost | cost | costs | charges | payment | spending | capital gain | capital loss | tax paid | "
+        "benefit | pension | bankruptcy",
         de="Gehalt | Einkommen | Lohn | Bezüge | Verdienst | Kontostand | Saldo | Schulden | Kredit | Darlehen | "
         "Miete | Bonität | Betrag | Rente | Kosten | Prämie",
         fr="salaire | revenu | revenus | rémunération | solde | dette | prêt | crédit | loyer | montant | pension | "
@@ -436,6 +436,7 @@ NUMBER = (  # what names of numbers end or begin with
 )
 CODE = "code | codes | Kode | código"
 # A name that ends so is about the thing before: the type of a telephone is no telephone number.
+ALONE = "first | last | middle | maiden | given | family | prename"  # a name of a person, in a table of persons
 ASPECTS = (
     "type | kind | status | flag | count | verified | confirmed | category | class | group | level | valid | "
     "missing | provider | opt in | optin | consent | format | length | indicator | ind | preference | "
