@@ -5,6 +5,7 @@ import re
 import shutil
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -388,6 +389,18 @@ def test_hostile_names_and_comments_stay_names(store: Store) -> None:
     assert "c4n4ry" not in text + json.dumps(result.to_dict())
     again, added = updated(text, result, "f")
     assert (again, added) == (text, [])
+
+
+def test_names_in_remarks_end_no_line(store: Store) -> None:
+    rows = [(i % 9, i % 7, i % 5) for i in range(60)]
+    kinds = {"donor\nid": "INTEGER", "x = 1\r\n[evil]\u2028customer_id": "INTEGER", "age": "INTEGER"}
+    store.table("gifts", kinds, rows)
+    result = replace(proposed(store), left_out=(("a\n[[tables]]\nx = 1", "closed\n[evil]"),))
+    assert "\n" in result.tables[0].entity_reason
+    content = tomllib.loads(draft(result))
+    assert set(content) == {"format", "sources", "defaults", "tables"}
+    assert [set(entry) for entry in content["tables"]] == [{"table", "roles"}]
+    assert set(content["tables"][0]["roles"]) == set(kinds)
 
 
 def test_no_cell_value_reaches_the_file_or_the_summary(store: Store, tmp_path: Path) -> None:
