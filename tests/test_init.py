@@ -18,6 +18,7 @@ from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
 from qidsql.findings.init import InitResult, word
 from qidsql.policy_draft import draft, updated
+from qidsql.policy_file import read_policy_file
 from qidsql.role_proposals import dbt, names
 from qidsql.role_proposals.labels import read
 from qidsql.role_proposals.proposal import Table, propose
@@ -391,6 +392,22 @@ def test_hostile_names_and_comments_stay_names(store: Store) -> None:
     assert (again, added) == (text, [])
 
 
+def test_a_run_reads_the_file_and_audits_each_table_under_hostile_names(store: Store, tmp_path: Path) -> None:
+    names = ['quo"te', "dot.ted", "new\nline", "*glob", "[b]", "back\\slash", "ünï ✓", "a = 'b'"]
+    for name in names:
+        rows = [(i % 3, i % 2, i) for i in range(60)]
+        store.table(name, {f"zip {name}": "INTEGER", "sex": "INTEGER", "diagnosis": "INTEGER"}, rows)
+    written = write(replace(proposed(store), url="env:HOSTILE"), tmp_path / "qidsql.toml")
+    assert [table.table.name for table in written.tables] == sorted(names)
+    policy = read_policy_file(tmp_path / "qidsql.toml")
+    assert [entry.policy().sensitive for entry in policy.tables] == [("diagnosis",)] * len(names)
+    outcome = qidsql("run", "--format", "json", cwd=tmp_path, HOSTILE=store.url)
+    document = json.loads(outcome.out)
+    assert document["verdict"] == "pass", outcome
+    assert sorted(table["table"].partition(".")[2] for table in document["tables"]) == sorted(names)
+    assert all(table["audit"]["rows"] == 60 for table in document["tables"])
+
+
 def test_names_in_remarks_end_no_line(store: Store) -> None:
     rows = [(i % 9, i % 7, i % 5) for i in range(60)]
     kinds = {"donor\nid": "INTEGER", "x = 1\r\n[evil]\u2028customer_id": "INTEGER", "age": "INTEGER"}
@@ -439,6 +456,8 @@ def test_the_demo_is_proposed_as_a_person_would(clinic: Path) -> None:
     content = tomllib.loads((clinic / "qidsql.toml").read_text())
     assert content["format"] == 1
     assert content["sources"] == {"clinic": {"url": "clinic.duckdb"}}
+    run = qidsql("run", "--quiet", "--format", "json", cwd=clinic)  # it works at once
+    assert (run.code, [table["verdict"] for table in json.loads(run.out)["tables"]]) == (1, ["violation"] * 2)
     patients, visits = content["tables"]
     assert patients == {
         "table": "main.patients",
