@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.adult import adult, adult_path
+from tests.duckdb_hosts import extension, host, shell
 from tests.postgres_server import PostgresServer
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
-__all__ = ["adult", "adult_path"]  # fixtures of their own file
+__all__ = ["adult", "adult_path", "extension", "host", "shell"]  # fixtures of their own file
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

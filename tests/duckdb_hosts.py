@@ -154,3 +154,27 @@ def fetched(package: str, folder: Path) -> Path:
     if done.returncode:
         pytest.skip(f"{package} cannot be had from the package index")
     return folder
+
+
+@pytest.fixture(scope="session")
+def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("extension"))
+
+
+@pytest.fixture(scope="session")
+def shell(extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    folder = fetched(f"duckdb-cli=={OLDER}", tmp_path_factory.mktemp("shell"))
+    return Shell("shell", extension, folder / "duckdb_cli" / "duckdb")
+
+
+@pytest.fixture(scope="session", params=["shell", "module", "older module"])
+def host(request: pytest.FixtureRequest, extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Host:
+    """Each DuckDB in turn."""
+    if request.param == "shell":
+        found = request.getfixturevalue("shell")
+        assert isinstance(found, Shell)
+        return found
+    packages = None
+    if request.param == "older module":
+        packages = fetched(f"duckdb=={OLDER}", tmp_path_factory.mktemp("module"))
+    return Module(request.param, extension, packages)

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,35 +12,11 @@ import pytest
 
 import qidsql
 from qidsql.duckdb_extension.functions import MEASURES
-from tests.duckdb_hosts import OLDER, Answer, Host, Module, Refused, Shell, build, fetched
+from tests.duckdb_hosts import Answer, Host, Module, Refused, Shell
 
 PEOPLE = """CREATE TABLE people AS SELECT i AS id, i % 7 AS a, CAST(i % 13 AS VARCHAR) AS b,
 CASE WHEN i % 5 = 0 THEN NULL ELSE i % 3 END AS c, hash(i // 4) % 10 AS d FROM range(300) AS r(i)"""
 VALUES = ["a", "b", "c", "d"]
-
-
-@pytest.fixture(scope="session")
-def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("extension"))
-
-
-@pytest.fixture(scope="session")
-def shell(extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    folder = fetched(f"duckdb-cli=={OLDER}", tmp_path_factory.mktemp("shell"))
-    return Shell("shell", extension, folder / "duckdb_cli" / "duckdb")
-
-
-@pytest.fixture(scope="session", params=["shell", "module", "older module"])
-def host(request: pytest.FixtureRequest, extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Host:
-    """Each DuckDB in turn."""
-    if request.param == "shell":
-        found = request.getfixturevalue("shell")
-        assert isinstance(found, Shell)
-        return found
-    packages = None
-    if request.param == "older module":
-        packages = fetched(f"duckdb=={OLDER}", tmp_path_factory.mktemp("module"))
-    return Module(request.param, extension, packages)
 
 
 def rows(answer: Answer) -> list[dict[str, Any]]:
@@ -381,10 +357,3 @@ SAME = (
     "FROM qidsql.columns('people')",
     "FROM qidsql.violations('people', ['a', 'b'], k := 4) ORDER BY ALL",
 )
-
-
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing of the user's own DuckDB is looked at."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    yield

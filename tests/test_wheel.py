@@ -43,6 +43,13 @@ def test_the_wheel_knows_its_version(installed: Path, tmp_path: Path) -> None:
     assert run(installed / "qidsql", "--version", cwd=tmp_path).strip() == f"qidsql {__version__}"
 
 
+def test_the_wheel_brings_what_sql_shells_need(installed: Path, tmp_path: Path) -> None:
+    assert "MACRO qidsql.main.profile" in run(installed / "qidsql", "duckdb", "macros", cwd=tmp_path)
+    assert "FUNCTION qidsql.profile" in run(installed / "qidsql", "postgres", "functions", cwd=tmp_path)
+    code = "from qidsql.duckdb_extension.build import source; print(source().read_text())"
+    assert "qidsql_init_c_api" in run(installed / "python", "-c", code, cwd=tmp_path)
+
+
 def test_a_bare_checkout_runs_without_an_installation(tmp_path: Path) -> None:
     path = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r}); "
     code = path + "from qidsql.sql.templates import fill; fill('class_sizes', classes=1)"

@@ -75,10 +75,15 @@ FROM (
 ORDER BY class_size;
 
 -- Every column by itself, most values first: its name, the NULLs in it, and what profile says. Values are compared by
--- their text, which for numbers, dates and texts is the same.
+-- their text, which for numbers, dates and texts is the same, but for -0.0.
 CREATE OR REPLACE MACRO qidsql.main.columns("table", k := 5) AS TABLE
 WITH cells AS (
-  SELECT CAST(COLUMNS(*) AS VARCHAR) COLLATE "binary"
+  SELECT
+    CASE
+      WHEN TYPEOF(COLUMNS(*)) IN ('FLOAT', 'DOUBLE') AND CAST(COLUMNS(*) AS VARCHAR) = '-0.0'
+      THEN '0.0'
+      ELSE CAST(COLUMNS(*) AS VARCHAR) COLLATE "binary"
+    END AS "\0"
   FROM QUERY_TABLE("table")
   WHERE CASE WHEN k >= 2 THEN TRUE ELSE ERROR('qidsql: k must be at least 2: every table is 1-anonymous') END
 ), classes AS (

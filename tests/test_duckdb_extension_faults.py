@@ -1,0 +1,330 @@
+"""`LOAD qidsql` where something is wrong: a clear error or a doctor's advice, and never a dead shell."""
+
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from qidsql.duckdb_extension.build import C_API, NAME, footer
+from qidsql.duckdb_extension.settings import SUFFIX, Settings
+from tests.commandline import HOUSE, Outcome, command, environment
+from tests.duckdb_hosts import Host, Module, Refused, Shell
+
+PEOPLE = "CREATE TABLE people AS SELECT i AS id, i % 7 AS a, i % 13 AS b FROM range(3000) AS r(i)"
+ROUNDS = 200 if os.environ.get("QIDSQL_TEST_FULL") else 5
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home of the test's own: nothing of the user's DuckDB is looked at, nothing is left there."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    yield folder
+
+
+@pytest.fixture
+def broken(extension: Path, tmp_path: Path) -> Path:
+    """A copy of the extension whose settings a test may spoil."""
+    shutil.copy(extension, tmp_path / NAME)
+    shutil.copy(extension.with_name(NAME + SUFFIX), tmp_path / (NAME + SUFFIX))
+    return tmp_path / NAME
+
+
+def spoil(extension: Path, **changes: str) -> None:
+    path = extension.with_name(extension.name + SUFFIX)
+    lines = dict(line.split("=", 1) for line in path.read_text().splitlines())
+    path.write_text("".join(f"{name}={value}\n" for name, value in (lines | changes).items()))
+
+
+def refused(shell: Shell, extension: Path, **extra: str) -> str:
+    """The error of a LOAD after which the shell lives on."""
+    [error, answer] = shell.run([f"LOAD '{extension}'", "SELECT 42 AS answer"], **extra)
+    assert answer == [{"answer": 42}]
+    assert isinstance(error, Refused), error
+    assert "qidsql: " in error
+    return error
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"libpython": "/nowhere/libpython3.so"}, "the Python library /nowhere/libpython3.so is not there (any more)"),
+        ({"libpython": ""}, "the Python library (none was found) is not there"),
+        ({"libpython": sys.executable}, "the Python library cannot be loaded"),
+        ({"python": "/moved/venv/bin/python"}, "/moved/venv/bin/python is not there any more: the Python environment"),
+        ({"stdlib": "/nowhere"}, "Python's standard library is not in /nowhere any more"),
+        ({"path": "", "python": "/usr/bin/env"}, "cannot import qidsql"),
+    ],
+    ids=["library gone", "no library", "no Python library", "environment moved", "no standard library", "no qidsql"],
+)
+def test_a_python_that_cannot_start_is_an_error_of_load(
+    shell: Shell, broken: Path, changes: dict[str, str], words: str
+) -> None:
+    if not Settings.of_this_python().libpython:
+        pytest.skip("this Python has no shared library, so no shell can start it")
+    spoil(broken, **changes)
+    assert words in refused(shell, broken)
+
+
+def test_without_settings_it_says_what_to_run(shell: Shell, broken: Path) -> None:
+    broken.with_name(NAME + SUFFIX).unlink()
+    assert "run: qidsql duckdb install" in refused(shell, broken)
+
+
+def test_an_exception_in_python_is_an_error_of_load(shell: Shell, broken: Path, tmp_path: Path) -> None:
+    package = tmp_path / "other" / "qidsql" / "duckdb_extension"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").touch()
+    (package / "__init__.py").touch()
+    (package / "door.py").write_text("def load(address): raise RuntimeError('out of order')")
+    spoil(broken, path=str(tmp_path / "other"))
+    assert "Python failed: out of order" in refused(shell, broken)
+
+
+def test_variables_meant_for_another_python_change_nothing(shell: Shell) -> None:
+    answer = shell.ask(PEOPLE, "SELECT columns FROM qid_keys('people')", PYTHONHOME="/nowhere", PYTHONPATH="/nowhere")
+    assert answer == [{"columns": ["id"]}]
+
+
+def test_a_table_dropped_meanwhile_is_an_error(host: Host) -> None:
+    [*_, answer, last] = host.run(
+        [
+            host.load,
+            PEOPLE,
+            "PREPARE found AS FROM qid_keys('people')",
+            "DROP TABLE people",
+            "EXECUTE found",
+            "SELECT 42 AS answer",
+        ]
+    )
+    assert isinstance(answer, Refused)
+    assert last == [{"answer": 42}]
+
+
+def test_too_little_memory_is_an_error(host: Host) -> None:
+    [*_, answer, last] = host.run(
+        [
+            host.load,
+            "CREATE VIEW large AS SELECT hash(i) AS a, hash(i + 1) AS b FROM range(3000000) AS r(i)",
+            "SET temp_directory = ''",
+            "SET memory_limit = '30MB'",
+            "FROM qid_keys('large')",
+            "SELECT 42 AS answer",
+        ]
+    )
+    assert isinstance(answer, Refused)
+    assert "ran out of memory" in answer
+    assert last == [{"answer": 42}]
+
+
+ENDLESS = "CREATE VIEW endless AS SELECT hash(i) % 1000 AS a, hash(i + 1) % 1000 AS b FROM range(20000000000) AS r(i)"
+INTERRUPTED = """
+import sys, time, duckdb
+connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+connection.load_extension(sys.argv[1])
+connection.execute(sys.argv[2])
+print("ready", flush=True)
+try:
+    connection.execute("FROM qid_keys('endless')").fetchall()
+except (duckdb.Error, KeyboardInterrupt, RuntimeError) as error:
+    print(type(error).__name__)
+print(connection.execute("SELECT 42").fetchall())
+"""
+
+
+def test_ctrl_c_ends_the_audit_and_not_the_process(host: Host) -> None:
+    if not isinstance(host, Module):
+        pytest.skip("see test_ctrl_c_gives_the_prompt_back")
+    running = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, str(host.extension), ENDLESS],
+        env=host.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == "ready\n"
+    time.sleep(2)  # the audit is under way
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert "[(42,)]" in out, (out, err)
+    assert running.returncode == 0, err
+
+
+def test_ctrl_c_gives_the_prompt_back(shell: Shell) -> None:
+    """In a terminal, as a person sits before it."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execve(shell.program, [shell.program, "-unsigned"], {**environment(), "TERM": "dumb"})
+
+    def wait_for(text: bytes) -> None:
+        seen, end = b"", time.monotonic() + 60
+        while text not in seen:
+            assert time.monotonic() < end, seen
+            if select.select([terminal], [], [], 0.1)[0]:
+                seen += os.read(terminal, 1 << 16)
+
+    try:
+        wait_for(b"D ")
+        for statement in (shell.load, ENDLESS, "FROM qid_keys('endless')"):
+            os.write(terminal, f"{statement};\n".encode())
+            time.sleep(2)  # the last one is under way then
+        os.write(terminal, b"\x03")
+        time.sleep(1)
+        os.write(terminal, b"SELECT 4200 + 42 AS answer;\n")
+        wait_for(b"4242")
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(terminal)
+
+
+STARTS = """
+import sys, duckdb
+connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+connection.load_extension(sys.argv[1])
+connection.execute(sys.argv[2])
+assert connection.execute("SELECT columns FROM qid_keys('people')").fetchall() == [(["id"],)]
+unfinished = connection.execute("FROM qid_keys('people'), range(2000000)")  # DuckDB 2.0 goes on with it
+"""
+
+
+def test_starts_and_exits(host: Host) -> None:
+    for _ in range(ROUNDS):
+        if isinstance(host, Module):
+            start = [sys.executable, "-c", STARTS, str(host.extension), PEOPLE]
+            done = subprocess.run(
+                start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False
+            )
+            assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
+        else:
+            assert host.ask(PEOPLE, "SELECT columns FROM qid_keys('people')") == [{"columns": ["id"]}]
+
+
+CLOSED = """
+import subprocess, sys, duckdb
+connection = duckdb.connect(sys.argv[3], config={"allow_unsigned_extensions": "true"})
+connection.load_extension(sys.argv[1])
+connection.execute(sys.argv[2])
+connection.execute("FROM qid_keys('people')").fetchall()
+connection.close()
+subprocess.run([sys.executable, "-c", "import sys, duckdb; duckdb.connect(sys.argv[1])", sys.argv[3]], check=True)
+"""
+
+
+def test_a_file_that_is_closed_is_let_go(host: Host, tmp_path: Path) -> None:
+    path = tmp_path / "file.duckdb"
+    if isinstance(host, Module):
+        closed = [sys.executable, "-c", CLOSED, str(host.extension), PEOPLE, str(path)]
+        subprocess.run(closed, env=host.environment(), check=True, timeout=120)
+        return
+    assert isinstance(host, Shell)
+    check = tmp_path / "check.py"
+    check.write_text(f"import duckdb; duckdb.connect({str(path)!r}); print('it is free')")
+    script = [
+        f"{host.load};",
+        f"{PEOPLE};",
+        "FROM qid_keys('people');",
+        ".open :memory:",
+        f".shell {sys.executable} {check}",
+    ]
+    output = host.feed("\n".join(script), str(path))
+    assert "it is free" in output
+
+
+# the commands that install it
+
+
+def cli(*arguments: object, home: Path, **extra: str) -> Outcome:
+    variables = {**environment(extra), "HOME": str(home)}
+    variables.pop("XDG_CONFIG_HOME", None)
+    done = subprocess.run(command(*arguments), env=variables, capture_output=True, text=True, timeout=120, check=False)
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def test_what_is_installed_loads_by_its_name(shell: Shell, home: Path) -> None:
+    before = cli("duckdb", "doctor", "--shell", shell.program, home=home)
+    assert before.code == 2
+    assert "not installed; run: qidsql duckdb install" in before.out
+    done = cli("duckdb", "install", "--shell", shell.program, home=home)
+    assert done.code == 0, done
+    assert f"for DuckDB 1.5.6, shell {shell.program}" in done.out
+    after = cli("duckdb", "doctor", "--shell", shell.program, home=home)
+    assert (after.code, after.out.count("LOAD qidsql works")) == (0, 2), after
+    answer = shell.run(["LOAD qidsql", PEOPLE, "SELECT columns FROM qid_keys('people')"], HOME=str(home))[-1]
+    assert answer == [{"columns": ["id"]}]
+
+
+def test_the_doctor_sees_an_environment_that_moved(shell: Shell, home: Path) -> None:
+    cli("duckdb", "install", "--shell", shell.program, home=home)
+    for settings in home.rglob(f"*{SUFFIX}"):
+        spoil(settings.with_name(settings.name.removesuffix(SUFFIX)), python="/moved/venv/bin/python")
+    seen = cli("duckdb", "doctor", "--shell", shell.program, home=home)
+    assert seen.code == 2
+    assert "/moved/venv/bin/python is gone: the environment was moved or removed; run qidsql duckdb install" in seen.out
+
+
+def test_the_shell_opens_with_qidsql_loaded(shell: Shell, home: Path) -> None:
+    path = f"{shell.program.parent}{os.pathsep}{os.environ['PATH']}"
+    if Path(sys.executable).with_name("duckdb").exists():
+        pytest.skip("this environment has a shell of its own, which comes first")
+    done = cli("shell", "-c", PEOPLE, "-c", "SELECT columns FROM qid_keys('people')", home=home, PATH=path)
+    assert done.code == 0, done
+    assert "[id]" in done.out
+
+
+def test_without_a_shell_it_says_where_to_get_one(home: Path) -> None:
+    if Path(sys.executable).with_name("duckdb").exists() or shutil.which("duckdb"):
+        pytest.skip("this machine has a DuckDB shell")
+    done = cli("shell", home=home)
+    assert done.code == 2
+    assert "pip install duckdb-cli" in done.line
+
+
+def test_a_signed_repository_needs_no_unsigned(extension: Path, home: Path, tmp_path: Path) -> None:
+    if not shutil.which("openssl") or int(duckdb.__version__.split(".")[0]) < 2:
+        pytest.skip("signed repositories need openssl, and DuckDB 2.0")
+    key, repository = tmp_path / "key.pem", tmp_path / "repository"
+    subprocess.run(["openssl", "genrsa", "-out", key, "2048"], capture_output=True, check=True)
+    done = cli("duckdb", "sign", "--key", key, "--to", repository, home=home)
+    assert done.code == 0, done
+    use = "import sys, duckdb; c = duckdb.connect(); c.execute(sys.argv[1]); c.execute(sys.argv[2])"
+    variables = {**environment(), "HOME": str(home)}
+    variables.pop("XDG_CONFIG_HOME", None)
+    audit = f"{PEOPLE}; FROM qid_keys('people')"
+    subprocess.run([sys.executable, "-c", use, done.out, audit], env=variables, check=True, timeout=60)
+
+    [signed] = repository.rglob(NAME)
+    content = bytearray(signed.read_bytes())
+    content[5000] ^= 1
+    signed.write_bytes(content)
+    again = [sys.executable, "-c", use, "FORCE " + done.out[done.out.index("INSTALL") :], audit]
+    allowed = [*again[:3], "SET allow_extension_repositories = 'allowed'; " + again[3], audit]
+    refused = subprocess.run(allowed, env=variables, capture_output=True, text=True, timeout=60, check=False)
+    assert refused.returncode != 0
+    assert "signature" in refused.stderr
+
+
+def test_the_footer_is_what_duckdb_reads() -> None:
+    end = footer("linux_amd64")
+    fields = [end[at : at + 32].rstrip(b"\0").decode() for at in range(0, 256, 32)]
+    assert (len(end), fields[3], fields[5:]) == (512, "C_STRUCT", [C_API, "linux_amd64", "4"])
+
+
+def test_the_package_brings_the_stub_and_the_scripts() -> None:
+    from qidsql.duckdb_extension.build import source
+    from qidsql.sql.scripts import duckdb_macros, postgres_functions
+
+    assert source().is_relative_to(HOUSE)
+    assert "CREATE" in duckdb_macros() + postgres_functions()

@@ -1,0 +1,187 @@
+"""The scripts for SQL shells, on real engines: against the definitions, over random tables, and with mutants."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+from psycopg.errors import RaiseException
+
+from qidsql.measures import ClassProfile
+from qidsql.sql.scripts import duckdb_macros, postgres_functions
+from tests.definitions import profile_of, projected
+from tests.random_tables import RandomTable, drop, load, random_table
+from tests.stores import DuckDBStore, PostgresStore, Store
+
+K = 3
+COUNTS = [field.name for field in fields(ClassProfile) if field.name not in ("entities", "wildcard")]
+Ask = Callable[[str], list[tuple[Any, ...]]]
+
+
+def tables(engine: str) -> list[RandomTable]:
+    return [random_table(seed, engine) for seed in range(40)]
+
+
+@pytest.fixture(scope="module")
+def filled(module_store: Store) -> Iterator[Store]:
+    """The random tables, for all tests of this file."""
+    load(module_store, tables(module_store.name))
+    yield module_store
+    drop(module_store, tables(module_store.name))
+
+
+def session(store: Store, script: str) -> Any:
+    """A connection that has run the script: what it takes is thrown away at its end."""
+    if isinstance(store, DuckDBStore):
+        connection = duckdb.connect(str(store.path), read_only=True)
+        connection.execute(script)
+        return connection
+    assert isinstance(store, PostgresStore)
+    other = psycopg.connect(store.url)
+    other.execute("DROP SCHEMA IF EXISTS qidsql CASCADE")
+    other.execute(script.encode())
+    return other
+
+
+def script(engine: str) -> str:
+    return duckdb_macros() if engine == "duckdb" else postgres_functions()
+
+
+def differences(store: Store, text: str) -> Iterator[str]:
+    """Where the answers are not those of the definitions."""
+    listed = "[{}]" if store.name == "duckdb" else "ARRAY[{}]"
+    with session(store, text) as connection:
+
+        def ask(sql: str) -> list[tuple[Any, ...]]:
+            return connection.execute(sql).fetchall()  # type: ignore[no-any-return]
+
+        for table in tables(store.name):
+            yield from _differences(ask, table, listed.format(", ".join(f"'{name}'" for name in table.names)))
+
+
+def _differences(ask: Ask, table: RandomTable, names: str) -> Iterator[str]:
+    rows = [row[:-1] for row in table.rows]
+    expected = profile_of(rows, K)
+    [found] = ask(f"SELECT * FROM qidsql.profile('{table.name}', {names}, k => {K})")
+    if [int(cell) for cell in found[: len(COUNTS)]] != [asdict(expected)[name] for name in COUNTS]:
+        yield f"profile of {table}: {found}"
+    if rows and found[-3:] != _ratios(expected):
+        yield f"ratios of {table}: {found[-3:]}"
+    below = ask(f"SELECT class_size FROM qidsql.violations('{table.name}', {names}, k => {K})")
+    if [size for (size,) in below] != sorted(size for size in Counter(rows).values() if size < K):
+        yield f"classes of {table}: {below}"
+    by_name = {row[0]: row[1:] for row in ask(f"SELECT * FROM qidsql.columns('{table.name}', k => {K})")}
+    for place, name in enumerate(table.names):
+        alone = projected(rows, [place])
+        expected = profile_of(alone, K)
+        if name not in by_name:  # an empty table has no cells to tell of its columns
+            if rows:
+                yield f"{name} of {table} is missing"
+            continue
+        nulls, *cells = by_name[name]
+        if nulls != alone.count((None,)):
+            yield f"NULLs of {name} in {table}: {nulls}"
+        if [int(cell) for cell in cells[: len(COUNTS)]] != [asdict(expected)[name] for name in COUNTS]:
+            yield f"{name} of {table}: {cells}"
+        if rows and tuple(cells[-3:]) != _ratios(expected):
+            yield f"ratios of {name} of {table}: {cells[-3:]}"
+
+
+def _ratios(profile: ClassProfile) -> tuple[float, ...]:
+    return float(profile.distinct_ratio), float(profile.separation_ratio), float(profile.share_at_risk)
+
+
+def test_the_answers_are_those_of_the_definitions(filled: Store) -> None:
+    assert list(differences(filled, script(filled.name))) == []
+
+
+MUTANTS: dict[str, Sequence[tuple[str, str]]] = {
+    "duckdb": [
+        ("MIN(class_size), 0)", "MAX(class_size), 0)"),
+        ("class_count) FILTER (WHERE class_size < k)", "class_count) FILTER (WHERE class_size <= k)"),
+        ("FILTER (WHERE class_size = 1), 0) AS BIGINT) AS unique_rows", ", 0) AS BIGINT) AS unique_rows"),
+        ("(class_size - 1) * class_count", "class_size * class_count"),
+        ("THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE \"binary\"\n    END\n", "THEN NULL\n    END\n"),
+        ("COUNT(*) < CASE", "COUNT(*) <= CASE"),
+        ("ORDER BY class_size;", "ORDER BY class_size DESC;"),
+        ("GROUP BY name, value\n", "GROUP BY name, value, random() < 0.5\n"),
+        ("UNPIVOT INCLUDE NULLS", "UNPIVOT"),
+        ("FILTER (WHERE missing)", "FILTER (WHERE NOT missing)"),
+        ("COUNT(*) FILTER (WHERE class_size = 1)", "COUNT(*) FILTER (WHERE class_size = 2)"),
+        ("THEN '0.0'", "THEN '-0.0'"),
+        ("ELSE CAST(COLUMNS(*) AS VARCHAR) COLLATE \"binary\"", "ELSE CAST(COLUMNS(*) AS VARCHAR) COLLATE NOCASE"),
+        ("(pairs - colliding_pairs) / pairs", "colliding_pairs / pairs"),
+    ],
+    "postgres": [
+        ("MIN(sizes.class_size), 0)", "MAX(sizes.class_size), 0)"),
+        ("FILTER (WHERE sizes.class_size < k)", "FILTER (WHERE sizes.class_size <= k)"),
+        ("FILTER (WHERE sizes.class_size = 1)", "FILTER (WHERE sizes.class_size = 2)"),
+        ("(sizes.class_size - 1)", "sizes.class_size"),
+        ("described.comparison = 'text'", "described.comparison = 'none'"),
+        ("EXCEPTION WHEN undefined_function", "EXCEPTION WHEN division_by_zero"),
+        ("HAVING COUNT(*) < %s ORDER BY 1", "HAVING COUNT(*) <= %s ORDER BY 1"),
+        ("HAVING COUNT(*) < %s ORDER BY 1", "HAVING COUNT(*) < %s ORDER BY 1 DESC"),
+        ("COUNT(*) - COUNT(%I)", "COUNT(%I)"),
+        ("pairs - colliding AS", "colliding AS"),
+    ],
+}  # fmt: skip
+
+
+def noticed(store: Store, mutant: tuple[str, str]) -> bool:
+    text = script(store.name)
+    assert mutant[0] in text
+    try:
+        return next(differences(store, text.replace(*mutant)), None) is not None
+    except (duckdb.Error, psycopg.Error):
+        return True
+
+
+def test_every_mutant_is_noticed(filled: Store) -> None:
+    assert [mutant for mutant in MUTANTS[filled.name] if not noticed(filled, mutant)] == []
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("profile('people', '{a,zz}')", "qidsql: no column zz in "),
+        ("profile('people', ARRAY['a', NULL])", "qidsql: no column NULL in "),
+        ("profile('people', '{a}', k => 0)", "qidsql: k must be at least 2"),
+        ("violations('people', '{a}', k => NULL)", "qidsql: k must be at least 2"),
+        ("columns('people', k => 1)", "qidsql: k must be at least 2"),
+        ("profile('people', '{}')", "has no column to look at"),
+    ],
+)
+def test_what_cannot_be_right_is_an_error_of_the_function(postgres_store: PostgresStore, call: str, words: str) -> None:
+    postgres_store.table("people", {"a": "INTEGER", 'b "c"': "TEXT"}, [(1, "x"), (1, None)])
+    with (
+        session(postgres_store, postgres_functions()) as connection,
+        pytest.raises(RaiseException, match=re.escape(words)),
+    ):
+        connection.execute(f"SELECT * FROM qidsql.{call}")
+
+
+def test_values_are_shown_by_violations_alone(postgres_store: PostgresStore) -> None:
+    postgres_store.table("people", {"a": "INTEGER", 'b "c"': "TEXT"}, [(1, "x"), (1, None)])
+    with session(postgres_store, postgres_functions()) as connection:
+        asked = "SELECT * FROM qidsql.violations('people', ARRAY['b \"c\"', 'a'], k => 2) ORDER BY 2"
+        found = connection.execute(asked).fetchall()
+    assert found == [(1, {"a": 1, 'b "c"': None}), (1, {"a": 1, 'b "c"': "x"})]
+
+
+def test_rows_that_a_policy_hides_are_an_error(postgres_store: PostgresStore, reader: str) -> None:
+    postgres_store.table("people", {"a": "INTEGER"}, [(1,), (2,)])
+    for statement in (
+        "ALTER TABLE people ENABLE ROW LEVEL SECURITY",
+        f"CREATE POLICY half ON people TO {reader} USING (a = 1)",
+        f"GRANT SELECT ON people TO {reader}",
+    ):
+        postgres_store.execute(statement)
+    with session(postgres_store, postgres_functions()) as connection:
+        connection.execute(f"GRANT USAGE ON SCHEMA qidsql TO {reader}".encode())
+        connection.execute(f"SET LOCAL ROLE {reader}".encode())
+        with pytest.raises(psycopg.Error, match="row-level security"):
+            connection.execute("SELECT * FROM qidsql.profile('people')")
