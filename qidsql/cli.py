@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from qidsql.commands import (
+    alerts,
     anonymize,
     audit,
     demo,
@@ -68,6 +69,7 @@ COMMANDS = (
     run,
     history,
     diff,
+    alerts,
     doctor,
     demo,
     shell,

@@ -7,6 +7,7 @@
     ├── AccessError            a right is missing, or row-level security hides rows
     ├── StatementError         the engine could not answer a statement
     ├── StoreError             the history cannot be opened, read or written
+    ├── Held                   another process is at work, and two at once are not wanted
     └── Stopped                the work ended early; what is known so far still stands
         ├── BudgetSpent        statements, seconds or size of the budget are used up
         ├── ConnectionLost     the server went away or cancelled the work
@@ -69,6 +70,10 @@ class StatementError(QidsqlError):
 
 class StoreError(QidsqlError):
     """The history cannot be opened, read or written."""
+
+
+class Held(QidsqlError):
+    """Another process is at work, and two at once are not wanted."""
 
 
 class Stopped(QidsqlError):

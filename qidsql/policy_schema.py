@@ -118,6 +118,44 @@ TABLE = table(
         **COMMON,
     },
 )
+SECRET = r"^(env|file):."
+ALERT = table(
+    "whom to tell when a table's verdict changes, and when it passes again",
+    {
+        "kind": {
+            "enum": ["webhook", "slack", "teams", "command", "email"],
+            "description": "webhook: our JSON; slack and teams: their shapes; command: our JSON on its stdin",
+        },
+        "on": several(
+            {"enum": ["violation", "error", "inconclusive"]}, "the verdicts that it tells of; default: all of these"
+        ),
+        "owners": several(text("an owner"), "only tables of these owners"),
+        "tables": several(text("a table or a pattern"), "only these tables"),
+        "snooze": several(
+            table(
+                "silent on tables until a day",
+                {
+                    "table": text("a table or a pattern; default: every table"),
+                    "until": text("the day from which on it is told again", pattern=r"^\d{4}-\d\d-\d\d$"),
+                    "reason": {"type": "string", "description": "why"},
+                },
+                required=("until",),
+            ),
+            "tables that nothing is told of for a while",
+        ),
+        "timeout": {**whole("seconds for one attempt; default: 10"), "maximum": 300},
+        "attempts": {**whole("attempts in one run; default: 3"), "maximum": 10},
+        "url": text("env:NAME or file:PATH of the address; the address itself is a secret", pattern=SECRET),
+        "headers": named(
+            "headers of a webhook, such as Authorization", text("env:NAME or file:PATH of the value", pattern=SECRET)
+        ),
+        "command": several(text("a word"), "a program and its arguments; no shell"),
+        "smtp": text("env:NAME or file:PATH of smtp://user:password@host:587 or smtps://host", pattern=SECRET),
+        "from": text("the sender's address"),
+        "to": several(text("an address"), "the receivers' addresses"),
+    },
+    required=("kind",),
+)
 POLICY_SCHEMA: Schema = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "qidsql.toml",
@@ -142,7 +180,7 @@ POLICY_SCHEMA: Schema = {
                     "schema": text("the schema of a Postgres history; default: qidsql"),
                 },
             ),
-            "alerts": named("whom to tell when a table's state changes", {"type": "object"}),
+            "alerts": named("whom to tell, by names of your own", ALERT),
             "weights": named("column weights for --weights FILE.toml", whole("a weight")),
         },
     ),

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
-from qidsql.errors import QidsqlError, UsageError
+from qidsql.errors import Held, QidsqlError, UsageError
 
 LOOK_EVERY = 10.0  # seconds between two looks at the clock, and between two heartbeats
 CLOCK_SET = timedelta(minutes=1)  # by more than this the clock was set; less is the work of NTP
@@ -90,10 +90,6 @@ class MachineClock:
 
     def wait(self, seconds: float) -> None:
         time.sleep(seconds)
-
-
-class Held(QidsqlError):
-    """Another process holds the lock."""
 
 
 class Stop:
@@ -229,35 +225,6 @@ class _Pulse:
     def __exit__(self, *_: object) -> None:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
-
-
-@contextmanager
-def file_lock(path: Path) -> Iterator[None]:
-    """Holds the lock of a file while the block runs; the system lets go of it when the process dies, however.
-
-    Two containers that mount one folder of one machine see each other's. Raises Held, UsageError.
-    """
-    try:
-        file = path.open("ab")
-    except OSError as error:
-        raise UsageError(f"the lock {path} cannot be opened ({error.strerror}): its folder must be writable") from None
-    with file:
-        try:
-            _lock(file.fileno())
-        except OSError:
-            raise Held(f"another qidsql is at work (it holds {path})") from None
-        yield
-
-
-def _lock(descriptor: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    else:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _zone(name: str | None) -> tzinfo:

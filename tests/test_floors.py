@@ -11,7 +11,7 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 FLOORS = [
     ["errors", "version"],
     ["measures", "proportions", "regression", "schema", "toml_file"],
-    ["catalog", "checks", "figures", "policy", "policy_schema", "search", "sql", "weights"],
+    ["catalog", "checks", "figures", "file_lock", "policy", "policy_schema", "search", "sql", "weights"],
     ["alerts", "attribute_graph", "engines", "policy_file", "protect", "question", "roles", "schedule", "work"],
     ["findings"],
     ["policy_draft", "profiler", "progress", "report", "role_proposals", "verdict"],

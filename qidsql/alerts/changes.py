@@ -49,9 +49,9 @@ def changes(
     """What this alert has to tell of a run, the worst first; `told` is the verdict told last, by source and table.
 
     A table that was never told counts as passing. When the run was interrupted, a table that came out
-    inconclusive is left as it was: that is no news of the table.
+    inconclusive is left as it was: that is no news of the table. A budget that is spent is no interruption.
     """
-    interrupted = not document.get("complete", True)
+    interrupted = document["interrupted"]
     found = []
     for change in _verdicts(document):
         was = told.get(change.subject, PASS)

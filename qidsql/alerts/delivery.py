@@ -98,7 +98,7 @@ def tell(
     is a run's; `folder` that of the policy file. After an interrupted run there is one attempt and no more: whoever
     stopped it does not wait. Raises QidsqlError when the record cannot be read or written.
     """
-    interrupted = not document.get("complete", True)
+    interrupted = document["interrupted"]
     for alert in alerts:
         found = changes(alert, document, record.told(alert.name), now().date())
         if found:

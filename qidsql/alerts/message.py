@@ -104,11 +104,16 @@ def _line(change: Change) -> str:
     reason = reason if len(reason) <= REASON else f"{reason[:REASON]} ..."
     owner = f" (owner: {change.owner})" if change.owner else ""
     now = "PASSES AGAIN" if change.now == PASS else change.now.upper()
-    return f"{now} {change.name}{owner}, was {_was(change.was)}: {reason}"
+    return _visible(f"{now} {change.name}{owner}, was {_was(change.was)}: {reason}")
 
 
 def _was(verdict: str) -> str:
     return "passing or not audited" if verdict == PASS else verdict
+
+
+def _visible(text: str) -> str:
+    """Without line breaks, escapes and signs that turn the direction of reading: a name may hold them."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def _for_slack(text: str) -> str:

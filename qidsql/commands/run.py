@@ -1,5 +1,6 @@
 """qidsql run"""
 
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,6 +9,7 @@ import typer
 
 from qidsql.commands.running import ExitCode, check_min_count, chosen, screen, showing_progress_of_many
 from qidsql.commands.streams import check_output, say, write
+from qidsql.errors import QidsqlError, UsageError
 from qidsql.options import HistoryOption, MinCountOption, OutputOption, QuietOption, ReportFormat, ReportFormatOption
 from qidsql.policy_schema import PRESETS
 
@@ -22,6 +24,7 @@ Examples:
   qidsql run qidsql.toml --only main.patients --only "main.visits_*"
   qidsql run --fail-on new --format json --output run.json
   QIDSQL_K=11 qidsql run --max-seconds 3600
+  qidsql run --every "0 3 * * *" --timezone Europe/Amsterdam
 Presets of the policy file (preset = "cms"):
 """
     + "".join(f"  {name:<5} {preset.source}\n" for name, preset in PRESETS.items())
@@ -108,6 +111,34 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume/--no-resume", help="continue an interrupted run where its source is unchanged")
     ] = True,
+    alerts: Annotated[bool, typer.Option("--alerts/--no-alerts", help="tell the alerts of the policy file")] = True,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every",
+            metavar="CRON",
+            help="stay, and run at the times of a cron line, such as '0 3 * * *'; SIGTERM ends it",
+            show_default=False,
+        ),
+    ] = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option(
+            "--timezone",
+            metavar="NAME",
+            help="the time zone of --every, such as Europe/Amsterdam; default: $TZ, else the machine's",
+            show_default=False,
+        ),
+    ] = None,
+    heartbeat: Annotated[
+        Path | None,
+        typer.Option(
+            "--heartbeat",
+            metavar="FILE",
+            help="with --every, touch this file every 10 seconds, for a health check",
+            show_default=False,
+        ),
+    ] = None,
     format: ReportFormatOption = None,
     output: OutputOption = None,
     min_count: MinCountOption = None,
@@ -118,41 +149,89 @@ def run(
     One table that fails does not stop the rest. Reads only, but for the history: a DuckDB file beside the policy file,
     or where the file says. The variables QIDSQL_K, QIDSQL_MAX_STATEMENTS, QIDSQL_MAX_SECONDS, QIDSQL_FAIL_ON,
     QIDSQL_BASELINE and QIDSQL_HISTORY stand for options.
+
+    With --every it stays until SIGTERM or Ctrl-C, reads the policy file anew each time, and ends with 0, or with 3
+    when that cut a run off. A time at which another process is at work with the same history is left out.
     """
+    from qidsql.commands.telling import Teller
+
+    if every is None and (timezone is not None or heartbeat is not None):
+        raise UsageError("--timezone and --heartbeat go with --every")
+    if every is not None and no_history:
+        raise UsageError("--every needs the history: it keeps two schedulers apart and knows the last run")
+    check_output(output)
+    wanted = chosen(format, ReportFormat, output)
+    check_min_count(min_count, wanted)
+    teller = Teller()
+    ended = False
+
+    def policy_file() -> "PolicyFile":
+        file = policy(config, k=k, max_statements=max_statements, max_seconds=max_seconds)
+        teller.follow(file, None if no_history or not alerts else history or file.history_url)
+        return file
+
+    def once() -> int:
+        nonlocal ended
+        ended = False
+        try:
+            file = policy_file()
+            result, unrecorded = perform(
+                file,
+                None if no_history else history or file.history_url,
+                quiet,
+                only=only or (),
+                baseline=baseline,
+                fail_on=fail_on,
+                resume=resume,
+            )
+        except QidsqlError as error:
+            if every is not None or not isinstance(error, UsageError):  # at a terminal, a slip of the pen is no news
+                teller.broke(str(error))
+            raise
+        ended = not result.interrupted
+        document = result.to_dict()
+        if min_count is not None:
+            from qidsql.report.documents.min_count import without_small_counts
+
+            document = without_small_counts(document, min_count)
+        try:
+            write(render(document, wanted, output), output)
+            if output is not None and not quiet:
+                say(f"{result.verdict}: {result.reason}")
+            if unrecorded:
+                say(unrecorded)
+        finally:
+            if unrecorded:
+                teller.broke(unrecorded)
+            else:
+                teller.ran(document)
+        return ExitCode.ERROR if unrecorded else result.exit_code
+
+    if every is None:
+        raise typer.Exit(once())
+    from qidsql.history.opening import open_history
+    from qidsql.schedule import Schedule, repeat
+
+    schedule = Schedule.read(every, timezone)
+    file = policy_file()
+    records = open_history(history or file.history_url, file.history_schema)
+    last = next((datetime.fromisoformat(head.started) for head in records.runs()), None)
+    cut = repeat(schedule, once, say, last=last, lock=records.alone, heartbeat=heartbeat)
+    raise typer.Exit(ExitCode.INCONCLUSIVE if cut and not ended else ExitCode.PASS)
+
+
+def policy(config: Path, k: int | None, max_statements: int | None, max_seconds: float | None) -> "PolicyFile":
+    """The policy file as it is now, with what the options say instead. Raises UsageError."""
     from dataclasses import replace
 
     from qidsql.policy_file import read_policy_file
 
     file = read_policy_file(config).overridden(k=k)
-    file = replace(
+    return replace(
         file,
         max_statements=max_statements or file.max_statements,
         max_seconds=max_seconds or file.max_seconds,
     )
-    check_output(output)
-    wanted = chosen(format, ReportFormat, output)
-    check_min_count(min_count, wanted)
-    result, unrecorded = perform(
-        file,
-        None if no_history else history or file.history_url,
-        quiet,
-        only=only or (),
-        baseline=baseline,
-        fail_on=fail_on,
-        resume=resume,
-    )
-    document = result.to_dict()
-    if min_count is not None:
-        from qidsql.report.documents.min_count import without_small_counts
-
-        document = without_small_counts(document, min_count)
-    write(render(document, wanted, output), output)
-    if output is not None and not quiet:
-        say(f"{result.verdict}: {result.reason}")
-    if unrecorded:
-        say(unrecorded)
-        raise typer.Exit(ExitCode.ERROR)
-    raise typer.Exit(result.exit_code)
 
 
 def perform(file: "PolicyFile", history_url: str | None, quiet: bool, **options: Any) -> "tuple[RunResult, str]":

@@ -10,6 +10,7 @@ import duckdb
 
 from qidsql.engines.store import PATIENCE, Store, values
 from qidsql.errors import StoreError
+from qidsql.file_lock import file_lock
 from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.statements import Row
 
@@ -49,6 +50,11 @@ class DuckDBStore(Store):
         finally:
             with suppress(duckdb.Error, RuntimeError):  # what was not committed goes with the connection
                 connection.close()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with file_lock(self.path.with_name(f"{self.path.name}.lock")):
+            yield
 
     def _opened(self, writing: bool) -> duckdb.DuckDBPyConnection:
         if writing and not self.path.absolute().parent.is_dir():

@@ -10,7 +10,7 @@ from sqlglot import exp
 from qidsql.engines.postgres import connection_label, connection_options, connection_parameters
 from qidsql.engines.postgres_errors import not_connected
 from qidsql.engines.store import PATIENCE, Store, values
-from qidsql.errors import StoreError
+from qidsql.errors import Held, StoreError
 from qidsql.sql.dialects import POSTGRES
 from qidsql.sql.statements import Row
 from qidsql.sql.templates import fill
@@ -46,6 +46,16 @@ class PostgresStore(Store):
                 yield PostgresTransaction(self, connection)
         except psycopg.Error as error:
             raise self._why_not(error) from None
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with self._connected() as connection:
+            connection.commit()
+            connection.autocommit = True  # an open transaction would hold up the server's vacuum
+            [(free,)] = connection.execute(_text("store/alone", store=f"qidsql {self.schema} alone")).fetchall()
+            if not free:
+                raise Held(f"another qidsql is at work: it holds the lock of {self.label}")
+            yield
 
     @contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[Row]]:

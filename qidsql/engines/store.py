@@ -50,6 +50,14 @@ class Store(ABC):
         Writers come one after the other. Raises StoreError.
         """
 
+    @abstractmethod
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """While the block runs nobody else gets past here, in any process; transactions are not held up.
+
+        Raises Held at once when somebody else is there, StoreError.
+        """
+
     def prepared(self, name: str) -> tuple[str, tuple[str, ...]]:
         """A template's text for the driver, and the names of its holes in their order."""
         return _prepared(f"{self.folder}/{name}", self.dialect, self.parameter)

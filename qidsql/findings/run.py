@@ -165,6 +165,7 @@ class RunResult:
     baseline: Mapping[str, str] | None = None  # run and started of the run that findings are compared with
     statements: int = 0
     complete: bool = True  # every table was reached; an interrupted run is never compared with
+    interrupted: bool = False  # by Ctrl-C or SIGTERM; a budget that is spent is no interruption
     fail_on: str = "any"
     notes: tuple[str, ...] = field(default=())
 
@@ -189,6 +190,7 @@ class RunResult:
             "verdict": str(self.verdict),
             "reason": self.reason,
             "complete": self.complete,
+            "interrupted": self.interrupted,
             "fail_on": self.fail_on,
             "exit_code": self.exit_code,
             "baseline": None if self.baseline is None else dict(self.baseline),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -66,6 +66,10 @@ class History:
     @property
     def label(self) -> str:
         return self.store.label
+
+    def alone(self) -> AbstractContextManager[None]:
+        """While it lasts no other process gets past here. Raises Held, StoreError on entering."""
+        return self.store.alone()
 
     # writing
 

@@ -35,6 +35,7 @@ from qidsql.verbs.audit import audit
 from qidsql.version import __version__
 
 RESUMABLE = ("table", "materialized view", "file")  # what nothing but their own source can change
+INTERRUPTED = "interrupted"
 FAILURES = 2  # connections in a row that fail before a source is given up for the run
 SHOWN = 6  # tables named in a sentence
 
@@ -132,7 +133,7 @@ def run(
     try:
         planned = chosen(plan(file, only, watch), only, file)
     except KeyboardInterrupt:
-        planned, made.stopped = [], "interrupted"
+        planned, made.stopped = [], INTERRUPTED
     done = [made.table(place, len(planned), each) for place, each in enumerate(planned, start=1)]
     seconds = time.monotonic() - clock
     return RunResult(
@@ -147,6 +148,7 @@ def run(
         baseline=None if past.baseline is None else {"run": past.baseline.run, "started": past.baseline.started},
         statements=budget.asked,
         complete=not made.stopped,
+        interrupted=made.stopped == INTERRUPTED,
         fail_on=fail_on,
         notes=(*made.notes, *_vanished(done, past, only)),
     )
@@ -254,7 +256,7 @@ class _Run:
                 return _failed(blank, f"source {entry.source} could not be reached for the tables before it either")
             return self._audited(blank, planned, lambda words: self.watch.stage(f"{head}: {words}"))
         except KeyboardInterrupt:
-            self.stopped = "interrupted"
+            self.stopped = INTERRUPTED
             return replace(blank, reason=f"{name} was interrupted before the end.")
         except QidsqlError as error:
             return _failed(blank, str(error))
@@ -307,7 +309,7 @@ class _Run:
             )
         table = replace(blank, source_label=engine.label, verdict=verdict, reason=words, audit=document)
         if result.interrupted:
-            self.stopped = "interrupted"
+            self.stopped = INTERRUPTED
         elif kept is not None and not result.work.unfinished:
             self._keep(kept, replace(table, findings=tuple(found)))
         return self._judged(table, found)

@@ -16,6 +16,7 @@ def run_document(number: int = 1, **verdicts: str) -> dict[str, Any]:
         "run": f"run-{number}",
         "started": f"2026-11-{number:02}T03:00:00+00:00",
         "complete": True,
+        "interrupted": False,
         "verdict": min(verdicts.values(), key=order.index, default="inconclusive"),
         "reason": "the reason of the run",
         "tables": [

@@ -80,9 +80,9 @@ def test_a_snooze_ends_on_its_day_and_what_still_holds_is_told_then() -> None:
 
 
 def test_an_interrupted_run_is_no_news_of_the_tables_that_it_did_not_judge() -> None:
-    document = run_document(patients="inconclusive", visits="violation") | {"complete": False}
+    document = run_document(patients="inconclusive", visits="violation") | {"complete": False, "interrupted": True}
     assert subjects(alert(), document) == ["main.visits"]
-    assert subjects(alert(), document | {"complete": True}) == ["main.visits", "main.patients"]
+    assert subjects(alert(), document | {"interrupted": False}) == ["main.visits", "main.patients"]
 
 
 def test_a_run_that_broke_as_a_whole_is_told_and_its_recovery_too() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import trustme
 
+from qidsql.alerts.changes import Change, changes
 from qidsql.alerts.delivery import MOST_KEPT, ShortRecord, deliver, deliver_kept, tell, trial
 from qidsql.alerts.message import Message, body
 from qidsql.alerts.settings import Alert
@@ -204,7 +205,7 @@ def test_one_alert_that_fails_does_not_hold_up_the_other(receiver: HttpReceiver,
 def test_an_interrupted_run_makes_one_attempt(receiver: HttpReceiver) -> None:
     receiver.answers += [500, 500]
     teller = Teller(alert())
-    assert teller(VIOLATION | {"complete": False}) == 1
+    assert teller(VIOLATION | {"complete": False, "interrupted": True}) == 1
     assert (len(receiver.posts), teller.pauses) == (1, [])
 
 
@@ -242,8 +243,6 @@ HOSTILE = "a*b_c`d <!channel> <@U1|x> &amp; [click](http://evil.example)"
 def hostile_message() -> Message:
     document = run_document(patients="violation")
     document["tables"][0] |= {"table": HOSTILE, "reason": HOSTILE * 40, "owner": HOSTILE}
-    from qidsql.alerts.changes import changes
-
     return Message("1/team", "team", "1", "", tuple(changes(alert(), document, {}, NOW.date())) * 30)
 
 
@@ -270,6 +269,12 @@ def test_teams_gets_an_adaptive_card_with_its_signs_taken_literally() -> None:
     assert "\\[click\\]\\(http://evil.example\\)" in card["body"][1]["text"]
     assert "a\\*b\\_c\\`d" in card["body"][1]["text"]
     assert len(body(hostile_message(), "teams")) < 28_000, "the limit of Teams"
+
+
+def test_a_name_cannot_forge_a_line() -> None:
+    change = Change("s", "t\nPASSES AGAIN all\u202e\x1b[2J", None, "pass", "violation", "why\nnot")
+    [line] = Message("1/team", "team", "1", "", (change,)).lines
+    assert line == "VIOLATION t\\nPASSES AGAIN all\\u202e\\x1b[2J (s), was passing or not audited: why not"
 
 
 def test_a_message_comes_back_from_its_document() -> None:

@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 
 from qidsql.alerts import settings
-from qidsql.alerts.settings import Secret, SecretMissing, read_alerts
+from qidsql.alerts.settings import (
+    COMMON,
+    KEYS,
+    MOST_ATTEMPTS,
+    MOST_SECONDS,
+    TOLD,
+    Secret,
+    SecretMissing,
+    read_alerts,
+)
 from qidsql.errors import UsageError
+from qidsql.policy_schema import ALERT, problems
 from tests.alerts.runs import alert
 
 
@@ -70,6 +80,17 @@ def test_a_mistake_is_told_by_its_key_and_never_by_its_value(table: Any, key: st
         read_alerts({"team": table})
     assert key in str(refused.value)
     assert "T0K3N" not in str(refused.value)
+
+
+def test_the_schema_for_editors_knows_the_same_keys_and_words() -> None:
+    keys = ALERT["properties"]
+    assert set(keys) == COMMON.union(*KEYS.values())
+    assert set(keys["kind"]["enum"]) == set(KEYS)
+    assert set(keys["on"]["items"]["enum"]) == set(TOLD)
+    assert (keys["timeout"]["maximum"], keys["attempts"]["maximum"]) == (MOST_SECONDS, MOST_ATTEMPTS)
+    example = (settings.__doc__ or "").split("\n\n", 1)[1].replace("2026-12-01", '"2026-12-01"')
+    for each in tomllib.loads(example)["alerts"].values():
+        assert list(problems(each, ALERT)) == []
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "x\nBcc: y", "é", "x" * 65])

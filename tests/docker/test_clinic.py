@@ -1,6 +1,6 @@
 """The sample schema and the auditor's role of docker/postgres, on a real Postgres."""
 
-import os
+import json
 import shutil
 import subprocess
 import sys
@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from qidsql.alerts.settings import read_alerts
 from tests.commandline import qidsql
 from tests.docker.image import HOUSE
 from tests.postgres_server import PostgresServer
@@ -121,10 +122,24 @@ def test_an_audit_needs_no_more_than_that(clinic: str, table: str, options: list
     assert PASSWORD not in outcome.out + outcome.err
 
 
-def test_the_policy_file_names_the_tables_that_are_granted() -> None:
-    policy = tomllib.loads((HOUSE / "docker" / "qidsql.toml").read_text())
-    tables = [table["table"] for table in policy["tables"]]
-    grants = (SCRIPTS / "20-auditor.sql").read_text()
-    assert all(table in grants for table in tables)
-    assert policy["sources"]["clinic"]["url"] == "env:CLINIC_URL"
-    assert "CLINIC_URL" not in os.environ
+def test_the_policy_file_of_the_compose_file(clinic: str, tmp_path: Path) -> None:
+    """A run as the container does it, with the folders of its volumes in a test's folder."""
+    policy = (HOUSE / "docker" / "qidsql.toml").read_text()
+    (tmp_path / "qidsql.toml").write_text(policy.replace("/history/", f"{tmp_path}/"))
+    variables = {"CLINIC_URL": clinic, "PGPASSWORD": PASSWORD}
+    outcome = qidsql("run", "--quiet", "--output", "audit.html", cwd=tmp_path, **variables)
+    assert outcome.code == 1, outcome.err
+    document = json.loads(qidsql("run", "--quiet", "--format", "json", cwd=tmp_path, **variables).out)
+    verdicts = {table["table"]: table["verdict"] for table in document["tables"]}
+    assert verdicts == {"research.patients": "pass", "clinic.patients": "violation", "clinic.visits": "violation"}
+    report = (tmp_path / "audit.html").read_text()
+    assert "research.patients" in report
+    assert PASSWORD not in report + str(document)
+
+
+def test_the_commented_alert_of_the_policy_file_is_right(tmp_path: Path) -> None:
+    lines = (HOUSE / "docker" / "qidsql.toml").read_text().splitlines()
+    start = lines.index("# [alerts.team]")
+    policy = [line.removeprefix("# ") for line in lines[start:]]
+    [alert] = read_alerts(tomllib.loads("\n".join(policy))["alerts"])
+    assert (alert.name, alert.kind, alert.url.place) == ("team", "slack", "env:SLACK_URL")

@@ -14,6 +14,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from qidsql.schedule import Schedule
+from tests.commandline import several
 from tests.docker.image import HOUSE
 from tests.docker.test_compose import check
 
@@ -118,17 +119,31 @@ def test_the_workflow_of_github(tmp_path: Path) -> None:
     Schedule.read(on["schedule"][0]["cron"], "UTC")
 
 
-def commands() -> list[list[str]]:
-    """Every `qidsql ...` of the examples and of the compose file."""
-    found = []
-    for path in [*EXAMPLES.iterdir(), HOUSE / "docker" / "compose.yaml"]:
-        for line in path.read_text().splitlines():
-            match = re.search(r"(?:bin/|run: |auditor )(qidsql )?(run [^\"`]*?)(?:\"|$|   )", line)
-            if match and (match[1] or "auditor run" in line):
-                found.append(shlex.split(match[2]))
-    return found
+def commands() -> dict[str, list[str]]:
+    """What each example gives to qidsql, from the place where its format has it."""
+    [cron] = [line for line in (EXAMPLES / "crontab").read_text().splitlines() if re.match(r"[\d*]", line)]
+    unit = re.search(r"ExecStart=(.*)", (EXAMPLES / "qidsql.service").read_text())
+    job, _ = YAML(typ="safe").load_all(EXAMPLES / "cronjob.yaml")
+    [container] = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    dag = re.search(r'bash_command="(.*?)"', (EXAMPLES / "airflow_dag.py").read_text())
+    workflow = YAML(typ="safe").load(EXAMPLES / "github-workflow.yaml")
+    step = workflow["jobs"]["audit"]["steps"][-1]["run"]
+    auditor = YAML(typ="safe").load(HOUSE / "docker" / "compose.yaml")["services"]["auditor"]["command"]
+    assert unit and dag
+    written = {"crontab": cron, "systemd": unit[1], "airflow": dag[1], "github": step}
+    found = {name: shlex.split(text.partition("qidsql run")[2]) for name, text in written.items()}
+    assert (container["args"][0], auditor[0]) == ("run", "run")
+    words = [re.sub(r"\$\{\w+:-(.*?)\}", r"\1", word) for word in auditor[1:]]
+    return {**found, "kubernetes": container["args"][1:], "compose": words}
 
 
-def test_the_commands_of_the_examples_are_found() -> None:
-    assert len(commands()) == 5
-    assert all(words[0] == "run" for words in commands())
+def test_what_each_example_runs_is_understood(tmp_path: Path) -> None:
+    """Each command is given to the command line itself, which gets as far as the policy file that is not there."""
+    given = {name: [word.replace("/reports/", f"{tmp_path}/") for word in words] for name, words in commands().items()}
+    assert set(given) == {"crontab", "systemd", "airflow", "github", "kubernetes", "compose"}
+    outcome = several([["run", *words] for words in given.values()], tmp_path)
+    assert outcome.out.splitlines() == ["exit code 2"] * len(given)
+    lines = outcome.err.splitlines()
+    assert len(lines) == len(given)
+    for name, line in zip(given, lines, strict=True):
+        assert re.match(r"qidsql: there is no (/etc/qidsql/)?qidsql\.toml; ", line), name

@@ -1,0 +1,74 @@
+"""qidsql alerts"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qidsql.commands.run import ConfigArgument
+from qidsql.commands.running import ExitCode, chosen
+from qidsql.commands.streams import check_output, say, write
+from qidsql.options import Format, FormatOption, HistoryOption, OutputOption, QuietOption
+
+EXAMPLES = """\b
+Examples:
+  qidsql alerts
+  qidsql alerts qidsql.toml --test team
+  qidsql alerts --retry
+Exit codes: 0 pass, 2 error or a message that could not be delivered"""
+
+
+def run(
+    config: ConfigArgument = Path("qidsql.toml"),
+    test: Annotated[
+        str | None,
+        typer.Option("--test", metavar="NAME", help="send a message that says it is a test", show_default=False),
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="deliver now what could not be delivered")] = False,
+    history: HistoryOption = None,
+    format: FormatOption = None,
+    output: OutputOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """The alerts of a policy file: whom they tell of what, what they told last, and what has not arrived.
+
+    `qidsql run` tells them: once when a table's verdict changes, and when it passes again. What cannot be delivered is
+    kept in the history and tried again with the next run.
+    """
+    import json
+    from datetime import UTC, datetime
+
+    from qidsql.alerts.delivery import deliver, deliver_kept, trial
+    from qidsql.alerts.overview import overview
+    from qidsql.commands.telling import alerts_of
+    from qidsql.errors import QidsqlError, UnknownName
+    from qidsql.history.alerts import AlertRecord
+    from qidsql.history.opening import open_history
+    from qidsql.policy_file import read_policy_file
+
+    check_output(output)
+    file = read_policy_file(config)
+    alerts = {alert.name: alert for alert in alerts_of(file)}
+    if test is not None:
+        if test not in alerts:
+            raise UnknownName("alert", [test], str(file.path), alerts)
+        try:
+            deliver(alerts[test], trial(alerts[test], datetime.now(UTC)), file.path.absolute().parent)
+        except QidsqlError as failure:
+            raise QidsqlError(f"the alert {test} was not delivered: {failure}") from None
+        if not quiet:
+            say(f"a test message was delivered to the alert {test}")
+        return
+    record = AlertRecord(open_history(history or file.history_url, file.history_schema))
+    left = 0
+    if retry:
+        left = deliver_kept(tuple(alerts.values()), record, say, file.path.absolute().parent)
+    document = overview(tuple(alerts.values()), record, datetime.now(UTC).date())
+    if chosen(format, Format, output) == Format.json:
+        write(json.dumps(document, indent=2, ensure_ascii=False) + "\n", output)
+    else:
+        from qidsql.report.alerts import render
+
+        write(render(document), output)
+    if left:
+        raise typer.Exit(ExitCode.ERROR)

@@ -1,0 +1,136 @@
+"""What alerts remember: the same in memory, in a DuckDB file and in a schema of Postgres; and who is alone there."""
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from qidsql.alerts.changes import Change
+from qidsql.alerts.delivery import Kept, Record, ShortRecord, deliver_kept, tell
+from qidsql.alerts.message import Message
+from qidsql.alerts.overview import overview
+from qidsql.errors import Held, StoreError
+from qidsql.history.alerts import AlertRecord
+from qidsql.history.opening import open_history
+from qidsql.history.records import History
+from tests.alerts.runs import alert, run_document
+
+START = datetime(2026, 11, 21, 3, tzinfo=UTC)
+HOSTILE = 'it\'s "a" ? %s :name \\ \u202e é'
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
+    if request.param == "duckdb":
+        yield open_history(str(tmp_path / "history.duckdb"), patience=1)
+        return
+    url = request.getfixturevalue("postgres_url")
+    yield open_history(url, "alerts_test", patience=1)
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute("DROP SCHEMA IF EXISTS alerts_test CASCADE")
+
+
+def message(number: int, name: str, *changes: Change) -> Message:
+    return Message(f"run-{number}/{name}", name, f"run-{number}", START.isoformat(), changes)
+
+
+def test_a_history_remembers_what_memory_does(history: History) -> None:
+    """The same random calls on both; what they answer is the same after each."""
+    chance = random.Random(11)
+    short: Record = ShortRecord()
+    long: Record = AlertRecord(history)
+    ids: list[str] = []
+    for number in range(25):
+        name = chance.choice(["team", "desk"])
+        what = chance.choice(["put", "put", "failed", "gone"])
+        if what == "put":
+            tables = chance.sample(["main.patients", "main.visits", HOSTILE, ""], chance.randint(1, 3))
+            found = [
+                Change("clinic" if table else "", table, None, "pass", chance.choice(["violation", "pass"]), HOSTILE)
+                for table in tables
+            ]
+            ids.append(f"run-{number}/{name}")
+            for record in (short, long):
+                record.put(message(number, name, *found), START + timedelta(seconds=number))
+        elif ids:
+            chosen = chance.choice(ids)
+            for record in (short, long):
+                if what == "gone":
+                    record.gone(chosen)
+                elif any(kept.message.id == chosen for kept in short.kept()) or record is long:
+                    record.failed(chosen, number, f"{HOSTILE} {number}")
+        assert list(long.kept()) == list(short.kept())
+        for each in ("team", "desk", "nobody"):
+            assert long.told(each) == short.told(each)
+    assert short.kept(), "something is left to compare"
+
+
+def test_nothing_is_made_by_looking(history: History) -> None:
+    assert AlertRecord(history).told("team") == {}
+    assert AlertRecord(history).kept() == []
+    assert not history.store.exists()
+
+
+def test_a_run_that_was_killed_before_it_delivered_loses_nothing(history: History, tmp_path: Path) -> None:
+    """The message stands in the record before the first attempt: the next process delivers it, and tells it once."""
+    listener = alert(kind="command", command=["sh", "-c", "cat >> told; echo >> told"])
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    class Dying(AlertRecord):
+        kept = killed  # type: ignore[assignment]
+
+    with pytest.raises(Killed):
+        tell(run_document(1, patients="violation"), [listener], Dying(history), killed, tmp_path)
+    assert not (tmp_path / "told").exists()
+    said: list[str] = []
+    tell(run_document(2, patients="violation"), [listener], AlertRecord(history), said.append, tmp_path)
+    lines = (tmp_path / "told").read_text().splitlines()
+    assert (len(lines), said) == (1, [])
+    assert '"run": "run-1"' in lines[0]
+    assert deliver_kept([listener], AlertRecord(history), said.append, tmp_path) == 0
+    assert len((tmp_path / "told").read_text().splitlines()) == 1
+
+
+def test_the_overview_tells_it_all_but_the_address(history: History) -> None:
+    record = AlertRecord(history)
+    change = Change("clinic", "main.patients", None, "pass", "violation", "why")
+    record.put(message(1, "team", change), START)
+    record.failed("run-1/team", 3, "it was answered with status 500")
+    snooze = [{"table": "main.visits", "until": "2026-12-01", "reason": "soon"}, {"until": "2026-11-01"}]
+    [shown] = overview([alert(kind="slack", url="env:SECRET_PLACE", snooze=snooze)], record, START.date())["alerts"]
+    assert shown["told"] == [{"source": "clinic", "table": "main.patients", "verdict": "violation"}]
+    [kept] = shown["kept"]
+    assert (kept["attempts"], kept["failure"]) == (3, "it was answered with status 500")
+    assert shown["snoozed"] == [{"table": "main.visits", "until": "2026-12-01", "reason": "soon"}]
+    assert "SECRET_PLACE" not in str(shown)
+    assert isinstance(record.kept()[0], Kept)
+
+
+def test_one_is_alone_and_writes_all_the_same(history: History, request: pytest.FixtureRequest) -> None:
+    """The lock keeps others from it, in this process too, and holds up neither readers nor writers."""
+    label = history.store
+    other = (
+        open_history(str(label.path), patience=1)  # type: ignore[attr-defined]
+        if hasattr(label, "path")
+        else open_history(request.getfixturevalue("postgres_url"), "alerts_test", patience=1)
+    )
+    with history.alone():
+        with pytest.raises(Held, match="another qidsql is at work"), other.alone():
+            raise AssertionError("two were alone")
+        AlertRecord(other).put(message(1, "team"), START)
+        assert len(AlertRecord(history).kept()) == 1
+    with other.alone():
+        pass
+
+
+def test_alone_where_nothing_can_be_written(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot be opened"), open_history(str(tmp_path / "no" / "h.duckdb")).alone():
+        pass
