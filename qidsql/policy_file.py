@@ -169,6 +169,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
                 if current in lengths:
                     lines.setdefault(current, begun)
                     current = (*current, lengths[current] - 1)
+                lines.setdefault(current, begun)
             lines[current] = begun
         else:
             for path in _paths(parsed):
@@ -302,9 +303,9 @@ class _Reader:
         try:
             entry.policy()
         except UsageError as error:
-            key = re.search(r"--([a-z-]+)", str(error))
-            named = key[1].replace("-", "_") if key else ""
-            at = next((p for p in ((*path, named), ("defaults", named)) if p in self.lines), path)
+            named = [key.replace("-", "_") for key in re.findall(r"--([a-z-]+)", str(error))]
+            places = [(*table, key) for table in (path, ("defaults",)) for key in named]
+            at = next((place for place in places if place in self.lines), path)
             self.note(at, _in_keys(str(error)))
         return entry
 

@@ -1,5 +1,6 @@
 """A store in a DuckDB file, which one process at a time may have open for writing."""
 
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.statements import Row
 
 PAUSE = 0.05  # seconds between two tries to open a file that another process has open
+THREADS = threading.Lock()  # threads of one process would share one database, and their transactions would clash
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "256MB",
     "threads": 1,
@@ -40,6 +42,16 @@ class DuckDBStore(Store):
 
     @contextmanager
     def transaction(self, writing: bool) -> Iterator["DuckDBTransaction"]:
+        if not THREADS.acquire(timeout=self.patience):
+            raise StoreError(f"{self.label} was in use by this process for {self.patience:.0f} s; try again")
+        try:
+            with self._alone(writing) as transaction:
+                yield transaction
+        finally:
+            THREADS.release()
+
+    @contextmanager
+    def _alone(self, writing: bool) -> Iterator["DuckDBTransaction"]:
         connection = self._opened(writing)
         try:
             connection.execute("BEGIN TRANSACTION")

@@ -40,7 +40,7 @@ class Store(ABC):
 
     @abstractmethod
     def exists(self) -> bool:
-        """Whether anything was ever written here. Raises StoreError."""
+        """Whether there is anything to open for reading."""
 
     @abstractmethod
     @contextmanager

@@ -241,7 +241,7 @@ class History:
             yield None
             return
         with self.store.transaction(writing=False) as store:
-            yield store
+            yield store if integer(store.ask("is_there")[0][0]) else None
 
     def _check_format(self, store: Transaction) -> None:
         written = store.ask("format")[0][0]

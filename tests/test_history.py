@@ -1,0 +1,344 @@
+"""The history: a run is there wholly or not at all, once, in the order in which it was recorded."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from qidsql.alerts.changes import Change
+from qidsql.alerts.message import Message
+from qidsql.errors import StoreError, UnknownName, UsageError
+from qidsql.history.alerts import AlertRecord
+from qidsql.history.opening import open_history
+from qidsql.history.records import TABLES, History, Unfinished
+from qidsql.policy_file import read_policy_file
+from qidsql.verbs.run import run
+from tests.commandline import HOUSE, environment, inside, qidsql
+from tests.policies import RISKY, SAFE, entries, fill, policy_file
+from tests.stores import DuckDBStore, PostgresStore
+
+NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
+    """An empty history of either kind."""
+    if request.param == "duckdb":
+        yield open_history(str(tmp_path / "kept.duckdb"))
+        return
+    store: PostgresStore = request.getfixturevalue("postgres_store")
+    schema = f'kept "{store.schema}"'
+    yield open_history(store.server, schema)
+    store.admin.execute(f'DROP SCHEMA IF EXISTS "{schema.replace(chr(34), chr(34) * 2)}" CASCADE'.encode())
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A real run over a table that violates and one that passes."""
+    folder = tmp_path_factory.mktemp("run")
+    with DuckDBStore(folder / "people.duckdb") as store:
+        fill(store, risky=RISKY, safe=SAFE)
+        path = policy_file(folder, store.url, entries("risky", "safe"))
+        return json.loads(json.dumps(run(read_policy_file(path)).to_dict()))
+
+
+def named(document: dict[str, Any], name: str, started: datetime = NOW, **more: object) -> dict[str, Any]:
+    """The same run under another id."""
+    return {**document, "run": name, "started": started.isoformat(), **more}
+
+
+def test_a_document_comes_back_as_it_was(history: History, document: dict[str, Any]) -> None:
+    assert history.runs() == []
+    assert history.record(document)
+    assert history.document(document["run"]) == document
+    [head] = history.runs()
+    assert (head.run, head.verdict, head.tables, head.complete) == (document["run"], "violation", 2, True)
+    assert [table for _, table in history.tables()] == ["main.risky", "main.safe"]
+    assert history.table_history("main", "main.risky")[0]["k"] == 1
+
+
+def test_a_run_is_recorded_once(history: History, document: dict[str, Any]) -> None:
+    assert history.record(document)
+    assert not history.record(document)
+    assert len(history.runs()) == 1
+
+
+def test_runs_keep_their_order_when_the_clock_goes_backwards(history: History, document: dict[str, Any]) -> None:
+    for number in range(4):
+        history.record(named(document, f"run{number}", NOW - timedelta(days=number)))
+    assert [head.run for head in history.runs()] == ["run3", "run2", "run1", "run0"]
+    assert history.find("last").run == "run3"
+    assert history.find("last~2").run == "run1"
+    before, trend = history.past("main", "main.risky")
+    assert before is not None
+    assert [point.run for point in trend] == ["run0", "run1", "run2", "run3"]
+    assert history.find("run2").run == "run2"
+    with pytest.raises(UsageError, match="4 runs"):
+        history.find("run")
+    with pytest.raises(UsageError, match="no last~4"):
+        history.find("last~4")
+    with pytest.raises(UnknownName, match=r"run33.*did you mean run3"):
+        history.find("run33")
+
+
+def test_an_interrupted_run_is_never_compared_with(history: History, document: dict[str, Any]) -> None:
+    history.record(named(document, "whole"))
+    history.record(named(document, "part", complete=False))
+    head = history.last_complete()
+    assert head is not None
+    assert head.run == "whole"
+    assert history.past("main", "main.risky")[0] is not None
+    assert history.past("main", "main.risky", "part")[0] is not None
+
+
+def test_two_processes_record_at_once(history: History, document: dict[str, Any]) -> None:
+    """As many threads as runs, each with a store of its own: all are recorded, each under a number of its own."""
+    failed: list[BaseException] = []
+
+    def record(number: int) -> None:
+        try:
+            History(history.store).record(named(document, f"run{number}"))
+        except BaseException as error:  # noqa: BLE001 - shown below
+            failed.append(error)
+
+    threads = [threading.Thread(target=record, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    heads = history.runs()
+    assert [head.number for head in heads] == [6, 5, 4, 3, 2, 1]
+    assert {head.run for head in heads} == {f"run{number}" for number in range(6)}
+
+
+def test_half_a_run_is_none(history: History, document: dict[str, Any]) -> None:
+    """A table that cannot be recorded takes the whole run with it."""
+    broken = named(document, "broken")
+    broken["tables"] = [*document["tables"], {**document["tables"][0], "verdict": None}]
+    with pytest.raises(StoreError):
+        history.record(broken)
+    assert history.runs() == []
+    assert history.tables() == []
+    assert history.record(document)
+
+
+def test_the_tables_can_be_read_by_plain_sql(tmp_path: Path, document: dict[str, Any]) -> None:
+    open_history(str(tmp_path / "kept.duckdb")).record(document)
+    with duckdb.connect(str(tmp_path / "kept.duckdb"), read_only=True) as connection:
+        there = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+        assert there == set(TABLES)
+        rows = connection.execute(
+            "SELECT table_name, k, k_asked, rows_at_risk, table_audits.verdict FROM table_audits JOIN runs USING (run) "
+            "ORDER BY place"
+        ).fetchall()
+        assert rows == [("main.risky", 1, 5, 2, "violation"), ("main.safe", 6, 5, 0, "pass")]
+        kinds = connection.execute("SELECT kind, column_set, state FROM findings ORDER BY kind").fetchall()
+        assert kinds == [("below-k", '["sex"]', "new"), ("k-anonymity", '["sex", "ward"]', "new")]
+        profiles = connection.execute("SELECT column_name, k, classes FROM profiles WHERE place = 0").fetchall()
+        assert sorted(profiles) == [("sex", 2, 3), ("ward", 13, 2)]
+
+
+def test_what_could_be_resumed(history: History, document: dict[str, Any]) -> None:
+    first, table = Unfinished("r1", "label", "main.risky", "q", "t"), document["tables"][0]
+    label = table["source_label"]
+    history.keep_unfinished(first, table)
+    history.keep_unfinished(Unfinished("r1", label, "main.safe", "q", "t"), table)
+    assert history.unfinished_document(first) == table
+    assert len(history.unfinished()) == 2
+    history.record(named(document, "part", complete=False))
+    assert len(history.unfinished()) == 2
+    history.record(named(document, "whole"))
+    assert history.unfinished() == [first]
+
+
+def test_what_alerts_remember(history: History) -> None:
+    record = AlertRecord(history)
+    assert record.told("team") == {}
+    assert record.kept() == []
+    change = Change("main", "main.risky", None, "pass", "violation", "why")
+    message = Message("r1/team", "team", "r1", NOW.isoformat(), (change,))
+    record.put(message, NOW)
+    record.put(Message("r2/team", "team", "r2", NOW.isoformat(), (change,)), NOW + timedelta(hours=1))
+    assert record.told("team") == {("main", "main.risky"): "violation"}
+    assert record.told("other") == {}
+    record.failed("r1/team", 2, "no answer")
+    first, second = record.kept()
+    assert (first.message, first.since, first.attempts, first.failure) == (message, NOW, 2, "no answer")
+    assert second.attempts == 0
+    record.gone("r1/team")
+    assert [kept.message.id for kept in record.kept()] == ["r2/team"]
+
+
+HOLDER = """
+import sys, duckdb
+connection = duckdb.connect(sys.argv[1])
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_locked_by_another_process(tmp_path: Path, document: dict[str, Any]) -> None:
+    """It waits for so long and no longer; what could not be recorded is kept in a file, and recorded from it later."""
+    path = tmp_path / "kept.duckdb"
+    open_history(str(path)).record(named(document, "first"))
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(StoreError, match="open in another process for 0 s; close it there"):
+            open_history(str(path), patience=0.2).record(named(document, "second"))
+        waiting = threading.Thread(target=open_history(str(path)).record, args=(named(document, "third"),))
+        waiting.start()
+        holder.communicate("")
+        waiting.join()
+    assert [head.run for head in open_history(str(path)).runs()] == ["third", "first"]
+
+
+def refusal(folder: Path, kept: str, *arguments: object) -> str:
+    outcome = inside("run", "-q", "--history", kept, *arguments, cwd=folder)
+    assert outcome.code == 2, outcome
+    return outcome.line
+
+
+def test_a_history_that_cannot_be_written_is_said_before_the_work(tmp_path: Path) -> None:
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, safe=SAFE)
+        policy_file(tmp_path, store.url, entries("safe"))
+    assert "its folder is not there" in refusal(tmp_path, str(tmp_path / "none" / "kept.duckdb"))
+    (tmp_path / "text.duckdb").write_text("hello" * 1000)
+    assert "not a DuckDB database" in refusal(tmp_path, "text.duckdb")
+    assert "is not set" in refusal(tmp_path, "env:QIDSQL_TEST_NONE")
+    assert "expected a path" in refusal(tmp_path, "mysql://host/db")
+    assert "cannot be reached" in refusal(tmp_path, "postgresql://nobody@127.0.0.1:1/none")
+    with duckdb.connect(str(tmp_path / "newer.duckdb")) as connection:
+        connection.execute("CREATE TABLE history_format (format BIGINT)")
+        connection.execute("INSERT INTO history_format VALUES (99)")
+    assert "newer qidsql" in refusal(tmp_path, "newer.duckdb")
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not Path("/proc/self/mounts").exists(), reason="root may write anywhere")
+def test_a_file_that_may_not_be_written(tmp_path: Path, document: dict[str, Any]) -> None:
+    path = tmp_path / "kept.duckdb"
+    open_history(str(path)).record(document)
+    path.chmod(0o400)
+    tmp_path.chmod(0o500)
+    try:
+        if os.access(path, os.W_OK):
+            pytest.skip("this user may write anywhere")
+        with pytest.raises(StoreError, match="may not be"):
+            open_history(str(path)).record(named(document, "second"))
+        assert len(open_history(str(path)).runs()) == 1
+    finally:
+        tmp_path.chmod(0o700)
+
+
+FULL = """
+import json, resource, signal, sys
+from qidsql.errors import StoreError
+from qidsql.history.opening import open_history
+
+path, document, room = sys.argv[1], json.loads(open(sys.argv[2]).read()), int(sys.argv[3])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing further fails then, as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+try:
+    open_history(path).record(document)
+except StoreError as error:
+    print(error)
+"""
+
+
+def test_a_disk_that_is_full(tmp_path: Path, document: dict[str, Any]) -> None:
+    """No byte more can be written into any file: the error says so, and what was recorded before is there."""
+    path = tmp_path / "kept.duckdb"
+    history = open_history(str(path))
+    history.record(document)
+    large = named(document, "second")
+    large["tables"] = [{**document["tables"][0], "reason": "x" * 3_000_000}]
+    (tmp_path / "second.json").write_text(json.dumps(large))
+    size = path.stat().st_size
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(path), str(tmp_path / "second.json"), str(size)],
+        capture_output=True,
+        env=environment(),
+        cwd=HOUSE,
+        text=True,
+        check=False,
+    )
+    assert "kept.duckdb" in done.stdout, done
+    assert "x" * 50 not in done.stdout + done.stderr
+    assert [head.run for head in history.runs()] == [document["run"]]
+    assert history.record(large)
+    assert history.document("second") == large
+
+
+def test_what_could_not_be_recorded_is_kept(tmp_path: Path) -> None:
+    """The history vanishes while the run goes on: exit code 2, the report all the same, and the document in a file."""
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, safe=SAFE)
+        policy_file(tmp_path, store.url, entries("safe"))
+    from qidsql.commands.run import perform
+
+    file = read_policy_file(tmp_path / "qidsql.toml")
+    (tmp_path / "kept").mkdir()
+
+    class Vanishing:
+        def __call__(self, stage: str) -> None:
+            if "profiling all" in stage:
+                for each in (tmp_path / "kept").iterdir():
+                    each.unlink()
+                (tmp_path / "kept").rmdir()
+
+    from contextlib import contextmanager
+
+    import qidsql.commands.run as command
+
+    @contextmanager
+    def watching(quiet: bool) -> Iterator[Any]:
+        yield Vanishing(), lambda engine: None
+
+    kept, command.showing_progress_of_many = command.showing_progress_of_many, watching
+    try:
+        result, words = perform(file, str(tmp_path / "kept" / "kept.duckdb"), True)
+    finally:
+        command.showing_progress_of_many = kept
+    assert result.verdict == "pass"
+    assert "is not in the history" in words
+    [left] = tmp_path.glob("qidsql-run-*.json")
+    outcome = inside("history", "--record", left, cwd=tmp_path)
+    assert (outcome.code, "is recorded" in outcome.err) == (0, True)
+    assert "in the history already" in inside("history", "--record", left, cwd=tmp_path).err
+    listed = json.loads(inside("history", "--format", "json", cwd=tmp_path).out)
+    assert [each["run"] for each in listed["runs"]] == [result.run]
+
+
+def test_history_and_diff_on_the_command_line(tmp_path: Path, document: dict[str, Any]) -> None:
+    folder = str(tmp_path / "qidsql-history.duckdb")
+    assert inside("history", cwd=tmp_path).code == 2
+    history = open_history(folder)
+    history.record(named(document, "before"))
+    later = named(document, "after")
+    later["tables"] = [{**document["tables"][1], "table": "main.risky"}, *document["tables"][1:]]
+    history.record(later)
+    assert "before" in inside("history", cwd=tmp_path).out
+    assert "main.risky" in inside("history", "--table", "risky", cwd=tmp_path).out
+    assert "did you mean main.risky?" in inside("history", "--table", "riskyy", cwd=tmp_path).line
+    text = inside("diff", "before", "after", cwd=tmp_path).out
+    assert "violation -> pass" in text
+    assert text.count("- gone") == 2
+    found = json.loads(inside("diff", "--format", "json", cwd=tmp_path).out)
+    assert [(each["table"], each["was"], each["now"]) for each in found["tables"]] == [
+        ("main.risky", "violation", "pass"),
+        ("main.safe", "pass", "pass"),
+    ]
+    assert "did you mean before?" in inside("diff", "befor3", "after", cwd=tmp_path).line
+    assert qidsql("history", "--history", folder, "-q").code == 0
