@@ -128,6 +128,19 @@ def test_too_little_memory_is_an_error(host: Host) -> None:
     assert last == [{"answer": 42}]
 
 
+def test_no_error_holds_a_cell(host: Host) -> None:
+    [*_, answer] = host.run(
+        [
+            host.load,
+            "CREATE VIEW people AS SELECT CAST(a AS INTEGER) AS a FROM (VALUES ('1'), ('a secret cell')) AS t(a)",
+            "FROM qid_keys('people')",
+        ]
+    )
+    assert isinstance(answer, Refused)
+    assert "secret" not in answer
+    assert "could not compute a value" in answer
+
+
 ENDLESS = "CREATE VIEW endless AS SELECT hash(i) % 1000 AS a, hash(i + 1) % 1000 AS b FROM range(20000000000) AS r(i)"
 INTERRUPTED = """
 import sys, time, duckdb

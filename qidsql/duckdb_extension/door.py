@@ -14,6 +14,7 @@ from qidsql.duckdb_extension.capi import Api
 from qidsql.duckdb_extension.functions import FUNCTIONS, TRACE, Columns, Row, TableFunction
 from qidsql.duckdb_extension.interrupts import raising_interrupts
 from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
+from qidsql.errors import QidsqlError, UsageError
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
@@ -128,10 +129,10 @@ class _House:
             if value := api.bind_get_named_parameter(info, name.encode()):
                 options[name] = argument(api, value, kind)
                 if options[name] is None or (isinstance(options[name], list) and None in options[name]):
-                    raise ValueError(f"{name} must not be NULL; leave it out")
+                    raise UsageError(f"{name} must not be NULL; leave it out")
         table = argument(api, api.bind_get_parameter(info, 0), "VARCHAR")
         if table is None:
-            raise ValueError("the table's name must not be NULL")
+            raise UsageError("the table's name must not be NULL")
         trace = bool(options.pop("trace", False))
         call = Call(function, instance, table, options, trace, self._search_path(info), _seen())
         with self._engine(call) as engine:
@@ -200,11 +201,9 @@ class _House:
 
 def _message(error: BaseException) -> str:
     """One line, with the options as they are written in SQL."""
-    from qidsql.errors import QidsqlError
-
     if isinstance(error, KeyboardInterrupt):
         return "qidsql: interrupted"
-    if not isinstance(error, (QidsqlError, ValueError)):  # its text can hold values of cells
+    if not isinstance(error, QidsqlError):  # its text can hold values of cells
         return f"qidsql: internal error ({type(error).__name__}); please report it"
     text = " ".join(str(error).split())
     return "qidsql: " + re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
