@@ -51,6 +51,8 @@ def run(
         document = read(record)
         if not document["run"]:
             raise UsageError(f"{record} is the document of one audit; expected one of qidsql run --format json")
+        if "min_count" in document:
+            raise UsageError(f"{record} was written with --min-count, which leaves figures out; expected one without")
         added = kept.record(document)
         if not quiet:
             say(f"run {document['run']} is {'recorded' if added else 'in the history already'} ({kept.label})")

@@ -1,46 +1,67 @@
 """qidsql report"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from qidsql.commands.history import opened_history
+from qidsql.commands.run import render
 from qidsql.commands.running import check_min_count, chosen
 from qidsql.commands.streams import check_output, write
-from qidsql.options import MinCountOption, OutputOption, ReportFormat, ReportFormatOption
+from qidsql.options import (
+    HistoryOption,
+    MinCountOption,
+    OutputOption,
+    PolicyFileOption,
+    ReportFormat,
+    ReportFormatOption,
+)
 
 EXAMPLES = """\b
 Examples:
-  qidsql report audit.json --output report.html
+  qidsql report last --output report.html
   qidsql report audit.json --min-count 11 --format markdown
 Exit codes: 0 written, 2 error; the verdict stands in the report"""
 
 
 def run(
-    file: Annotated[
-        Path,
+    of: Annotated[
+        str,
         typer.Argument(
-            metavar="FILE.json", help="what qidsql audit or run wrote with --format json", show_default=False
+            metavar="[RUN|FILE.json]",
+            help="a recorded run (its id, a beginning of it, last, last~1), or what qidsql audit or run wrote with "
+            "--format json",
+            show_default=False,
         ),
-    ],
+    ] = "last",
+    config: PolicyFileOption = Path("qidsql.toml"),
+    history: HistoryOption = None,
     format: ReportFormatOption = None,
     output: OutputOption = None,
     min_count: MinCountOption = None,
 ) -> None:
-    """Writes the report of an audit or a run again, in another format.
+    """Writes the report of a run or an audit again, in another format.
 
-    Nothing is audited and no database is asked. With --min-count the report can be passed on where small counts may
-    not: rows below k come in steps, and what would give small counts away is left out.
+    Nothing is audited and no source is asked. With --min-count the report can be passed on where small counts may not:
+    rows below k come in steps, and what would give small counts away is left out.
     """
-    from qidsql.report.documents.min_count import without_small_counts
-    from qidsql.report.documents.rendering import render
-    from qidsql.report.documents.written import read
-
     wanted = chosen(format, ReportFormat, output)
-    wanted = ReportFormat.markdown if wanted == ReportFormat.terminal else wanted
     check_output(output)
     check_min_count(min_count, wanted)
-    document = read(file)
+    document = _document(of, config, history)
     if min_count is not None:
+        from qidsql.report.documents.min_count import without_small_counts
+
         document = without_small_counts(document, min_count)
-    write(render(document, wanted), output)
+    write(render(document, wanted, output), output)
+
+
+def _document(of: str, config: Path, history: str | None) -> dict[str, Any]:
+    """The document of a file, or of a run in the history. Raises UsageError, PolicyFileError."""
+    if Path(of).suffix == ".json" or Path(of).is_file():
+        from qidsql.report.documents.written import read
+
+        return read(Path(of))
+    kept = opened_history(config, history)
+    return kept.document(kept.find(of).run)

@@ -76,3 +76,27 @@ def test_what_cannot_be_reported_is_said(source: Path, tmp_path: Path) -> None:
         "audit", source, "--min-count", "11", cwd=tmp_path
     )
     assert "at least 2" in refused("audit", source, "--min-count", "1", "--format", "html", cwd=tmp_path)
+
+
+def test_a_recorded_run_is_reported_again(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "qidsql.toml").write_text(
+        f'format = 1\n[sources.people]\nurl = "{source}"\n[[tables]]\nsource = "people"\ntable = "main.t"\n'
+    )
+    for ending in ("html", "json"):
+        assert qidsql("run", "--quiet", "-o", f"run.{ending}", cwd=tmp_path).code == 1
+    for ending in ("html", "json", "md"):
+        assert qidsql("report", "last", "-o", f"again.{ending}", cwd=tmp_path).code == 0
+    recorded, written = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("again", "run"))
+    assert recorded == written
+    page = (tmp_path / "again.html").read_text()
+    assert "Trend" in page
+    assert "cnry" not in page
+    assert qidsql("report", "last~1", cwd=tmp_path).out.startswith("VIOLATION")
+    assert "run" in refused("report", "nosuchrun", cwd=tmp_path)
+    assert "without" in refused_record(tmp_path)
+
+
+def refused_record(folder: Path) -> str:
+    """A document whose small counts are hidden has no place in the history."""
+    assert qidsql("report", "last", "--min-count", "11", "-o", "hidden.json", cwd=folder).code == 0
+    return refused("history", "--record", "hidden.json", cwd=folder)

@@ -1,0 +1,239 @@
+"""JSON Schemas (draft 2020-12) of what `--format json` writes: published, so that programs can rely on it.
+
+Keys may be added under the same `format`; a key that changes its meaning changes `format`. Figures that --min-count
+told as a range are {"at_least", "at_most"}, those that it left out null.
+"""
+
+from typing import Any, TypeAlias
+
+Schema: TypeAlias = dict[str, Any]
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+TEXT: Schema = {"type": "string"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+FLAG: Schema = {"type": "boolean"}
+WHOLE: Schema = {"type": "integer", "minimum": 0}
+SECONDS: Schema = {"type": "number", "minimum": 0}
+MOMENT: Schema = {"type": "string", "format": "date-time"}
+FORMAT: Schema = {"const": 1}
+COUNT: Schema = {"$ref": "#/$defs/count"}
+SHARE: Schema = {"$ref": "#/$defs/share"}
+PROFILE: Schema = {"$ref": "#/$defs/profile"}
+
+
+def some(description: str, **keys: Schema) -> Schema:
+    """An object that has all these keys."""
+    return {"type": "object", "description": description, "properties": keys, "required": list(keys)}
+
+
+def optional(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def every(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def one_of(*words: str) -> Schema:
+    return {"enum": list(words)}
+
+
+def audit() -> Schema:
+    """The schema of what `qidsql audit --format json` writes."""
+    return _published("audit", AUDIT)
+
+
+def run() -> Schema:
+    """The schema of a run document: what `qidsql run --format json` writes, and `--min-count` of one audit."""
+    return _published("run", RUN)
+
+
+def _published(name: str, schema: Schema) -> Schema:
+    return {"$schema": DRAFT, "$id": f"urn:qidsql:{name}:1", "title": f"qidsql {name}", **schema, "$defs": DEFINITIONS}
+
+
+MEASURES = {
+    "classes": optional(WHOLE),
+    "smallest": COUNT,
+    "largest": COUNT,
+    "k": WHOLE,
+    "classes_at_risk": optional(WHOLE),
+    "rows_at_risk": COUNT,
+    "unique_rows": COUNT,
+    "colliding_pairs": optional(WHOLE),
+    "distinct_ratio": SHARE,
+    "separation_ratio": SHARE,
+    "share_at_risk": SHARE,
+}
+DEFINITIONS: Schema = {
+    "count": {
+        "description": "a number of rows (or entities): exact, a range of --min-count, or null where it is not told",
+        "anyOf": [
+            WHOLE,
+            {"type": "null"},
+            some("a range", at_least=WHOLE, at_most=WHOLE),
+        ],
+    },
+    "share": {
+        "description": "a ratio for display; the counts beside it are exact",
+        "anyOf": [
+            {"type": "number", "minimum": 0, "maximum": 1},
+            {"type": "null"},
+            some("a range", at_least={"type": "number"}, at_most={"type": "number"}),
+        ],
+    },
+    "profile": {
+        "description": "the class profile of a column set; with an entity, `entities` stands in place of `rows`",
+        "type": "object",
+        "properties": {"rows": COUNT, "entities": COUNT, **MEASURES},
+        "required": list(MEASURES),
+        "oneOf": [{"required": ["rows"]}, {"required": ["entities"]}],
+    },
+    "column_set": {
+        "description": "a column set with its class profile",
+        "type": "object",
+        "properties": {"columns": TEXTS, "criterion": TEXT, "rows": COUNT, "entities": COUNT, **MEASURES},
+        "required": ["columns", *MEASURES],
+    },
+}
+COLUMN_SET: Schema = {"$ref": "#/$defs/column_set"}
+POLICY = some(
+    "the options of the audit; ratios as people type them",
+    k=WHOLE,
+    distinct=optional(TEXT),
+    separation=optional(TEXT),
+    rows_at_risk=optional(TEXT),
+    columns=TEXTS,
+    exclude=TEXTS,
+    identifiers=TEXTS,
+    sensitive=TEXTS,
+    keep_identifiers=FLAG,
+    where=optional(TEXT),
+    entity=optional(TEXT),
+    nulls=one_of("equal", "wildcard"),
+    max_size=optional(WHOLE),
+    max_statements=optional(WHOLE),
+    max_seconds=optional(SECONDS),
+)
+COLUMN = some(
+    "a column: what it is to the audit, why, and its own profile where it was measured",
+    name=TEXT,
+    type=TEXT,
+    role=one_of("quasi-identifier", "direct identifier", "sensitive", "entity", "excluded", "unreadable"),
+    audited=FLAG,
+    recognised={**FLAG, "description": "a direct identifier that nobody declared"},
+    reason=TEXT,
+    nulls=COUNT,
+    profile=optional(PROFILE),
+    without={**optional(PROFILE), "description": "of the other audited columns: what withholding this one would leave"},
+)
+SEARCH = some(
+    "the minimal column sets that meet one criterion",
+    criterion=TEXT,
+    column_sets=every(COLUMN_SET),
+    complete={**FLAG, "description": "the list is proved whole"},
+    complete_to_size=WHOLE,
+    algorithm=TEXT,
+    impossible={**TEXT, "description": "why there can be none; empty otherwise"},
+    unfinished={**TEXT, "description": "why the list is not whole; empty otherwise"},
+)
+WITHHELD: Schema = {
+    "description": "what would be left when these columns were not published",
+    "type": "object",
+    "properties": {"columns": TEXTS, "passes": FLAG, "still": TEXT, "rows": COUNT, "entities": COUNT, **MEASURES},
+    "required": ["columns", "passes", "still", *MEASURES],
+}
+AUDIT = some(
+    "what one audit found out",
+    format=FORMAT,
+    qidsql={**TEXT, "description": "the version that wrote this"},
+    verdict=one_of("pass", "violation", "inconclusive"),
+    reason={**TEXT, "description": "why, in one sentence"},
+    source=TEXT,
+    engine=TEXT,
+    table=TEXT,
+    kind=TEXT,
+    snapshot=TEXT,
+    started=MOMENT,
+    seconds=SECONDS,
+    policy=POLICY,
+    rows=COUNT,
+    statements=WHOLE,
+    scans=WHOLE,
+    sets_profiled=WHOLE,
+    unfinished={**TEXTS, "description": "what is left undone, and why; empty when the work came to its end"},
+    notes=TEXTS,
+    entities=COUNT,
+    columns=every(COLUMN),
+    profile={**optional(PROFILE), "description": "of all audited columns together"},
+    class_sizes=every(some("rows by class size", low=WHOLE, high=optional(WHOLE), classes=optional(WHOLE), rows=COUNT)),
+    column_sets={**every(COLUMN_SET), "description": "those of all searches, with the criterion"},
+    complete=FLAG,
+    searches=every(SEARCH),
+    withheld=every(WITHHELD),
+    least_withheld=optional(some("the fewest columns to withhold to reach k", columns=TEXTS, at_least=WHOLE)),
+    assumptions={**TEXTS, "description": "what the verdict takes for granted"},
+)
+FOUND: Schema = {
+    "description": "k (the smallest class), rows_at_risk, share_at_risk, the ratios; those that apply",
+    "type": "object",
+    "additionalProperties": {"anyOf": [COUNT, SHARE]},
+}
+FINDING = some(
+    "one thing to know of a table",
+    id={**TEXT, "description": "the same in every run"},
+    kind=one_of(
+        *("k-anonymity", "below-k", "key", "distinct", "separation", "rows-at-risk", "direct-identifier"),
+    ),
+    columns=TEXTS,
+    measures=FOUND,
+    state=one_of("new", "worse", "better", "unchanged", "gone", "excepted"),
+    was={**optional(FOUND), "description": "its measures in the run that it is compared with"},
+    exception=optional(some("why it is accepted", reason=TEXT, expires=optional({"type": "string", "format": "date"}))),
+    text={**TEXT, "description": "one sentence"},
+)
+POINT = some(
+    "the table in an earlier run",
+    run=TEXT,
+    started=MOMENT,
+    verdict=one_of("pass", "violation", "error", "inconclusive"),
+    rows=COUNT,
+    k=COUNT,
+    share_at_risk=SHARE,
+)
+TABLE = some(
+    "one table of a run",
+    source={**TEXT, "description": "its name in the policy file"},
+    source_label={**TEXT, "description": "the source as people may see it, without secrets"},
+    table=TEXT,
+    line={**optional(WHOLE), "description": "of the policy file"},
+    owner=optional(TEXT),
+    verdict=one_of("pass", "violation", "error", "inconclusive"),
+    reason=TEXT,
+    error=optional(TEXT),
+    resumed=FLAG,
+    audit=optional(AUDIT),
+    findings=every(FINDING),
+    trend={**every(POINT), "description": "oldest first"},
+)
+RUN = some(
+    "what a run over many tables found out",
+    format=FORMAT,
+    qidsql=TEXT,
+    kind={"const": "run"},
+    run=TEXT,
+    started=MOMENT,
+    finished=MOMENT,
+    seconds=SECONDS,
+    config=optional(some("the policy file", path=TEXT, hash=TEXT)),
+    verdict=one_of("pass", "violation", "error", "inconclusive"),
+    reason=TEXT,
+    complete={**FLAG, "description": "every table was reached"},
+    fail_on=TEXT,
+    exit_code={"enum": [0, 1, 2, 3]},
+    baseline=optional(some("the run that findings are compared with", run=TEXT, started=MOMENT)),
+    statements=WHOLE,
+    notes=TEXTS,
+    tables=every(TABLE),
+)
+RUN["properties"]["min_count"] = {"type": "integer", "minimum": 2, "description": "counts below it are hidden"}
