@@ -56,7 +56,7 @@ def render(document: Mapping[str, Any]) -> str:
         document=document,
         title=_title(document),
         verdicts=VERDICTS,
-        tables=[_view(index, table) for index, table in enumerate(document["tables"], 1)],
+        tables=[_view(index, document, table) for index, table in enumerate(document["tables"], 1)],
         shown_sets=SETS,
     )
     return without_controls(page)
@@ -67,7 +67,7 @@ def _title(document: Mapping[str, Any]) -> str:
     return str(tables[0]["table"]) if len(tables) == 1 else plural(len(tables), "table")
 
 
-def _view(index: int, table: Mapping[str, Any]) -> dict[str, Any]:
+def _view(index: int, document: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
     """What the page shows of a table that is not already in the document."""
     audit = table["audit"]
     view: dict[str, Any] = {
@@ -78,6 +78,7 @@ def _view(index: int, table: Mapping[str, Any]) -> dict[str, Any]:
         "excepted": [finding for finding in table["findings"] if finding["state"] == "excepted"],
         "changes": [finding for finding in table["findings"] if finding["state"] in ("new", "worse", "better", "gone")],
         "open": open_findings(table),
+        "trend": [*table["trend"], _now(document, table)] if table["trend"] else [],
         "unit": None,
     }
     if audit:
@@ -89,6 +90,20 @@ def _view(index: int, table: Mapping[str, Any]) -> dict[str, Any]:
             "drivers": _drivers(audit),
         }
     return view
+
+
+def _now(document: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """This run as the last point of a table's trend."""
+    audit = table["audit"] or {}
+    profile = audit.get("profile") or {}
+    return {
+        "run": document["run"],
+        "started": document["started"],
+        "verdict": table["verdict"],
+        "rows": audit.get("rows"),
+        "k": profile.get("smallest"),
+        "share_at_risk": profile.get("share_at_risk"),
+    }
 
 
 def _left_out(audit: Mapping[str, Any]) -> list[tuple[str, str, str]]:
