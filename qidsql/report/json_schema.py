@@ -229,6 +229,7 @@ RUN = some(
     verdict=one_of("pass", "violation", "error", "inconclusive"),
     reason=TEXT,
     complete={**FLAG, "description": "every table was reached"},
+    interrupted={**FLAG, "description": "it was told to end before its end"},
     fail_on=TEXT,
     exit_code={"enum": [0, 1, 2, 3]},
     baseline=optional(some("the run that findings are compared with", run=TEXT, started=MOMENT)),
