@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,14 @@ def test_constraints_name_one_version_of_each() -> None:
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[0-9][\w.]*", line) for line in lines)
     names = [line.partition("==")[0].lower() for line in lines]
     assert len(names) == len(set(names))
+
+
+def test_constraints_name_all_that_is_depended_on() -> None:
+    """What is missing here is written by: python -m tests.docker.image"""
+    wanted = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {re.split(r"[\[<>=; ]", line)[0].lower() for line in wanted if ";" not in line}
+    named = {line.partition("==")[0].lower() for line in CONSTRAINTS.read_text().splitlines()}
+    assert names <= named
 
 
 @FULL
