@@ -81,6 +81,7 @@ def audit(
     max_size: int | None = None,
     max_statements: int | None = None,
     max_seconds: float | None = None,
+    workspace: bool = False,
 ) -> AuditResult:
     """Audits one table; the options are those of `qidsql audit`.
 
@@ -105,7 +106,7 @@ def audit(
         max_statements=max_statements,
         max_seconds=max_seconds,
     )
-    with _engine(source) as engine:
+    with _engine(source, workspace=workspace) as engine:
         return run_audit(engine, table, policy)
 
 
@@ -151,13 +152,15 @@ def keys(
     max_size: int | None = None,
     max_statements: int | None = None,
     max_seconds: float | None = None,
+    workspace: bool = False,
     on_found: Callable[[FoundSet], None] | None = None,
 ) -> KeysResult:
     """Keys and quasi-identifiers of one table; the options are those of `qidsql keys`.
 
     `wanted` is "minimum" (the default), "minimal" or "all"; `on_found` is handed each column set as soon as it is known
-    to be in the answer. Raises QidsqlError's subclasses; a spent budget, a lost
-    connection and Ctrl-C do not raise but make the outcome inconclusive.
+    to be in the answer. An engine that is to take a copy (`workspace`) comes from `connect(..., workspace=True)`.
+    Raises QidsqlError's subclasses; a spent budget, a lost connection and Ctrl-C do not raise but make the outcome
+    inconclusive.
     """
     question = KeysQuestion(
         **asked(
@@ -185,7 +188,7 @@ def keys(
         wanted=wanted_by_name(wanted),
         algorithm=algorithm,
     )
-    with _engine(source) as engine:
+    with _engine(source, workspace=workspace) as engine:
         return run_keys(engine, table, question, on_found=on_found)
 
 
@@ -215,6 +218,7 @@ def mask(
     nulls: str = "equal",
     max_statements: int | None = None,
     max_seconds: float | None = None,
+    workspace: bool = False,
 ) -> MaskResult:
     """Which columns can be published together; the options are those of `qidsql mask`. Raises as `keys`."""
     question = MaskQuestion(
@@ -243,7 +247,7 @@ def mask(
         view=view,
         role=role,
     )
-    with _engine(source) as engine:
+    with _engine(source, workspace=workspace) as engine:
         return run_mask(engine, table, question)
 
 
@@ -494,6 +498,10 @@ def doctor(source: str | Engine | None = None, *, schema: str | None = None, rol
     return run_doctor(lambda: _engine(source), None if isinstance(source, Engine) else source, schema, role)
 
 
-def _engine(source: str | Engine | None, writable: bool = False) -> AbstractContextManager[Engine]:
+def _engine(
+    source: str | Engine | None, writable: bool = False, workspace: bool = False
+) -> AbstractContextManager[Engine]:
     """An engine on the source, closed at the end; one that was given stays open."""
-    return nullcontext(source) if isinstance(source, Engine) else connect(source, writable=writable)
+    if isinstance(source, Engine):
+        return nullcontext(source)
+    return connect(source, writable=writable, workspace=workspace)

@@ -147,6 +147,14 @@ SnapshotOption = Annotated[
         "--snapshot/--no-snapshot", help="one snapshot for all statements, or a moment each (frees the server's vacuum)"
     ),
 ]
+WorkspaceOption = Annotated[
+    bool,
+    typer.Option(
+        "--workspace",
+        help="search a coded copy in the engine's own temporary space, gone at the end; on Postgres in one session, "
+        "which needs TEMPORARY on the database",
+    ),
+]
 MaxStatementsOption = Annotated[
     int | None,
     typer.Option("--max-statements", metavar="N", help="statements to ask at most", show_default=False),

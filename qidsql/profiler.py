@@ -146,11 +146,11 @@ class TableProfiler:
                 other._known[sum(1 << places[name] for name in columns)] = profile
         return other
 
-    def over(self, source: Relation, rows: int) -> "TableProfiler":
-        """A profiler of the same columns over some of the rows, about so many, on the same budget."""
+    def over(self, source: Relation, rows: int | None) -> "TableProfiler":
+        """A profiler of the same columns over some of the rows or a copy, about so many, on the same budget."""
         other = TableProfiler(self.engine, source, self.names, self.k, self.entity, rows, nulls=self.nulls)
         other._meter = self._meter
-        if self.nulls is Nulls.WILDCARD:
+        if self.nulls is Nulls.WILDCARD and source.drawn:
             other._domain = self._learned()  # a part of the rows has no more values and no other NULLs
         return other
 

@@ -117,6 +117,7 @@ RUNS = [
     ["audit", "--dry-run"],
     ["audit", "--max-statements", "2"],
     ["profile", "--show-sql", "--format", "json"],
+    ["keys", "--show-sql", "--workspace", "--max-statements", "20", "--k", "2", "--violates", "2", "--all"],
     ["uniques", "--show-sql", "--max-size", "2"],
     ["uniques", "--format", "json", "-c", "grp", "--scores", "suda", "--nulls", "wildcard"],
 ]

@@ -15,7 +15,7 @@ FLOORS = [
     ["alerts", "attribute_graph", "engines", "policy_file", "protect", "question", "roles", "schedule", "work"],
     ["findings"],
     ["policy_draft", "profiler", "progress", "report", "role_proposals", "verdict"],
-    ["difference_masks", "linkage", "sampler", "workbench"],
+    ["coded_copy", "difference_masks", "linkage", "sampler", "workbench"],
     ["history", "target"],
     ["verbs"],
     ["api"],

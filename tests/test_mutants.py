@@ -5,7 +5,7 @@ table below, on both engines; the template as it is has to agree with them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations
 from operator import itemgetter
 from pathlib import Path
@@ -21,7 +21,7 @@ from qidsql.sql import templates
 from qidsql.sql.difference import _frame, agreeing
 from qidsql.sql.pairs import pair_masks
 from qidsql.sql.relation import Relation, relation
-from qidsql.sql.row_patterns import coded_rows, column_values, row_patterns
+from qidsql.sql.row_patterns import coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import (
     Row,
@@ -125,6 +125,16 @@ def keyed_codes_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     return Statement(query, "coded rows", lambda rows: sorted(map(str, rows)))
 
 
+def coded_copy_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    """How often each code occurs, which NULLs are left, and how often each pair of codes: codes have no order."""
+    query = engine.dialect.render(coded_copy(source, BOTH))
+    return Statement(query, "coded copy", lambda rows: [_often(values) for values in (*zip(*rows, strict=True), rows)])
+
+
+def _often(values: Sequence[object]) -> list[tuple[int, bool]]:
+    return sorted((number, value is None) for value, number in Counter(values).items())
+
+
 def values_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     return Statement(column_values(engine.dialect, source, BOTH), "values", lambda rows: sorted(map(str, rows)))
 
@@ -174,6 +184,7 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
         keyed_codes_of_a_and_b,
         sorted(str((str(number), a and " xyz".index(a), b)) for number, (a, b, _) in enumerate(ROWS)),
     ),
+    "coded copy": (coded_copy_of_a_and_b, [_often([r[0] for r in ROWS]), _often([r[1] for r in ROWS]), _often(AB)]),
     "values": (
         values_of_a_and_b,
         sorted(map(str, [(0, 1, "x"), (0, 2, "y"), (0, 3, "z"), (1, 1, "1"), (1, 2, "2")])),
@@ -359,6 +370,15 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             (":key AS key_text", "LOWER(:key) || 'x' AS key_text"),
             ("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n"),
+        ],
+    ),
+    "coded_copy": ("coded copy", [("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n")]),
+    "codes": (
+        "coded copy",
+        [
+            ("ROW_NUMBER() OVER ()", "1"),
+            ("SELECT DISTINCT", "SELECT"),
+            ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
         ],
     ),
     "column_values": (

@@ -36,6 +36,7 @@ from qidsql.options import (
     TableArgument,
     WhereOption,
     WorkersOption,
+    WorkspaceOption,
 )
 
 EXAMPLES = """\b
@@ -104,6 +105,7 @@ def run(
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
     snapshot: SnapshotOption = True,
+    workspace: WorkspaceOption = False,
 ) -> None:
     """Is this table k-anonymous, and if not, which columns are to blame?
 
@@ -133,7 +135,7 @@ def run(
     check_output(output)
     check_min_count(min_count, chosen(format, ReportFormat, output))
     source, table = source_and_table(source, table)
-    with opened(source, workers, snapshot, show_sql) as engine:
+    with opened(source, workers, snapshot, show_sql, workspace=workspace) as engine:
         if dry_run:
             write_script(engine, planned_statements(engine, table, policy), output)
             return

@@ -46,6 +46,7 @@ from qidsql.options import (
     WeightsOption,
     WhereOption,
     WorkersOption,
+    WorkspaceOption,
 )
 
 EXAMPLES = """\b
@@ -110,6 +111,7 @@ def run(
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
     snapshot: SnapshotOption = True,
+    workspace: WorkspaceOption = False,
 ) -> None:
     """Which columns together are a key or a quasi-identifier: the smallest set, or every minimal one.
 
@@ -151,7 +153,7 @@ def run(
     check_output(output)
     kind = chosen(format, SetsFormat, output)
     source, table = source_and_table(source, table)
-    with opened(source, workers, snapshot, show_sql) as engine:
+    with opened(source, workers, snapshot, show_sql, workspace=workspace) as engine:
         if dry_run:
             first = engine.rehearsed(lambda: keys(engine, table, question))
             write_script(engine, first, output, question.plan)

@@ -35,6 +35,7 @@ from qidsql.options import (
     WeightsOption,
     WhereOption,
     WorkersOption,
+    WorkspaceOption,
 )
 
 EXAMPLES = """\b
@@ -79,6 +80,7 @@ def run(
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
     snapshot: SnapshotOption = True,
+    workspace: WorkspaceOption = False,
 ) -> None:
     """Which columns can be published together, so that they do not meet the criterion.
 
@@ -116,7 +118,7 @@ def run(
     )
     check_output(output)
     source, table = source_and_table(source, table)
-    with opened(source, workers, snapshot, show_sql) as engine:
+    with opened(source, workers, snapshot, show_sql, workspace=workspace) as engine:
         if dry_run:
             first = engine.rehearsed(lambda: mask(engine, table, question))
             write_script(engine, first, output, question.plan)

@@ -50,12 +50,17 @@ def source_and_table(source: str | None, table: str | None) -> tuple[str | None,
 
 
 def opened(
-    source: str | None, workers: int = 1, snapshot: bool = True, show_sql: bool = False, writable: bool = False
+    source: str | None,
+    workers: int = 1,
+    snapshot: bool = True,
+    show_sql: bool = False,
+    writable: bool = False,
+    workspace: bool = False,
 ) -> "Engine":
     """The source, connected; read-only unless `writable`. Raises SourceError, AccessError, UsageError."""
     from qidsql.engines.connect import connect
 
-    engine = connect(source, workers=workers, snapshot=snapshot, writable=writable)
+    engine = connect(source, workers=workers, snapshot=snapshot, writable=writable, workspace=workspace)
     if show_sql:
         engine.watchers.append(lambda asked: put(_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
     return engine

@@ -16,10 +16,11 @@ from sqlglot import exp
 
 from qidsql.catalog import Catalog
 from qidsql.checks import Examination
-from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError
+from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError, UsageError
 from qidsql.schema import Table, TableName
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.statements import Row, Statement
+from qidsql.sql.suppression import create_table
 
 Answer = TypeVar("Answer")
 
@@ -63,6 +64,7 @@ class Engine(ABC):
     label: str  # the source as people may see it: never a password
     version: str  # the engine's name and version
     snapshot: str  # what is known of the state that the statements see, in words
+    workspace = False  # opened so that it may keep a working copy in its own temporary space: see `keep_aside`
     writable = False  # opened for writing: one session in one transaction, of which nothing stays without `commit`
 
     def __init__(self, sessions: Sequence[Session]) -> None:
@@ -71,6 +73,7 @@ class Engine(ABC):
         self.scans = 0
         self.seconds = 0.0
         self.watchers: list[Callable[[Asked], None]] = []
+        self._aside: TableName | None = None
         self._rehearsal: list[Statement[Any]] | None = None
         self._idle = list(sessions)
         self._busy: set[Session] = set()
@@ -122,6 +125,14 @@ class Engine(ABC):
         Raises Stopped, StatementError, AccessError.
         """
 
+    @abstractmethod
+    def place_aside(self) -> TableName:
+        """Where a working copy can be made, in the engine's own temporary space. Raises AccessError."""
+
+    @abstractmethod
+    def settle_aside(self, name: TableName) -> int:
+        """Makes a working copy ready for questions, and nothing else writable: its bytes. Raises StatementError."""
+
     # the generic part
 
     def state_token(self) -> str | None:
@@ -130,6 +141,19 @@ class Engine(ABC):
         None where the source cannot promise that. No statement to a table.
         """
         return None
+
+    def keep_aside(self, query: exp.Query, purpose: str, deadline: float | None = None) -> tuple[TableName, int]:
+        """Puts the rows of a query into a table in the engine's own temporary space: its name, and its bytes.
+
+        All sessions see it; it is gone when the engine is closed. Once per engine, which was opened with `workspace`.
+        One statement. Raises Stopped, StatementError, AccessError, UsageError.
+        """
+        if not self.workspace or self._aside is not None:
+            raise UsageError("there is no place for a working copy, or one is there already; connect with workspace")
+        name = self.place_aside()
+        self._aside = name
+        self.run(Statement(create_table(self.dialect, name, query), purpose, lambda rows: None), deadline)
+        return name, self.settle_aside(name)
 
     def commit(self) -> None:
         """Makes what was written stay, all at once; the engine is closed then. Raises Stopped, StatementError."""

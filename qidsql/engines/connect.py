@@ -26,19 +26,28 @@ def connect(
     statement_seconds: int = 3600,
     snapshot: bool = True,
     writable: bool = False,
+    workspace: bool = False,
 ) -> Engine:
     """A live engine on the source: a Postgres URL or connection string, `duckdb:///path`, a path, or `env:NAME`.
 
     None stands for the environment variable QIDSQL_URL. `workers` (parallel sessions), `statement_seconds` (the
     server's limit for one statement) and `snapshot` (one snapshot for all statements) concern servers. `writable`:
     in one session and one transaction, of which nothing stays without `Engine.commit`; data files stay as they are.
+    `workspace`: searches may take one coded copy of the columns into the engine's own temporary space; on Postgres that
+    takes the right TEMPORARY, and one session.
     Raises SourceError, UsageError.
     """
-    text = _from_environment(source)
+    engine = _opened(_from_environment(source), workers, statement_seconds, snapshot, writable, workspace)
+    engine.workspace = workspace
+    return engine
+
+
+def _opened(text: str, workers: int, statement_seconds: int, snapshot: bool, writable: bool, workspace: bool) -> Engine:
+    """The engine that knows such a source. Raises SourceError, UsageError."""
     if re.match(r"^postgres(ql)?://", text) or (re.match(POSTGRES_KEYWORDS, text) and not Path(text).exists()):
         from qidsql.engines import postgres
 
-        return postgres.connect(text, workers, statement_seconds, snapshot, writable)
+        return postgres.connect(text, workers, statement_seconds, snapshot, writable, workspace)
     if text.startswith("duckdb:"):
         return _open_path(_path_of_url(text), writable)
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)

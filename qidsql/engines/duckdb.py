@@ -112,6 +112,16 @@ class DuckDBEngine(Engine):
     def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         return exp.func("read_parquet", exp.Literal.string(str(path)), dialect="duckdb")
 
+    def place_aside(self) -> TableName:
+        """In a database of its own in the private folder: temporary tables would show in one session only."""
+        catalog = f"{self._catalog('default_schema')[0][1]}_workspace"  # no other database has that name
+        name = exp.to_identifier(catalog, quoted=True)
+        self._catalog("attach", path=str(self.exports() / "workspace.duckdb"), catalog=name)
+        return TableName("coded", "main", catalog)
+
+    def settle_aside(self, name: TableName) -> int:
+        return sum(file.stat().st_size for file in self.exports().glob("workspace.duckdb*"))  # its log included
+
     def release(self) -> None:
         self._connection.close()
         self._remove()

@@ -28,6 +28,7 @@ from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
 
 RECEIVED = "qidsql_received"  # a temporary table
+ASIDE = TableName("qidsql_workspace", "pg_temp")  # another
 COPIED = 1 << 16  # bytes sent at once
 OLDEST_SERVER = 120000  # the catalogs have said since version 12 which collations merge texts
 KINDS = {"r": "table", "v": "view", "m": "materialized view", "p": "partitioned table", "f": "foreign table"}
@@ -133,7 +134,8 @@ class PostgresEngine(Engine):
         self._one_snapshot = snapshot
         self._catalog_session = sessions[0]
         self._exports: tempfile.TemporaryDirectory[str] | None = None
-        version, self.role, standby = self._catalog("session")[0]
+        version, self.role, standby, *self._temporary = self._catalog("session")[0]
+        self._standby = bool(standby)
         self.version = f"PostgreSQL {version}"
         place = " of a standby server" if standby else ""
         self.snapshot = f"one snapshot{place} for all statements" if snapshot else "each statement sees its own moment"
@@ -167,6 +169,31 @@ class PostgresEngine(Engine):
         ):
             self.run(Statement(sql, "sending of the plan", lambda rows: None, out_of=out_of))
         return table
+
+    def place_aside(self) -> TableName:
+        """A temporary table of the one session, in a transaction that is never committed."""
+        allowed, database = self._temporary
+        if self._standby:
+            raise AccessError("a standby server takes no temporary tables; leave out --workspace, or ask its primary")
+        if not allowed:
+            quoted = exp.to_identifier(str(database), quoted=True).sql("postgres")
+            raise AccessError(
+                f"--workspace needs temporary tables, which the role {self.role} may not make; run: GRANT TEMPORARY ON "
+                f"DATABASE {quoted} TO {self.role}, or leave it out"
+            )
+        return ASIDE
+
+    def settle_aside(self, name: TableName) -> int:
+        """From here on the transaction is read-only, as ever."""
+        table = table_node(name).sql("postgres")
+        [session] = self._idle
+        try:
+            session.execute(f"ANALYZE {table}")
+            session.execute("SET TRANSACTION READ ONLY")
+            [[size]] = session.execute(self.dialect.render(fill("postgres/workspace_size", table=table)))
+        except (psycopg.Error, UnicodeError) as error:
+            raise translate(error, "making of the working copy") from None
+        return integer(size)
 
     def release(self) -> None:
         if self._exports is not None:
@@ -322,20 +349,24 @@ class PostgresEngine(Engine):
 
 
 def connect(
-    source: str, workers: int, statement_seconds: int, snapshot: bool, writable: bool = False
+    source: str, workers: int, statement_seconds: int, snapshot: bool, writable: bool = False, workspace: bool = False
 ) -> PostgresEngine:
     """An engine on a libpq URL or connection string, with fewer workers where the server has no more to give.
 
-    For writing there is one session, and its transaction sees one snapshot.
-    Raises SourceError, StatementError.
+    For writing, and with a workspace, there is one session, since no other sees what it does; its transaction sees one
+    snapshot. Raises SourceError, StatementError, UsageError.
     """
     parameters = connection_parameters(source)
-    if writable:
+    if workspace and not snapshot:
+        raise UsageError("--workspace takes a copy of one moment; leave out --no-snapshot")
+    if writable or workspace:
         workers, snapshot = 1, True
 
     def session(exported: str | None = None) -> PostgresSession:
         connection = psycopg.connect(source, prepare_threshold=None, **connection_options(parameters))  # type: ignore[arg-type]
-        new = opened.enter_context(closing(PostgresSession(connection, statement_seconds, snapshot, writable)))
+        new = opened.enter_context(
+            closing(PostgresSession(connection, statement_seconds, snapshot, writable or workspace))
+        )
         if snapshot:
             new.begin(exported)
         return new

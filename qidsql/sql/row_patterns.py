@@ -1,4 +1,4 @@
-"""The statement that turns rows into row patterns: codes and counts, no values."""
+"""The statements that turn rows into codes and counts: no values."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,20 @@ def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str]) -> st
 
     A code is the place of a value in the order of its column's values, from 1; NULL where the cell is NULL.
     """
-    return _coded(dialect, source, names, "row_patterns", columns=source.columns(names))
+    return dialect.render(_coded(source, names, "row_patterns", columns=source.columns(names)))
 
 
 def coded_rows(dialect: Dialect, source: Relation, names: Sequence[str], key: str) -> str:
     """The text of the query for every row's key, as text, and codes: key_text, c0, c1, ... Two scans at most."""
-    return _coded(dialect, source, names, "coded_rows", key=exp.cast(source.column(key), "VARCHAR"))
+    return dialect.render(_coded(source, names, "coded_rows", key=exp.cast(source.column(key), "VARCHAR")))
+
+
+def coded_copy(source: Relation, names: Sequence[str]) -> exp.Query:
+    """The query for every row by codes, under the names of the columns. One scan.
+
+    A code stands for one value of its column, in no order; NULL where the cell is NULL.
+    """
+    return _coded(source, names, "coded_copy", "codes", names)
 
 
 def column_values(dialect: Dialect, source: Relation, names: Sequence[str]) -> str:
@@ -31,26 +39,33 @@ def column_values(dialect: Dialect, source: Relation, names: Sequence[str]) -> s
     return "\nUNION ALL\n".join(dialect.render(part) for part in parts)
 
 
-def _coded(dialect: Dialect, source: Relation, names: Sequence[str], template: str, **holes: Filling) -> str:
-    """The template's query, its codes taken from the dictionaries of the columns."""
+def _coded(
+    source: Relation,
+    names: Sequence[str],
+    template: str,
+    dictionary: str = "dictionary",
+    aliases: Sequence[str] | None = None,
+    **holes: Filling,
+) -> exp.Select:
+    """The template's query, its codes taken from the dictionaries of the columns; by default they are c0, c1, ..."""
     values = [exp.column(f"v{place}") for place in range(len(names))]
     query = fill(
         template,
         relation=source.node,
         aliased=[exp.alias_(column, v.name) for column, v in zip(source.columns(names), values, strict=True)],
         places=[
-            exp.alias_(exp.cast(exp.column("place", table=f"d{place}"), "INT"), f"c{place}")
-            for place in range(len(names))
+            exp.alias_(exp.cast(exp.column("place", table=f"d{place}"), "INT"), alias, quoted=aliases is not None)
+            for place, alias in enumerate(aliases or [f"c{place}" for place in range(len(names))])
         ],
         **holes,
     )
     assert isinstance(query, exp.Select)
     for place, value in enumerate(values):
-        dictionary = fill("dictionary", column=value)
-        assert isinstance(dictionary, exp.Query)
+        domain = fill(dictionary, column=value)
+        assert isinstance(domain, exp.Query)
         query = query.join(
-            dictionary.subquery(f"d{place}"),
+            domain.subquery(f"d{place}"),
             on=exp.column(value.name, table="classes").eq(exp.column("value", table=f"d{place}")),
             join_type="left",
         )
-    return dialect.render(query)
+    return query

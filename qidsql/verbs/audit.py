@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
+from qidsql.coded_copy import coded
 from qidsql.difference_masks import DifferenceMasks
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, StatementError, Stopped
@@ -67,6 +68,7 @@ class _Draft:
     least_withheld: LeastWithheld | None = None
     unfinished: list[str] = field(default_factory=list)
     sets_profiled: int = 0
+    notes: list[str] = field(default_factory=list)
     todo: list[str] = field(default_factory=list)  # what has not begun, in words
 
     def leave(self, reason: str) -> None:
@@ -130,7 +132,7 @@ def audit(
             scans=engine.scans - scans,
             sets_profiled=draft.sets_profiled,
             unfinished=tuple(draft.unfinished),
-            notes=described.notes + comparison_notes(_measured(described, draft.columns)),
+            notes=described.notes + comparison_notes(_measured(described, draft.columns)) + tuple(draft.notes),
         ),
         interrupted=interrupted,
     )
@@ -139,7 +141,10 @@ def audit(
 def planned_statements(engine: Engine, table: str | None, policy: Policy) -> list[Statement[Any]]:
     """The statements that an audit asks first, in their order: those behind the verdict, and what withholding a column
     would change. Which column sets a search goes on to depends on the answers. Only the catalog is read.
+    With a workspace: the one that makes the copy.
     """
+    if engine.workspace:
+        return engine.rehearsed(lambda: audit(engine, table, policy))
     described = engine.describe(table)
     profiler = table_profiler(engine, described, audited_columns(described, assign_roles(described, policy)), policy)
     without = [profiler.everything & ~(1 << place) for place in range(profiler.columns)]
@@ -166,6 +171,10 @@ def _examine(
 ) -> None:
     """Fills the draft, stage by stage. Raises Stopped when the work ends early."""
     every = table_profiler(engine, table, audited_columns(table, roles), policy)
+    if engine.workspace:
+        on_stage(f"coding {every.columns} columns")
+        every, note = coded(every)
+        draft.notes.append(note)
     try:
         on_stage(f"profiling {every.columns} columns one by one")
         draft.rows, nulls = every.counts()

@@ -124,13 +124,14 @@ def keys(
     on_stage("reading the catalog")
     search = Searching(engine, table, question.policy, question.weights)
     name, wanted = question.chosen
-    profiler = search.profiler
     result = SearchResult(question.criterion, name, (), False, 0)
     whole: ClassProfile | None = None
     impossible, unfinished = "", ""
     telling = None if on_found is None else _Telling(search, question.criterion, on_found)
     try:
         with interruptible():
+            search.use_workspace(on_stage)
+            profiler = search.profiler
             if name != "sampled":
                 on_stage("profiling all columns together")
                 whole = profiler.profile(profiler.everything)
@@ -144,7 +145,7 @@ def keys(
     except Stopped as stop:
         unfinished = str(stop)
     if impossible:
-        result = SearchResult(question.criterion, "profile of all columns", (), True, profiler.columns)
+        result = SearchResult(question.criterion, "profile of all columns", (), True, search.profiler.columns)
     if telling:
         telling.finish(result)
     sets = tuple(_set(found, result, search) for found in sorted(result.found, key=_order))

@@ -71,10 +71,11 @@ def mask(
     """
     on_stage("reading the catalog")
     search = Searching(engine, table, question.policy, question.weights)
-    on_stage(f"looking for columns without a {question.criterion.name}")
     plan, unfinished = None, ""
     try:
         with interruptible():
+            search.use_workspace(on_stage)
+            on_stage(f"looking for columns without a {question.criterion.name}")
             plan = _plan(search, question)
         unfinished = str(plan.stopped or "")
     except Stopped as stop:

@@ -3,12 +3,13 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import FrameType
 
+from qidsql.coded_copy import coded
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, UsageError
 from qidsql.findings.search import SearchWork
@@ -88,6 +89,17 @@ class Searching:
         self.profiler = table_profiler(engine, self.table, self._columns, policy)
         self.profiler.stop_at_failures()
         self.weights = self._weights(weights)
+        self._notes = self.table.notes + comparison_notes(self._columns)
+
+    def use_workspace(self, on_stage: Callable[[str], None]) -> None:
+        """Where the engine was opened with one: codes the columns, which are profiled as codes from then on.
+
+        One statement. Samples are still drawn from the table itself. Raises as `Engine.keep_aside`.
+        """
+        if self._engine.workspace:
+            on_stage(f"coding {self.profiler.columns} columns")
+            self.profiler, note = coded(self.profiler)
+            self._notes += (note,)
 
     def names(self, mask: int) -> tuple[str, ...]:
         return names_of(mask, self.profiler.names)
@@ -121,7 +133,7 @@ class Searching:
             scans=self._engine.scans - self._scans,
             sets_profiled=self.profiler.sets,
             unfinished=tuple(unfinished),
-            notes=self.table.notes + comparison_notes(self._columns),
+            notes=self._notes,
         )
 
     def _weights(self, given: Mapping[str, int]) -> tuple[int, ...]:

@@ -1,6 +1,8 @@
 -- Who and what this session is.
--- Result: version, role_name, is_standby
+-- Result: version, role_name, is_standby, takes_temporary_tables, database_name
 SELECT
   current_setting('server_version') AS version,
   current_user AS role_name,
-  pg_is_in_recovery() AS is_standby
+  pg_is_in_recovery() AS is_standby,
+  has_database_privilege(current_database(), 'TEMPORARY') AS takes_temporary_tables,
+  current_database() AS database_name

@@ -19,7 +19,7 @@ from qidsql.sql.impact import Cases, SharedColumn, regression_sums, value_distri
 from qidsql.sql.pairs import pair_masks
 from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.sql.relation import Relation, relation
-from qidsql.sql.row_patterns import coded_rows, column_values, row_patterns
+from qidsql.sql.row_patterns import coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import (
     Statement,
@@ -77,6 +77,7 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "suppression_in_place", Statement(in_place, "the same in place", lambda rows: rows)
     keyed = coded_rows(dialect, plain, ALL, "person")
     yield "coded_rows", Statement(keyed, "coded rows", lambda rows: rows)
+    yield "coded_copy", Statement(dialect.render(coded_copy(plain, ALL)), "coded copy", lambda rows: rows)
     yield "column_values", Statement(column_values(dialect, plain, ALL), "values", lambda rows: rows)
     yield "column_counts", column_counts(dialect, plain, ALL)
     domain = Domain(1000, {"zip": 0, 'we"ird': 7}, {'we"ird': 300})

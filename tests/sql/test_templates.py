@@ -27,6 +27,7 @@ def test_every_template_parses_as_one_statement(name: str) -> None:
         exp.Update,
         exp.Delete,
         exp.Drop,
+        exp.Attach,
     )  # the workbench, copies, scripts
     assert isinstance(template(name), reads + writes)
 
