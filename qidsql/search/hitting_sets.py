@@ -46,8 +46,8 @@ def transposed(masks: Sequence[int], columns: int) -> list[int]:
     """For each column the masks that have it, as a bit mask over their numbers."""
     if not masks:
         return [0] * columns
-    rows = (format(mask, f"0{columns}b") for mask in reversed(masks))
-    return [int("".join(bits), 2) for bits in zip(*rows, strict=True)][::-1]
+    digits = "".join(format(mask, f"0{columns}b") for mask in reversed(masks))
+    return [int(digits[place::columns], 2) for place in reversed(range(columns))]
 
 
 def hits_all(chosen: int, masks: Iterable[int]) -> bool:

@@ -1,14 +1,15 @@
 """One column set of least weight that meets a criterion, with a proof, by implicit hitting sets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from qidsql.errors import BudgetSpent, StatementError, Stopped
-from qidsql.measures import Criterion, Key, Profiler
+from qidsql.measures import ClassProfile, Criterion, Key, Profiler
 from qidsql.schema import weight_of
 from qidsql.search.anchors import Anchors
 from qidsql.search.descent import minimal_inside
 from qidsql.search.failing import Failing
 from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting_set
+from qidsql.search.reduction import Reduced
 from qidsql.search.result import ENDINGS, Found, SearchResult, stopped_by
 from qidsql.search.witness import Witnesses
 
@@ -31,42 +32,52 @@ def minimum(
     candidate is a lower bound from then on, and the search ends as well when a set seen on the way costs no more. One
     answer comes early: for keys the first anchor and a hitting set of its masks, without a further statement, or, where
     that anchor has too many pairs, the candidate and as many more columns as it takes; else a descent from all columns.
-    Asks 3 to 50 statements for a key. Stopped early it returns the best set seen, if any, and the lower bound proved.
+    Asks 3 to 50 statements for a key. Twins, columns that determine each other, are searched as the lightest of them,
+    constant columns not at all. Stopped early it returns the best set seen, if any, and the lower bound proved.
     Weights are positive integers, one per column (default: 1 each).
 
     Raises ValueError for weights that cannot be right. [Motwani & Xu, 2: minimum key; Karp 2010: the method]
     """
-    costs = [1] * profiler.columns if weights is None else list(weights)
-    if len(costs) != profiler.columns or min(costs, default=1) < 1:
-        raise ValueError(f"expected {profiler.columns} positive weights, got {costs}")
-    failing = Failing(profiler, criterion)
+    weights = [1] * profiler.columns if weights is None else list(weights)
+    if len(weights) != profiler.columns or min(weights, default=1) < 1:
+        raise ValueError(f"expected {profiler.columns} positive weights, got {weights}")
+    failing, reduced = Failing(profiler, criterion), None
     everything = (1 << profiler.columns) - 1
     bound = 0
+
+    def tick() -> None:
+        profiler.profiles([])  # raises Stopped when the time is up
+
     try:
         if not failing.test([everything])[0]:
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
         whole = failing.meeting[everything]
-        singles = profiler.profiles([1 << place for place in range(profiler.columns)])
-        useful = sorted(range(profiler.columns), key=lambda place: (costs[place], singles[place].colliding_pairs))
+        searched = Reduced(profiler, criterion, failing.meeting)
+        costs = [weight_of(searched.lightest(1 << place, weights), weights) for place in range(searched.columns)]
+        within = Failing(searched, criterion)
+        within.meeting[(1 << searched.columns) - 1] = whole  # the columns left out change no class
+        failing, reduced = within, searched
+        singles = reduced.profiles([1 << place for place in range(reduced.columns)])
+        useful = sorted(range(reduced.columns), key=lambda place: (costs[place], singles[place].colliding_pairs))
         pairs, bisected = None, False
         if isinstance(criterion, Key) and witnesses is not None and whole.rows > 1:
-            pairs = Anchors(profiler, witnesses, whole.rows)
+            pairs = Anchors(reduced, reduced.witnesses(witnesses), whole.rows)
         else:
             minimal_inside(reversed(useful), lambda mask: failing.test([mask])[0])
             failing.grow([0] * GROWN)
         while True:
             certificates = pairs.masks if pairs else failing.complements
-            least = minimum_hitting_set(certificates, costs, tick=lambda: profiler.profiles([]))
+            least = minimum_hitting_set(certificates, costs, tick=tick, minimal=bool(pairs))
             bound = max(bound, least.lower_bound)
             if least.stopped is not None:
                 raise least.stopped
             if pairs:  # every row is a class of its own
-                failing.meeting.update(dict.fromkeys(_settled(pairs, least.mask, costs), whole))
+                failing.meeting.update(dict.fromkeys(_settled(pairs, least.mask, costs, tick), whole))
                 if pairs.masks and not bisected and len(failing.meeting) == 1:
                     bisected = True
                     _bisect(failing, least.mask, useful)
-            if weight_of(_best(failing, costs), costs) == bound:
-                return _result(criterion, failing, costs, bound)
+            if weight_of(_best(failing.meeting, costs), costs) == bound:
+                return _result(criterion, _in_full(failing, reduced, weights), weights, bound)
             if pairs:
                 if pairs.settles(least.mask):
                     raise BudgetSpent(UNPROVED)
@@ -79,15 +90,15 @@ def minimum(
     except ENDINGS as ending:
         if isinstance(ending, StatementError) and not failing.meeting:
             raise
-        return _result(criterion, failing, costs, bound, stopped_by(ending))
+        return _result(criterion, _in_full(failing, reduced, weights), weights, bound, stopped_by(ending))
 
 
-def _settled(pairs: Anchors, candidate: int, costs: Sequence[int]) -> list[int]:
+def _settled(pairs: Anchors, candidate: int, costs: Sequence[int], tick: Callable[[], object]) -> list[int]:
     """Keys that are proved, as they contain an anchor and hit all masks: of each anchor one, and the candidate."""
-    keys = [
-        anchor | light_hitting_set([mask for mask in pairs.masks if not mask & anchor], costs)
-        for anchor in pairs.anchors
-    ]
+    keys = []
+    for anchor in pairs.anchors:
+        keys.append(anchor | light_hitting_set([mask for mask in pairs.masks if not mask & anchor], costs))
+        tick()
     return [*keys, candidate] if pairs.settles(candidate) else keys
 
 
@@ -102,26 +113,33 @@ def _bisect(failing: Failing, candidate: int, useful: Sequence[int]) -> None:
             few = middle + 1
 
 
-def _best(failing: Failing, costs: Sequence[int]) -> int:
-    return min(failing.meeting, key=lambda mask: weight_of(mask, costs))
+def _in_full(failing: Failing, reduced: Reduced | None, weights: Sequence[int]) -> dict[int, ClassProfile]:
+    """The sets seen to meet the criterion, in the columns of the table: of twins the lightest."""
+    if reduced is None:
+        return failing.meeting
+    return {reduced.lightest(mask, weights): profile for mask, profile in failing.meeting.items()}
+
+
+def _best(meeting: Iterable[int], costs: Sequence[int]) -> int:
+    return min(meeting, key=lambda mask: weight_of(mask, costs))
 
 
 def _result(
     criterion: Criterion,
-    failing: Failing,
+    meeting: Mapping[int, ClassProfile],
     costs: Sequence[int],
     bound: int,
     stopped: Stopped | StatementError | None = None,
 ) -> SearchResult:
     """The best set seen, as a result; it need not be minimal when the search was stopped."""
-    if not failing.meeting:
+    if not meeting:
         return SearchResult(criterion, ALGORITHM, (), False, 0, stopped, lower_bound=bound)
-    best = _best(failing, costs)
+    best = _best(meeting, costs)
     cost = weight_of(best, costs)
     return SearchResult(
         criterion,
         ALGORITHM,
-        (Found(best, failing.meeting[best]),),
+        (Found(best, meeting[best]),),
         False,
         0,
         stopped,

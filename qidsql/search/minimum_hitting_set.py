@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 
 from qidsql.errors import Interrupted, Stopped
 from qidsql.schema import positions, weight_of
-from qidsql.search.hitting_sets import hits_all, minimal_masks
+from qidsql.search.hitting_sets import hits_all, minimal_masks, transposed
 from qidsql.search.integer_program import IntegerProgram, solve
 
 STEPS = 2_000  # branches tried before an integer program is asked: the solver starts slower, and goes further
-TICK = 64  # branches between looks at the clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +35,22 @@ def minimum_hitting_set(
     weights: Sequence[int],
     steps: int = STEPS,
     tick: Callable[[], object] = lambda: None,
+    minimal: bool = False,
 ) -> HittingSet:
     """A hitting set of least weight of masks that are not empty; weights are positive integers, one per column.
 
     Branch and bound on bit sets: branches on the columns of a smallest mask not hit, bounded by masks that share no
     column. After `steps` branches HiGHS goes on, an integer programming solver. `tick` is called now and then; when it
-    raises Stopped, and at Ctrl-C, the best set and the bound known by then are returned. Raises ValueError for an
-    empty mask.
+    raises Stopped, and at Ctrl-C, the best set and the bound known by then are returned. `minimal`: the masks come from
+    `minimal_masks` and need not be looked at again. Raises ValueError for an empty mask.
     """
-    edges = minimal_masks(masks)
+    edges = sorted(set(masks), key=int.bit_count)
     if 0 in edges:
         raise ValueError("no set hits an empty mask")
     greedy = light_hitting_set(edges, weights)
     best = HittingSet(greedy, weight_of(greedy, weights), _packing(edges, ~0, weights))
     try:
+        edges = edges if minimal else minimal_masks(edges, tick)
         if not best.optimal:
             best = _branch(edges, weights, best, steps, tick)
         return best if best.optimal else _solve(edges, weights, best, tick)
@@ -62,18 +65,15 @@ def light_hitting_set(edges: Sequence[int], weights: Sequence[int]) -> int:
 
     The column that hits most per weight, again and again; then those are left out that can be.
     """
-    chosen, left = 0, list(edges)
+    hit = transposed(edges, len(weights))
+    chosen, left = 0, (1 << len(edges)) - 1  # the masks that are not hit yet, as bits
     while left:
-        counts: dict[int, int] = {}
-        for edge in left:
-            for place in positions(edge):
-                counts[place] = counts.get(place, 0) + 1
-        place = max(counts, key=lambda place: (counts[place] / weights[place], -place))
+        place = max(range(len(weights)), key=lambda place: ((hit[place] & left).bit_count() / weights[place], -place))
         chosen |= 1 << place
-        left = [edge for edge in left if not edge >> place & 1]
+        left &= ~hit[place]
     for place in sorted(positions(chosen), key=lambda place: -weights[place]):
         rest = chosen & ~(1 << place)
-        if all(edge & rest for edge in edges):
+        if reduce(or_, (hit[other] for other in positions(rest)), 0).bit_count() == len(edges):
             chosen = rest
     return chosen
 
@@ -99,8 +99,7 @@ def _branch(
         taken += 1
         if taken > steps:
             return best
-        if taken % TICK == 0:
-            tick()
+        tick()
         chosen, spent, free, left = stack.pop()
         if not left:
             if spent < best.cost:
@@ -125,9 +124,10 @@ def _branch(
 def _solve(edges: Sequence[int], weights: Sequence[int], best: HittingSet, tick: Callable[[], object]) -> HittingSet:
     """The same as an integer program: a variable of 0 or 1 per column, a row per mask."""
     program = IntegerProgram()
-    columns = sorted({place for edge in edges for place in positions(edge)})
+    columns = list(positions(reduce(or_, edges)))
     variables = {place: program.variable(weights[place], upper=1) for place in columns}
     for edge in edges:
+        tick()
         program.between(1, [(variables[place], 1) for place in positions(edge)])
     solution = solve(program, start=[float(best.mask >> place & 1) for place in columns], tick=tick)
     bound = max(best.lower_bound, solution.lower_bound)

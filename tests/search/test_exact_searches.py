@@ -254,6 +254,25 @@ def test_the_minimum_is_that_of_brute_force(weighted: bool) -> None:
                 assert all(meets(class_sizes(rows, each.mask)) for each in result.found)
 
 
+def test_twins_and_constant_columns_cost_a_minimum_search_no_questions_and_the_lightest_twin_is_taken() -> None:
+    random = Random(25)
+    rows = list(dict.fromkeys(tuple(random.randrange(4) for _ in range(8)) for _ in range(80)))
+    doubled = [(*row, *(f"twin {cell}" for cell in row), "constant") for row in rows]
+    for criterion in (Key(), Distinct(Fraction(9, 10)), Separation(Fraction(99, 100))):
+        asked = []
+        for table, weights in ((rows, [2] * 8), (doubled, [2] * 4 + [5] * 4 + [3] * 4 + [2] * 4 + [1])):
+            width = len(table[0])
+            profiler, witnesses = MemoryProfiler(table, width), MemoryWitnesses(table, 200)
+            result = minimum(profiler, criterion, witnesses, weights)
+            assert result.optimal
+            asked.append((result.cost, len(witnesses.asked), len(profiler.asked)))
+            heavy = sum(1 << place for place in (4, 5, 6, 7, 8, 9, 10, 11, 16))
+            assert width == 8 or result.found[0].mask & heavy == 0
+        (cost, questions, profiles), (cost_of_twins, questions_of_twins, profiles_of_twins) = asked
+        assert (cost, questions) == (cost_of_twins, questions_of_twins)
+        assert profiles_of_twins == profiles + 9 + 8  # the further columns alone, and each beside its twin
+
+
 def test_a_minimum_search_that_is_stopped_keeps_true_bounds() -> None:
     random = Random(16)
     for _ in range(250):

@@ -1,8 +1,11 @@
 """Minimum hitting sets against brute force, by branch and bound, by the solver, and stopped on the way."""
 
+import sys
 import threading
 from itertools import count
 from random import Random
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -89,17 +92,44 @@ def test_a_large_instance_stopped_is_not_called_optimal() -> None:
         assert answer.lower_bound < answer.cost
 
 
-@pytest.mark.parametrize("steps", [10**7, SOLVER_ONLY])
-def test_ctrl_c_ends_it_and_the_solver(steps: int) -> None:
-    threads = threading.active_count()
+@pytest.mark.parametrize(("steps", "looks"), [(10**7, 0), (SOLVER_ONLY, 0), (SOLVER_ONLY, 700)])
+def test_ctrl_c_ends_it_and_the_solver(steps: int, looks: int) -> None:
+    looked, threads = count(), threading.active_count()
 
     def tick() -> None:
-        raise KeyboardInterrupt
+        if next(looked) >= looks:  # there are 600 masks, which are looked at one by one: later the solver runs
+            raise KeyboardInterrupt
 
     answer = minimum_hitting_set(hard_instance(60, 600, 6), [1] * 60, steps, tick)
     assert isinstance(answer.stopped, Interrupted)
     assert not answer.optimal
     assert threading.active_count() == threads
+
+
+def test_it_looks_at_the_clock_before_it_has_gone_over_the_masks_three_times() -> None:
+    """Counted in lines of Python, whatever the machine: many masks of many columns once took half a minute unseen."""
+    masks, size = hard_instance(200, 3_000, 40), 40
+    lines, most, looks = 0, 0, 0
+
+    def look() -> None:
+        nonlocal lines, most, looks
+        most, lines, looks = max(most, lines), 0, looks + 1
+        if looks > len(masks) + 100:  # past the branches and the program's rows: the solver runs
+            raise BudgetSpent("the time is up")
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        answer = minimum_hitting_set(masks, [1] * 200, 20, look)
+    finally:
+        sys.settrace(before)
+    assert isinstance(answer.stopped, BudgetSpent)
+    assert most < 3 * len(masks) * size, most
 
 
 def test_an_empty_mask_is_hit_by_nothing() -> None:
