@@ -96,6 +96,7 @@ def run(documents: Mapping[str, Document]) -> Document:
         "qidsql": qidsql.__version__,
         "kind": "run",
         "complete": True,
+        "interrupted": False,
         "fail_on": "any",
         "exit_code": 2,
         "run": "20261121T030000Z-5f3a",
