@@ -134,7 +134,7 @@ class _House:
         if table is None:
             raise UsageError("the table's name must not be NULL")
         trace = bool(options.pop("trace", False))
-        call = Call(function, instance, table, options, trace, self._search_path(info), _seen())
+        call = Call(function, instance, table, options, trace, self._search_path(info), _seen(api.version))
         with self._engine(call) as engine:
             function.check(engine, table, options)
         for name, kind in call.columns.items():
@@ -209,10 +209,10 @@ def _message(error: BaseException) -> str:
     return "qidsql: " + re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
 
 
-def _seen() -> "Seen":
+def _seen(version: str) -> "Seen":
     from qidsql.engines.duckdb_host import Seen
 
-    return Seen()
+    return Seen(rows={"version": [(version,)]})
 
 
 _house: _House | None = None

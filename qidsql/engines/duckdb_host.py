@@ -104,8 +104,8 @@ class HostEngine(DuckDBEngine):
         if search_path is None:
             return None
         if not search_path.strip():
-            [(catalog,)] = self._catalog("default_database")
-            [(schema,)] = self._catalog("default_schema")
+            [(catalog, schema)] = self._catalog("defaults")
+            self._seen.rows["default_schema"] = [(schema,)]
             return [(str(catalog), str(schema))]
         entries = [_parsed(entry) for entry in _entries(search_path)]
         return [(entry.db or entry.name, entry.name if entry.db else "main") for entry in entries if entry]

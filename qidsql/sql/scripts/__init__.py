@@ -1,7 +1,7 @@
 """Whole scripts for shells, as they are handed out and run: definitions that no template can express."""
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 
 @cache
@@ -33,4 +33,4 @@ def postgres_functions() -> str:
 
 
 def _text(name: str) -> str:
-    return (files("qidsql.sql.scripts") / f"{name}.sql").read_text(encoding="utf-8")
+    return Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
