@@ -163,6 +163,8 @@ def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def shell(extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    if not Settings.of_this_python().libpython:
+        pytest.skip("this Python has no shared library, so no shell can start it")
     folder = fetched(f"duckdb-cli=={OLDER}", tmp_path_factory.mktemp("shell"))
     return Shell("shell", extension, folder / "duckdb_cli" / "duckdb")
 

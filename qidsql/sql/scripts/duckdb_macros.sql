@@ -1,4 +1,4 @@
--- qidsql's single-statement checks as macros, for any DuckDB shell from 1.4 on:
+-- qidsql's single-statement checks as macros, for any DuckDB shell from 1.3 on:
 --
 --   FROM qidsql.profile('patients', ['zip', 'birth_date', 'sex'], k := 5);      the measures of a column set
 --   FROM qidsql.violations('patients', ['zip', 'sex'], k := 5);                 its classes below k: shows values
