@@ -1,6 +1,6 @@
 """The graph as paths run through it: from attribute to table to attribute, between identifiers and secrets."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
@@ -30,6 +30,7 @@ class Membership:
 
 
 Stop: TypeAlias = int | str | Passage | Membership
+Path: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # attributes, and the tables between them
 
 
 def network(
@@ -93,8 +94,8 @@ def leading(found: "nx.DiGraph[Stop]") -> "nx.DiGraph[Stop]":
     return kept.subgraph(block).copy()
 
 
-def paths(found: "nx.DiGraph[Stop]", looked_at: int = 2000) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The direct paths through a network, shortest first: attributes, and the tables between them.
+def paths(found: "nx.DiGraph[Stop]", looked_at: int = 2000) -> Iterator[Path]:
+    """The direct paths through a network, shortest first.
 
     Direct: no attribute of it is reached sooner by a table that an earlier one stands in. Yen's algorithm (networkx);
     after so many paths looked at it gives up.
@@ -104,28 +105,33 @@ def paths(found: "nx.DiGraph[Stop]", looked_at: int = 2000) -> Iterator[tuple[tu
     if not nx.has_path(found, SOURCE, SINK):
         return
     after: dict[int, set[int]] = {}
-    for path in islice(nx.shortest_simple_paths(found, SOURCE, SINK), looked_at):
-        nodes = tuple(stop for stop in path if isinstance(stop, int))
-        for node in nodes:
+    for stops in islice(nx.shortest_simple_paths(found, SOURCE, SINK), looked_at):
+        path = path_of(stops)
+        for node in path[0]:
             if node not in after:
-                after[node] = _reached(found, node)
-        if not any(after[node] & set(nodes[place + 2 :]) for place, node in enumerate(nodes)):
-            yield nodes, tuple(stop.table for stop in path if isinstance(stop, Passage))
+                after[node] = _one_table_away(found, node)
+        if not any(after[node] & set(path[0][place + 2 :]) for place, node in enumerate(path[0])):
+            yield path
 
 
-def _reached(found: "nx.DiGraph[Stop]", node: int) -> set[int]:
-    """The attributes one table away."""
-    reached = set[int]()
-    stops: list[Stop] = [node]
-    seen = set[Stop](stops)
-    while stops:
-        for other in found.successors(stops.pop()):
-            if isinstance(other, int):
-                reached.add(other)
-            elif other not in seen and other != SINK:
-                seen.add(other)
-                stops.append(other)
-    return reached - {node}
+def path_of(stops: Sequence[Stop]) -> Path:
+    """The attributes on a way through a network, and the tables between them."""
+    nodes: list[int] = []
+    for stop in stops:
+        node = stop.node if isinstance(stop, Membership) else stop
+        if isinstance(node, int) and nodes[-1:] != [node]:
+            nodes.append(node)
+    return tuple(nodes), tuple(stop.table for stop in stops if isinstance(stop, Passage))
+
+
+def _one_table_away(found: "nx.DiGraph[Stop]", node: int) -> set[int]:
+    """The attributes that share a table with this one, where the way to them is open."""
+    own = [node, *(stop for stop in found.successors(node) if isinstance(stop, Membership))]
+    passages = {stop for each in own for stop in found.successors(each) if isinstance(stop, Passage)}
+    inside = {stop for passage in passages for stop in found.successors(passage)}
+    return {
+        stop.node if isinstance(stop, Membership) else stop for stop in inside if not isinstance(stop, (str, Passage))
+    } - {node}
 
 
 def every_path(graph: AttributeGraph, identifier: int, sensitive: int) -> Iterator[tuple[int, ...]]:

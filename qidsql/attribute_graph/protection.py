@@ -4,9 +4,7 @@ from collections.abc import Collection, Sequence
 
 from qidsql.attribute_graph.graph import AttributeGraph
 from qidsql.attribute_graph.minimum_cut import minimum_cuts
-from qidsql.attribute_graph.network import Membership, leading, network, paths
-
-Path = tuple[tuple[int, ...], tuple[int, ...]]
+from qidsql.attribute_graph.network import SINK, SOURCE, Membership, Path, leading, network, path_of
 
 
 def way_round(
@@ -17,9 +15,11 @@ def way_round(
     An attribute protected in one table leads on through others: Yan et al., Example 2, where T1 and T3 tell the price
     although all of T2 is protected.
     """
+    import networkx as nx
+
     found = network(graph, identifiers, sensitive, {each.table for each in kept})
     found.remove_nodes_from(kept)
-    return next(paths(leading(found)), None)
+    return path_of(nx.shortest_path(found, SOURCE, SINK)) if nx.has_path(found, SOURCE, SINK) else None
 
 
 def least_protection(

@@ -12,8 +12,8 @@ from pathlib import Path
 from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, attribute_graph
 from qidsql.attribute_graph.joints import outside_names
 from qidsql.attribute_graph.network import Membership, every_path, leading, network, paths
+from qidsql.attribute_graph.network import Path as Way
 from qidsql.attribute_graph.outside import Outside, read_outside
-from qidsql.attribute_graph.protection import Path as Way
 from qidsql.attribute_graph.protection import least_protection, way_round
 from qidsql.attribute_graph.separation import Algorithm, separate
 from qidsql.catalog import Attribute, Catalog, Dependency, find_attribute
