@@ -315,7 +315,7 @@ def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_pat
         options = {"identifiers": "full_name", "sensitive": "visits.diagnosis", "containment": False, "k": 4}
         ran = package.graph(duckdb_store.url, **options, protect="visits", then=verb)  # type: ignore[arg-type]
         assert ran.then is not None
-        assert ran.then.result.to_dict()["policy"]["columns"] == ("patient",)  # type: ignore[index]
+        assert list(ran.then.result.to_dict()["policy"]["columns"]) == ["patient"]  # type: ignore[index]
         assert ran.then.result.outcome is Outcome.FINISHED  # type: ignore[union-attr]
     round_it = qidsql(*asked, "--protect", "wards", "--then", "audit", "--format", "json")
     assert (round_it.code, json.loads(round_it.out)["then"]) == (1, None)  # a pass would say nothing

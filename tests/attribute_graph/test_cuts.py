@@ -55,3 +55,19 @@ def test_algorithm_2_can_take_more_than_a_minimum_cut() -> None:
     assert named(graph, picked) == {"b", "d", "f"}
     cuts = minimum_cuts(found, [stop for stop in found if isinstance(stop, int) and stop not in (*starts, *goals)])
     assert {named(graph, cut) for cut in cuts} == {frozenset({"c", other}) for other in "fghi"}
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        (["ab", "bc", "cz", "ad", "de", "ec"], "c"),  # b and c are shared; c ends every path
+        (["ab", "bc", "cz", "ad", "de", "ez"], "bcde"),  # the two shortest share nothing: all inner attributes
+        (["ab", "bz"], "b"),
+        (["ab", "cz"], ""),
+    ],
+)
+def test_what_algorithm_2_picks(tables: list[str], expected: str) -> None:
+    graph = graph_of([list(table) for table in tables])
+    picked = path_cut(leading(network(graph, [graph.node("a")], [graph.node("z")])))
+    assert picked is not None
+    assert named(graph, picked) == set(expected)
