@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from qidsql.attribute_graph.network import leading, network, paths
+from qidsql.attribute_graph.network import Passage, leading, network, paths
 from tests.attribute_graph.graphs import arcs, graph_of, random_tables
 
 
@@ -35,3 +35,10 @@ def test_direct_paths() -> None:
                 assert {before, after} <= set(tables[table])
         several += len(expected) > 2
     assert several > 10
+
+
+def test_dead_ends_lie_between_nothing() -> None:
+    graph = graph_of([["a", "b"], ["b", "z"], ["b", "c"], ["c", "d"]])
+    found = leading(network(graph, [graph.node("a")], [graph.node("z")]))
+    assert {graph.labels[stop] for stop in found if isinstance(stop, int)} == {"a", "b", "z"}
+    assert {stop.table for stop in found if isinstance(stop, Passage)} == {0, 1}

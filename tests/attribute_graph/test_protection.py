@@ -90,7 +90,9 @@ def test_several_sensitive_attributes_are_each_separated(algorithm: Algorithm) -
             assert set(found.cuts[0]) == {node for _, part in found.parts for node in part}
             for goal, part in found.parts:
                 alone = {arc for arc in ways if not set(arc) & (set(sensitive) - {graph.labels[goal]})}
+                smallest = brute_force(alone, names, ["a"], sensitive)
                 assert separates([graph.labels[node] for node in part], alone, ["a"], [graph.labels[goal]]), seed
+                assert algorithm is Algorithm.PATHS or frozenset(graph.labels[node] for node in part) in smallest, seed
     assert directed > 3
 
 
