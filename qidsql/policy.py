@@ -10,7 +10,7 @@ from qidsql.measures import Criterion, Distinct, RowsAtRisk, Separation, Violate
 from qidsql.schema import Nulls
 
 RATIOS = ("distinct", "separation", "rows_at_risk")
-NAMES = ("columns", "exclude", "identifiers", "sensitive")
+NAMES = ("columns", "exclude", "identifiers", "sensitive", "quasi_identifiers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class Policy:
 
     The table is to be k-anonymous on the audited columns. Each ratio given makes the policy stricter: no column set
     may reach it. `columns` names the columns to audit; empty: all that no role takes out, direct identifiers that
-    are recognised left out unless `keep_identifiers`.
+    are recognised left out unless `keep_identifiers`. `quasi_identifiers` are recognised as nothing else, however many
+    values they have: somebody said what they are.
     """
 
     k: int = 5
@@ -30,6 +31,7 @@ class Policy:
     exclude: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
+    quasi_identifiers: tuple[str, ...] = ()
     keep_identifiers: bool = False
     where: str | None = None
     entity: str | None = None

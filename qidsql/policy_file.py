@@ -88,7 +88,11 @@ class TableEntry:
             return [name for name, given in roles.items() if given == role and name != entity]
 
         return Policy.read(
-            **self.options, identifiers=of("direct identifier"), sensitive=of("sensitive"), exclude=of("other")
+            **self.options,
+            identifiers=of("direct identifier"),
+            sensitive=of("sensitive"),
+            exclude=of("other"),
+            quasi_identifiers=of("quasi-identifier"),
         )
 
 

@@ -18,7 +18,7 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
         Role.EXCLUDED: policy.exclude,
         Role.DIRECT_IDENTIFIER: policy.identifiers,
         Role.SENSITIVE: policy.sensitive,
-        Role.QUASI_IDENTIFIER: policy.columns,
+        Role.QUASI_IDENTIFIER: (*policy.columns, *policy.quasi_identifiers),
     }
     table.resolve([name for names in given.values() for name in names])  # one error with all wrong names
     reasons = {

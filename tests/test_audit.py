@@ -55,6 +55,17 @@ def test_advice_passes_only_where_the_whole_policy_would(store: Store) -> None:
     assert "id" in withheld.still
 
 
+def test_what_somebody_declared_a_quasi_identifier_is_recognised_as_nothing_else(store: Store) -> None:
+    store.table("t", {"born": "INTEGER", "a": "INTEGER"}, [(number, number % 2) for number in range(60)])
+    with store.connect() as engine:
+        alone = audit(engine, "t", Policy(k=5))
+        declared = audit(engine, "t", Policy(k=5, quasi_identifiers=("BORN",)))
+    assert [column.name for column in alone.columns if column.recognised] == ["born"]
+    assert not any(column.recognised for column in declared.columns)
+    assert all(column.audited for column in declared.columns)
+    assert declared.verdict is Verdict.VIOLATION
+
+
 def test_what_a_spent_budget_has_proved_stands(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(number % 7, number % 11) for number in range(30)])
     with store.connect() as engine:

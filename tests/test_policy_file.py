@@ -86,6 +86,7 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
         identifiers=("email", "patient id"),
         sensitive=("diagnosis",),
         exclude=("ward",),
+        quasi_identifiers=("sex",),
     )
     [accepted] = patients.exemptions
     assert accepted.expires == date(2027, 3, 31)

@@ -107,6 +107,7 @@ POLICY = some(
     exclude=TEXTS,
     identifiers=TEXTS,
     sensitive=TEXTS,
+    quasi_identifiers=TEXTS,
     keep_identifiers=FLAG,
     where=optional(TEXT),
     entity=optional(TEXT),

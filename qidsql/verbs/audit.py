@@ -240,7 +240,8 @@ def _with_profiles(
 def _recognised(finding: ColumnFinding, profile: ClassProfile | None, policy: Policy) -> ColumnFinding:
     """The column, as a direct identifier where its values tell so (by their profile) and nobody asked for it."""
     nulls = finding.nulls
-    if policy.columns or policy.keep_identifiers or profile is None or nulls is None:
+    declared = finding.name.lower() in map(str.lower, policy.quasi_identifiers)
+    if declared or policy.columns or policy.keep_identifiers or profile is None or nulls is None:
         return finding
     if not identifies(profile, nulls, policy.entity):
         return finding
