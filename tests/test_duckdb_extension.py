@@ -57,6 +57,8 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("SELECT max(id) FROM people", [[1001]]),
     ("SELECT count(*) FROM (" + " UNION ALL ".join(["FROM qid_keys('people')"] * 20) + ")", [[20]]),
     ("SELECT count(*) FROM qid_audit('people') WHERE finding = 'column'", [[5]]),
+    ("SELECT note FROM qid_audit('people') WHERE finding = 'note'",
+     [["each statement sees what is committed by then: nothing of a transaction under way"]]),
     ("SELECT step, statement IS NULL FROM qid_keys('people', columns := ['a'], trace := true)",
      [[1, False], [2, True]]),
     # plans

@@ -147,7 +147,7 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
         yield row("least withheld", result.least_withheld.columns, None, note)
     for finding, notes in (
         ("assumption", result.assumptions),
-        ("note", result.work.notes),
+        ("note", (result.work.snapshot, *result.work.notes)),
         ("unfinished", result.work.unfinished),
     ):
         yield from (row(finding, note=note) for note in notes)

@@ -55,7 +55,7 @@ class HostEngine(DuckDBEngine):
     def __init__(self, connection: HostConnection, search_path: str | None, seen: Seen) -> None:
         self._seen = seen
         super().__init__(connection, LABEL, Path(tempfile.mkdtemp(prefix="qidsql-")))  # type: ignore[arg-type]
-        self.snapshot = "each statement sees what is committed by then"
+        self.snapshot = "each statement sees what is committed by then: nothing of a transaction under way"
         self._search_path = self._schemas(search_path)
 
     def describe(self, table: str | None) -> Table:
