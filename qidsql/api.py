@@ -14,6 +14,7 @@ from qidsql.findings.doctor import DoctorResult
 from qidsql.findings.graph import GraphResult
 from qidsql.findings.impact import ImpactResult
 from qidsql.findings.init import InitResult
+from qidsql.findings.link import LinkResult
 from qidsql.findings.search import FoundSet, KeysResult, MaskResult
 from qidsql.findings.suppress import SuppressResult
 from qidsql.findings.uniques import UniquesResult, score_kind
@@ -35,6 +36,8 @@ from qidsql.verbs.init import MAX_SECONDS, MAX_STATEMENTS, InitQuestion
 from qidsql.verbs.init import init as run_init
 from qidsql.verbs.keys import KeysQuestion
 from qidsql.verbs.keys import keys as run_keys
+from qidsql.verbs.link import LinkQuestion
+from qidsql.verbs.link import link as run_link
 from qidsql.verbs.mask import MaskQuestion
 from qidsql.verbs.mask import mask as run_mask
 from qidsql.verbs.profile import profile as run_profile
@@ -55,6 +58,7 @@ __all__ = [
     "impact",
     "init",
     "keys",
+    "link",
     "mask",
     "profile",
     "suppress",
@@ -190,6 +194,29 @@ def keys(
     )
     with _engine(source, workspace=workspace) as engine:
         return run_keys(engine, table, question, on_found=on_found)
+
+
+def link(
+    source: str | Engine | None,
+    left: str,
+    right: str,
+    *,
+    on: Iterable[str] | str = (),
+    k: int = 2,
+    rows_at_risk: str | float | Fraction | None = None,
+    where: str | None = None,
+    max_statements: int | None = None,
+    max_seconds: float | None = None,
+) -> LinkResult:
+    """The joinable columns of two tables, and whom a join on them singles out; the options are those of `qidsql link`.
+
+    `on` holds pairs of columns, each as "a=b". Raises as `keys`.
+    """
+    policy = Policy.read(
+        k=k, rows_at_risk=rows_at_risk, where=where, max_statements=max_statements, max_seconds=max_seconds
+    )
+    with _engine(source) as engine:
+        return run_link(engine, left, right, LinkQuestion(policy, names(on)))
 
 
 def mask(

@@ -1,20 +1,22 @@
 -- A first look at columns of several tables, whose ends are told only by their order among the ends of all.
--- Parameters: :facts  column_facts.sql of each table, together
--- Result: one row per column with a value: number, present, distinct_values, low_place, high_place (from 1), crowded, far
+-- Parameters: :facts    column_facts.sql of each table, together
+--             :crowded  the values of facts.* lie closer together than every other place between the ends
+--             :far      zero is farther away than the ends are from each other
+-- Result: one row per column with a value: number, distinct_values, low_place, high_place (from 1), crowded, far
 WITH facts AS MATERIALIZED (
   SELECT * FROM :facts
 ), places AS (
   SELECT end_value, ROW_NUMBER() OVER (ORDER BY end_value) AS place
   FROM (SELECT low AS end_value FROM facts UNION SELECT high AS end_value FROM facts) AS ends
+  WHERE NOT end_value IS NULL
 )
 SELECT
   facts.number,
-  facts.present,
   facts.distinct_values,
   low_places.place AS low_place,
   high_places.place AS high_place,
-  facts.crowded,
-  facts.far
+  :crowded AS crowded,
+  :far AS far
 FROM facts
 JOIN places AS low_places ON low_places.end_value = facts.low
 JOIN places AS high_places ON high_places.end_value = facts.high

@@ -1,6 +1,6 @@
 -- How many distinct values columns have in common, each column with each other: exactly, and without a value told.
 -- Parameters: :column_values  distinct_values.sql of each column, together
---             :crowded, :far  as in column_facts.sql, of b
+--             :crowded, :far  as in column_ranges.sql, of b
 --             :aligned        the ends of a and b lie close together, as seen from their distance
 -- Result: one_number, other_number (not below it; of a column with itself: its values), common_values, crowded, far,
 --         aligned; no row for columns that have no value in common

@@ -7,7 +7,15 @@ from qidsql.engines.base import Engine
 from qidsql.linkage.containment import form_of
 from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind
 from qidsql.schema import TableName
-from qidsql.sql.containment import Compared, Facts, InCommon, column_ranges, sampled_in_common, values_in_common
+from qidsql.sql.containment import (
+    Compared,
+    Facts,
+    InCommon,
+    column_ranges,
+    rows_by_match,
+    sampled_in_common,
+    values_in_common,
+)
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Statement
 from tests.impact_mutants import copied
@@ -57,6 +65,24 @@ def in_samples(engine: Engine, _: Relation) -> Statement[Any]:
     return Statement(asked.sql, asked.purpose, read)
 
 
+def by_match(engine: Engine, _: Relation) -> Statement[Any]:
+    """Rows of people by their matches on b and who in the copy."""
+    texts, numbers = columns(engine, ("who",), Kind.TEXT), columns(engine, ("b",), Kind.WHOLE)
+    on = [(side[0].value(engine.dialect), side[1].value(engine.dialect)) for side in (texts, numbers)]
+    return rows_by_match(engine.dialect, texts[0].source(), texts[1].source(), on, 2)
+
+
+def matches(rows: Sequence[Any], copy: Sequence[Any], k: int) -> tuple[int, ...]:
+    pairs = [[row[1:3] for row in side] for side in (rows, copy)]
+    counts: list[int] = []
+    for own, others in (pairs, pairs[::-1]):
+        found = [0 if None in row else others.count(row) for row in own]
+        counts += [len(own), sum(None in row for row in own), found.count(0), found.count(1)]
+        counts += [sum(1 <= number < k for number in found)]
+    alone = [row for row in pairs[0] if None not in row and pairs[0].count(row) == pairs[1].count(row) == 1]
+    return (*counts, len(alone))
+
+
 def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
     whole = [(*row, number) for number, row in enumerate(rows)]
     copy = copied(rows)
@@ -94,7 +120,6 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
         distinct = [3, 4, len(set(lists[2])), len(set(lists[3]))]
         return {
             number: Facts(
-                len(each),
                 distinct[number],
                 ends.index(min(each)) + 1,
                 ends.index(max(each)) + 1,
@@ -105,6 +130,7 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
         }
 
     return {
+        "matches": (by_match, matches(whole, copy, 2)),
         "ranges": (ranges, facts()),
         "texts in common": (texts_in_common, in_common(("a", "who"), False)),
         "numbers in common": (numbers_in_common, in_common(("b", "id"), True)),
@@ -116,9 +142,10 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "column_facts": (
         "ranges",
         [
-            ("facts(number, low, high", "facts(number, high, low"),
-            ("present, distinct_values, crowded", "distinct_values, present, crowded"),
-            ("crowded, far)", "far, crowded)"),
+            ("AS low,", "AS other_end,\n  UNNEST(ARRAY(:highs)) AS low,"),
+            ("AS high,", "AS other_end,\n  UNNEST(ARRAY(:lows)) AS high,"),
+            ("AS number", " + 1 AS number"),
+            ("AS distinct_values", " + 1 AS distinct_values"),
         ],
     ),
     "column_ranges": (
@@ -126,6 +153,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("ORDER BY end_value)", "ORDER BY end_value DESC)"),
             ("UNION SELECT", "UNION ALL SELECT"),
+            ("SELECT low AS end_value", "SELECT low + 1 AS end_value"),
             ("low_places.end_value = facts.low", "low_places.end_value = facts.high"),
             ("high_places.end_value = facts.high", "high_places.end_value = facts.low"),
         ],
@@ -148,6 +176,30 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("one.column_value = other.column_value AND", ""),
             ("a.number = common.one_number", "a.number = common.other_number"),
             ("b.number = common.other_number", "b.number = common.one_number"),
+        ],
+    ),
+    "rows_by_match": (
+        "matches",
+        [
+            ("SUM(left_rows) AS left_rows,", "MAX(right_rows) AS left_rows,"),
+            ("SUM(right_rows) AS right_rows,", "MAX(left_rows) AS right_rows,"),
+            ("WHEN :incomplete THEN 1", "WHEN :incomplete THEN 0"),
+            ("COUNT(*) AS left_rows, 0 AS right_rows", "COUNT(DISTINCT 1) AS left_rows, 0 AS right_rows"),
+            ("0 AS left_rows, COUNT(*) AS right_rows", "0 AS left_rows, COUNT(DISTINCT 1) AS right_rows"),
+            ("SUM(left_rows) AS left_all", "COUNT(left_rows) AS left_all"),
+            ("incomplete = 1 THEN left_rows END) AS left_incomplete", "incomplete = 0 THEN left_rows END) AS x"),
+            ("incomplete = 1 OR right_rows = 0 THEN", "right_rows = 0 THEN"),
+            ("incomplete = 0 AND right_rows = 1 THEN", "right_rows = 1 THEN"),
+            ("incomplete = 0 AND right_rows BETWEEN 1 AND :k - 1", "right_rows BETWEEN 1 AND :k - 1"),
+            ("right_rows BETWEEN 1 AND :k - 1", "right_rows BETWEEN 0 AND :k - 1"),
+            ("right_rows BETWEEN 1 AND :k - 1", "right_rows BETWEEN 1 AND :k"),
+            ("SUM(right_rows) AS right_all", "COUNT(right_rows) AS right_all"),
+            ("incomplete = 1 THEN right_rows END) AS right_incomplete", "incomplete = 0 THEN right_rows END) AS x"),
+            ("incomplete = 1 OR left_rows = 0 THEN", "left_rows = 0 THEN"),
+            ("incomplete = 0 AND left_rows = 1 THEN", "left_rows = 1 THEN"),
+            ("left_rows BETWEEN 1 AND :k - 1", "left_rows BETWEEN 0 AND :k - 1"),
+            ("left_rows BETWEEN 1 AND :k - 1", "left_rows BETWEEN 1 AND :k"),
+            ("left_rows = 1 AND right_rows = 1 THEN 1", "left_rows = 1 THEN 1"),
         ],
     ),
     "sampled_in_common": (

@@ -263,7 +263,7 @@ def clinic(store: Store) -> None:
         {"id": "BIGINT", "patient_id": "BIGINT", "visit_date": "DATE", "quantity": "SMALLINT", "urgent": "VARCHAR"},
         visits,
     )
-    voters = [(f"name {person[0]}", person[2], person[3], person[4], f"MRN {person[0]}") for person in people[::3]]
+    voters = [(f"name {person[0]}", person[2], person[3], person[4], f"MRN-{person[0]:04}") for person in people[::3]]
     store.table(
         "voters", {"name": "VARCHAR", "dob": "DATE", "postcode": "VARCHAR", "sex": "CHAR(1)", "mrn": "VARCHAR"}, voters
     )

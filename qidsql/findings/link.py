@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from qidsql.catalog import Attribute
+from qidsql.findings.audit import Verdict
 from qidsql.measures import decimal
+from qidsql.work import Work, head
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +51,86 @@ class Containment:
             "right_in_left": decimal(self.right_in_left),
             "joinable": self.joinable,
             "ground": self.ground,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The rows of one table by how many rows of the other they match: agree with on all shared columns."""
+
+    rows: int
+    incomplete: int  # with a NULL in a shared column, which matches nothing
+    none: int  # those among them
+    one: int
+    below_k: int  # at least one and fewer than k
+
+    @property
+    def several(self) -> int:
+        return self.rows - self.none - self.one
+
+    @property
+    def share_below_k(self) -> Fraction:
+        return Fraction(self.below_k, self.rows) if self.rows else Fraction(0)
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "rows": self.rows,
+            "with_null": self.incomplete,
+            "matching_none": self.none,
+            "matching_one": self.one,
+            "matching_several": self.several,
+            "matching_below_k": self.below_k,
+            "share_below_k": decimal(self.share_below_k),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What a join of two tables on their shared columns does to the rows of both.
+
+    `singled_out`: rows that are alone in their table and match exactly one row, which is alone in the other: whoever
+    holds both tables knows that these two are one.
+    """
+
+    columns: tuple[tuple[str, str], ...]  # left and right, joined pair by pair
+    left: Matches
+    right: Matches
+    singled_out: int
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "columns": [{"left": left, "right": right} for left, right in self.columns],
+            "left": self.left.to_dict(),
+            "right": self.right.to_dict(),
+            "singled_out": self.singled_out,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LinkResult:
+    """Which columns of two tables are joinable, by what ground, and whom a join on them singles out.
+
+    `given`: the shared columns were named by the user. `linked` is None where none are shared, or time ran out.
+    """
+
+    verdict: Verdict
+    reason: str
+    left: str
+    right: str
+    k: int
+    containments: tuple[Containment, ...]
+    given: bool
+    linked: Linked | None
+    work: Work
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
+        return {
+            **head(self.verdict, self.reason, self.work),
+            "left": self.left,
+            "right": self.right,
+            "k": self.k,
+            "columns_compared": [each.to_dict() for each in self.containments],
+            "columns_given": self.given,
+            "link": self.linked and self.linked.to_dict(),
         }

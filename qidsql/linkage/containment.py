@@ -22,7 +22,7 @@ from qidsql.errors import AccessError, BudgetSpent, StatementError, Stopped
 from qidsql.figures import percent, plural
 from qidsql.findings.link import Containment
 from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind, compared_as, kind_of
-from qidsql.linkage.names import names_agree
+from qidsql.linkage.names import names_agree, names_of
 from qidsql.sql.containment import (
     Compared,
     Facts,
@@ -39,7 +39,7 @@ Answer = TypeVar("Answer")
 
 CONTAINED = Fraction(9, 10)  # of a column's values; the rest may be errors, or persons that only one table knows
 FEW = 20  # distinct values: fewer are codes, which fit into many columns
-ABOUT = 1.25  # how far a first look may be off, in either direction, when it counts distinct values
+ABOUT = Fraction(5, 4)  # how far a first look may be off, in either direction, when it counts distinct values
 SAMPLE_FROM = 200  # pairs; fewer are counted exactly at once
 SAMPLE = 64  # values of a column at least, as far as it has them
 SAMPLE_COLUMNS = 4096  # in one statement
@@ -61,9 +61,8 @@ class Measured:
     """What was found out, and what is left undone."""
 
     containments: list[Containment] = field(default_factory=list)
-    pairs: int = 0  # of columns that could be compared by their types
-    by_chance: int = 0  # of them not measured: their values would contain each other by accident
-    counted: int = 0  # of them counted exactly
+    by_names: int = 0  # columns compared with those of agreeing names alone: the rest would contain them by accident
+    counted: int = 0  # pairs counted exactly
     unfinished: list[str] = field(default_factory=list)
 
 
@@ -129,51 +128,76 @@ class Measuring:
         self._ask(statements, lambda place, facts: self._facts.update(facts))
 
     def _possible(self) -> list[tuple[int, int]]:
-        """Pairs that may be joinable as far as the first look tells."""
-        found = []
+        """Pairs that may be joinable as far as the first look tells, lower number first."""
         by_order: dict[Kind, list[int]] = {}
-        for number in self._facts:
+        for number in sorted(self._facts):
             kind = self._columns[number].kind
             by_order.setdefault(Kind.FLOAT if kind in NUMBERS else kind, []).append(number)
+        found: set[tuple[int, int]] = set()
         for numbers in by_order.values():
-            numbers.sort()
-            for place, one in enumerate(numbers):
-                own, facts = self._columns[one], self._facts[one]
-                for other in numbers[place + 1 :]:
-                    column = self._columns[other]
-                    if column.attribute.table == own.attribute.table or not compared_as(own.kind, column.kind):
-                        continue
-                    self.found.pairs += 1
-                    if _meet(facts, self._facts[other]) and self._plausible(one, other):
-                        found.append((one, other))
-        return found
+            containers, contained = numbers, numbers
+            if not self._everything:
+                containers = [number for number in numbers if not self._at_hand(number)]
+                contained = [number for number in numbers if not self._few(number)]
+                found.update(pair for pair in self._of_agreeing_names(numbers) if self._ways(*pair))
+            for big in containers:
+                facts, table, most = self._facts[big], self._columns[big].attribute.table, self._most(big)
+                for small in contained:
+                    other = self._facts[small]
+                    if (
+                        other.distinct <= most
+                        and other.low <= facts.high
+                        and facts.low <= other.high
+                        and self._columns[small].attribute.table != table
+                    ):
+                        found.add((small, big) if small < big else (big, small))
+        self.found.by_names = sum(self._at_hand(number) or self._few(number) for number in self._facts)
+        return sorted(pair for pair in found if self._comparable(*pair))
 
-    def _plausible(self, one: int, other: int) -> bool:
-        """Whether the pair is worth a second look: the values of one may be contained in the other's, and would not be
-        by accident."""
-        if frozenset((self._columns[one].attribute, self._columns[other].attribute)) in self._known:
+    def _comparable(self, one: int, other: int) -> bool:
+        left, right = self._columns[one], self._columns[other]
+        if left.kind is not right.kind and compared_as(left.kind, right.kind) is None:
             return False
-        ways = self._ways(one, other)
-        meant = self._meant(one, other, ways)
-        self.found.by_chance += bool(ways) and not meant
-        return meant
+        return not self._known or frozenset((left.attribute, right.attribute)) not in self._known
+
+    def _at_hand(self, number: int) -> bool:
+        """Whether the column holds nearly every number from about zero on: others fall among them by accident."""
+        return self._facts[number].crowded and not self._facts[number].far
+
+    def _few(self, number: int) -> bool:
+        """Whether the column has so few values that they stand in others by accident."""
+        return self._facts[number].distinct * ABOUT < FEW
+
+    def _most(self, number: int) -> int:
+        """How many values a column can have that may be contained in this one."""
+        return int(self._facts[number].distinct * ABOUT**2 / CONTAINED) + 1
 
     def _ways(self, one: int, other: int) -> list[tuple[int, int]]:
-        """The directions, contained and container, in which one has few enough values to be contained in the other."""
+        """The directions, contained and container, in which one may be contained in the other."""
+        a, b = self._facts[one], self._facts[other]
+        if (
+            a.high < b.low
+            or b.high < a.low
+            or self._columns[one].attribute.table == self._columns[other].attribute.table
+        ):
+            return []
         return [
             (small, big)
             for small, big in ((one, other), (other, one))
-            if self._facts[small].distinct * CONTAINED <= self._facts[big].distinct * ABOUT**2
+            if self._facts[small].distinct <= self._most(big)
         ]
 
-    def _meant(self, one: int, other: int, ways: Sequence[tuple[int, int]]) -> bool:
-        """Whether a containment in one of these directions would mean something."""
-        if self._everything or names_agree(self._columns[one].attribute, self._columns[other].attribute):
-            return bool(ways)
-        return any(
-            self._facts[small].distinct * ABOUT >= FEW and (self._facts[big].far or not self._facts[big].crowded)
-            for small, big in ways
-        )
+    def _of_agreeing_names(self, numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Pairs whose names agree, found by the names without a look at every pair."""
+        by_name: dict[tuple[str, ...], list[int]] = {}
+        for number in numbers:
+            for name in names_of(self._columns[number].attribute):
+                by_name.setdefault(name, []).append(number)
+        for same in by_name.values():
+            for place, one in enumerate(same):
+                for other in same[place + 1 :]:
+                    if names_agree(self._columns[one].attribute, self._columns[other].attribute):
+                        yield one, other
 
     # Samples of the values.
 
@@ -195,12 +219,12 @@ class Measuring:
             for one, other in block:
                 in_one, in_other, common = answer.of(places[one], places[other])
                 sizes = {one: in_one, other: in_other}
-                ways = [
-                    (small, big)
+                agree = names_agree(self._columns[one].attribute, self._columns[other].attribute)
+                if any(
+                    (sizes[small] < TOLD_BY or 2 * common >= sizes[small])
+                    and (agree or self._everything or not (self._at_hand(big) or self._few(small)))
                     for small, big in self._ways(one, other)
-                    if sizes[small] < TOLD_BY or 2 * common >= sizes[small]
-                ]
-                if self._meant(one, other, ways):
+                ):
                     left.append((one, other))
 
         self._ask(statements, keep)
@@ -380,11 +404,6 @@ def _accident(
 
 def _share_of(part: int, whole: int) -> Fraction:
     return Fraction(part, whole) if whole else Fraction(0)
-
-
-def _meet(one: Facts, other: Facts) -> bool:
-    """Whether the ranges of two columns overlap."""
-    return one.low <= other.high and other.low <= one.high
 
 
 def _share(distinct: int) -> int:

@@ -82,11 +82,11 @@ def _obstacles(catalog: Catalog) -> list[str]:
 
 
 def _by_chance(measured: Measured) -> list[str]:
-    if not measured.by_chance:
+    if not measured.by_names:
         return []
     return [
-        f"{plural(measured.by_chance, 'pair')} of columns were not compared: their values (few codes, or numbers close "
-        f"together near zero) stand in one another by accident, and their names do not agree"
+        f"{plural(measured.by_names, 'column')} of few codes, or of numbers close together near zero, were compared "
+        f"only where names agree: such values stand in one another by accident"
     ]
 
 

@@ -18,6 +18,12 @@ def names_agree(one: Attribute, other: Attribute) -> bool:
     return _named_after(own, other) or _named_after(others, one)
 
 
+def names_of(attribute: Attribute) -> list[tuple[str, ...]]:
+    """The names under which an attribute can stand: two whose names agree have one in common."""
+    own, table = words(attribute.column), words(attribute.table.name)
+    return [own, table + own, table] if GENERIC.issuperset(own) else [own]
+
+
 def _named_after(name: tuple[str, ...], referenced: Attribute) -> bool:
     """customer_id or customer, for customers.id."""
     table, column = words(referenced.table.name), words(referenced.column)

@@ -18,12 +18,13 @@ from qidsql.findings.doctor import DoctorResult
 from qidsql.findings.graph import GraphResult
 from qidsql.findings.impact import ImpactResult
 from qidsql.findings.init import InitResult
+from qidsql.findings.link import LinkResult
 from qidsql.findings.search import KeysResult, MaskResult
 from qidsql.findings.suppress import SuppressResult
 from qidsql.findings.uniques import UniquesResult
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
-from qidsql.report import anonymize, doctor, graph, impact, init, keys, mask, suppress, uniques
+from qidsql.report import anonymize, doctor, graph, impact, init, keys, link, mask, suppress, uniques
 from qidsql.report.following import column_set, command, roles
 from qidsql.schema import Nulls
 
@@ -37,6 +38,7 @@ Result: TypeAlias = (
     | GraphResult
     | ImpactResult
     | InitResult
+    | LinkResult
     | SuppressResult
     | UniquesResult
 )
@@ -67,6 +69,8 @@ def _report(console: Console, result: Result) -> None:
         _audit(console, result)
     elif isinstance(result, KeysResult):
         keys.report(console, result)
+    elif isinstance(result, LinkResult):
+        link.report(console, result)
     elif isinstance(result, MaskResult):
         mask.report(console, result)
     elif isinstance(result, AnonymizeResult):

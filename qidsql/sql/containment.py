@@ -13,6 +13,7 @@ from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import fill
 
 TABLE = "rows_of_table"
+MEASURES = ("lows", "highs", "distinct_values")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,12 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A first look at a column: rows with a value, about how many values, the places of its ends among all ends.
+    """A first look at a column: about how many values it has, and the places of its ends among all ends.
 
     `crowded`: its values lie closer together than every other place between its ends; `far`: zero is farther away than
     its ends are from each other.
     """
 
-    present: int
     distinct: int
     low: int
     high: int
@@ -95,32 +95,37 @@ def column_ranges(
     """
     facts = []
     for columns in tables:
-        measures, places = [], []
+        measures: list[exp.Expr] = []
+        holes: dict[str, list[exp.Expr]] = {name: [] for name in MEASURES}
         for number, column, known in columns:
             value = column.value(dialect)
-            low, high = exp.Min(this=value), exp.Max(this=value.copy())
-            present = exp.Count(this=value.copy(), big_int=True)
-            distinct = dialect.about_distinct(value) if known is None else exp.Literal.number(known)
-            names = [f"{name}{number}" for name in ("low", "high", "present", "values", "crowded", "far")]
-            crowded, far = _crowded(dialect, column, low, high, distinct), _far(dialect, column, low, high)
-            parts = (low, high, present, distinct, crowded, far)
-            measures += [exp.alias_(part.copy(), name) for part, name in zip(parts, names, strict=True)]
-            row = [exp.Literal.number(number), *(exp.column(name, table="measured") for name in names)]
-            places.append(exp.Tuple(expressions=row))
-        facts.append(fill("column_facts", measures=measures, table=columns[0][1].source(), columns=places))
-    tree = fill("column_ranges", facts=_together(facts, "all_facts"))
+            least, greatest = exp.Min(this=value), exp.Max(this=value.copy())
+            values = dialect.about_distinct(value) if known is None else exp.Literal.number(known)
+            for name, part in zip(MEASURES, (least, greatest, values), strict=True):
+                measures.append(exp.alias_(part.copy(), f"{name}{number}"))
+                holes[name].append(exp.column(f"{name}{number}", table="measured"))
+        numbers: list[exp.Expr] = [exp.Literal.number(number) for number, *_ in columns]
+        source = columns[0][1].source()
+        facts.append(fill("column_facts", measures=measures, table=source, numbers=numbers, **holes))
+    example = tables[0][0][1]
+    low, high, distinct = (exp.column(name, table="facts") for name in ("low", "high", "distinct_values"))
+    tree = fill(
+        "column_ranges",
+        facts=_together(facts, "all_facts"),
+        crowded=_crowded(dialect, example, low, high, distinct),
+        far=_far(dialect, example, low, high),
+    )
 
     def read(rows: list[Row]) -> dict[int, Facts]:
         return {
             integer(number): Facts(
-                integer(present),
                 integer(distinct),
                 integer(low),
                 integer(high),
                 bool(crowded),
                 bool(far),
             )
-            for number, present, distinct, low, high, crowded, far in rows
+            for number, distinct, low, high, crowded, far in rows
         }
 
     asked = sum(map(len, tables))
@@ -187,6 +192,38 @@ def sampled_in_common(dialect: Dialect, columns: Sequence[tuple[Compared, int]])
     return Statement(dialect.render(tree), f"samples of the values of {len(columns)} columns", read, scans=len(columns))
 
 
+def rows_by_match(
+    dialect: Dialect, left: exp.Expr, right: exp.Expr, columns: Sequence[tuple[exp.Expr, exp.Expr]], k: int
+) -> Statement[tuple[int, ...]]:
+    """How many rows of two relations match none, one, or fewer than k of the other on pairs of columns.
+
+    One statement, one scan of each. The eleven counts of sql_templates/rows_by_match.sql.
+    """
+    names = [f"c{place}" for place in range(len(columns))]
+    own: list[exp.Expr] = [exp.column(name) for name in names]
+    aliased = [
+        [exp.alias_(each.copy(), name) for each, name in zip(side, names, strict=True)]
+        for side in zip(*columns, strict=True)
+    ]
+    tree = fill(
+        "rows_by_match",
+        left=left,
+        right=right,
+        left_columns=[one for one, _ in columns],
+        right_columns=[other for _, other in columns],
+        left_aliased=aliased[0],
+        right_aliased=aliased[1],
+        names=own,
+        incomplete=exp.or_(*(exp.Is(this=each.copy(), expression=exp.null()) for each in own)),
+        k=k,
+    )
+
+    def read(rows: list[Row]) -> tuple[int, ...]:
+        return tuple(map(integer, rows[0]))
+
+    return Statement(dialect.render(tree), f"rows by their matches on {len(columns)} columns", read, scans=2)
+
+
 def _distinct(dialect: Dialect, number: int, column: Compared, share: int = 1) -> exp.Expr:
     value = column.value(dialect)
     place = exp.Literal.number(0) if share == 1 else dialect.value_hash(value, column.number)
@@ -195,17 +232,19 @@ def _distinct(dialect: Dialect, number: int, column: Compared, share: int = 1) -
 
 def _together(queries: Sequence[exp.Expr], alias: str) -> exp.Expr:
     """All rows of all queries."""
-    rest = list(queries)
-    while len(rest) > 1:  # pair by pair: a tree of many branches, not a chain as deep as there are queries
-        rest = [
-            exp.Union(this=rest[place], expression=rest[place + 1], distinct=False)
-            if place + 1 < len(rest)
-            else rest[place]
-            for place in range(0, len(rest), 2)
+    rest = [query for query in queries if isinstance(query, exp.Query)]
+    while len(rest) > 1:  # pair by pair: engines plan a deep tree sooner than a long chain
+        pairs = zip(rest[::2], rest[1::2], strict=False)
+        joined: list[exp.Query] = [
+            exp.Union(this=_enclosed(one), expression=_enclosed(other), distinct=False) for one, other in pairs
         ]
+        rest = joined + rest[len(rest) & ~1 :]
     [query] = rest
-    assert isinstance(query, exp.Query)
     return query.subquery(alias)
+
+
+def _enclosed(query: exp.Query) -> exp.Expr:
+    return query.subquery() if isinstance(query, exp.Union) else query
 
 
 def _crowded(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr, distinct: exp.Expr) -> exp.Expr:

@@ -61,8 +61,6 @@ def _splice(place: exp.Expr, nodes: Sequence[exp.Expr]) -> None:
     """Puts several nodes where one hole stood in a list."""
     if isinstance(place.parent, exp.Ordered):  # ORDER BY :columns
         return _splice(place.parent, [exp.Ordered(this=node.copy()) for node in nodes])
-    if isinstance(place.parent, exp.Tuple) and isinstance(place.parent.parent, exp.Values):  # VALUES (:rows)
-        return _splice(place.parent, nodes)
     parent, key = place.parent, place.arg_key
     assert parent is not None and key is not None
     before = parent.args[key]

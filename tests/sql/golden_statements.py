@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qidsql.regression import Covariate
 from qidsql.schema import Column, Comparison, Table, TableName
-from qidsql.sql.containment import Compared, column_ranges, sampled_in_common, values_in_common
+from qidsql.sql.containment import Compared, column_ranges, rows_by_match, sampled_in_common, values_in_common
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
 from qidsql.sql.difference import agreeing
 from qidsql.sql.impact import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
@@ -135,6 +135,9 @@ def _linkage(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "column_ranges_of_numbers", column_ranges(dialect, [[(0, numbers[0], None)], [(1, numbers[1], 7)]])
     yield "values_in_common", values_in_common(dialect, texts)
     yield "values_in_common_of_days", values_in_common(dialect, days)
+    left, right = texts[0].source(), texts[1].source()
+    on = [(one.value(dialect), other.value(dialect)) for one, other in (texts, days)]
+    yield "rows_by_match", rows_by_match(dialect, left, right, on, 5)
     yield "sampled_in_common", sampled_in_common(dialect, [(texts[0], 64), (texts[1], 1)])
     yield "sampled_in_common_of_numbers", sampled_in_common(dialect, [(numbers[0], 64), (numbers[1], 1)])
 

@@ -1,0 +1,225 @@
+"""Which columns of two tables are joinable, and whom a join on them singles out."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from sqlglot import exp
+
+from qidsql.catalog import Attribute, CatalogColumn, CatalogTable
+from qidsql.engines.base import Engine
+from qidsql.errors import Stopped, UnknownName, UsageError
+from qidsql.figures import count, percent, plural
+from qidsql.findings.audit import Verdict
+from qidsql.findings.link import Containment, Linked, LinkResult, Matches
+from qidsql.linkage.containment import CONTAINED, Measuring, form_of
+from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind, compared_as, kind_of
+from qidsql.linkage.names import names_agree
+from qidsql.policy import Policy
+from qidsql.schema import Table
+from qidsql.sql.containment import TABLE, Compared, rows_by_match
+from qidsql.sql.relation import condition, table_node
+from qidsql.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class LinkQuestion:
+    """What `link` is asked. `on`: pairs of columns as people type them, a=b; none: those found to be joinable.
+
+    `policy` gives k (a row is singled out by fewer matches), rows_at_risk (the share of singled-out rows that is too
+    much; None: any), where (a condition on the left table's rows) and the budgets.
+    """
+
+    policy: Policy
+    on: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Draft:
+    containments: list[Containment] = field(default_factory=list)
+    shared: list[tuple[str, str, Kind]] = field(default_factory=list)
+    linked: Linked | None = None
+    unfinished: list[str] = field(default_factory=list)
+
+
+def link(
+    engine: Engine,
+    left: str,
+    right: str,
+    question: LinkQuestion,
+    on_stage: Callable[[str], None] = lambda stage: None,
+) -> LinkResult:
+    """The joinable columns of two tables, each with its ground, and how many rows of each match how many of the other.
+
+    About one statement per kind of columns for a first look, one for each that is left to count values in common, and
+    one for the matches, all in the engine. A stop makes the verdict inconclusive, unless it is a violation already.
+    Raises UsageError, UnknownName, AccessError, StatementError.
+    """
+    clock, asked, scans, started = time.monotonic(), engine.asked, engine.scans, datetime.now(UTC)
+    policy = question.policy
+    deadline = None if policy.max_seconds is None else clock + policy.max_seconds
+    on_stage("reading the catalog")
+    tables = engine.describe(left), engine.describe(right)
+    if tables[0].name == tables[1].name:
+        raise UsageError(f"{left} and {right} are one table; name two")
+    in_catalog = {table.name: table for table in engine.catalog().tables}
+    sides = in_catalog[tables[0].name], in_catalog[tables[1].name]
+    draft = _Draft()
+    draft.shared = [_given(typed, *sides) for typed in question.on]
+    source = _source(engine, tables[0], policy.where)  # wrong conditions are said before the work
+    try:
+        if not question.on:
+            left_over = None if policy.max_statements is None else policy.max_statements - 1  # one for the matches
+            measured = Measuring(
+                engine, sides, everything=True, max_statements=left_over, deadline=deadline, on_stage=on_stage
+            ).run()
+            draft.containments, draft.unfinished = measured.containments, measured.unfinished
+            draft.shared = list(_shared(draft.containments, tables[0]))
+        if draft.shared and not draft.unfinished:
+            on_stage("counting rows by their matches")
+            statement = rows_by_match(
+                engine.dialect, source, _source(engine, tables[1], None), _pairs(engine, tables, draft.shared), policy.k
+            )
+            counts = engine.run(statement, deadline)
+            draft.linked = _linked(draft.shared, counts)
+    except Stopped as stop:
+        draft.unfinished.append(str(stop))
+    except KeyboardInterrupt:
+        draft.unfinished.append("interrupted")
+    verdict, reason = _judge(str(tables[0].name), str(tables[1].name), policy, draft)
+    return LinkResult(
+        verdict=verdict,
+        reason=reason,
+        left=str(tables[0].name),
+        right=str(tables[1].name),
+        k=policy.k,
+        containments=tuple(draft.containments),
+        given=bool(question.on),
+        linked=draft.linked,
+        work=Work(
+            source=engine.label,
+            engine=engine.version,
+            table=str(tables[0].name),
+            kind=tables[0].kind,
+            snapshot=engine.snapshot,
+            started=started,
+            seconds=time.monotonic() - clock,
+            policy=policy,
+            rows=None if draft.linked is None else draft.linked.left.rows,
+            statements=engine.asked - asked,
+            scans=engine.scans - scans,
+            sets_profiled=0,
+            unfinished=tuple(draft.unfinished),
+            notes=tuple(f"{table.name}: {note}" for table in tables for note in table.notes) + _left_out(sides),
+        ),
+    )
+
+
+def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, str, Kind]:
+    """The pair of columns that --on a=b means. Raises UsageError, UnknownName."""
+    parts = typed.split("=")
+    if len(parts) < 2:
+        raise UsageError(f"--on must be a pair of columns such as zip=postcode, got {typed}")
+    wrong: UnknownName | None = None
+    for place in range(1, len(parts)):  # a name may hold the sign itself
+        try:
+            one, other = _column("=".join(parts[:place]), left), _column("=".join(parts[place:]), right)
+        except UnknownName as error:
+            wrong = wrong or error
+            continue
+        kinds = [kind_of(column) for column in (one, other)]
+        kind = None if kinds[0] is None or kinds[1] is None else compared_as(kinds[0], kinds[1])
+        if kind is None:
+            raise UsageError(
+                f"--on {typed}: {one.type} and {other.type} are not compared; make them one type in a view"
+            )
+        return one.name, other.name, kind
+    assert wrong is not None
+    raise wrong
+
+
+def _column(typed: str, table: CatalogTable) -> CatalogColumn:
+    """The column of that name; spaces around it and letter case count only where they tell two apart."""
+    for same in (str, str.strip, lambda name: name.strip().casefold()):
+        found = [column for column in table.columns if same(column.name) == same(typed)]
+        if len(found) == 1:
+            return found[0]
+    raise UnknownName("column", [typed], str(table.name), [column.name for column in table.columns])
+
+
+def _shared(found: Sequence[Containment], left: Table) -> Iterator[tuple[str, str, Kind]]:
+    """The joinable pairs of columns, each column in one pair at most: first where names agree, then the strongest."""
+    used: set[Attribute] = set()
+    order = sorted(found, key=lambda each: (not names_agree(each.left, each.right), -each.strength))
+    for each in order:
+        if each.joinable and not used & {each.left, each.right}:
+            used |= {each.left, each.right}
+            one, other = (each.left, each.right) if each.left.table == left.name else (each.right, each.left)
+            yield one.column, other.column, Kind(each.compared_as)
+
+
+def _source(engine: Engine, table: Table, where: str | None) -> exp.Expr:
+    if where is None:
+        return exp.alias_(table_node(table.name), TABLE, table=True)
+    columns = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in table.columns if column.readable]
+    rows = exp.select(*columns).from_(table_node(table.name)).where(condition(engine.dialect, table, where))
+    return rows.subquery(TABLE)
+
+
+def _pairs(
+    engine: Engine, tables: tuple[Table, Table], shared: Sequence[tuple[str, str, Kind]]
+) -> list[tuple[exp.Expr, exp.Expr]]:
+    def value(table: Table, column: str, kind: Kind) -> exp.Expr:
+        form = form_of(kind, engine.dialect)
+        return Compared(table.name, column, form, kind in NUMBERS, kind in MEASURED).value(engine.dialect)
+
+    return [(value(tables[0], one, kind), value(tables[1], other, kind)) for one, other, kind in shared]
+
+
+def _linked(shared: Sequence[tuple[str, str, Kind]], counts: Sequence[int]) -> Linked:
+    return Linked(
+        tuple((one, other) for one, other, _ in shared), Matches(*counts[:5]), Matches(*counts[5:10]), counts[10]
+    )
+
+
+def _left_out(sides: Sequence[CatalogTable]) -> tuple[str, ...]:
+    """Columns that took no part in the comparison, and why."""
+    notes = []
+    for table in sides:
+        closed = [column.name for column in table.columns if not column.readable]
+        others = [column.name for column in table.columns if column.readable and kind_of(column) is None]
+        if closed:
+            notes.append(f"not readable in {table.name}: {', '.join(closed)}")
+        if others:
+            notes.append(f"not compared in {table.name}, by their types: {', '.join(others)}")
+    return tuple(notes)
+
+
+def _judge(left: str, right: str, policy: Policy, draft: _Draft) -> tuple[Verdict, str]:
+    """The verdict on a link, and why, in one sentence. Never a pass while anything is open."""
+    linked = draft.linked
+    if linked is not None:
+        own, other = linked.left, linked.right
+        on = ", ".join(one if one == two else f"{one} = {two}" for one, two in linked.columns)
+        if not own.rows or not other.rows:
+            return Verdict.INCONCLUSIVE, f"there is nothing to link: {left if not own.rows else right} has no row"
+        matching = "exactly one row" if policy.k == 2 else f"1 to {policy.k - 1} rows"
+        found = (
+            f"{count(own.below_k)} of {plural(own.rows, 'row')} of {left} ({percent(own.share_below_k)}) match "
+            f"{matching} of {right} on {on}"
+        )
+        limit = policy.rows_at_risk or Fraction(0)
+        if own.below_k and own.share_below_k >= limit:
+            return Verdict.VIOLATION, found
+        return Verdict.PASS, found
+    if draft.unfinished:
+        return Verdict.INCONCLUSIVE, f"the link between {left} and {right} was not examined to the end"
+    near = [each for each in draft.containments if not each.joinable and each.strength >= CONTAINED]
+    if near:
+        return Verdict.INCONCLUSIVE, (
+            f"no columns of {left} and {right} are joinable for sure, but {plural(len(near), 'pair')} might be: see "
+            f"below, and name those that mean the same (--on a=b)"
+        )
+    return Verdict.PASS, f"no column of {left} and {right} holds 90 % of the values of one of the other"

@@ -1,0 +1,195 @@
+"""`qidsql link`: who is singled out by a join of two tables, against brute force, and its verdicts."""
+
+import json
+import random
+from fractions import Fraction
+
+import pytest
+
+import qidsql as package
+from qidsql.errors import AccessError, UnknownName, UsageError
+from qidsql.findings.audit import Verdict
+from qidsql.findings.link import LinkResult
+from tests.commandline import qidsql
+from tests.stores import DuckDBStore, PostgresStore, Store, quoted
+from tests.test_containment import HOSTILE, clinic
+
+Row = tuple[object, ...]
+
+
+def linked(store: Store, left: str = "a", right: str = "b", **options: object) -> LinkResult:
+    with store.connect() as engine:
+        return package.link(engine, left, right, **options)  # type: ignore[arg-type]
+
+
+def matches_of(rows: list[Row], others: list[Row], k: int) -> tuple[int, ...]:
+    """The counts by their definition: a row matches the rows that equal it, where none of the two has a NULL."""
+    found = [0 if None in row else sum(row == other for other in others) for row in rows]
+    return (
+        len(rows),
+        sum(None in row for row in rows),
+        sum(number == 0 for number in found),
+        sum(number == 1 for number in found),
+        sum(1 <= number < k for number in found),
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_matches_are_those_of_the_definition(store: Store, seed: int) -> None:
+    chance = random.Random(seed)
+
+    def rows(number: int) -> list[Row]:
+        return [(chance.choice([None, 1, 2, 3, 4]), chance.choice([None, "x", "y", "Y"])) for _ in range(number)]
+
+    left, right = rows(chance.choice([1, 30])), rows(chance.choice([1, 25]))
+    store.table("a", {"n": "INTEGER", "t": "VARCHAR"}, left)
+    store.table("b", {"code": "VARCHAR(3)", "n": "DECIMAL(5, 1)"}, [(t, n) for n, t in right])
+    for k in (2, 3, 6):
+        found = linked(store, on=["n=n", "t=code"], k=k).linked
+        assert found is not None and found.columns == (("n", "n"), ("t", "code"))
+        for side, own, others in ((found.left, left, right), (found.right, right, left)):
+            counts = (side.rows, side.incomplete, side.none, side.one, side.below_k)
+            assert counts == matches_of(own, others, k)
+            assert side.none + side.one + side.several == side.rows
+        alone = [row for row in left if None not in row and left.count(row) == right.count(row) == 1]
+        assert found.singled_out == len(alone)
+
+
+def test_the_joinable_columns_are_found_and_joined_on(store: Store) -> None:
+    clinic(store)
+    result = linked(store, "patients", "voters")
+    assert result.linked is not None
+    assert set(result.linked.columns) == {("birth_date", "dob"), ("zip_code", "postcode"), ("sex", "sex")}
+    assert result.linked.right.none == 0, "every voter is a patient"
+    assert result.verdict is Verdict.VIOLATION
+    assert f"{result.linked.left.below_k} of 900 rows" in result.reason
+    mrn = next(each for each in result.containments if each.left.column == each.right.column == "mrn")
+    assert not mrn.joinable and mrn.common == 0, "joinable by name and not by values"
+    assert result.work.statements <= 8
+    assert result.to_dict()["link"] == result.linked.to_dict()
+
+
+def test_one_column_is_joined_with_one(store: Store) -> None:
+    codes = [(f"code {number}",) for number in range(40)]
+    store.table("a", {"code": "VARCHAR"}, codes)
+    store.table("b", {"other": "VARCHAR", "code": "VARCHAR"}, [(code, code) for (code,) in codes])
+    found = linked(store).linked
+    assert found is not None and found.columns == (("code", "code"),)
+
+
+def test_a_condition_limits_the_rows_of_the_first_table(store: Store) -> None:
+    store.table("a", {"n": "INTEGER", "kept": "INTEGER"}, [(1, 1), (1, 0), (2, 1), (3, 0)])
+    store.table("b", {"n": "INTEGER"}, [(1,), (3,), (3,)])
+    found = linked(store, on="n=n", where="kept = 1").linked
+    assert found is not None
+    assert (found.left.rows, found.left.one, found.left.none, found.singled_out) == (2, 1, 1, 1)
+    with pytest.raises(UnknownName, match="keep"):
+        linked(store, on="n=n", where="keep = 1")
+
+
+def test_verdicts(store: Store) -> None:
+    store.table("a", {"n": "INTEGER"}, [(number // 2,) for number in range(10)] + [(99,)])
+    store.table("b", {"n": "INTEGER"}, [(0,), (1,), (1,), (2,), (2,), (2,)])
+    store.table("empty", {"n": "INTEGER"}, [])
+    store.table("texts", {"word": "VARCHAR"}, [("x",)])
+    few = linked(store, on="n=n")
+    assert few.verdict is Verdict.VIOLATION and "2 of 11 rows" in few.reason
+    assert linked(store, on="n=n", rows_at_risk="20%").verdict is Verdict.PASS
+    assert linked(store, on="n=n", rows_at_risk=Fraction(2, 11)).verdict is Verdict.VIOLATION
+    assert linked(store, on="n=n", k=3).linked.left.below_k == 4  # type: ignore[union-attr]
+    assert linked(store, "empty", "a", on="n=n").verdict is Verdict.INCONCLUSIVE
+    assert linked(store, "a", "empty").verdict is Verdict.PASS
+    assert linked(store, "a", "texts").verdict is Verdict.PASS
+    assert linked(store, "b", "a", k=3).verdict is Verdict.VIOLATION, "names agree"
+
+
+def test_what_is_contained_by_accident_is_no_pass(store: Store) -> None:
+    store.table("a", {"quantity": "INTEGER"}, [(number % 30,) for number in range(60)])
+    store.table("b", {"age": "INTEGER"}, [(number,) for number in range(60)])
+    result = linked(store)
+    assert result.verdict is Verdict.INCONCLUSIVE and "--on a=b" in result.reason
+    [found] = result.containments
+    assert found.left_in_right == 1 and not found.joinable and "by accident" in found.ground
+
+
+def test_a_spent_budget_is_inconclusive(store: Store) -> None:
+    clinic(store)
+    for budget in (1, 2, 3):
+        result = linked(store, "patients", "voters", max_statements=budget)
+        assert result.work.statements <= budget
+        assert result.verdict is Verdict.INCONCLUSIVE and result.work.unfinished
+    assert linked(store, "patients", "voters", max_seconds=1e-9).verdict is Verdict.INCONCLUSIVE
+
+
+def test_any_names(store: Store) -> None:
+    for place, name in enumerate(HOSTILE):
+        for table in (name, f"{name}2"):
+            store.execute(f"CREATE TABLE {quoted(table)} ({quoted(name)} INTEGER, {quoted(name + '=')} VARCHAR)")
+            store.execute(f"INSERT INTO {quoted(table)} VALUES (1, 'x'), (2, NULL)")
+        with store.connect() as engine:
+            full = [str(each) for each in engine.table_names() if each.name in (name, f"{name}2")]
+            result = package.link(engine, *sorted(full, key=len), on=[f"{name}=={name}=", f"{name}={name}"])
+        assert result.linked is not None, place
+        assert result.linked.columns == ((f"{name}=", f"{name}="), (name, name))
+        assert result.linked.singled_out == 1
+
+
+def test_bad_input(store: Store) -> None:
+    store.table("a", {"number": "INTEGER", "zip": "VARCHAR"}, [])
+    store.table("b", {"number": "INTEGER", "zip_code": "VARCHAR"}, [])
+    for on, error, words in (
+        ("zip", UsageError, "--on must be a pair of columns"),
+        ("zap=zip_code", UnknownName, "did you mean zip"),
+        ("zip=zip_cod", UnknownName, "did you mean zip_code"),
+        ("number=zip_code", UsageError, "are not compared"),
+    ):
+        with pytest.raises(error, match=words):
+            linked(store, on=on)
+    with pytest.raises(UsageError, match="are one table"):
+        linked(store, "a", "A")
+    with pytest.raises(UnknownName):
+        linked(store, "a", "nowhere")
+    with pytest.raises(UsageError, match="at least 2"):
+        linked(store, k=1)
+
+
+def test_a_closed_table_is_an_error_and_closed_columns_are_said(postgres_store: PostgresStore, reader: str) -> None:
+    for table in ("a", "b", "c"):
+        postgres_store.table(table, {"zip": "TEXT", "secret": "TEXT"}, [(f"z{n}", f"s{n}") for n in range(30)])
+    postgres_store.execute(f"GRANT SELECT ON a TO {reader}")
+    postgres_store.execute(f"GRANT SELECT (zip) ON b TO {reader}")
+    with postgres_store.connect_as(reader) as engine:
+        result = package.link(engine, "a", "b")
+        assert result.linked is not None and result.linked.columns == (("zip", "zip"),)
+        assert any("not readable" in note and "secret" in note for note in result.work.notes)
+        with pytest.raises(AccessError, match="GRANT SELECT"):
+            package.link(engine, "a", "c")
+
+
+def test_the_command(duckdb_store: DuckDBStore) -> None:
+    clinic(duckdb_store)
+    url = duckdb_store.url
+    outcome = qidsql("link", url, "patients", "voters")
+    assert outcome.code == 1
+    for words in ("VIOLATION", "birth_date = dob", "compared as dates", "exactly one", "no cell value left the engine"):
+        assert words in outcome.out
+    told = json.loads(qidsql("link", url, "patients", "voters", "--format", "json").out)
+    assert told["verdict"] == "violation" and told["statements"] > 0
+    assert {pair["left"] for pair in told["link"]["columns"]} == {"birth_date", "zip_code", "sex"}
+    assert qidsql("link", url, "patients", "voters", "--on", "sex=sex").code == 0
+    assert qidsql("link", url, "patients", "nowhere").code == 2
+    assert qidsql("link", url, "patients", "voters", "--max-statements", "1").code == 3
+    plan = qidsql("link", url, "patients", "voters", "--dry-run")
+    assert plan.code == 0 and "MIN(" in plan.out.upper() and "Nothing was asked but the catalog" in plan.out
+    shown = qidsql("link", url, "patients", "voters", "--on", "sex=sex", "--show-sql")
+    assert "GROUP BY" in shown.err
+
+
+def test_no_value_is_told(duckdb_store: DuckDBStore) -> None:
+    rows = [(f"cnry{number}", 770_000_000_001 + 7919 * number) for number in range(40)]
+    for table in ("one", "two"):
+        duckdb_store.table(table, {"text_of": "VARCHAR", "number_of": "BIGINT"}, rows)
+    for options in ([], ["--format", "json"], ["--show-sql"], ["--on", "text_of=text_of"], ["--dry-run"]):
+        outcome = qidsql("link", duckdb_store.url, "one", "two", *options)
+        assert outcome.code in (0, 1)
+        assert "cnry" not in outcome.out + outcome.err and "77000" not in outcome.out + outcome.err
