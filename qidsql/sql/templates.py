@@ -2,17 +2,17 @@
 
 Templates are written in sqlglot's own dialect, so that one file serves every engine; those in a folder named after
 an engine use that engine's words (its catalog, its file readers), and those for the workbench DuckDB's. Those of the
-history are for any engine again.
+history are for any engine again. The whole scripts in `scripts/` are no templates: see `qidsql.sql.scripts`.
 """
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 from typing import TypeAlias
 
 import sqlglot
 from sqlglot import exp
+
+from qidsql.sql.folder import sql_file
 
 Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
 
@@ -20,18 +20,11 @@ Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
 DIALECTS = {"workbench": "duckdb", "history": ""}  # of folders that are not named after their dialect
 
 
-def _folder() -> Path:
-    """The templates' folder: package data of an installed wheel, else the one beside the checkout's `qidsql/`."""
-    packaged = Path(str(files("qidsql") / "sql_templates"))
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "sql_templates"
-
-
 @cache
 def template(name: str) -> exp.Expr:
     """The parsed template of that name, such as "class_sizes" or "postgres/columns". Not to be changed in place."""
-    text = (_folder() / f"{name}.sql").read_text(encoding="utf-8")
     folder = name.partition("/")[0] if "/" in name else ""
-    return sqlglot.parse_one(text, read=DIALECTS.get(folder, folder) or None)
+    return sqlglot.parse_one(sql_file(name), read=DIALECTS.get(folder, folder) or None)
 
 
 def fill(name: str, **holes: Filling) -> exp.Expr:

@@ -1,13 +1,14 @@
 """Whole scripts for shells, as they are handed out and run: definitions that no template can express."""
 
 from functools import cache
-from pathlib import Path
+
+from qidsql.sql.folder import sql_file
 
 
 @cache
 def duckdb_macros() -> str:
     """Macros for DuckDB's shells: profile, violations and columns, in a database `qidsql` in memory."""
-    return _text("duckdb_macros")
+    return sql_file("scripts/duckdb_macros")
 
 
 @cache
@@ -28,9 +29,5 @@ def postgres_functions() -> str:
     assert isinstance(classes, exp.Query)
     sizes = POSTGRES.render(fill("class_sizes", classes=classes.subquery("classes")))
     sizes = sizes.replace("hole_1", "%1$s").replace("hole_2", "%2$s")
-    text = _text("postgres_functions").replace("{postgres/columns}", POSTGRES.render(catalog))
+    text = sql_file("scripts/postgres_functions").replace("{postgres/columns}", POSTGRES.render(catalog))
     return text.replace("{class_sizes}", sizes)
-
-
-def _text(name: str) -> str:
-    return Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
