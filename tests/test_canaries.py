@@ -14,6 +14,8 @@ import pytest
 
 import qidsql as package
 from qidsql.errors import QidsqlError
+from qidsql.history.opening import open_history
+from qidsql.history.records import TABLES
 from tests.commandline import command, environment, qidsql, several
 
 MARK = "cnry"  # in every text value
@@ -238,3 +240,30 @@ def test_the_hunt_finds_a_value_where_there_is_one(folder: Path) -> None:
     )
     with pytest.raises(AssertionError):
         assert_no_value(raw.stderr, folder)
+
+
+def test_no_value_in_runs_their_reports_and_the_history(folder: Path, tmp_path: Path) -> None:
+    """A policy file over every source, good and broken; a typo in each place where a secret could stand."""
+    sources = [(f"s{n}", *source) for n, source in enumerate(SOURCES)]
+    lines = ["format = 1"]
+    lines += [f'[sources.{name}]\nurl = "{folder / url}"' for name, url, *_ in sources]
+    for name, _, *table in sources:
+        lines += ["[[tables]]", f'source = "{name}"', "max_statements = 20", *(f'table = "{each}"' for each in table)]
+    (tmp_path / "qidsql.toml").write_text("\n".join(lines) + '\n[history]\nurl = "kept.duckdb"\n')
+    (tmp_path / "wrong.toml").write_text('format = 1\n[sources.a]\nurl = "postgresql://a:cnry@h/d"\nworkers = "cnry"\n')
+    (tmp_path / "broken.toml").write_text("format = 1\n[sources.a]\nurl = cnry\n")
+    forms = ["terminal", "json", "html", "markdown", "junit", "sarif", "github", "prometheus"]
+    runs = [["run", "-q", "--format", form] for form in forms[:3]]
+    runs += [["report", "last", "--format", form] for form in forms[1:]]
+    runs += [["run", "wrong.toml"], ["run", "broken.toml"], ["history"], ["diff"], ["history", "--table", "birds"]]
+    outcome = several(runs, tmp_path, QIDSQL_DEBUG="")
+    assert outcome.out.count("exit code") == len(runs)
+    assert "internal error" not in outcome.err
+    assert_no_value(outcome.out + outcome.err, folder)
+    with duckdb.connect(str(tmp_path / "kept.duckdb"), read_only=True) as kept:
+        held = [str(kept.execute(f"SELECT * FROM {name}").fetchall()) for name in TABLES]
+    history = open_history(str(tmp_path / "kept.duckdb"))
+    documents = [str(history.document(head.run)) for head in history.runs()]
+    assert len(documents) == 3
+    assert sum(map(len, documents)) > 100_000
+    assert_no_value("".join(held + documents), folder)

@@ -54,7 +54,7 @@ def run(
         from qidsql.report.documents.min_count import without_small_counts
 
         document = without_small_counts(document, min_count)
-    write(render(document, wanted, output), output)
+    write("".join(render(document, wanted, output)), output)
 
 
 def _document(of: str, config: Path, history: str | None) -> dict[str, Any]:

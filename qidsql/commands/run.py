@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qidsql.commands.running import ExitCode, check_min_count, chosen, screen, showing_progress_of_many
-from qidsql.commands.streams import check_output, say, write
+from qidsql.commands.streams import check_output, lines, say
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.options import HistoryOption, MinCountOption, OutputOption, QuietOption, ReportFormat, ReportFormatOption
 from qidsql.policy_schema import PRESETS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qidsql.findings.run import RunResult
     from qidsql.policy_file import PolicyFile
 
@@ -189,13 +191,15 @@ def run(
                 teller.broke(str(error))
             raise
         ended = not result.interrupted
-        document = result.to_dict()
+        document = result.document()
         if min_count is not None:
             from qidsql.report.documents.min_count import without_small_counts
 
             document = without_small_counts(document, min_count)
         try:
-            write(render(document, wanted, output), output)
+            with lines(output) as put:
+                for text in render(document, wanted, output):
+                    put(text)
             if output is not None and not quiet:
                 say(f"{result.verdict}: {result.reason}")
             if unrecorded:
@@ -246,7 +250,7 @@ def perform(file: "PolicyFile", history_url: str | None, quiet: bool, **options:
     if history is None:
         return result, ""
     try:
-        history.record(result.to_dict())
+        history.record(result.document())
     except StoreError as error:
         return result, unrecorded(result, file.path.parent, str(error))
     return result, ""
@@ -254,14 +258,16 @@ def perform(file: "PolicyFile", history_url: str | None, quiet: bool, **options:
 
 def unrecorded(result: "RunResult", folder: Path, why: str) -> str:
     """Keeps the document of a run that is not in the history in a file, and says where."""
-    import json
     import tempfile
+
+    from qidsql.report import json
 
     name = f"qidsql-run-{result.run}.json"
     for place in (folder, Path(tempfile.gettempdir())):
         path = place / name
         try:
-            path.write_text(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
+                file.writelines(json.written(result.document()))
         except OSError:
             path.unlink(missing_ok=True)
             continue
@@ -270,12 +276,17 @@ def unrecorded(result: "RunResult", folder: Path, why: str) -> str:
     return f"the run is not in the history, nor could it be kept in a file: {why}. The report above is all there is"
 
 
-def render(document: "dict[str, Any]", format: StrEnum, output: Path | None) -> str:
-    """The report on a run as text."""
-    if format != ReportFormat.terminal:
+def render(document: "dict[str, Any]", format: StrEnum, output: Path | None) -> "Iterator[str]":
+    """The report on a run, in parts: JSON of many tables is long."""
+    if format == ReportFormat.json:
+        from qidsql.report import json
+
+        yield from json.written(document)
+    elif format != ReportFormat.terminal:
         from qidsql.report.documents.rendering import render as render_document
 
-        return render_document(document, format)
-    from qidsql.report import run as report
+        yield render_document(document, format)
+    else:
+        from qidsql.report import run as report
 
-    return report.render(document, *screen(output))
+        yield report.render(document, *screen(output))

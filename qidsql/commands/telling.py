@@ -75,8 +75,8 @@ class Teller:
 
 def _nothing(reason: str) -> dict[str, Any]:
     """The document of a run without tables."""
-    from qidsql.findings.run import RunResult, RunVerdict
+    from qidsql.findings.run import RunResult, RunVerdict, TableRuns
     from qidsql.verbs.run import run_id
 
     now = datetime.now(UTC)
-    return RunResult(run_id(now), now, now, 0.0, RunVerdict.ERROR, reason, ()).to_dict()
+    return RunResult(run_id(now), now, now, 0.0, RunVerdict.ERROR, reason, TableRuns()).to_dict()

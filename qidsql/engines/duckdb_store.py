@@ -4,16 +4,19 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from sqlglot import exp
 
 from qidsql.engines.store import PATIENCE, Store, values
 from qidsql.errors import StoreError
 from qidsql.file_lock import file_lock
 from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.statements import Row
+from qidsql.sql.templates import template
 
 PAUSE = 0.05  # seconds between two tries to open a file that another process has open
 THREADS = threading.Lock()  # threads of one process would share one database, and their transactions would clash
@@ -114,9 +117,19 @@ class DuckDBTransaction:
         return self._connection.execute(text, values(holes, given)).fetchall()
 
     def add(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        text, holes = self._store.prepared(name)
-        if rows:
-            self._connection.executemany(text, [values(holes, row) for row in rows])
+        if rows:  # column by column in one statement: DuckDB takes a row alone hundreds of times longer
+            text, holes = _of_columns(f"{self._store.folder}/{name}")
+            self._connection.execute(text, [[row[hole] for row in rows] for hole in holes])
+
+
+@cache
+def _of_columns(name: str) -> tuple[str, tuple[str, ...]]:
+    """The statement that inserts many rows, given column by column, and the names of its holes in their order."""
+    tree = template(name).copy()
+    holes = tuple(hole.name for row in tree.find_all(exp.Tuple) for hole in row.find_all(exp.Placeholder))
+    columns = (exp.func("UNNEST", exp.var("?"), dialect="duckdb") for _ in holes)
+    tree.set("expression", exp.select(*columns))
+    return DUCKDB.render(tree), holes
 
 
 def _is_locked(error: Exception) -> bool:

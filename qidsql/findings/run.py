@@ -1,13 +1,14 @@
 """What a run over many tables finds out, as frozen values: the run document. Reports and history see nothing else."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, overload
 
 from qidsql.figures import percent, plural
 from qidsql.findings.audit import AuditResult, ColumnSetFinding
+from qidsql.findings.packed import Packed
 from qidsql.measures import ClassProfile, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.policy import RATIOS, Policy
 from qidsql.version import __version__
@@ -150,6 +151,45 @@ class TableRun:
         }
 
 
+class TableRuns(Sequence[TableRun]):
+    """The tables of a run, held small: each is unpacked when it is looked at. `heads` are without audit and findings,
+    `documents` their dicts; `known_apart` is the worst verdict where violations known before are let pass."""
+
+    def __init__(self) -> None:
+        self.heads: list[TableRun] = []
+        self.documents = Packed()
+        self._known_apart: list[RunVerdict] = []
+
+    def append(self, table: TableRun) -> None:
+        self.heads.append(replace(table, audit=None, findings=(), trend=()))
+        self.documents.append(table.to_dict())
+        self._known_apart.append(known_apart(table))
+
+    @property
+    def known_apart(self) -> RunVerdict:
+        return worst(self._known_apart)
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    @overload
+    def __getitem__(self, place: int) -> TableRun: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[TableRun]: ...
+
+    def __getitem__(self, place: int | slice) -> TableRun | list[TableRun]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        document = self.documents[place]
+        return replace(
+            self.heads[place],
+            audit=document["audit"],
+            findings=tuple(Finding.from_dict(each) for each in document["findings"]),
+            trend=tuple(TrendPoint(**point) for point in document["trend"]),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """All that a run found out; a report is rendered from nothing else."""
@@ -160,7 +200,7 @@ class RunResult:
     seconds: float
     verdict: RunVerdict
     reason: str  # one sentence
-    tables: tuple[TableRun, ...]
+    tables: TableRuns
     config: Mapping[str, str] | None = None  # path and hash of the policy file
     baseline: Mapping[str, str] | None = None  # run and started of the run that findings are compared with
     statements: int = 0
@@ -172,12 +212,15 @@ class RunResult:
     @property
     def exit_code(self) -> int:
         """0 pass, 1 violation, 2 error, 3 inconclusive; with `fail_on` "new", violations known before count for 0."""
-        if self.fail_on == "new":
-            return CODES[worst(known_apart(table) for table in self.tables)] if self.tables else CODES[self.verdict]
-        return CODES[self.verdict]
+        lenient = self.fail_on == "new" and len(self.tables) > 0
+        return CODES[self.tables.known_apart if lenient else self.verdict]
 
     def to_dict(self) -> dict[str, object]:
         """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
+        return {**self.document(), "tables": list(self.tables.documents)}
+
+    def document(self) -> dict[str, Any]:
+        """The same with tables that are unpacked one by one, when they are looked at; they are its last key."""
         return {
             "format": 1,
             "qidsql": __version__,
@@ -196,7 +239,7 @@ class RunResult:
             "baseline": None if self.baseline is None else dict(self.baseline),
             "statements": self.statements,
             "notes": list(self.notes),
-            "tables": [table.to_dict() for table in self.tables],
+            "tables": self.tables.documents,
         }
 
 
@@ -222,6 +265,8 @@ def as_document(result: AuditResult) -> dict[str, object]:
         audit=result.to_dict(),
         findings=tuple(findings(result, work.source)),
     )
+    tables = TableRuns()
+    tables.append(table)
     return RunResult(
         run="",
         started=work.started,
@@ -229,7 +274,7 @@ def as_document(result: AuditResult) -> dict[str, object]:
         seconds=work.seconds,
         verdict=table.verdict,
         reason=result.reason,
-        tables=(table,),
+        tables=tables,
         statements=work.statements,
     ).to_dict()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
+from qidsql.findings.packed import packed, unpacked
 from qidsql.findings.run import Document, TrendPoint
 from qidsql.sql.statements import integer
 
@@ -121,7 +122,7 @@ class History:
                 question=entry.question,
                 token=entry.token,
                 kept=datetime.now(UTC).replace(tzinfo=None),
-                document=json.dumps(document, ensure_ascii=False),
+                document=packed(document),
             )
 
     # reading
@@ -172,7 +173,7 @@ class History:
             tables = store.ask("table_documents", run=run) if store else []
         if not heads:
             raise UnknownName("run", [run], self.label, [])
-        return {**json.loads(str(heads[0][0])), "tables": [json.loads(str(table)) for (table,) in tables]}
+        return {**json.loads(str(heads[0][0])), "tables": [_document(table) for (table,) in tables]}
 
     def past(
         self, source: str, table: str, run: str | None = None
@@ -192,7 +193,7 @@ class History:
             {**dict(zip(HISTORY, row, strict=True)), "started": _text(row[2])} for row in reversed(newest)
         ]
         trend = tuple(TrendPoint(**{name: point[name] for name in told}) for point in points)
-        return (json.loads(str(documents[0][0])) if documents else None), trend
+        return (_document(documents[0][0]) if documents else None), trend
 
     def audited_tables(self, run: str) -> list[tuple[str, str]]:
         """Source and name of every table of a run."""
@@ -223,7 +224,7 @@ class History:
         with self.reading() as store:
             given = {"run": entry.run, "source": entry.source, "table_name": entry.table, "question": entry.question}
             rows = store.ask("unfinished_document", **given) if store else []
-        return json.loads(str(rows[-1][0])) if rows else None
+        return _document(rows[-1][0]) if rows else None
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
@@ -267,7 +268,7 @@ def _audit_row(run: str, place: int, table: Document) -> dict[str, Any]:
         "rows_at_risk": profile.get("rows_at_risk"),
         "share_at_risk": profile.get("share_at_risk"),
         "policy": json.dumps(policy, ensure_ascii=False) if policy else None,
-        "document": json.dumps(table, ensure_ascii=False),
+        "document": packed(table),
     }
 
 
@@ -307,6 +308,10 @@ def _finding_rows(run: str, place: int, table: Document) -> list[dict[str, Any]]
 def _moment(text: str) -> datetime:
     """A moment as the tables hold it: in UTC, without its zone."""
     return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
+
+
+def _document(cell: Any) -> dict[str, Any]:
+    return unpacked(bytes(cell))
 
 
 def _text(moment: Any) -> str:

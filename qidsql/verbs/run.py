@@ -21,6 +21,7 @@ from qidsql.findings.run import (
     RunResult,
     RunVerdict,
     TableRun,
+    TableRuns,
     TrendPoint,
     findings,
     looked_for,
@@ -134,23 +135,25 @@ def run(
         planned = chosen(plan(file, only, watch), only, file)
     except KeyboardInterrupt:
         planned, made.stopped = [], INTERRUPTED
-    done = [made.table(place, len(planned), each) for place, each in enumerate(planned, start=1)]
+    done = TableRuns()
+    for place, each in enumerate(planned, start=1):
+        done.append(made.table(place, len(planned), each))
     seconds = time.monotonic() - clock
     return RunResult(
         run=made.run,
         started=started,
         finished=datetime.now(UTC),
         seconds=seconds,
-        verdict=worst(table.verdict for table in done),
-        reason=reason(done, made.stopped),
-        tables=tuple(done),
+        verdict=worst(table.verdict for table in done.heads),
+        reason=reason(done.heads, made.stopped),
+        tables=done,
         config={"path": str(file.path), "hash": file.hash},
         baseline=None if past.baseline is None else {"run": past.baseline.run, "started": past.baseline.started},
         statements=budget.asked,
         complete=not made.stopped,
         interrupted=made.stopped == INTERRUPTED,
         fail_on=fail_on,
-        notes=(*made.notes, *_vanished(done, past, only)),
+        notes=(*made.notes, *_vanished(done.heads, past, only)),
     )
 
 

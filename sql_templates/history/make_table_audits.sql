@@ -3,7 +3,7 @@
 --   engine, snapshot, started, seconds, statements, row_count, entities, policy   of the audit; NULL where it came to none
 --   k           the smallest class of all audited columns together; k_asked what the policy asks for
 --   rows_at_risk, share_at_risk   in classes below k_asked
---   document    the table in the run document, as JSON
+--   document    the table in the run document: JSON, compressed by zlib (qidsql report RUN --format json writes it)
 CREATE TABLE IF NOT EXISTS table_audits (
   run TEXT NOT NULL,
   place BIGINT NOT NULL,
@@ -27,6 +27,6 @@ CREATE TABLE IF NOT EXISTS table_audits (
   rows_at_risk BIGINT,
   share_at_risk DOUBLE,
   policy TEXT,
-  document TEXT NOT NULL,
+  document VARBINARY NOT NULL,
   PRIMARY KEY (run, place)
 )

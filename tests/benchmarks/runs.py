@@ -48,7 +48,8 @@ def main() -> None:
         print(f"{'engine':10} {'tables':>6} {'statements':>10} {'seconds':>8} {'peak MB':>8} {'report MB':>9}  verdict")
         for engine, url in (("duckdb", "many.duckdb?memory_limit=200MB"), ("postgres", "env:MANY")):
             (folder / "qidsql.toml").write_text(
-                f'format = 1\n[sources.many]\nurl = "{url}"\n[defaults]\nmax_statements = 200\n[[tables]]\ntable = "t*"\n'
+                f'format = 1\n[sources.many]\nurl = "{url}"\n'
+                '[defaults]\nmax_statements = 200\n[[tables]]\ntable = "t*"\n'
             )
             arguments = ["run", "-q", "--history", f"{engine}-history.duckdb", "--format", "json"]
             done = subprocess.run(
