@@ -43,6 +43,9 @@ class DuckDBStore(Store):
     def exists(self) -> bool:
         return self.path.exists()
 
+    def can_be_opened(self) -> bool:
+        return self.exists()
+
     @contextmanager
     def transaction(self, writing: bool) -> Iterator["DuckDBTransaction"]:
         if not THREADS.acquire(timeout=self.patience):

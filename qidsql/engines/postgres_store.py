@@ -30,7 +30,8 @@ class PostgresStore(Store):
         self.label = f"schema {schema} of {self.parameters.get('host', 'the local socket')}"
 
     def exists(self) -> bool:
-        return True
+        with self._connected() as connection:
+            return self._has_schema(connection)
 
     @contextmanager
     def transaction(self, writing: bool) -> Iterator["PostgresTransaction"]:

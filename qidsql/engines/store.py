@@ -40,7 +40,11 @@ class Store(ABC):
 
     @abstractmethod
     def exists(self) -> bool:
-        """Whether there is anything to open for reading."""
+        """Whether anything was made here by a transaction that writes. Raises StoreError."""
+
+    def can_be_opened(self) -> bool:
+        """Whether there is anything to open for reading; opening tells the rest."""
+        return True
 
     @abstractmethod
     @contextmanager

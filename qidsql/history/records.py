@@ -238,7 +238,7 @@ class History:
     @contextmanager
     def reading(self) -> Iterator[Transaction | None]:
         """A transaction that reads; None where nothing was ever written."""
-        if not self.store.exists():
+        if not self.store.can_be_opened():
             yield None
             return
         with self.store.transaction(writing=False) as store:
