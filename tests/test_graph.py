@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -249,6 +250,24 @@ def test_dependencies_close_the_way_back(tmp_path: Path) -> None:
     circle = 'dependencies = {zip = ["city"], city = ["zip"]}\n'
     path.write_text(text.replace("DEPENDENCIES", circle))
     assert len(graph(None, GraphQuestion(("who",), ("illness",), outside=path)).cut or ()) == 1
+
+
+def test_found_dependencies_close_the_way_back_too(store: Store) -> None:
+    """Every zip code lies in one city, and one city has two: from the city nobody gets to the zip code."""
+    store.table("a", {"who": "INTEGER", "city": "INTEGER"}, [(i, i % 3) for i in range(30)])
+    store.table("b", {"zip": "INTEGER", "city": "INTEGER"}, [(i % 6, i % 3) for i in range(30)])
+    store.table("c", {"zip": "INTEGER", "illness": "INTEGER"}, [(i % 6, i % 7) for i in range(30)])
+    question = GraphQuestion(("a.who",), ("c.illness",), accept_names=True, containment=False)
+    with store.connect() as engine:
+        open_ways = graph(engine, question)
+        closed = graph(engine, replace(question, find_dependencies=True))
+        stopped = graph(engine, replace(question, find_dependencies=True, max_statements=1))
+    assert (len(open_ways.cut or ()), open_ways.directed) == (1, False)
+    assert (closed.cut, len(closed.undirected or ())) == ((), 1)
+    [between] = [table for table in closed.tables if table.dependencies]
+    assert between.dependencies == (("zip", "city"),)
+    assert closed.outcome is Outcome.FINISHED
+    assert stopped.outcome is Outcome.INCONCLUSIVE
 
 
 BAD = [

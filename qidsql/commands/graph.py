@@ -102,6 +102,13 @@ def run(
             help="compare the values of columns, in the database: those found in one another are one attribute",
         ),
     ] = True,
+    find_dependencies: Annotated[
+        bool,
+        typer.Option(
+            "--find-dependencies",
+            help="columns that determine another in every row of today lead one way, as those of --outside FILE do",
+        ),
+    ] = False,
     max_paths: Annotated[int, typer.Option("--max-paths", metavar="N", help="paths to list at most")] = 10,
     every_path: Annotated[
         bool,
@@ -161,6 +168,7 @@ def run(
         algorithm=algorithm_by_name(algorithm),
         accept_names=accept_names,
         containment=containment,
+        find_dependencies=find_dependencies,
         max_paths=max_paths,
         every_path=every_path,
         then=then_by_name(then) if then is not None else None,

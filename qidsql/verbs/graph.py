@@ -18,7 +18,7 @@ from qidsql.attribute_graph.protection import least_protection, way_round
 from qidsql.attribute_graph.separation import Algorithm, separate
 from qidsql.catalog import Attribute, Catalog, Dependency, find_attribute
 from qidsql.engines.base import Engine
-from qidsql.errors import UnknownName, UsageError
+from qidsql.errors import BudgetSpent, Stopped, UnknownName, UsageError
 from qidsql.figures import plural, some
 from qidsql.findings.graph import (
     AttributeFinding,
@@ -34,8 +34,10 @@ from qidsql.findings.graph import (
 from qidsql.findings.search import Outcome
 from qidsql.linkage.joints import Linkage
 from qidsql.linkage.joints import joints as linked
+from qidsql.policy import Policy
 from qidsql.schema import TableName
-from qidsql.verbs.searching import interruptible
+from qidsql.search.dependencies import dependencies
+from qidsql.verbs.searching import interruptible, table_profiler
 
 MAX_CUTS = 100  # smallest sets listed
 MAX_PATHS = 10  # paths listed unless asked for more
@@ -62,6 +64,7 @@ class GraphQuestion:
     algorithm: Algorithm = Algorithm.MINIMUM_CUT
     accept_names: bool = False
     containment: bool = True
+    find_dependencies: bool = False
     max_paths: int = MAX_PATHS
     every_path: bool = False
     then: Then | None = None
@@ -111,6 +114,11 @@ def graph(
     built = _build(engine, question, on_stage)
     on_stage("looking for what separates")
     answer = _Answer(built, question)
+    if engine is not None and question.find_dependencies:
+        left = None if question.max_seconds is None else question.max_seconds - (time.monotonic() - clock)
+        budget = (question.max_statements and question.max_statements - (engine.asked - asked), left)
+        built = _directed(engine, built, answer.tables_between, budget, on_stage)
+        answer = _Answer(built, question)
     work = GraphWork(
         source=engine.label if engine else "",
         engine=engine.version if engine else "",
@@ -169,11 +177,47 @@ def _linkage(engine: Engine, catalog: Catalog, question: GraphQuestion, on_stage
         )
 
 
-def _computed(dependencies: Iterable[Dependency]) -> list[GraphTable]:
+def _directed(
+    engine: Engine,
+    built: _Built,
+    between: set[int],
+    budget: tuple[int | None, float | None],
+    on_stage: Callable[[str], None],
+) -> _Built:
+    """The graph with the dependencies that hold in all rows of the source's own tables, those between alone: closing
+    ways leads to no other table.
+    """
+    statements, seconds = budget
+    give_up = None if seconds is None else time.monotonic() + seconds
+    tables, unfinished = list(built.graph.tables), list(built.unfinished)
+    asked = engine.asked
+    with interruptible():
+        for number in sorted(between):
+            table = tables[number]
+            if table.kind not in ("table", "partitioned table", "file"):
+                continue
+            on_stage(f"looking for dependencies in {table.name}")
+            try:
+                left = None if statements is None else statements - (engine.asked - asked)
+                still = None if give_up is None else give_up - time.monotonic()
+                if (left is not None and left <= 0) or (still is not None and still <= 0):
+                    raise BudgetSpent("the budget (--max-statements, --max-seconds) is used up")
+                described = engine.describe(str(table.name))
+                columns = [c for c in described.columns if c.readable and c.name in table.columns]
+                profiler = table_profiler(engine, described, columns, Policy(max_statements=left, max_seconds=still))
+                pairs = tuple((columns[a].name, columns[b].name) for a, b in dependencies(profiler))
+            except Stopped as stop:
+                unfinished.append(f"dependencies were not looked for in {table.name} and those after it: {stop}")
+                break
+            tables[number] = replace(table, dependencies=tuple(dict.fromkeys((*table.dependencies, *pairs))))
+    return replace(built, graph=attribute_graph(tables, built.graph.joints), unfinished=unfinished)
+
+
+def _computed(computed: Iterable[Dependency]) -> list[GraphTable]:
     """The columns of views that are computed from others, each with these: who has the one can link to the others."""
     return [
         GraphTable(TableName(f"{each.dependent} computed"), (), "computed", others=(each.dependent, *each.determinants))
-        for each in dependencies
+        for each in computed
     ]
 
 
@@ -218,6 +262,7 @@ class _Answer:
         self.protected = self._protected(question.protect)
         self.found = separate(self.graph, self.identifiers, self.sensitive, question.algorithm, MAX_CUTS)
         self.network = leading(network(self.graph, self.identifiers, self.sensitive))
+        self.tables_between = {stop.table for stop in self.network if not isinstance(stop, (int, str))}
         self.ends = {*self.identifiers, *self.sensitive}
         self.chosen = min(self.found.cuts, key=self._preference, default=None)
 
@@ -395,7 +440,6 @@ class _Answer:
 
     def _tables(self) -> tuple[TableFinding, ...]:
         found = []
-        on_ways = {stop.table for stop in self.network if not isinstance(stop, (int, str))}
         for number, table in enumerate(self.graph.tables):
             name = {
                 column: self.graph.labels[self.graph.place[Attribute(table.name, column)]] for column in table.columns
@@ -407,7 +451,7 @@ class _Answer:
                     attributes=self._names(self.graph.members[number]),
                     dependencies=tuple((name[a], name[b]) for a, b in table.dependencies),
                     reason=table.reason,
-                    between=number in on_ways,
+                    between=number in self.tables_between,
                     protected=number in self.protected,
                 )
             )
