@@ -13,6 +13,7 @@ import pytest
 
 from qidsql.findings.run import RunVerdict, State, worst
 from qidsql.policy_file import read_policy_file
+from qidsql.report.run import render
 from qidsql.verbs.run import plan, run
 from tests.commandline import command, environment, inside
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
@@ -186,6 +187,38 @@ def test_fail_on_new(store: Store, tmp_path: Path) -> None:
     store.execute("UPDATE people SET ward = 'c' WHERE sex = 'f' AND ward = 'a'")
     store.execute("INSERT INTO people VALUES ('f', 'd')")
     assert ran(tmp_path, QIDSQL_FAIL_ON="new")[0] == 1
+
+
+def test_the_terminal_says_why_and_what_is_next(store: Store, tmp_path: Path) -> None:
+    fill(store, people=RISKY)
+    store.table("pay", {"staff_id": "INT", "sex": "TEXT"}, [(n, "fm"[n % 2]) for n in range(60)])
+    policy_file(tmp_path, store.url, entries("people", "pay"))
+    os.rename(tmp_path / "qidsql.toml", tmp_path / "our own.toml")
+    told = inside("run", "-q", "our own.toml", cwd=tmp_path).out
+    assert "holds 1 direct identifier: staff_id" in told  # its classes are large enough: the table shows no reason
+    assert "Next: qidsql report last --config 'our own.toml' --output report.html" in told
+    assert inside("report", "last", "--config", "our own.toml", "--output", "r.html", cwd=tmp_path).code == 0
+    [document] = [history_of(tmp_path).document(head.run) for head in history_of(tmp_path).runs()]
+    assert "Next: qidsql run 'our own.toml'  goes on where" in render({**document, "interrupted": True})
+    outcome = inside("run", "-q", "our own.toml", "--fail-on", "new", cwd=tmp_path)
+    assert outcome.code == 0
+    assert "No finding changed" in outcome.out
+    assert "Exit code 0: no finding is new or worse" in outcome.out
+    told = inside("run", "-q", "our own.toml", "--no-history", cwd=tmp_path).out
+    assert "Next: qidsql run 'our own.toml' --no-history --output report.html" in told
+
+
+def test_a_finding_is_new_when_its_exception_ends(store: Store, tmp_path: Path) -> None:
+    fill(store, people=RISKY)
+    accepted = '[[tables.exceptions]]\nfinding = "k-anonymity"\nreason = "agreed"\nexpires = {}\n'
+    policy_file(tmp_path, store.url, entries("people", more=accepted.format("2999-01-01")))
+    assert ran(tmp_path, "--fail-on", "new")[0] == 0
+    policy_file(tmp_path, store.url, entries("people", more=accepted.format("2020-01-01")))
+    code, document = ran(tmp_path, "--fail-on", "new")
+    assert code == 1
+    states = {finding["kind"]: finding["state"] for finding in document["tables"][0]["findings"]}
+    assert states == {"k-anonymity": "new", "below-k": "unchanged"}
+    assert ran(tmp_path, "--fail-on", "new")[0] == 0
 
 
 @pytest.mark.parametrize(

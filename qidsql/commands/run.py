@@ -197,8 +197,9 @@ def run(
 
             document = without_small_counts(document, min_count)
         try:
+            recorded = not (no_history or unrecorded)
             with lines(output) as put:
-                for text in render(document, wanted, output):
+                for text in render(document, wanted, output, recorded):
                     put(text)
             if output is not None and not quiet:
                 say(f"{result.verdict}: {result.reason}")
@@ -276,7 +277,7 @@ def unrecorded(result: "RunResult", folder: Path, why: str) -> str:
     return f"the run is not in the history, nor could it be kept in a file: {why}. The report above is all there is"
 
 
-def render(document: "dict[str, Any]", format: StrEnum, output: Path | None) -> "Iterator[str]":
+def render(document: "dict[str, Any]", format: StrEnum, output: Path | None, recorded: bool = True) -> "Iterator[str]":
     """The report on a run, in parts: JSON of many tables is long."""
     if format == ReportFormat.json:
         from qidsql.report import json
@@ -289,4 +290,4 @@ def render(document: "dict[str, Any]", format: StrEnum, output: Path | None) -> 
     else:
         from qidsql.report import run as report
 
-        yield report.render(document, *screen(output))
+        yield report.render(document, *screen(output), recorded)

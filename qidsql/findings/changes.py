@@ -19,12 +19,15 @@ def compared(now: Iterable[Finding], before: Iterable[Finding], listed: Collecti
     """The findings with what became of them, and those that are gone.
 
     Of the kinds in `listed` the list of today is whole; what another kind no longer lists may still be there, and is
-    left out. Worse: a smaller class, or a share at risk larger by at least `MARGIN`; better: the other way round.
+    left out. New: also one whose exception has ended. Worse: a smaller class, or a share at risk larger by at least
+    `MARGIN`; better: the other way round.
     """
     old = {finding.id: finding for finding in before if finding.state is not State.GONE}
     found: list[Finding] = []
     for finding in now:
         was = old.pop(finding.id, None)
+        if was is not None and was.state is State.EXCEPTED and not finding.exception:
+            was = None  # nobody has had to answer for it since it was accepted: to whoever fails on new it is new
         state = State.NEW if was is None else _change(was.measures, finding.measures)
         kept = State.EXCEPTED if finding.exception else state
         found.append(replace(finding, state=kept, was=None if was is None else was.measures))

@@ -3,6 +3,7 @@
 import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from rich.console import Console
@@ -16,8 +17,8 @@ SHOWN_CHANGES = 12
 SIGNS = {"new": "+ new", "worse": "! worse", "better": "  better", "gone": "- gone"}
 
 
-def render(document: Mapping[str, Any], width: int = 110, colour: bool = False) -> str:
-    """The run document as text of at most `width` columns."""
+def render(document: Mapping[str, Any], width: int = 110, colour: bool = False, recorded: bool = True) -> str:
+    """The run document as text of at most `width` columns. `recorded`: whether a history holds it."""
     console = console_of(width, colour)
     verdict = document["verdict"]
     console.print(Text.assemble((verdict.upper(), COLOURS[verdict]), f"  {document['reason']}."))
@@ -25,12 +26,21 @@ def render(document: Mapping[str, Any], width: int = 110, colour: bool = False) 
     _tables(console, document["tables"])
     _changes(console, document)
     for table in document["tables"]:
-        if table["verdict"] in ("error", "inconclusive"):
+        if table["verdict"] in ("error", "inconclusive") or _is_large_enough(table):
             console.print(f"{table['verdict']}: {table['reason']}", style=COLOURS[table["verdict"]])
     for note in document["notes"]:
         console.print(f"Note: {note}")
     _foot(console, document)
+    _next(console, document, recorded)
     return text_of(console)
+
+
+def _is_large_enough(table: Mapping[str, Any]) -> bool:
+    """Whether the table is in violation although its classes are large enough: its row cannot tell why."""
+    audit = table["audit"]
+    if table["verdict"] != "violation" or not (audit and audit["profile"]):
+        return False
+    return bool(audit["profile"]["smallest"] >= audit["policy"]["k"])
 
 
 def console_of(width: int, colour: bool) -> Console:
@@ -100,7 +110,7 @@ def _changes(console: Console, document: Mapping[str, Any]) -> None:
     ]
     compared = f"compared with run {document['baseline']['run']}"
     if not changed:
-        console.print(f"Nothing changed, {compared}.")
+        console.print(f"No finding changed, {compared}.")
         console.print()
         return
     console.print(f"{plural(len(changed), 'change')}, {compared}:")
@@ -119,9 +129,21 @@ def _foot(console: Console, document: Mapping[str, Any]) -> None:
         f"{plural(len(tables), 'table')}, {plural(document['statements'], 'statement')}, "
         f"{seconds(document['seconds'])}; run {document['run']}. No cell value left a database."
     )
-    wrong = [table["table"] for table in tables if table["verdict"] == "violation"]
-    if wrong:
-        console.print(f"Next: qidsql audit SOURCE TABLE  tells why, and what would help, of {some(wrong, 3)}")
+    if document["verdict"] == "violation" and document["exit_code"] == 0:
+        console.print("Exit code 0: no finding is new or worse (--fail-on new).")
+
+
+def _next(console: Console, document: Mapping[str, Any], recorded: bool) -> None:
+    """What to ask next."""
+    path = (document["config"] or {}).get("path", "qidsql.toml")
+    file, config = ("", "") if path == "qidsql.toml" else (f" {quote(path)}", f" --config {quote(path)}")
+    wrong = [table["table"] for table in document["tables"] if table["verdict"] == "violation"]
+    if document["interrupted"] and recorded:
+        console.print(f"Next: qidsql run{file}  goes on where this run stopped, as far as its sources are unchanged")
+    elif wrong:
+        asked = f"report last{config}" if recorded else f"run{file} --no-history"
+        told = f"tells why, and what would help, of {some(wrong, 3)}"
+        console.print(f"Next: qidsql {asked} --output report.html  {told}")
 
 
 def percent(share: float) -> str:

@@ -389,7 +389,8 @@ def _other_question(table: str, before: Mapping[str, object], now: Mapping[str, 
     changed = [name for name in now if name not in budgets and before.get(name) != now[name]]
     if not changed:
         return []
-    return [f"{table}: its policy differs from the compared run's in {', '.join(changed)}, and findings may for that"]
+    differs = f"its policy differs from the compared run's in {', '.join(changed)}"
+    return [f"{table}: {differs}, so findings may differ for that alone"]
 
 
 def reason(tables: Sequence[TableRun], stopped: str) -> str:

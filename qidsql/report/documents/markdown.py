@@ -55,8 +55,8 @@ def _details(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[str]
     lines = [] if len(document["tables"]) == 1 and not table["error"] else ["", text(sentence(table))]
     for finding in open_findings(table)[:SETS]:
         state = f"**{finding['state']}** " if document["baseline"] else ""
-        was = f" (was: {_measures(finding['was'])})" if finding["was"] else ""
-        lines.append(f"- {state}{text(finding['text'])}{text(was)}")
+        was = f" (was: {text(_measures(finding['was']))})" if finding["was"] else ""
+        lines.append(f"- {state}{text(finding['text'])}{was}")
     more = len(open_findings(table)) - SETS
     if more > 0:
         lines.append(f"- ... and {more} more")
