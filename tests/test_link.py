@@ -112,6 +112,26 @@ def test_what_is_contained_by_accident_is_no_pass(store: Store) -> None:
     assert found.left_in_right == 1 and not found.joinable and "by accident" in found.ground
 
 
+def test_columns_that_might_single_out_more_are_no_pass(store: Store) -> None:
+    people = [(f"z{number % 30}", "fm"[number // 30 % 2], number) for number in range(60)]
+    store.table("a", {"zip": "VARCHAR", "sex": "VARCHAR", "a_no": "INTEGER"}, people)
+    store.table(
+        "b", {"postcode": "VARCHAR", "gender": "VARCHAR", "b_no": "INTEGER"}, [(z, s, n + 900) for z, s, n in people]
+    )
+    store.table("c", {"zip": "VARCHAR", "tags": "JSON"}, [(each[0], "{}") for each in people])
+    store.table("d", {"zip": "VARCHAR"}, [each[:1] for each in people])
+    store.table("e", {"word": "VARCHAR", "tags": "JSON"}, [("x", "{}")])
+    codes = linked(store)
+    assert codes.linked is not None and codes.linked.left.below_k == 0
+    assert codes.verdict is Verdict.INCONCLUSIVE and "1 pair of columns not taken" in codes.reason
+    assert linked(store, on=["zip=postcode", "sex=gender"]).verdict is Verdict.VIOLATION
+    assert linked(store, on="zip=postcode").verdict is Verdict.PASS, "a person said which"
+    for other in ("c", "e"):
+        closed = linked(store, "d", other)
+        assert closed.verdict is Verdict.INCONCLUSIVE and "tags" in closed.reason
+    assert linked(store, "a", "d").verdict is Verdict.PASS
+
+
 def test_a_spent_budget_is_inconclusive(store: Store) -> None:
     clinic(store)
     for budget in (1, 2, 3):

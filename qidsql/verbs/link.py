@@ -11,7 +11,7 @@ from sqlglot import exp
 from qidsql.catalog import Attribute, CatalogColumn, CatalogTable
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
-from qidsql.figures import count, percent, plural
+from qidsql.figures import count, percent, plural, some
 from qidsql.findings.audit import Verdict
 from qidsql.findings.link import Containment, Linked, LinkResult, Matches
 from qidsql.linkage.containment import CONTAINED, Measuring, form_of
@@ -41,6 +41,7 @@ class _Draft:
     containments: list[Containment] = field(default_factory=list)
     shared: list[tuple[str, str, Kind]] = field(default_factory=list)
     linked: Linked | None = None
+    unseen: list[str] = field(default_factory=list)  # columns that could not be compared
     unfinished: list[str] = field(default_factory=list)
 
 
@@ -75,6 +76,12 @@ def link(
             measured = Measuring(
                 engine, sides, everything=True, max_statements=left_over, deadline=deadline, on_stage=on_stage
             ).run()
+            draft.unseen = [
+                str(Attribute(table.name, column.name))
+                for table in sides
+                for column in table.columns
+                if not column.readable or kind_of(column) is None
+            ]
             draft.containments, draft.unfinished = measured.containments, measured.unfinished
             draft.shared = list(_shared(draft.containments, tables[0]))
         if draft.shared and not draft.unfinished:
@@ -213,13 +220,43 @@ def _judge(left: str, right: str, policy: Policy, draft: _Draft) -> tuple[Verdic
         limit = policy.rows_at_risk or Fraction(0)
         if own.below_k and own.share_below_k >= limit:
             return Verdict.VIOLATION, found
+        matched = own.rows - own.none  # more columns could leave each of these with fewer matches
+        doubts = _doubts(left, right, draft)
+        if doubts and matched and Fraction(matched, own.rows) >= limit:
+            return (
+                Verdict.INCONCLUSIVE,
+                f"{found}, but {doubts} may single out more; name the columns to join (--on a=b)",
+            )
         return Verdict.PASS, found
     if draft.unfinished:
         return Verdict.INCONCLUSIVE, f"the link between {left} and {right} was not examined to the end"
-    near = [each for each in draft.containments if not each.joinable and each.strength >= CONTAINED]
+    near = _near(left, right, draft)
     if near:
         return Verdict.INCONCLUSIVE, (
-            f"no columns of {left} and {right} are joinable for sure, but {plural(len(near), 'pair')} might be: see "
-            f"below, and name those that mean the same (--on a=b)"
+            f"no columns of {left} and {right} are joinable for sure, but {plural(near, 'pair')} might be: see below, "
+            f"and name those that mean the same (--on a=b)"
+        )
+    if draft.unseen:
+        return Verdict.INCONCLUSIVE, (
+            f"no columns of {left} and {right} are joinable as far as they were compared; "
+            f"{plural(len(draft.unseen), 'column')} took no part: {some(draft.unseen, 6)}"
         )
     return Verdict.PASS, f"no column of {left} and {right} holds 90 % of the values of one of the other"
+
+
+def _doubts(left: str, right: str, draft: _Draft) -> str:
+    """What might be joined besides the columns that are, in words; nothing where a person named these."""
+    near = _near(left, right, draft)
+    parts = [f"{plural(near, 'pair')} of columns not taken (see below)"] if near else []
+    if draft.unseen:
+        parts.append(f"{plural(len(draft.unseen), 'column')} not compared ({some(draft.unseen, 6)})")
+    return " and ".join(parts)
+
+
+def _near(left: str, right: str, draft: _Draft) -> int:
+    """How many pairs of columns that are not joined, of columns that are not, are contained, if only by accident."""
+    used = {f"{table}.{pair[side]}" for pair in draft.shared for side, table in enumerate((left, right))}
+    return sum(
+        not each.joinable and each.strength >= CONTAINED and not {str(each.left), str(each.right)} & used
+        for each in draft.containments
+    )
