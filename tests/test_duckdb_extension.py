@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -170,28 +170,31 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def of_command_line(source: str, verb: str, **options: Any) -> dict[str, Any]:
+def of_command_line(source: str, verb: str, table: str | None = None, **options: Any) -> dict[str, Any]:
     """What the command line's --format json holds."""
-    found: dict[str, Any] = json.loads(json.dumps(getattr(qidsql, verb)(source, **options).to_dict()))
+    found: dict[str, Any] = json.loads(json.dumps(getattr(qidsql, verb)(source, table, **options).to_dict()))
     return found
 
 
 def test_audits_equal_the_command_lines(host: Host, source: str) -> None:
-    answers = host.run(
+    compare(lambda statements: host.run([host.load, PEOPLE, *statements])[2:], "people", source)
+
+
+def compare(run: Callable[[list[str]], list[Answer]], name: str, source: str, table: str | None = None) -> None:
+    """The functions' answers on a table of that name against the library's on the source, field by field."""
+    answers = run(
         [
-            host.load,
-            PEOPLE,
-            "FROM qid_audit('people', k := 3, separation := 0.8, sensitive := ['d'])",
-            "FROM qid_keys('people', columns := ['a', 'b', 'c', 'd'], \"all\" := true, rows_at_risk := 0.2, k := 2)",
-            "FROM qid_keys('people', columns := ['a', 'b', 'c', 'd'], separation := 0.9)",
-            "FROM qid_mask('people', violates := 3, exact := true)",
-            "FROM qid_uniques('people', columns := ['a', 'b', 'c', 'd'], k := 3, \"limit\" := 1000)",
-            "FROM qid_suppress('people', columns := ['a', 'b', 'c', 'd'], k := 3)",
+            f"FROM qid_audit('{name}', k := 3, separation := 0.8, sensitive := ['d'])",
+            f"FROM qid_keys('{name}', columns := ['a', 'b', 'c', 'd'], \"all\" := true, rows_at_risk := 0.2, k := 2)",
+            f"FROM qid_keys('{name}', columns := ['a', 'b', 'c', 'd'], separation := 0.9)",
+            f"FROM qid_mask('{name}', violates := 3, exact := true)",
+            f"FROM qid_uniques('{name}', columns := ['a', 'b', 'c', 'd'], k := 3, \"limit\" := 1000)",
+            f"FROM qid_suppress('{name}', columns := ['a', 'b', 'c', 'd'], k := 3)",
         ]
     )
-    audit, every, smallest, mask, uniques, suppress = (rows(answer) for answer in answers[2:])
+    audit, every, smallest, mask, uniques, suppress = (rows(answer) for answer in answers)
 
-    expected = of_command_line(source, "audit", k=3, separation=0.8, sensitive="d")
+    expected = of_command_line(source, "audit", table, k=3, separation=0.8, sensitive="d")
     by_finding: dict[str, list[dict[str, Any]]] = {}
     for row in audit:
         by_finding.setdefault(row["finding"], []).append(row)
@@ -217,7 +220,7 @@ def test_audits_equal_the_command_lines(host: Host, source: str) -> None:
         (every, {"wanted": "all", "rows_at_risk": 0.2, "k": 2}),
         (smallest, {"separation": 0.9}),
     ):
-        expected = of_command_line(source, "keys", columns=VALUES, **options)
+        expected = of_command_line(source, "keys", table, columns=VALUES, **options)
         assert found
         assert [(row["columns"], row["weight"], row["meets"], measures(row)) for row in found] == [
             (each["columns"], each["weight"], each["meets"], measures(each)) for each in expected["column_sets"]
@@ -227,13 +230,13 @@ def test_audits_equal_the_command_lines(host: Host, source: str) -> None:
             assert (row["complete"], row["optimal"]) == (expected["complete"], expected["optimal"])
             assert row["reason"] == expected["reason"]
 
-    expected = of_command_line(source, "mask", violates=3, exact=True)
+    expected = of_command_line(source, "mask", table, violates=3, exact=True)
     [plan] = mask
     for name in ("published", "withheld", "weight", "bound", "optimal", "safe", "criterion", "algorithm", "reason"):
         assert plan[name] == expected[name], name
     assert measures(plan) == measures(expected["profile"])
 
-    expected = of_command_line(source, "uniques", columns=VALUES, k=3, limit=1000)
+    expected = of_command_line(source, "uniques", table, columns=VALUES, k=3, limit=1000)
     assert (uniques[0]["combinations"], uniques[0]["rows"]) == (expected["combinations"], expected["rows_at_risk"])
     assert uniques[0]["complete"] is True
     sizes = {str(row["size"]): row["combinations"] for row in uniques if row["finding"] == "size"}
@@ -242,7 +245,7 @@ def test_audits_equal_the_command_lines(host: Host, source: str) -> None:
         (found["columns"], found["combinations"]) for found in expected["column_sets"]
     ]
 
-    expected = of_command_line(source, "suppress", columns=VALUES, k=3)
+    expected = of_command_line(source, "suppress", table, columns=VALUES, k=3)
     assert (suppress[0]["cells"], suppress[0]["rows"], suppress[0]["cost"], suppress[0]["optimal"]) == (
         expected["cells"], expected["records"], expected["cost"], expected["optimal"]
     )  # fmt: skip

@@ -66,7 +66,9 @@ def _postgres(hosts: Sequence[Host]) -> Finding:
     there = any((folder / "postgres_scanner.duckdb_extension").is_file() for folder in folders)
     return Finding(
         None,
-        "tables of an attached Postgres are refused, so that their rows are not dragged through DuckDB: use "
-        "qidsql audit postgresql://..., or qidsql postgres functions for psql"
-        + ("" if there else " (DuckDB's postgres extension is not installed here)"),
+        "tables of an attached Postgres are audited inside it by qid_audit, qid_keys and the others; the qidsql. ones "
+        "would fetch their rows: use qidsql postgres functions there"
+        if there
+        else "DuckDB's postgres extension is not installed here, so no Postgres can be attached: INSTALL postgres, or "
+        "audit there: qidsql audit postgresql://..., and qidsql postgres functions for psql",
     )

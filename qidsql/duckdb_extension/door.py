@@ -18,7 +18,7 @@ from qidsql.errors import QidsqlError, UsageError
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
-    from qidsql.engines.duckdb_host import Seen
+    from qidsql.engines.host_connection import Seen
 
 ON_CALL = CFUNCTYPE(None, c_void_p)
 ON_SCAN = CFUNCTYPE(None, c_void_p, c_void_p)
@@ -160,9 +160,9 @@ class _House:
     @contextmanager
     def _engine(self, call: Call) -> "Iterator[Engine]":
         from qidsql.duckdb_extension.connection import Connection
-        from qidsql.engines.duckdb_host import HostEngine
+        from qidsql.engines.duckdb_host import engine_for
 
-        with HostEngine(Connection(self.api, call.instance), call.search_path, call.seen) as engine:
+        with engine_for(call.table, Connection(self.api, call.instance), call.search_path, call.seen) as engine:
             yield engine
 
     def _search_path(self, info: int) -> str | None:
@@ -210,7 +210,7 @@ def _message(error: BaseException) -> str:
 
 
 def _seen(version: str) -> "Seen":
-    from qidsql.engines.duckdb_host import Seen
+    from qidsql.engines.host_connection import Seen
 
     return Seen(rows={"version": [(version,)]})
 

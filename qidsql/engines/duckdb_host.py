@@ -5,15 +5,15 @@ The extension hands in such connections; nothing here knows how they come about.
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from qidsql.engines.base import Engine
 from qidsql.engines.duckdb import DuckDBEngine
-from qidsql.engines.host_connection import HostConnection, HostError
+from qidsql.engines.host_connection import HostConnection, HostError, Seen
 from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
 from qidsql.schema import Table, TableName
 from qidsql.sql.relation import table_node
@@ -25,7 +25,7 @@ UNSEEN = (
     "an audit runs on a connection of its own, which sees no temporary table and nothing uncommitted: "
     "CREATE TABLE qidsql.copy AS FROM {table}; then audit 'qidsql.copy'"
 )
-FOREIGN = ("postgres",)  # kinds of attached databases whose rows are not to be dragged through DuckDB
+POSTGRES = "postgres"  # the kind of attached databases whose rows are not to be dragged through DuckDB
 DRIVER_ERRORS = {  # duckdb_error_type: what the Python driver raises for it
     1: duckdb.OutOfRangeException,
     2: duckdb.ConversionException,
@@ -39,14 +39,6 @@ DRIVER_ERRORS = {  # duckdb_error_type: what the Python driver raises for it
     33: duckdb.OutOfMemoryException,
     34: duckdb.PermissionException,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the catalog has said: a call is bound and run by two engines, and the second need not ask again."""
-
-    rows: dict[str, list[Row]] = field(default_factory=dict)
-    tables: dict[str | None, Table] = field(default_factory=dict)
 
 
 class HostEngine(DuckDBEngine):
@@ -68,11 +60,11 @@ class HostEngine(DuckDBEngine):
             described = super().describe(self._qualified(table))
         except UnknownName as error:
             raise UsageError(f"{error}; {UNSEEN.format(table=table)}") from None
-        [(kind,)] = self._catalog("database_type", database=described.name.catalog)
-        if kind in FOREIGN:
+        catalog = described.name.catalog
+        if (catalog, POSTGRES) in self._catalog("databases"):
             raise SourceError(
-                f"{table} lies in {described.name.catalog}, an attached {kind} database: its rows would be dragged "
-                f"through DuckDB. Audit it there: qidsql audit postgresql://..., or postgres functions for psql"
+                f"{table} lies in {catalog}, an attached Postgres, and is audited there: write its name with its "
+                f"database, {table_node(described.name).sql('duckdb')}"
             )
         return described
 
@@ -110,6 +102,21 @@ class HostEngine(DuckDBEngine):
         entries = [_parsed(entry) for entry in _entries(search_path)]
         return [(entry.db or entry.name, entry.name if entry.db else "main") for entry in entries if entry]
 
+    def attached_postgres(self, typed: str) -> tuple[str | None, str]:
+        """The attached Postgres that the name means, and the name without it; None where it means none."""
+        kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
+        node = _parsed(typed)
+        first, rest = (node.catalog or node.db, node) if node else ("", None)
+        if rest is not None and first.lower() in kinds:
+            name, kind = kinds[first.lower()]
+            rest = exp.Table(this=rest.this, db=rest.args["db"] if rest.catalog else None)
+            return (name, rest.sql("postgres")) if kind == POSTGRES else (None, typed)
+        for catalog, _ in (self._search_path or ())[:1]:
+            name, kind = kinds.get(catalog.lower(), (catalog, None))
+            if kind == POSTGRES and not (node and node.catalog):
+                return name, typed
+        return None, typed
+
     def _qualified(self, typed: str | None) -> str | None:
         """The name with its catalog and schema, where DuckDB itself would find it: by the search path, and a.b also as
         table b of the database a.
@@ -123,6 +130,24 @@ class HostEngine(DuckDBEngine):
             wanted.append(TableName(node.name, "main", node.db))
         found = next((known[_folded(name)] for name in wanted if _folded(name) in known), None)
         return typed if found is None else table_node(found).sql("duckdb")
+
+
+def engine_for(table: str, connection: HostConnection, search_path: str | None, seen: Seen) -> Engine:
+    """Where a table is audited: in this database, or in the attached Postgres that its name or the search path names.
+
+    `connection` belongs to the engine. Nothing but names is looked at. Raises SourceError, StatementError.
+    """
+    host = HostEngine(connection, search_path, seen)
+    database, inside = host.attached_postgres(table)
+    if database is None:
+        return host
+    from qidsql.engines.postgres_attached import AttachedEngine
+
+    try:
+        return AttachedEngine(connection.cursor(), host, database, table, inside, seen)
+    except BaseException:
+        host.close()
+        raise
 
 
 def _parsed(name: str) -> exp.Table | None:

@@ -1,6 +1,10 @@
 """What the DuckDB extension hands in: connections to the database that it was loaded into. Knows no driver."""
 
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
+
+from qidsql.schema import Table
+from qidsql.sql.statements import Row
 
 
 class HostError(RuntimeError):
@@ -23,3 +27,11 @@ class HostConnection(Protocol):
     def interrupt(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the catalog has said: a call is bound and run by two engines, and the second need not ask again."""
+
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    tables: dict[str | None, Table] = field(default_factory=dict)

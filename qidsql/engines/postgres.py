@@ -192,7 +192,7 @@ class PostgresEngine(Engine):
             session.execute("SET TRANSACTION READ ONLY")
             [[size]] = session.execute(self.dialect.render(fill("postgres/workspace_size", table=table)))
         except (psycopg.Error, UnicodeError) as error:
-            raise translate(error, "making of the working copy") from None
+            raise self.translate(error, "making of the working copy") from None
         return integer(size)
 
     def release(self) -> None:
@@ -290,7 +290,7 @@ class PostgresEngine(Engine):
         try:
             rows = self._catalog_session.attempt(*sqls, undone=True)
         except (psycopg.Error, UnicodeError) as error:
-            raise translate(error, "reading of the catalog") from None
+            raise self.translate(error, "reading of the catalog") from None
         return {integer(oid): str(text).strip().removesuffix(";") for oid, text in rows}
 
     def _obstacle(self, name: TableName, obstacle: str) -> str:
@@ -336,7 +336,7 @@ class PostgresEngine(Engine):
         except (psycopg.errors.UndefinedFunction, psycopg.errors.FeatureNotSupported):
             return False
         except (psycopg.Error, UnicodeError) as error:
-            raise translate(error, f"description of {table.name}") from None
+            raise self.translate(error, f"description of {table.name}") from None
         return True
 
     def _catalog(self, template: str, **holes: Filling) -> list[Row]:
@@ -345,7 +345,7 @@ class PostgresEngine(Engine):
         try:
             return self._catalog_session.attempt(text)
         except (psycopg.Error, UnicodeError) as error:
-            raise translate(error, "reading of the catalog") from None
+            raise self.translate(error, "reading of the catalog") from None
 
 
 def connect(
