@@ -1,13 +1,11 @@
 -- About how many distinct values columns have in common, each column with each other, from samples of their values.
 -- Samples of a greater share are part of those of a smaller, so that two columns' samples have in common what both
 -- columns hold of the rarer sample: it tells which part of its values the other column has.
--- Parameters: :column_values  distinct_values.sql of each column, together
---             :place          the hash of column_value, as there
+-- Parameters: :samples  sampled_values.sql of each table, together
 -- Result: kind 0: one_number, other_number (greater), and the values in common in the rarer of the two samples;
 --         kind 1: one_number, a share, and the column's values in a sample of that share
 WITH column_values AS MATERIALIZED (
-  SELECT number, share, column_value, :place AS place
-  FROM :column_values
+  SELECT * FROM :samples
 ), shares AS (
   SELECT DISTINCT share FROM column_values
 )

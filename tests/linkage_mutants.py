@@ -165,6 +165,16 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("WHERE NOT :value IS NULL", "WHERE :value IS NULL"),
         ],
     ),
+    "sampled_values": (
+        "samples in common",
+        [
+            ("WHERE NOT column_value IS NULL AND", "WHERE column_value IS NULL AND"),
+            ("SELECT DISTINCT", "SELECT"),
+            ("AND :place % share = 0", "AND :place % share <> 0"),
+            ("AND :place % share = 0", "AND :place % (2 * share) = 0"),
+            ("UNNEST(ARRAY(:numbers)) AS number", "1 + UNNEST(ARRAY(:numbers)) AS number"),
+        ],
+    ),
     "values_in_common": (
         "numbers in common",
         [

@@ -2,8 +2,9 @@
 
 Most pairs fall away by type and by a first look (one statement for all tables): ranges that do not meet, too many
 values to be contained. Where many are left, samples of the values decide most of them, which hold a value in every
-column or in none (coordinated samples); what is left then is counted exactly, many columns in a statement. NULL is no
-value. Numbers are compared as numbers, texts as texts byte by byte, and never a text with a number.
+column or in none (coordinated samples); what is left then is counted exactly, many columns in a statement, until
+every column is joined with those that it belongs to. NULL is no value. Numbers are compared as numbers, texts as texts
+byte by byte, and never a text with a number.
 
 That one column's values stand in another says little where they would by accident: a handful of codes, or whole numbers
 1, 2, 3, ... that any other numbers fall among. There the names have to agree, too. `judged` is the rule.
@@ -91,6 +92,7 @@ class Measuring:
         self._deadline = deadline
         self._on_stage = on_stage
         self._facts: dict[int, Facts] = {}
+        self._estimates: dict[tuple[int, int], float] = {}  # of containment, from samples; they only order the work
         self._columns = list(candidates(tables))
         self.found = Measured()
 
@@ -219,7 +221,9 @@ class Measuring:
             for one, other in block:
                 in_one, in_other, common = answer.of(places[one], places[other])
                 sizes = {one: in_one, other: in_other}
-                agree = names_agree(self._columns[one].attribute, self._columns[other].attribute)
+                agree = self._agree(one, other)
+                rarer = max(min(in_one, in_other), 1)
+                self._estimates[one, other] = common / rarer
                 if any(
                     (sizes[small] < TOLD_BY or 2 * common >= sizes[small])
                     and (agree or self._everything or not (self._at_hand(big) or self._few(small)))
@@ -233,43 +237,54 @@ class Measuring:
     # Exact counts.
 
     def _count(self, pairs: Sequence[tuple[int, int]]) -> None:
-        self._on_stage(f"counting the values that {plural(len(pairs), 'pair')} of columns have in common")
-        questions: list[tuple[Kind, list[int], list[tuple[int, int]]]] = []
-        for kind, of_kind in self._by_kind(pairs).items():
-            questions += [(kind, numbers, inside) for numbers, inside in self._groups(of_kind)]
-        questions.sort(key=lambda question: -self._promise(question[2]))
+        """Counts the pairs, best first; not those whose columns are joined by others already, unless all are wanted."""
+        pairs = sorted(pairs, key=lambda pair: (not self._agree(*pair), -self._estimates.get(pair, 0)))
+        still_open = dict.fromkeys(pairs)
+        joined = Components()
+        try:
+            while wanted := [pair for pair in still_open if self._everything or not joined.same(*pair)]:
+                self._on_stage(f"counting values in common: {plural(len(wanted), 'pair')} of columns left")
+                self._count_some(wanted if self._everything else joined.forest(wanted), still_open, joined)
+        finally:
+            left = [pair for pair in still_open if self._everything or not joined.same(*pair)]
+            if left:
+                self.found.unfinished.append(f"{plural(len(left), 'pair')} of columns were not counted")
+
+    def _count_some(
+        self, chosen: Sequence[tuple[int, int]], still_open: dict[tuple[int, int], None], joined: "Components"
+    ) -> None:
+        """Counts these pairs, and all that are open between the columns of one statement."""
+        questions = [
+            (kind, numbers) for kind, of_kind in self._by_kind(chosen).items() for numbers in self._groups(of_kind)
+        ]
         statements = [
             values_in_common(self._engine.dialect, [self._compared(number, kind) for number in numbers])
-            for kind, numbers, _ in questions
+            for kind, numbers in questions
         ]
-        open_pairs = len(pairs)
 
         def keep(place: int, answer: dict[tuple[int, int], InCommon]) -> None:
-            nonlocal open_pairs
-            kind, numbers, inside = questions[place]
-            places = {number: place for place, number in enumerate(numbers)}
-            for one, other in inside:
-                open_pairs -= 1
-                self.found.counted += 1
-                left, right = self._columns[one], self._columns[other]
-                found = judged(left.attribute, right.attribute, kind, answer[places[one], places[other]])
-                if found is not None and (found.joinable or self._everything):
-                    self.found.containments.append(found)
+            kind, numbers = questions[place]
+            for (one, other), found in answer.items():
+                pair = numbers[one], numbers[other]
+                left, right = self._columns[pair[0]], self._columns[pair[1]]
+                if pair in still_open and compared_as(left.kind, right.kind) is kind:
+                    del still_open[pair]
+                    self.found.counted += 1
+                    judgement = judged(left.attribute, right.attribute, kind, found)
+                    if judgement.joinable or self._everything:
+                        self.found.containments.append(judgement)
+                    if judgement.joinable:
+                        joined.join(*pair)
 
-        try:
-            self._ask(statements, keep)
-        finally:
-            if open_pairs:
-                self.found.unfinished.append(f"{plural(open_pairs, 'pair')} of columns were not counted")
+        self._ask(statements, keep)
 
-    def _promise(self, pairs: Sequence[tuple[int, int]]) -> int:
-        """Questions about columns whose names agree come first, for a budget that does not reach for all."""
-        return sum(names_agree(self._columns[a].attribute, self._columns[b].attribute) for a, b in pairs)
+    def _agree(self, one: int, other: int) -> bool:
+        return names_agree(self._columns[one].attribute, self._columns[other].attribute)
 
-    def _groups(self, pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
-        """Groups of columns that together hold every pair, and the pairs that each is for.
+    def _groups(self, pairs: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
+        """Groups of columns that together hold every pair.
 
-        A group grows by the column that has most open pairs with it, until its statement would be too much work.
+        A group grows by the column that has most pairs with it, until its statement would be too much work.
         """
         open_to: dict[int, set[int]] = {}
         for one, other in pairs:
@@ -291,8 +306,7 @@ class Measuring:
                 for number in open_to.get(best, ()):
                     if number not in group:
                         gain[number] = gain.get(number, 0) + 1
-            inside = [(one, other) for one in group for other in open_to[one] & group if one < other]
-            yield sorted(group), sorted(inside)
+            yield sorted(group)
             for one in group:
                 open_to[one] -= group
                 if not open_to[one]:
@@ -328,6 +342,36 @@ class Measuring:
         attribute = self._columns[number].attribute
         form = form_of(kind, self._engine.dialect)
         return Compared(attribute.table, attribute.column, form, kind in NUMBERS, kind in MEASURED)
+
+
+class Components:
+    """Which columns are joined with each other, through others too."""
+
+    def __init__(self) -> None:
+        self._above: dict[int, int] = {}
+
+    def same(self, one: int, other: int) -> bool:
+        return self._top(one) == self._top(other)
+
+    def join(self, one: int, other: int) -> None:
+        self._above[self._top(one)] = self._top(other)
+
+    def forest(self, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The first pairs that would join all that all of them would join (Kruskal)."""
+        grown = Components()
+        grown._above = dict(self._above)
+        found = []
+        for one, other in pairs:
+            if not grown.same(one, other):
+                grown.join(one, other)
+                found.append((one, other))
+        return found
+
+    def _top(self, number: int) -> int:
+        while (above := self._above.get(number, number)) != number:
+            self._above[number] = self._above.get(above, above)
+            number = above
+        return number
 
 
 def _shifted(keep: Callable[[int, Answer], None], start: int) -> Callable[[int, Answer], None]:

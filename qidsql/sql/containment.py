@@ -178,18 +178,30 @@ def values_in_common(dialect: Dialect, columns: Sequence[Compared]) -> Statement
 def sampled_in_common(dialect: Dialect, columns: Sequence[tuple[Compared, int]]) -> Statement[Sampled]:
     """Samples of the values of columns, given each with the share of its sample: one value of so many, a power of 2.
 
-    One statement, one scan per column.
+    One statement, one scan per table.
     """
-    place = dialect.value_hash(exp.column("column_value"), columns[0][0].number)
-    pieces = [_distinct(dialect, number, each, share) for number, (each, share) in enumerate(columns)]
-    tree = fill("sampled_in_common", column_values=_together(pieces, "all_values"), place=place)
+    tables: dict[TableName, list[int]] = {}
+    for number, (column, _) in enumerate(columns):
+        tables.setdefault(column.table, []).append(number)
+    samples = [
+        fill(
+            "sampled_values",
+            numbers=[exp.Literal.number(number) for number in numbers],
+            shares=[exp.Literal.number(columns[number][1]) for number in numbers],
+            compared=[columns[number][0].value(dialect) for number in numbers],
+            table=columns[numbers[0]][0].source(),
+            place=dialect.value_hash(exp.column("column_value"), columns[0][0].number),
+        )
+        for numbers in tables.values()
+    ]
+    tree = fill("sampled_in_common", samples=_together(samples, "all_samples"))
 
     def read(rows: list[Row]) -> Sampled:
         sizes = {(integer(one), integer(share)): integer(size) for kind, one, share, size in rows if kind == 1}
         common = {(integer(one), integer(other)): integer(size) for kind, one, other, size in rows if kind == 0}
         return Sampled(tuple(share for _, share in columns), sizes, common)
 
-    return Statement(dialect.render(tree), f"samples of the values of {len(columns)} columns", read, scans=len(columns))
+    return Statement(dialect.render(tree), f"samples of the values of {len(columns)} columns", read, scans=len(tables))
 
 
 def rows_by_match(
@@ -224,10 +236,8 @@ def rows_by_match(
     return Statement(dialect.render(tree), f"rows by their matches on {len(columns)} columns", read, scans=2)
 
 
-def _distinct(dialect: Dialect, number: int, column: Compared, share: int = 1) -> exp.Expr:
-    value = column.value(dialect)
-    place = exp.Literal.number(0) if share == 1 else dialect.value_hash(value, column.number)
-    return fill("distinct_values", number=number, share=share, value=value, table=column.source(), place=place)
+def _distinct(dialect: Dialect, number: int, column: Compared) -> exp.Expr:
+    return fill("distinct_values", number=number, value=column.value(dialect), table=column.source())
 
 
 def _together(queries: Sequence[exp.Expr], alias: str) -> exp.Expr:
