@@ -21,7 +21,7 @@ from qidsql.verbs.graph import GraphQuestion, graph
 from tests.attribute_graph.graphs import random_tables
 from tests.attribute_graph.paper import figure
 from tests.commandline import qidsql, refused, several
-from tests.stores import DuckDBStore, Store, quoted
+from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
 MARK = "cnry"
 ROWS = 120
@@ -250,6 +250,22 @@ def test_dependencies_close_the_way_back(tmp_path: Path) -> None:
     circle = 'dependencies = {zip = ["city"], city = ["zip"]}\n'
     path.write_text(text.replace("DEPENDENCIES", circle))
     assert len(graph(None, GraphQuestion(("who",), ("illness",), outside=path)).cut or ()) == 1
+
+
+def test_what_may_not_be_read_makes_it_inconclusive(postgres_store: PostgresStore, reader: str) -> None:
+    """A closed table could join what nothing seems to join."""
+    for table in ("a", "b", "closed"):
+        postgres_store.table(
+            table, {f"{table}_1": "TEXT", f"{table}_2": "TEXT"}, [(f"x{n}", f"y{n}") for n in range(9)]
+        )
+    postgres_store.execute(f"GRANT SELECT ON a, b TO {reader}")
+    question = GraphQuestion(("a.a_1",), ("b.b_1",), schema=postgres_store.schema)
+    with postgres_store.connect_as(reader) as engine:
+        compared = graph(engine, question)
+        catalog_alone = graph(engine, replace(question, containment=False))
+    assert compared.outcome is Outcome.INCONCLUSIVE
+    assert any("closed" in each and "GRANT SELECT" in each for each in compared.work.unfinished)
+    assert catalog_alone.outcome is Outcome.FINISHED  # nobody asked for the values
 
 
 def test_found_dependencies_close_the_way_back_too(store: Store) -> None:

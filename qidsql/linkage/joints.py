@@ -17,7 +17,7 @@ class Linkage:
     """Joints and dependencies between the attributes of a catalog, and what it took to find them.
 
     `containments` are the measurements behind the joints by containment. `unfinished` says in words what is left
-    undone, `notes` what could not be looked at.
+    undone, closed tables too, `notes` what else to know.
     """
 
     joints: tuple[Joint, ...]
@@ -63,14 +63,18 @@ def joints(
         tuple(found.dependencies),
         tuple(contained),
         engine.asked - asked,
-        tuple(measured.unfinished),
-        (*_obstacles(catalog), *found.notes, *_by_chance(measured)),
+        (*measured.unfinished, *(_closed(catalog) if values else ())),
+        (*found.notes, *_by_chance(measured)),
     )
 
 
-def _obstacles(catalog: Catalog) -> list[str]:
-    """What of the catalog could not be looked at."""
-    closed = [f"{table.name} was left out: {table.obstacle}" for table in catalog.tables if table.obstacle is not None]
+def _closed(catalog: Catalog) -> list[str]:
+    """Whose values could not be compared, so that a joint may be missing."""
+    closed = [
+        f"the values of {table.name} were not compared: {table.obstacle}"
+        for table in catalog.tables
+        if table.obstacle is not None
+    ]
     hidden = [
         str(Attribute(table.name, column.name))
         for table in catalog.tables
@@ -78,7 +82,7 @@ def _obstacles(catalog: Catalog) -> list[str]:
         for column in table.columns
         if not column.readable
     ]
-    return closed + ([f"not readable to this user: {', '.join(hidden)}"] if hidden else [])
+    return closed + ([f"not compared, since this user may not read them: {', '.join(hidden)}"] if hidden else [])
 
 
 def _by_chance(measured: Measured) -> list[str]:

@@ -43,17 +43,23 @@ def _facts(console: Console, result: GraphResult) -> None:
     between = sum(table.between for table in result.tables)
     rows.add_row(
         "Graph",
-        f"{plural(len(result.attributes), 'attribute')} in {plural(len(result.tables), 'table')}, {count(between)} of "
-        f"these between identifiers and sensitive attributes",
+        f"{plural(len(result.attributes), 'attribute')} in {plural(len(result.tables), 'table')}; {count(between)} of "
+        f"the tables between identifiers and sensitive attributes",
     )
     rows.add_row("Identifiers", ", ".join(result.identifiers))
     rows.add_row("Sensitive", ", ".join(result.sensitive))
-    if result.cut is None:
-        console.print(rows)
-        return
+    if result.cut is not None:
+        _how(rows, result)
+    for note in work.notes:
+        rows.add_row("Note", note)
+    console.print(rows)
+
+
+def _how(rows: Table, result: GraphResult) -> None:
+    """How the cut was found, and what it relies on."""
     how = {"minimum-cut": "minimum-cut: a maximum flow proves that no smaller set separates"}
     paths = "paths: Yan et al., Algorithm 2; it separates, but need not be smallest"
-    rows.add_row("Algorithm", how.get(work.algorithm, paths))
+    rows.add_row("Algorithm", how.get(result.work.algorithm, paths))
     if result.directed:
         closed = sum(len(table.dependencies) for table in result.tables)
         rows.add_row(
@@ -65,9 +71,6 @@ def _facts(console: Console, result: GraphResult) -> None:
         rows.add_row(
             "", f"without them it takes {plural(len(result.undirected), 'attribute')}: {some(result.undirected)}"
         )
-    for note in work.notes:
-        rows.add_row("Note", note)
-    console.print(rows)
 
 
 def _cut(console: Console, result: GraphResult) -> None:
