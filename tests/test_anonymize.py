@@ -88,7 +88,7 @@ def test_improving_never_costs_more_and_counts_right(duckdb_store: DuckDBStore) 
 
     assert cost(after) < cost(before)
     assert found.cost is not None
-    assert found.lower_bound <= found.cost < cost(before)
+    assert found.lower_bound <= found.cost <= cost(before)  # ties are broken anew: this one may improve on less
     assert sum(found.by_column.values()) == found.cells == found.cost
 
 

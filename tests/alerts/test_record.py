@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -28,9 +29,10 @@ def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]
         yield open_history(str(tmp_path / "history.duckdb"), patience=1)
         return
     url = request.getfixturevalue("postgres_url")
-    yield open_history(url, "alerts_test", patience=1)
+    schema = f"alerts_{uuid4().hex}"  # its own: a process that ends late must not make that of the next test
+    yield open_history(url, schema, patience=1)
     with psycopg.connect(url, autocommit=True) as admin:
-        admin.execute("DROP SCHEMA IF EXISTS alerts_test CASCADE")
+        admin.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
 
 
 def message(number: int, name: str, *changes: Change) -> Message:
