@@ -122,7 +122,7 @@ def test_one_is_alone_and_writes_all_the_same(history: History, request: pytest.
     other = (
         open_history(str(label.path), patience=1)  # type: ignore[attr-defined]
         if hasattr(label, "path")
-        else open_history(request.getfixturevalue("postgres_url"), "alerts_test", patience=1)
+        else open_history(request.getfixturevalue("postgres_url"), label.schema, patience=1)
     )
     with history.alone():
         with pytest.raises(Held, match="another qidsql is at work"), other.alone():
