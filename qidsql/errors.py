@@ -18,7 +18,28 @@ A driver's own text can hold values of cells and passwords, so it never becomes 
 """
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
+
+
+def near_misses(name: str, known: Iterable[str]) -> list[str]:
+    """At most three of the `known` names that `name` may have been meant for, the nearest first.
+
+    Names within a schema or a table are compared without it first, so that a long schema makes nothing look alike.
+    """
+    pool = list(known)
+    for part, cutoff in (_last_part, 0.6), (str.lower, 0.8):
+        parts = {each: part(each) for each in pool if _last_part(each) == each.lower() or _last_part(each) not in pool}
+        near = get_close_matches(part(name), parts.values(), n=3, cutoff=cutoff)
+        near = near or [each for each in parts.values() if part(name) and part(name) in each]
+        if near:
+            found = [each for each in parts if parts[each] in near]
+            found.sort(key=lambda each: (near.index(parts[each]), -SequenceMatcher(None, each, name).ratio()))
+            return found[:3]
+    return []
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2].lower()
 
 
 class QidsqlError(Exception):
@@ -37,14 +58,9 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, names: Sequence[str], place: str, known: Iterable[str], hint: str = "") -> None:
         pool = list(known)
-        by_lower = {name.lower(): name for name in pool} | {name.rpartition(".")[2].lower(): name for name in pool}
         missing = []
         for name in names:
-            low = name.lower()
-            matches = (
-                get_close_matches(low, by_lower, n=3, cutoff=0.6) or [each for each in by_lower if low in each][:3]
-            )
-            near = list(dict.fromkeys(by_lower[match] for match in matches))
+            near = near_misses(name, pool)
             missing.append(name + (f" (did you mean {' or '.join(near)}?)" if near else ""))
         if not hint and any("," in name for name in names):
             hint = "one name each: repeat the option"

@@ -7,7 +7,7 @@
 #include <assert.h>
 
 static char last_error[8192];
-static atomic_int refused, passed_on;
+static atomic_int refused, passed_on, returned;
 
 static void note(void *info, const char *text) {
     (void)info;
@@ -35,6 +35,15 @@ static void *work(void *rounds) {
         door.init(functions);
         door.scan(functions, functions);
         door.forget((void *)i);
+    }
+    return NULL;
+}
+
+/* What is forgotten on several threads comes back once each, to whichever thread asks. */
+static void *churn(void *rounds) {
+    for (intptr_t i = 1; i <= (intptr_t)rounds; i++) {
+        door.forget((void *)i);
+        atomic_fetch_add(&returned, door.next_forgotten() != 0);
     }
     return NULL;
 }
@@ -94,6 +103,9 @@ int main(void) {
     assert(refused == 0);
     while (door.next_forgotten()) {
     }
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, churn, (void *)(intptr_t)300000);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    assert(returned == 4 * 300000 && !door.next_forgotten());
     door.close();
     work((void *)(intptr_t)2);
     assert(refused == 6);

@@ -96,24 +96,25 @@ typedef struct Forgotten {
     struct Forgotten *next;
 } Forgotten;
 
-static _Atomic(Forgotten *) forgotten;
+static pthread_mutex_t forgetting = PTHREAD_MUTEX_INITIALIZER;
+static Forgotten *forgotten;
 
 static void forget(void *handle) {
     Forgotten *node = malloc(sizeof *node);
     if (!node) return;
     node->handle = (uintptr_t)handle;
-    node->next = atomic_load(&forgotten);
-    while (!atomic_compare_exchange_weak(&forgotten, &node->next, node)) {
-    }
+    pthread_mutex_lock(&forgetting);
+    node->next = forgotten, forgotten = node;
+    pthread_mutex_unlock(&forgetting);
 }
 
-/* The next handle nobody needs any more, 0 when there is none. Python's lock lets one caller in at a time. */
+/* The next handle nobody needs any more, 0 when there is none. Python calls it without its lock, from any thread. */
 static uintptr_t next_forgotten(void) {
-    Forgotten *node = atomic_load(&forgotten);
-    while (node && !atomic_compare_exchange_weak(&forgotten, &node, node->next)) {
-    }
-    if (!node) return 0;
-    uintptr_t handle = node->handle;
+    pthread_mutex_lock(&forgetting);
+    Forgotten *node = forgotten;
+    if (node) forgotten = node->next;
+    pthread_mutex_unlock(&forgetting);
+    uintptr_t handle = node ? node->handle : 0;
     free(node);
     return handle;
 }
