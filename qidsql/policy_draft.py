@@ -16,6 +16,7 @@ from qidsql.figures import plural
 from qidsql.findings.init import InitResult, Proposal, TableProposal, word
 from qidsql.schema import TableName
 from qidsql.sql.relation import table_node
+from qidsql.toml_file import TomlFile
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -47,19 +48,19 @@ def draft(result: InitResult) -> str:
     return "\n".join(parts)
 
 
-def updated(text: str, result: InitResult, path: str) -> tuple[str, list[str]]:
-    """The text with what is new to it, and what that is, in words. What stands there stays as it is.
+def updated(file: TomlFile, result: InitResult) -> tuple[str, list[str]]:
+    """The file's text with what is new to it, and what that is, in words. What stands there stays as it is.
 
-    Raises UsageError when it is no TOML, or names another source.
+    Raises UsageError when it names another source.
     """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
+    text, path = file.text, str(file.path)
     try:
         document = tomlkit.parse(text)
-    except TOMLKitError as error:  # its own words could quote what stands in the file
-        line = getattr(error, "line", None)
-        raise UsageError(f"{path} is not valid toml{f', at line {line}' if line else ''}") from None
+    except TOMLKitError:  # its own words could quote what stands in the file
+        raise UsageError(f"{path} cannot be added to as it is; write another file (--output)") from None
     source = _source(document, result, path)
     added: list[str] = []
     new: list[str] = []

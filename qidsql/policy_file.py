@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
@@ -13,20 +12,13 @@ from typing import Any
 
 from qidsql.errors import UsageError
 from qidsql.policy import Policy
-from qidsql.policy_schema import PRESETS, KeyPath, problems
+from qidsql.policy_schema import FORMAT, PRESETS, problems
+from qidsql.toml_file import KeyPath, TomlFile, TomlFileError, read_toml
 
 DEFAULT_NAME = "qidsql.toml"
 HISTORY_NAME = "qidsql-history.duckdb"
 POLICY_KEYS = {each.name for each in fields(Policy)}
 PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
-
-
-class PolicyFileError(UsageError):
-    """All that is wrong with a policy file; `problems` are the lines of the message."""
-
-    def __init__(self, found: Sequence[str]) -> None:
-        self.problems = tuple(found)
-        super().__init__("; ".join(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,85 +113,14 @@ class PolicyFile:
 
 
 def read_policy_file(path: Path) -> PolicyFile:
-    """The policy file at that path. Raises PolicyFileError with all that is wrong, UsageError where there is none."""
-    try:
-        written = path.read_bytes()
-    except FileNotFoundError:
-        raise UsageError(f"there is no {path}; write one with: qidsql init SOURCE") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
-    try:
-        text = written.decode("utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} cannot be read: expected UTF-8 text") from None
-    try:
-        content = _with_dates_as_text(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:  # its own words could quote what stands in the file
-        place = re.search(r"\(at line (\d+), column (\d+)\)$", str(error))
-        where = f"{path}:{place[1]}:{place[2]}" if place else f"{path}, at its end"
-        raise PolicyFileError([f"{where}: not valid TOML; expected lines such as k = 5, texts in quotes"]) from None
-    reader = _Reader(path, content, key_lines(text))
-    found = reader.file("sha256:" + hashlib.sha256(written).hexdigest())
+    """The policy file at that path. Raises TomlFileError with all that is wrong with it."""
+    file = read_toml(path, "write one with: qidsql init SOURCE")
+    file.check_format(FORMAT)
+    reader = _Reader(file)
+    found = reader.file("sha256:" + hashlib.sha256(file.written).hexdigest())
     if reader.problems:
-        raise PolicyFileError([text for _, text in sorted(reader.problems)])
+        raise TomlFileError([text for _, text in sorted(reader.problems)])
     return found
-
-
-def key_lines(text: str) -> dict[KeyPath, int]:
-    """The line of every key of a valid TOML text, counted from 1; tables of an array by their number, from 0.
-
-    A statement of TOML ends with its line unless a string or bracket is open, and then no part of it is valid: so the
-    shortest run of lines that parses is one statement, and the TOML parser itself is what finds it.
-    """
-    lines: dict[KeyPath, int] = {}
-    lengths: dict[KeyPath, int] = {}  # of arrays of tables
-    current: KeyPath = ()
-    pending: list[str] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        pending.append(line.removesuffix("\r"))
-        try:
-            parsed: dict[str, Any] = tomllib.loads("\n".join(pending))
-        except tomllib.TOMLDecodeError:
-            continue
-        begun, header = number - len(pending) + 1, pending[0].strip()
-        pending = []
-        if header.startswith("["):
-            current = ()
-            names = _only_path(parsed)
-            for place, name in enumerate(names):
-                current = (*current, name)
-                if header.startswith("[[") and place == len(names) - 1:
-                    lengths[current] = lengths.get(current, 0) + 1
-                if current in lengths:
-                    lines.setdefault(current, begun)
-                    current = (*current, lengths[current] - 1)
-                lines.setdefault(current, begun)
-            lines[current] = begun
-        else:
-            for path in _paths(parsed):
-                lines[(*current, *path)] = begun
-    return lines
-
-
-def _only_path(parsed: Any) -> list[str]:
-    """The names in a table's header."""
-    names = []
-    while isinstance(parsed, dict) and parsed:
-        [(name, parsed)] = parsed.items()
-        names.append(name)
-        parsed = parsed[0] if isinstance(parsed, list) else parsed
-    return names
-
-
-def _paths(value: object) -> Iterator[KeyPath]:
-    inner: Sequence[tuple[str | int, object]] = []
-    if isinstance(value, dict):
-        inner = list(value.items())
-    elif isinstance(value, list):
-        inner = list(enumerate(value))
-    for key, each in inner:
-        yield (key,)
-        yield from ((key, *path) for path in _paths(each))
 
 
 def _with_dates_as_text(value: Any) -> Any:
@@ -216,22 +137,17 @@ def _with_dates_as_text(value: Any) -> Any:
 class _Reader:
     """Goes through a parsed file and notes what is wrong with it."""
 
-    def __init__(self, path: Path, content: dict[str, Any], lines: dict[KeyPath, int]) -> None:
-        self.path = path
-        self.content = content
-        self.lines = lines
+    def __init__(self, file: TomlFile) -> None:
+        self.toml = file
+        self.path = file.path
+        self.content = _with_dates_as_text(file.content)
         self.problems: list[tuple[int, str]] = []
 
     def note(self, path: KeyPath, text: str) -> None:
-        words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
-        line = self.line(path)
-        self.problems.append((line, f"{self.path}:{line}: {words} {text}" if words else f"{self.path}: {text}"))
+        self.problems.append((self.line(path), self.toml.told(path, text)))
 
     def line(self, path: KeyPath) -> int:
-        """The line of the key, else of the table it should stand in."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
+        return self.toml.line(path)
 
     def file(self, hashed: str) -> PolicyFile:
         """What the file says, as far as it can be read; complete only when no problem was noted."""
@@ -243,9 +159,9 @@ class _Reader:
             return nothing
         sources = {name: self.source(name, given) for name, given in content.get("sources", {}).items()}
         if not sources:
-            self.note((), 'has no source; expected a table such as [sources.clinic] with url = "env:CLINIC_URL"')
+            self.note((), 'no source; expected a table such as [sources.clinic] with url = "env:CLINIC_URL"')
         if not content.get("tables"):
-            self.note((), 'has no table to audit; expected [[tables]] with table = "schema.name"')
+            self.note((), 'no table to audit; expected [[tables]] with table = "schema.name"')
         defaults = content.get("defaults", {})
         self.common(defaults, ("defaults",))
         tables = tuple(self.entry(place, given, sources) for place, given in enumerate(content.get("tables", [])))
@@ -262,7 +178,7 @@ class _Reader:
             max_statements=run.get("max_statements"),
             max_seconds=run.get("max_seconds"),
             alerts=content.get("alerts", {}),
-            lines=self.lines,
+            lines=self.toml.lines,
         )
 
     def source(self, name: str, given: Mapping[str, Any]) -> Source:
@@ -289,9 +205,9 @@ class _Reader:
         self.common(given, path)
         source = given.get("source") or (next(iter(sources)) if len(sources) == 1 else "")
         if not source and sources:
-            self.note(path, f"does not say which source; expected source = one of {', '.join(sources)}")
+            self.note(path, f"source is missing; expected one of {', '.join(sources)}")
         elif source not in sources and sources:
-            self.note((*path, "source"), f"is no source of this file; there are: {', '.join(sources)}")
+            self.note((*path, "source"), f"no source of this file has this name; there are: {', '.join(sources)}")
         options = {**_policy_options(defaults), **_policy_options(given)}
         entry = TableEntry(
             source=source,
@@ -309,7 +225,7 @@ class _Reader:
         except UsageError as error:
             named = [key.replace("-", "_") for key in re.findall(r"--([a-z-]+)", str(error))]
             places = [(*table, key) for table in (path, ("defaults",)) for key in named]
-            at = next((place for place in places if place in self.lines), path)
+            at = next((place for place in places if place in self.toml.lines), path)
             self.note(at, _in_keys(str(error)))
         return entry
 
@@ -324,7 +240,7 @@ class _Reader:
             try:
                 date.fromisoformat(each["expires"])
             except ValueError:
-                self.note((*at, "expires"), "is no day of the calendar; expected one such as 2027-03-31")
+                self.note((*at, "expires"), "not a day of the calendar; expected one such as 2027-03-31")
 
     def exemptions(self, given: Mapping[str, Any], path: KeyPath) -> Iterator[Exemption]:
         for place, each in enumerate(given.get("exceptions", [])):
@@ -346,7 +262,7 @@ class _Reader:
         for place, entry in enumerate(tables):
             first = seen.setdefault((entry.source, entry.table), entry)
             if first is not entry:
-                self.note(("tables", place), f"names a table that line {first.line} names already; choose one")
+                self.note(("tables", place), f"line {first.line} names this table already; choose one")
 
 
 def beside(file: Path, path: str) -> Path:

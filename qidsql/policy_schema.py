@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
+from qidsql.toml_file import KeyPath, unknown_key
+
 Schema: TypeAlias = "dict[str, Any]"
-KeyPath: TypeAlias = "tuple[str | int, ...]"
+
+FORMAT = 1  # of the file
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,7 @@ POLICY_SCHEMA: Schema = {
     **table(
         "what qidsql run audits, and what is allowed",
         {
-            "format": {"type": "integer", "enum": [1], "description": "the format of this file"},
+            "format": {"type": "integer", "enum": [FORMAT], "description": "the format of this file"},
             "sources": named("what can be audited, by names of your own", SOURCE),
             "defaults": table("for every table that does not say otherwise", COMMON),
             "tables": several(TABLE, "the tables to audit"),
@@ -220,7 +223,7 @@ def problems(
         if len(value) < schema.get("minLength", 0):
             yield path, f"expected {WORDS['string']}, got an empty one{_meaning(schema)}"
         elif not re.search(schema.get("pattern", ""), value):
-            yield path, f"is not as expected{_meaning(schema)}"
+            yield path, f"not as expected{_meaning(schema)}"
     elif isinstance(value, (int, float)):
         if value < schema.get("minimum", value):
             yield path, f"expected at least {schema['minimum']}, got {value}{_meaning(schema)}"
@@ -244,12 +247,10 @@ def _keys(value: Mapping[str, object], schema: Mapping[str, Any], path: KeyPath)
         elif isinstance(others, dict):
             yield from problems(each, others, (*path, key))
         elif not others:
-            near = get_close_matches(key.lower().replace("-", "_"), known, n=1, cutoff=0.6)
-            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
-            yield (*path, key), f"is no key that qidsql knows; {hint}"
+            yield (*path, key), unknown_key(key, known)
     for key in schema.get("required", []):
         if key not in value:
-            yield path, f"has no {key}{_meaning(known[key])}"
+            yield path, f"{key} is missing{_meaning(known[key])}"
 
 
 def _is(value: object, kind: str) -> bool:

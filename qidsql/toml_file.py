@@ -1,65 +1,183 @@
-"""A toml file that people write: its content, and the line on which a key stands."""
+"""TOML files that people write: read at one place, and what is wrong with them said as file:line: key what.
+
+Every mistake is found with its line. Nothing that stands in a file is repeated: it may be a secret.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from qidsql.errors import UsageError
+from qidsql.version import __version__
 
-Key: TypeAlias = Sequence[str | int]
+Key: TypeAlias = Sequence[str | int]  # tables of an array by their number, from 0
+KeyPath: TypeAlias = "tuple[str | int, ...]"
+
+# What decides where a statement of TOML ends: strings and comments, in which brackets mean nothing, and brackets.
+TOKEN = re.compile(
+    r""""{3}(?:[^\\]|\\.)*?"{3}"{0,2}|'{3}.*?'{3}'{0,2}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[{]|[\]}]|\n""",
+    re.DOTALL,
+)
 
 
-def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """The content of a toml file, and its text. Raises UsageError with the line of what is no toml."""
-    import tomllib
+class TomlFileError(UsageError):
+    """All that is wrong with a file; `problems` are the lines of the message."""
 
+    def __init__(self, found: Sequence[str]) -> None:
+        self.problems = tuple(found)
+        super().__init__("; ".join(found))
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """A valid TOML file."""
+
+    path: Path
+    written: bytes
+    content: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        return _text(self.written)
+
+    @cached_property
+    def lines(self) -> dict[KeyPath, int]:
+        """The line of every key; made when it is first looked at, in time that grows with the length of the file."""
+        return key_lines(self.text)
+
+    def line(self, key: Key) -> int:
+        """The line of the key, else of what it should stand in."""
+        path = tuple(key)
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def told(self, key: Key, text: str) -> str:
+        """What is wrong with a key, with its place: qidsql.toml:12: tables[1].k: expected a whole number."""
+        words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".")
+        return f"{self.path}:{self.line(key)}: {words}: {text}" if words else f"{self.path}: {text}"
+
+    def check_format(self, known: int) -> None:
+        """The key `format`, where it is there, is at most the one that is known. Raises TomlFileError."""
+        written = self.content.get("format", known)
+        if type(written) is int and written > known:
+            text = (
+                f"{written} takes a later qidsql; this one, {__version__}, reads format {known}. "
+                f"Upgrade it: pip install --upgrade qidsql"
+            )
+            raise TomlFileError([self.told(("format",), text)])
+
+
+def read_toml(path: Path, missing: str = "") -> TomlFile:
+    """The TOML file at that path; `missing` says what to do where there is none. Raises TomlFileError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        written = path.read_bytes()
+    except FileNotFoundError:
+        raise TomlFileError([f"there is no {path}" + (f"; {missing}" if missing else "")]) from None
     except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} cannot be read: expected UTF-8 text") from None
-    try:
-        return tomllib.loads(text), text
-    except tomllib.TOMLDecodeError as error:  # its own words could quote what stands in the file
-        place = re.search(r"\(at (?:line (\d+)|([^)]*))", str(error))
-        line = 0 if place is None else int(place[1]) if place[1] else len(text.splitlines())
-        raise UsageError(f"{path}{f', line {line}' if line else ''}: this is not valid toml") from None
+        raise TomlFileError([f"{path} cannot be read ({error.strerror})"]) from None
+    return parsed(path, written)
 
 
-def line_of(text: str, key: Key) -> int:
-    """The line of a valid toml text on which a key begins, counted from 1; of what should hold it, if missing.
-
-    The shortest beginning of the text that has the key ends where its value does; the value begins after the longest
-    shorter beginning that is toml by itself. Reads the text once per line: for errors, not for every key.
-    """
+def parsed(path: Path, written: bytes) -> TomlFile:
+    """What those bytes, the content of a file, say as TOML. Raises TomlFileError."""
     import tomllib
 
-    whole = tomllib.loads(text)
-    while key and not _has(whole, key):  # what is missing is looked for in what should hold it
-        key = key[:-1]
-    if not key:
-        return 1
-    lines = text.splitlines(keepends=True)
-    start = 0
-    for number in range(1, len(lines) + 1):
-        try:
-            content = tomllib.loads("".join(lines[:number]))
-        except tomllib.TOMLDecodeError:
-            continue
-        if _has(content, key):
-            return next((n + 1 for n in range(start, number) if lines[n].split("#")[0].strip()), number)
-        start = number
-    return len(lines)
+    try:
+        text = _text(written)
+    except UnicodeDecodeError as error:
+        line = written[: error.start].count(b"\n") + 1
+        raise TomlFileError([f"{path}:{line}: not UTF-8; save the file in that encoding"]) from None
+    try:
+        return TomlFile(path, written, tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:  # its own words could quote what stands in the file
+        found = re.search(r"\(at line (\d+), column (\d+)\)$", str(error))
+        if found is None:
+            last = len(text.rstrip().splitlines())
+            said = f"{path}:{last}: not valid TOML; something is missing at the end, such as a quote or a bracket"
+        else:
+            said = f"{path}:{found[1]}:{found[2]}: not valid TOML; expected lines such as k = 5, texts in quotes"
+        raise TomlFileError([said]) from None
 
 
-def _has(content: Any, key: Key) -> bool:
-    for part in key:
-        if isinstance(part, int):
-            if not isinstance(content, list) or part >= len(content):
-                return False
-        elif not isinstance(content, dict) or part not in content:
-            return False
-        content = content[part]
-    return True
+def key_lines(text: str) -> dict[KeyPath, int]:
+    """The line of every key of a valid TOML text, counted from 1; tables of an array by their number, from 0."""
+    import tomllib
+
+    lines: dict[KeyPath, int] = {}
+    lengths: dict[KeyPath, int] = {}  # of arrays of tables
+    current: KeyPath = ()
+    for begun, statement in _statements(text):
+        content = tomllib.loads(statement)
+        if statement.lstrip().startswith("["):
+            current = ()
+            names = _only_path(content)
+            for place, name in enumerate(names):
+                current = (*current, name)
+                if statement.lstrip().startswith("[[") and place == len(names) - 1:
+                    lengths[current] = lengths.get(current, 0) + 1
+                if current in lengths:
+                    lines.setdefault(current, begun)
+                    current = (*current, lengths[current] - 1)
+                lines.setdefault(current, begun)
+            lines[current] = begun
+        else:
+            for path in _paths(content):
+                lines[(*current, *path)] = begun
+    return lines
+
+
+def unknown_key(key: str, known: Iterable[str]) -> str:
+    """What is said of a key that nobody knows, with the near miss."""
+    names = list(known)
+    near = get_close_matches(key.lower().replace("-", "_"), names, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(names)}"
+    return f"qidsql does not know this key; {hint}"
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """The statements of a valid TOML text, each with the number of its first line: one ends with its line, unless a
+    string or a bracket is open there."""
+    start, line, begun, depth = 0, 1, 1, 0
+    for token in TOKEN.finditer(text):
+        sign = token[0]
+        if sign in ("[", "{"):
+            depth += 1
+        elif sign in ("]", "}"):
+            depth -= 1
+        line += sign.count("\n")
+        if sign == "\n" and depth == 0:
+            if statement := text[start : token.start()].strip():
+                yield begun, statement
+            start, begun = token.end(), line
+    if statement := text[start:].strip():
+        yield begun, statement
+
+
+def _only_path(content: Any) -> list[str]:
+    """The names in a table's header."""
+    names = []
+    while isinstance(content, dict) and content:
+        [(name, content)] = content.items()
+        names.append(name)
+        content = content[0] if isinstance(content, list) else content
+    return names
+
+
+def _paths(value: object) -> Iterator[KeyPath]:
+    inner: Sequence[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        inner = list(value.items())
+    elif isinstance(value, list):
+        inner = list(enumerate(value))
+    for key, each in inner:
+        yield (key,)
+        yield from ((key, *path) for path in _paths(each))
+
+
+def _text(written: bytes) -> str:
+    return written.decode("utf-8-sig").replace("\r\n", "\n")  # editors of Windows begin files with a mark

@@ -1,10 +1,10 @@
 """How much each column counts: as people type it, or from a toml file."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from qidsql.errors import UsageError
+from qidsql.toml_file import TomlFileError, read_toml
 
 
 def column_weights(given: str | Path | Mapping[str, int] | None) -> dict[str, int]:
@@ -28,22 +28,12 @@ def column_weights(given: str | Path | Mapping[str, int] | None) -> dict[str, in
 
 
 def _of_file(path: Path) -> dict[str, int]:
-    import tomllib
-
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"--weights {path} cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"--weights {path} cannot be read: expected UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:  # its own words could quote what stands in the file
-        place = re.search(r"\(at ([^)]*)\)$", str(error))
-        raise UsageError(f"{path} is not valid toml{f', at {place[1]}' if place else ''}") from None
-    weights = content.get("weights")
+    file = read_toml(path, "--weights takes age=3,zip=2, or a .toml file with a table [weights]")
+    weights = file.content.get("weights")
     if not isinstance(weights, dict):
-        raise UsageError(f"{path} has no table [weights]; expected one with a line such as age = 3 for each column")
-    for name, weight in weights.items():
-        if type(weight) is not int or weight < 1:
-            shown = weight if isinstance(weight, (int, float)) else f"a {type(weight).__name__}"
-            raise UsageError(f"{path}: weights.{name} must be a positive whole number, such as 3; got {shown}")
+        raise TomlFileError([file.told((), "no table [weights]; expected one with a line such as age = 3 for each")])
+    wrong = [name for name, weight in weights.items() if type(weight) is not int or weight < 1]
+    if wrong:
+        expected = "expected a positive whole number, such as 3"
+        raise TomlFileError([file.told(("weights", name), expected) for name in wrong])
     return weights

@@ -238,15 +238,15 @@ def test_weights_from_a_file(people: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "cannot be read (No such file or directory)"),
-        ("[weight]\nage = 3\n", "has no table [weights]; expected one with a line such as age = 3"),
-        ("weights = 3\n", "has no table [weights]"),
-        ("[weights]\nage = 0\n", "weights.age must be a positive whole number, such as 3; got 0"),
-        ("[weights]\nage = 1.5\n", "weights.age must be a positive whole number, such as 3; got 1.5"),
-        ("[weights]\nage = true\n", "weights.age must be a positive whole number"),
-        ('[weights]\nage = "hunter2"\n', "weights.age must be a positive whole number, such as 3; got a str"),
-        ("[weights]\nage = = 'hunter2'\n", "is not valid toml, at line 2, column 7"),
-        (b"[weights]\n\xff = 1\n", "expected UTF-8 text"),
+        (None, "; --weights takes age=3,zip=2, or a .toml file"),
+        ("[weight]\nage = 3\n", ": no table [weights]; expected one with a line such as age = 3"),
+        ("weights = 3\n", ": no table [weights]"),
+        ("[weights]\nage = 0\n", ":2: weights.age: expected a positive whole number, such as 3"),
+        ("[weights]\nage = 1.5\n", ":2: weights.age: expected a positive whole number"),
+        ("[weights]\nage = true\n", ":2: weights.age: expected a positive whole number"),
+        ('[weights]\nage = "hunter2"\n', ":2: weights.age: expected a positive whole number"),
+        ("[weights]\nage = = 'hunter2'\n", ":2:7: not valid TOML"),
+        (b"[weights]\n\xff = 1\n", ":2: not UTF-8"),
     ],
 )
 def test_a_file_of_weights_that_cannot_be_right(tmp_path: Path, content: str | bytes | None, words: str) -> None:

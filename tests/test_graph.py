@@ -300,7 +300,7 @@ BAD = [
     (["--identifier", "full_name", "--sensitive", "diagnosis", "--algorithm", "max"], "minimum-cut or paths"),
     (["--identifier", "full_name", "--sensitive", "diagnosis", "--then", "audit"], "name it with --protect TABLE"),
     (["--identifier", "full_name", "--sensitive", "diagnosis", "--max-paths", "0"], "--max-paths must be at least 1"),
-    (["--identifier", "full_name", "--sensitive", "diagnosis", "--outside", "nope.toml"], "cannot be read"),
+    (["--identifier", "full_name", "--sensitive", "diagnosis", "--outside", "nope.toml"], "there is no nope.toml"),
     (["--identifier", "code", "--sensitive", "diagnosis"], "code is ambiguous: main.staff.code, main.wards.code"),
 ]
 

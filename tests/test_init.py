@@ -24,6 +24,7 @@ from qidsql.role_proposals.labels import read
 from qidsql.role_proposals.proposal import Table, propose
 from qidsql.role_proposals.vocabulary import CONCEPTS
 from qidsql.schema import Role, TableName
+from qidsql.toml_file import parsed
 from qidsql.verbs.demo import write_demo
 from qidsql.verbs.init import InitQuestion, check_target, init, write
 from tests.commandline import qidsql, refused
@@ -388,7 +389,7 @@ def test_hostile_names_and_comments_stay_names(store: Store) -> None:
         [roles] = roles_in(text).values()
         assert set(roles) == set(HOSTILE)
     assert "c4n4ry" not in text + json.dumps(result.to_dict())
-    again, added = updated(text, result, "f")
+    again, added = updated(parsed(Path("f"), text.encode()), result)
     assert (again, added) == (text, [])
 
 
@@ -563,7 +564,7 @@ def test_an_update_of_an_untouched_file_changes_no_byte(clinic: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("[[tables\n", "not valid toml"),
+        ("[[tables\n", "not valid TOML"),
         ('[sources.a]\nurl = "other.duckdb"\n', "has no source with url"),
         ("", "it has: none"),
     ],
@@ -604,7 +605,7 @@ def test_a_name_like_a_pattern_is_met_by_itself_alone(store: Store, tmp_path: Pa
     for table, entry in zip(result.tables, entries, strict=True):
         assert [t.table for t in result.tables if fnmatchcase(str(t.table), entry)] == [table.table]
     text = draft(result).replace("age =", "other_column =")
-    again, added = updated(text, result, "f")
+    again, added = updated(parsed(Path("f"), text.encode()), result)
     assert [line.rpartition(": ")[2] for line in added] == ["age", "age"]
     assert [set(roles) for roles in roles_in(again).values()] == [{"other_column", "age"}] * 2
 

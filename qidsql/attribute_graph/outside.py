@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NoReturn
@@ -11,8 +10,9 @@ from qidsql.attribute_graph.graph import GraphTable, Refusal
 from qidsql.catalog import Attribute, Ground, Joint, find_attribute
 from qidsql.errors import UnknownName, UsageError
 from qidsql.schema import TableName
-from qidsql.toml_file import Key, line_of, read_toml
+from qidsql.toml_file import Key, TomlFile, TomlFileError, read_toml, unknown_key
 
+FORMAT = 1
 KEYS = ("format", "tables", "dependencies", "merges")
 TABLE_KEYS = ("name", "columns", "reason", "dependencies")
 MERGE_KEYS = ("accept", "refuse")
@@ -36,18 +36,19 @@ def read_outside(path: Path | None, tables: Sequence[GraphTable]) -> Outside:
     """
     if path is None:
         return Outside(tuple(tables))
-    content, text = read_toml(path)
-    return _Reader(path, text, content).read(tables)
+    file = read_toml(path)
+    file.check_format(FORMAT)
+    return _Reader(file).read(tables)
 
 
 class _Reader:
-    def __init__(self, path: Path, text: str, content: Mapping[str, Any]) -> None:
-        self.path, self.text, self.content = path, text, content
+    def __init__(self, file: TomlFile) -> None:
+        self.file, self.content = file, file.content
 
     def read(self, known: Sequence[GraphTable]) -> Outside:
         self.only((), self.content, KEYS)
-        if self.content.get("format", 1) != 1:
-            self.fail(("format",), "this version reads format 1")
+        if self.content.get("format", FORMAT) != FORMAT:
+            self.fail(("format",), f"expected {FORMAT}")
         added = self.tables(known)
         tables = [*self.with_dependencies(known), *added]
         accepted = [each for key, each in self.groups(("merges", "accept"), tables)]
@@ -55,7 +56,7 @@ class _Reader:
             (key, pair) for key, each in self.groups(("merges", "refuse"), tables) for pair in combinations(each, 2)
         ]
         self.consistent(accepted, refused)
-        detail = f"accepted in {self.path.name}"
+        detail = f"accepted in {self.file.path.name}"
         joints = [Joint(each[0], other, Ground.DECLARED, detail) for each in accepted for other in each[1:]]
         apart = [Refusal(*pair) for _, pair in refused]
         return Outside(tuple(tables), (*self.one_name(added, apart), *joints), tuple(apart))
@@ -160,7 +161,7 @@ class _Reader:
             whole = any(pair in apart for pair in map(frozenset, combinations(group, 2)))
             pairs = combinations(group, 2) if whole else ((group[0], other) for other in group[1:])
             found += [
-                Joint(left, right, Ground.DECLARED, f"one name in {self.path.name}")
+                Joint(left, right, Ground.DECLARED, f"one name in {self.file.path.name}")
                 for left, right in pairs
                 if frozenset((left, right)) not in apart
             ]
@@ -189,11 +190,8 @@ class _Reader:
     def only(self, key: Key, given: Mapping[str, object], known: Sequence[str]) -> None:
         for name in given:
             if name not in known:
-                near = get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
-                self.fail((*key, name), f"nobody knows this key; {hint}")
+                self.fail((*key, name), unknown_key(name, known))
 
     def fail(self, key: Key, text: str) -> NoReturn:
-        """Raises UsageError with the place of a key; of what it should stand in, where it is missing."""
-        named = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".")
-        raise UsageError(f"{self.path}, line {line_of(self.text, key)}, {named}: {text}")
+        """Raises TomlFileError with the place of a key; of what it should stand in, where it is missing."""
+        raise TomlFileError([self.file.told(key, text)])

@@ -74,7 +74,7 @@ def run(
 
 
 def opened_history(config: Path, url: str | None) -> "History":
-    """The history at that URL, or else the one of the policy file. Raises UsageError, PolicyFileError."""
+    """The history at that URL, or else the one of the policy file. Raises UsageError, TomlFileError."""
     from qidsql.history.opening import open_history
     from qidsql.policy_file import HISTORY_NAME, beside, read_policy_file
 

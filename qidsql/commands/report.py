@@ -58,7 +58,7 @@ def run(
 
 
 def _document(of: str, config: Path, history: str | None) -> dict[str, Any]:
-    """The document of a file, or of a run in the history. Raises UsageError, PolicyFileError."""
+    """The document of a file, or of a run in the history. Raises UsageError, TomlFileError."""
     if Path(of).suffix == ".json" or Path(of).is_file():
         from qidsql.report.documents.written import read
 

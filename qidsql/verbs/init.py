@@ -19,6 +19,7 @@ from qidsql.role_proposals import dbt
 from qidsql.role_proposals.proposal import Measured, Table, entity, lists_things, propose
 from qidsql.schema import TableName
 from qidsql.sql.relation import relation, table_node
+from qidsql.toml_file import read_toml
 
 K = 2  # no count by k is used
 MAX_STATEMENTS = 2000
@@ -109,11 +110,7 @@ def write(result: InitResult, output: Path, force: bool = False, update: bool = 
     check_target(output, force, update)
     result = replace(result, url=_from_folder(result.url, output.parent))
     if update:
-        try:
-            text, added = updated(output.read_text(encoding="utf-8"), result, str(output))
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-            raise UsageError(f"{output} cannot be read ({reason})") from None
+        text, added = updated(read_toml(output), result)
         result = replace(result, added=tuple(added))
         if not added:
             return replace(result, output=str(output))

@@ -65,58 +65,58 @@ def test_what_a_file_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "to", "expected"),
     [
-        ("format = 1", "format = 2", "line 1, format: this version reads format 1"),
-        ("format = 1", "format = ", "line 1: this is not valid toml"),
-        ("[merges]", "[merges", "line 19: this is not valid toml"),
-        ("[merges]", "[merge]", "line 19, merge: nobody knows this key; did you mean merges?"),
-        ('name = "voters"', "nme = 1", "line 4, tables[1].nme: nobody knows this key; did you mean name?"),
-        ('name = "voters"\n', "", "line 3, tables[1].name: it is missing; expected a text"),
-        ('name = "press"', "name = 7", "line 12, tables[2].name: expected a text"),
-        ('name = "press"', 'name = "voters"', "line 12, tables[2].name: voters stands twice"),
-        ('name = "press"', 'name = "staff"', "line 12, tables[2].name: staff stands in the source too"),
-        ('columns = ["name", "party"]', "columns = 3", "line 13, tables[2].columns: expected a list of names"),
-        ('["name", "party"]', '["name", "party", "name"]', "line 13, tables[2].columns: name stands in it twice"),
-        ('  "zip",  # five digits', "  5,", "line 5, tables[1].columns: expected a list of names"),
+        ("format = 1", "format = 2", "1: format: 2 takes a later qidsql"),
+        ("format = 1", "format = ", "1:10: not valid TOML"),
+        ("[merges]", "[merges", "19:8: not valid TOML"),
+        ("[merges]", "[merge]", "19: merge: qidsql does not know this key; did you mean merges?"),
+        ('name = "voters"', "nme = 1", "4: tables[1].nme: qidsql does not know this key; did you mean name?"),
+        ('name = "voters"\n', "", "3: tables[1].name: it is missing; expected a text"),
+        ('name = "press"', "name = 7", "12: tables[2].name: expected a text"),
+        ('name = "press"', 'name = "voters"', "12: tables[2].name: voters stands twice"),
+        ('name = "press"', 'name = "staff"', "12: tables[2].name: staff stands in the source too"),
+        ('columns = ["name", "party"]', "columns = 3", "13: tables[2].columns: expected a list of names"),
+        ('["name", "party"]', '["name", "party", "name"]', "13: tables[2].columns: name stands in it twice"),
+        ('  "zip",  # five digits', "  5,", "5: tables[1].columns: expected a list of names"),
         (
             '{name = ["party"]}',
             '{name = ["part"]}',
-            "line 14, tables[2].dependencies.name: no column part (did you mean",
+            "14: tables[2].dependencies.name: no column part (did you mean",
         ),
-        ('{name = ["party"]}', '{name = ["name"]}', "line 14, tables[2].dependencies.name: name determines itself"),
-        ('{name = ["party"]}', "5", "line 14, tables[2].dependencies: expected a line for each column"),
+        ('{name = ["party"]}', '{name = ["name"]}', "14: tables[2].dependencies.name: name determines itself"),
+        ('{name = ["party"]}', "5", "14: tables[2].dependencies: expected a line for each column"),
         (
             '"main.patients"]',
             '"main.patient"]',
-            "line 16, dependencies.main.patient: no table main.patient (did you mean",
+            "16: dependencies.main.patient: no table main.patient (did you mean",
         ),
-        ("zip_code = [", "zipcode = [", "line 17, dependencies.main.patients.zipcode: no column zipcode (did you mean"),
+        ("zip_code = [", "zipcode = [", "17: dependencies.main.patients.zipcode: no column zipcode (did you mean"),
         (
             '"voters.zip", ',
             '"voters.zp", ',
-            "line 20, merges.accept[1]: no attribute voters.zp (did you mean voters.zip",
+            "20: merges.accept[1]: no attribute voters.zp (did you mean voters.zip",
         ),
         (
             '"voters.zip", ',
             '"name", ',
-            "line 20, merges.accept[1]: name is ambiguous: main.patients.name, main.staff.name",
+            "20: merges.accept[1]: name is ambiguous: main.patients.name, main.staff.name",
         ),
-        ('["voters.zip", ', "[", "line 20, merges.accept[1]: expected two different attributes"),
+        ('["voters.zip", ', "[", "20: merges.accept[1]: expected two different attributes"),
         (
             '[["voters.zip", "main.patients.zip_code"]]',
             '"x"',
-            "line 20, merges.accept: expected lists of two attributes",
+            "20: merges.accept: expected lists of two attributes",
         ),
         (
             '"main.staff.name", "voters.name"',
             '"main.patients.zip_code", "voters.zip"',
-            "line 21, merges.refuse[1]: main.patients.zip_code and voters.zip are refused, and accepted",
+            "21: merges.refuse[1]: main.patients.zip_code and voters.zip are refused, and accepted",
         ),
     ],
 )
 def test_what_cannot_be_right_is_said_with_line_and_key(tmp_path: Path, change: str, to: str, expected: str) -> None:
     assert change in WHOLE
     error = read(tmp_path, WHOLE.replace(change, to, 1))
-    assert error.startswith(f"outside.toml, {expected}"), error
+    assert error.startswith(f"outside.toml:{expected}"), error
 
 
 def test_a_contradiction_in_several_steps(tmp_path: Path) -> None:
@@ -127,10 +127,10 @@ def test_a_contradiction_in_several_steps(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="there is no"):
         read_outside(tmp_path / "nope.toml", [])
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
-    with pytest.raises(UsageError, match="expected UTF-8 text"):
+    with pytest.raises(UsageError, match=r"latin\.toml:1: not UTF-8"):
         read_outside(tmp_path / "latin.toml", [])
 
 
