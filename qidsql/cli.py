@@ -8,7 +8,7 @@ import signal
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -126,10 +126,19 @@ def main() -> None:
         say("interrupted")
         code = ExitCode.INCONCLUSIVE
     except Exception as error:  # noqa: BLE001 - the last place that can turn it into one line
-        format_message = getattr(error, "format_message", None)  # typer's own usage errors
-        say(format_message() if format_message else _internal(error))
+        say(_usage(error) if hasattr(error, "format_message") else _internal(error))
         code = ExitCode.ERROR
     sys.exit(int(code or 0))
+
+
+def _usage(error: Any) -> str:
+    """Typer's own error of usage; one in a variable that stands for an option names the variable."""
+    option, context = getattr(error, "param", None), error.ctx
+    if option is not None and context is not None:
+        given = context.get_parameter_source(option.name)
+        if given is not None and given.name == "ENVIRONMENT":
+            return f"{option.envvar}, which stands for {option.opts[0]}: {error.message}"
+    return str(error.format_message())
 
 
 def _internal(error: Exception) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qidsql.commands.running import chosen, screen
+from qidsql.commands.running import chosen, screen, standing_for
 from qidsql.commands.streams import check_output, say, write
 from qidsql.errors import UsageError
 from qidsql.options import Format, FormatOption, HistoryOption, OutputOption, PolicyFileOption, QuietOption
@@ -86,7 +86,8 @@ def opened_history(config: Path, url: str | None) -> "History":
         url, schema = url or file.history_url, file.history_schema
     if url is None:
         raise UsageError(f"there is neither {config} nor {HISTORY_NAME}; name a history with --history")
-    return open_history(url, schema)
+    with standing_for("QIDSQL_HISTORY", url):
+        return open_history(url, schema)
 
 
 def find_table(history: "History", typed: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qidsql.commands.running import ExitCode, check_min_count, chosen, screen, showing_progress_of_many
+from qidsql.commands.running import ExitCode, check_min_count, chosen, screen, showing_progress_of_many, standing_for
 from qidsql.commands.streams import check_output, lines, say
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.options import HistoryOption, MinCountOption, OutputOption, QuietOption, ReportFormat, ReportFormatOption
@@ -231,7 +231,9 @@ def policy(config: Path, k: int | None, max_statements: int | None, max_seconds:
 
     from qidsql.policy_file import read_policy_file
 
-    file = read_policy_file(config).overridden(k=k)
+    file = read_policy_file(config)
+    with standing_for("QIDSQL_K", None if k is None else str(k)):
+        file = file.overridden(k=k)
     return replace(
         file,
         max_statements=max_statements or file.max_statements,
@@ -245,7 +247,13 @@ def perform(file: "PolicyFile", history_url: str | None, quiet: bool, **options:
     from qidsql.history.opening import open_history
     from qidsql.verbs.run import Watch, run
 
-    history = None if history_url is None else open_history(history_url, file.history_schema)
+    history = None
+    if history_url is not None:
+        with standing_for("QIDSQL_HISTORY", history_url):
+            history = open_history(history_url, file.history_schema)
+    if history is not None and options.get("baseline"):
+        with standing_for("QIDSQL_BASELINE", options["baseline"]):
+            history.find(options["baseline"])
     with showing_progress_of_many(quiet) as (stage, opened):
         result = run(file, history, watch=Watch(stage, opened), **options)
     if history is None:

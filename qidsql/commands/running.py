@@ -3,8 +3,8 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,17 @@ ENDS = {
     "violation": ExitCode.VIOLATION,
     "error": ExitCode.ERROR,
 }  # any other: inconclusive
+
+
+@contextmanager
+def standing_for(variable: str, given: str | None) -> Iterator[None]:
+    """Errors in the block name the variable, where that is what gave the option. Raises UsageError."""
+    try:
+        yield
+    except UsageError as error:
+        if given is None or os.environ.get(variable) != given:
+            raise
+        raise UsageError(f"{variable}: {error}") from None
 
 
 def source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:

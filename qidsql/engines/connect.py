@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 from qidsql.engines.base import Engine
-from qidsql.errors import SourceError, UsageError
+from qidsql.errors import AccessError, SourceError, UsageError
 
 EXPECTED = (
     "a Postgres URL (postgresql://user@host/db, service=NAME), a DuckDB database, a parquet, csv or json file, "
@@ -37,7 +37,13 @@ def connect(
     takes the right TEMPORARY, and one session.
     Raises SourceError, UsageError.
     """
-    engine = _opened(_from_environment(source), workers, statement_seconds, snapshot, writable, workspace)
+    text, variable = _from_environment(source)
+    try:
+        engine = _opened(text, workers, statement_seconds, snapshot, writable, workspace)
+    except (AccessError, SourceError, UsageError) as error:
+        if variable is None:
+            raise
+        raise type(error)(f"{variable}: {error}") from None
     engine.workspace = workspace
     return engine
 
@@ -59,20 +65,20 @@ def _opened(text: str, workers: int, statement_seconds: int, snapshot: bool, wri
     return _open_path(text, writable)
 
 
-def _from_environment(source: str | None) -> str:
-    """The source's text, looked up where it names an environment variable."""
+def _from_environment(source: str | None) -> tuple[str, str | None]:
+    """The source's text, and the name of the environment variable that holds it; None where it is the text itself."""
     if source is None or not source.strip():
         text = os.environ.get("QIDSQL_URL", "")
         if not text:
             raise UsageError(f"no source given and QIDSQL_URL is not set; expected {EXPECTED}")
-        return text
+        return text, "QIDSQL_URL"
     if source.startswith("env:"):
         name = source.removeprefix("env:")
         text = os.environ.get(name, "")
         if not text:
             raise UsageError(f"the environment variable {name} is not set; {source} was to name the source")
-        return text
-    return source
+        return text, name
+    return source, None
 
 
 def _path_of_url(url: str) -> str:
