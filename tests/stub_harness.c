@@ -20,14 +20,26 @@ static void refuse(void *info, const char *text) {
     atomic_fetch_add(&refused, 1);
 }
 
-static void *functions[600];
+static void *functions[600], *others[600]; /* others: those of a second DuckDB in the process */
+static void *const *lent; /* until the end of the load */
 static void *instance[2] = {instance, NULL}, *stranger[2] = {functions, NULL};
 static void *duck[2] = {instance, NULL}, *wrapper[2] = {duck, NULL};
 
 static void **database(void *info) { return info ? wrapper : NULL; }
-static void *const *api(void *info, const char *version) { return info && !strcmp(version, "v1.2.0") ? functions : NULL; }
+static void *const *api(void *info, const char *version) {
+    if (!info || strcmp(version, "v1.2.0")) return NULL;
+    void **copy = malloc(sizeof functions);
+    memcpy(copy, info, sizeof functions);
+    return lent = copy;
+}
 
 static const Access duckdb = {note, database, api};
+
+static bool load_into(void *functions) {
+    bool good = qidsql_init_c_api(functions, &duckdb);
+    free((void *)lent);
+    return lent = NULL, good;
+}
 
 static void *work(void *rounds) {
     for (intptr_t i = 1; i <= (intptr_t)rounds; i++) {
@@ -52,7 +64,7 @@ static void passing_on(int number) { atomic_fetch_add(&passed_on, number == SIGI
 
 static void fails_with(const char *words) {
     last_error[0] = 0;
-    assert(!qidsql_init_c_api(functions, &duckdb));
+    assert(!load_into(functions));
     if (!strstr(last_error, words)) {
         fprintf(stderr, "expected %s, got %s\n", words, last_error);
         abort();
@@ -63,7 +75,7 @@ int main(void) {
     char *config = strdup(getenv("XDG_CONFIG_HOME"));
     functions[BIND_SET_ERROR] = functions[INIT_SET_ERROR] = functions[FUNCTION_SET_ERROR] = (void *)refuse;
 
-    assert(!qidsql_init_c_api(NULL, &duckdb)); /* DuckDB has no API to give, and says so itself */
+    assert(!load_into(NULL)); /* DuckDB has no API to give, and says so itself */
     duck[0] = stranger;
     fails_with("in another way");
     duck[0] = instance;
@@ -79,8 +91,10 @@ int main(void) {
 
     fails_with("Python failed: out of order"); /* the test's door.py counts */
     fails_with("not today");
-    assert(qidsql_init_c_api(functions, &duckdb));
-    assert(qidsql_init_c_api(functions, &duckdb)); /* a second database of the process */
+    assert(load_into(functions));
+    assert(load_into(functions)); /* a second database of the process */
+    assert(!load_into(others));
+    assert(strstr(last_error, "another DuckDB of this process"));
 
     struct sigaction other = {.sa_handler = passing_on}, now;
     sigaction(SIGINT, &other, NULL);
@@ -106,7 +120,9 @@ int main(void) {
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, churn, (void *)(intptr_t)300000);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     assert(returned == 4 * 300000 && !door.next_forgotten());
+    count = door.interrupts();
     door.close();
+    assert(door.interrupts() == count + 1); /* which ends the audits that run */
     work((void *)(intptr_t)2);
     assert(refused == 6);
     while (door.next_forgotten()) {

@@ -40,6 +40,9 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ('CREATE TABLE "my schema"."a ""table""" ("x y" INTEGER, "all" VARCHAR)', None),
     ("INSERT INTO \"my schema\".\"a \"\"table\"\"\" VALUES (1, 'é'), (2, NULL), (2, NULL)", None),
     ("SELECT columns, rows FROM qid_keys('\"my schema\".\"a \"\"table\"\"\"', \"distinct\" := '2/3')", [[["x y"], 3]]),
+    ("SELECT rows, classes FROM qidsql.profile('\"my schema\".\"a \"\"table\"\"\"', ['x y'])", [[3, 2]]),
+    ("SELECT count(*) FROM qidsql.columns('\"my schema\".\"a \"\"table\"\"\"')", [[2]]),
+    ("SELECT class_size FROM qidsql.violations('my schema.\"a \"\"table\"\"\"')", [[1], [2]]),
     ("SELECT columns FROM qid_keys('a \"table\"', \"distinct\" := '66%', columns := ['all'])", [[["all"]]]),
     ("ATTACH ':memory:' AS other", None),
     ("CREATE TABLE other.people AS FROM people LIMIT 7", None),
@@ -57,8 +60,11 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("SELECT max(id) FROM people", [[1001]]),
     ("SELECT count(*) FROM (" + " UNION ALL ".join(["FROM qid_keys('people')"] * 20) + ")", [[20]]),
     ("SELECT count(*) FROM qid_audit('people') WHERE finding = 'column'", [[5]]),
-    ("SELECT note FROM qid_audit('people') WHERE finding = 'note'",
-     [["each statement sees what is committed by then: nothing of a transaction under way"]]),
+    ("SELECT note FROM qid_audit('people', exclude := ['a']) WHERE note LIKE '%entity%' OR finding = 'note' "
+     "OR role = 'excluded'",
+     [["left out on request (exclude)"],
+      ["each row is another person; where a person can have several rows, give entity COLUMN"],
+      ["each statement sees what is committed by then: nothing of a transaction under way"]]),
     ("SELECT step, statement IS NULL FROM qid_keys('people', columns := ['a'], trace := true)",
      [[1, False], [2, True]]),
     # plans
@@ -145,10 +151,12 @@ def test_a_wrong_call_of_a_single_statement_is_refused(host: Host) -> None:
         "FROM qidsql.profile('people', ['a'], k := 0)": "k must be at least 2",
         "FROM qidsql.violations('people', ['a'], k := NULL)": "k must be at least 2",
         "FROM qidsql.columns('people', k := 1)": "k must be at least 2",
-        "FROM qidsql.profile(NULL)": "NULL",
+        "FROM qidsql.profile(NULL)": "the table's name must not be NULL",
         "FROM qidsql.profile('people', [])": "COLUMNS expects",
+        "EXECUTE measured(0)": "k must be at least 2",
     }
-    for answer, text in zip(host.run([host.load, PEOPLE, *wrong])[2:], wrong.values(), strict=True):
+    prepared = "PREPARE measured AS FROM qidsql.profile('people', ['a'], k := ?)"
+    for answer, text in zip(host.run([host.load, PEOPLE, prepared, *wrong])[3:], wrong.values(), strict=True):
         assert isinstance(answer, Refused), text
         assert text in answer
 

@@ -14,8 +14,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from qidsql.duckdb_extension import hosts
 from qidsql.duckdb_extension.build import C_API, NAME, footer
+from qidsql.duckdb_extension.install import usage
 from qidsql.duckdb_extension.settings import SUFFIX
+from qidsql.verbs.demo import write_demo
 from tests.commandline import HOUSE, Outcome, command, environment
 from tests.duckdb_hosts import Host, Module, Refused, Shell
 
@@ -85,9 +88,26 @@ def test_an_exception_in_python_is_an_error_of_load(shell: Shell, broken: Path, 
     package.mkdir(parents=True)
     (package.parent / "__init__.py").touch()
     (package / "__init__.py").touch()
-    (package / "door.py").write_text("def load(address): raise RuntimeError('out of order')")
+    (package / "door.py").write_text("def load(*given): raise RuntimeError('out of order')")
     spoil(broken, path=str(tmp_path / "other"))
     assert "Python failed: out of order" in refused(shell, broken)
+
+
+def test_a_stub_of_another_version_is_an_error_of_load(shell: Shell, broken: Path, tmp_path: Path) -> None:
+    """What is installed stays when the Python package is replaced."""
+    content = broken.read_bytes()
+    old = content.replace(b"\0Ki\0", b"\0K\0\0")  # the first one told Python no number
+    assert old != content
+    broken.write_bytes(old)
+    assert "built by another version of qidsql; run: qidsql duckdb install" in refused(shell, broken)
+
+
+def test_nothing_is_written_into_a_database_that_has_the_name_of_the_macros(host: Host, tmp_path: Path) -> None:
+    path = tmp_path / "qidsql.duckdb"
+    [error, there] = host.run([host.load, "SELECT function_name FROM duckdb_functions() WHERE NOT internal"], str(path))
+    assert isinstance(error, Refused)
+    assert "a database named qidsql is attached" in error
+    assert there == []
 
 
 def test_variables_meant_for_another_python_change_nothing(shell: Shell) -> None:
@@ -271,11 +291,18 @@ def test_what_is_installed_loads_by_its_name(shell: Shell, home: Path) -> None:
     assert "not installed; run: qidsql duckdb install" in before.out
     done = cli("duckdb", "install", "--shell", shell.program, home=home)
     assert done.code == 0, done
+    assert "In the DuckDB shell:  qidsql shell [database]" in done.out
     assert f"for DuckDB 1.5.6, shell {shell.program}" in done.out
     after = cli("duckdb", "doctor", "--shell", shell.program, home=home)
     assert (after.code, after.out.count("LOAD qidsql works")) == (0, 2), after
     answer = shell.run(["LOAD qidsql", PEOPLE, "SELECT columns FROM qid_keys('people')"], HOME=str(home))[-1]
     assert answer == [{"columns": ["id"]}]
+
+
+def test_where_there_is_no_shell_install_says_how_to_get_one() -> None:
+    words = usage([], [hosts.Host(None, "v2.0.0", "linux_amd64")])
+    assert "In the DuckDB shell:  none was found: pip install duckdb-cli" in words
+    assert "In Python:            con = duckdb.connect" in words
 
 
 def test_the_doctor_sees_an_environment_that_moved(shell: Shell, home: Path) -> None:
@@ -294,6 +321,12 @@ def test_the_shell_opens_with_qidsql_loaded(shell: Shell, home: Path) -> None:
     done = cli("shell", "-c", PEOPLE, "-c", "SELECT columns FROM qid_keys('people')", home=home, PATH=path)
     assert done.code == 0, done
     assert "[id]" in done.out
+
+
+def test_the_sample_database_opens_in_shells_that_are_about(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "clinic.duckdb"
+    write_demo(path)
+    assert shell.run(["SELECT count(*) AS n FROM patients"], str(path)) == [[{"n": 20000}]]
 
 
 def test_without_a_shell_it_says_where_to_get_one(home: Path) -> None:

@@ -106,7 +106,7 @@ MUTANTS: dict[str, Sequence[tuple[str, str]]] = {
         ("FILTER (WHERE class_size = 1), 0) AS BIGINT) AS unique_rows", ", 0) AS BIGINT) AS unique_rows"),
         ("(class_size - 1) * class_count", "class_size * class_count"),
         ("THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE \"binary\"\n    END\n", "THEN NULL\n    END\n"),
-        ("COUNT(*) < CASE", "COUNT(*) <= CASE"),
+        ("COUNT(*) < k", "COUNT(*) <= k"),
         ("ORDER BY class_size;", "ORDER BY class_size DESC;"),
         ("GROUP BY name, value\n", "GROUP BY name, value, random() < 0.5\n"),
         ("UNPIVOT INCLUDE NULLS", "UNPIVOT"),
@@ -153,6 +153,9 @@ def test_every_mutant_is_noticed(filled: Store) -> None:
         ("violations('people', '{a}', k => NULL)", "qidsql: k must be at least 2"),
         ("columns('people', k => 1)", "qidsql: k must be at least 2"),
         ("profile('people', '{}')", "has no column to look at"),
+        ("profile('people', '{zz}')", 'there are: a, b "c"'),
+        ("profile(NULL)", "qidsql: the table must not be NULL"),
+        ("columns(NULL)", "qidsql: the table must not be NULL"),
     ],
 )
 def test_what_cannot_be_right_is_an_error_of_the_function(postgres_store: PostgresStore, call: str, words: str) -> None:
@@ -169,6 +172,7 @@ def test_values_are_shown_by_violations_alone(postgres_store: PostgresStore) -> 
     with session(postgres_store, postgres_functions()) as connection:
         asked = "SELECT * FROM qidsql.violations('people', ARRAY['b \"c\"', 'a'], k => 2) ORDER BY 2"
         found = connection.execute(asked).fetchall()
+        assert connection.execute("SELECT * FROM qidsql.violations('people', k => 2) ORDER BY 2").fetchall() == found
     assert found == [(1, {"a": 1, 'b "c"': None}), (1, {"a": 1, 'b "c"': "x"})]
 
 

@@ -14,11 +14,12 @@ SOURCE = Path(__file__).with_name("stub_harness.c")
 FLAGS = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 DOOR = """
 import ctypes
-from qidsql.duckdb_extension.original import Door, ON_CALL, ON_SCAN
+from qidsql.duckdb_extension.original import Door, LAYOUT, ON_CALL, ON_SCAN
 
 calls = []
 
-def load(address):
+def load(address, layout):
+    assert layout == LAYOUT
     calls.append(address)
     if len(calls) == 1:
         raise RuntimeError("out of order")
@@ -76,5 +77,5 @@ def _door_of_the_package() -> str:
     from qidsql.duckdb_extension import door
 
     text = Path(door.__file__).read_text()
-    start, end = text.index("ON_CALL = "), text.index("@dataclass")
+    start, end = text.index("LAYOUT = "), text.index("@dataclass")
     return "import ctypes\nfrom ctypes import CFUNCTYPE, c_int, c_uint, c_void_p\n\n" + text[start:end]

@@ -3,7 +3,6 @@
 import atexit
 import ctypes
 import itertools
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import CFUNCTYPE, c_int, c_uint, c_void_p
@@ -11,15 +10,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from qidsql.duckdb_extension.capi import Api
-from qidsql.duckdb_extension.functions import FUNCTIONS, TRACE, Columns, Row, TableFunction
+from qidsql.duckdb_extension.functions import FUNCTIONS, TRACE, Columns, Row, TableFunction, in_sql
 from qidsql.duckdb_extension.interrupts import raising_interrupts
 from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
-from qidsql.errors import QidsqlError, UsageError
+from qidsql.errors import QidsqlError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
     from qidsql.engines.host_connection import Seen
 
+LAYOUT = 2  # of Door: to be raised here and in stub.c with every change of it
 ON_CALL = CFUNCTYPE(None, c_void_p)
 ON_SCAN = CFUNCTYPE(None, c_void_p, c_void_p)
 
@@ -86,12 +86,19 @@ class _House:
         atexit.register(self.door.close)
 
     def register(self, instance: int) -> None:
-        """Registers the functions, and the macros, with a database."""
+        """Registers the functions, and the macros, with a database. Raises SourceError."""
         from qidsql.duckdb_extension.connection import Connection
+        from qidsql.sql.folder import sql_file
         from qidsql.sql.scripts import duckdb_macros
 
         connection = Connection(self.api, instance)
         try:
+            [(taken,)] = connection.execute(sql_file("duckdb/macros_place")).fetchall()
+            if taken:
+                raise SourceError(
+                    "a database named qidsql is attached, and the functions' own one, in memory, needs that name; "
+                    "ATTACH yours AS another, or open another database first"
+                )
             for number, function in enumerate(FUNCTIONS):
                 self._register(connection, instance, number, function)
             connection.execute(duckdb_macros())
@@ -205,8 +212,11 @@ def _message(error: BaseException) -> str:
         return "qidsql: interrupted"
     if not isinstance(error, QidsqlError):  # its text can hold values of cells
         return f"qidsql: internal error ({type(error).__name__}); please report it"
-    text = " ".join(str(error).split())
-    return "qidsql: " + re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
+    return f"qidsql: {_one_line(error)}"
+
+
+def _one_line(error: QidsqlError) -> str:
+    return in_sql(" ".join(str(error).split()))
 
 
 def _seen(version: str) -> "Seen":
@@ -215,16 +225,20 @@ def _seen(version: str) -> "Seen":
     return Seen(rows={"version": [(version,)]})
 
 
-_house: _House | None = None
+_houses: dict[int, _House] = {}  # one for each file of the extension: each version of DuckDB has its own
 
 
-def load(address: int) -> str:
+def load(address: int, layout: int = 1) -> str:
     """Opens the door for one database. An error text, or an empty one."""
-    global _house
+    if layout != LAYOUT:
+        return "the extension was built by another version of qidsql; run: qidsql duckdb install"
     try:
-        if _house is None:
-            _house = _House(address)
-        _house.register(_house.door.database)
+        if address not in _houses:
+            _houses[address] = _House(address)
+        house = _houses[address]
+        house.register(house.door.database)
+    except QidsqlError as error:
+        return _one_line(error)
     except BaseException as error:  # noqa: BLE001 - nothing may pass into C
         return f"{type(error).__name__}: {error}"
     return ""

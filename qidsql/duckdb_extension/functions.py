@@ -1,5 +1,6 @@
 """The table functions: their parameters, their columns, and how a result becomes rows. Each is a verb of qidsql."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -42,6 +43,9 @@ MEASURES = {
     "separation_ratio": "DOUBLE",
     "share_at_risk": "DOUBLE",
 }
+WORDS = ("note", "reason")  # columns that speak of options
+OPTIONS = {"column": "columns", "identifier": "identifiers", "no_verify": "verify := false"}  # else a name is the same
+COMMAND_LINES = ("into", "replace")  # that no function has
 TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
 
 
@@ -67,7 +71,8 @@ class TableFunction:
         result = self._asked(engine, table, options)
         if any("interrupted" in reason for reason in result.work.unfinished):
             raise Interrupted("interrupted")
-        return list(self.rows(result))
+        words = [place for place, name in enumerate(self.columns) if name in WORDS]
+        return [_in_sql(row, words) for row in self.rows(result)]
 
     def trace(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
         """The steps instead of the answer: each statement with its seconds, and the outcome in the end."""
@@ -76,10 +81,23 @@ class TableFunction:
         result = self._asked(engine, table, options)
         rows: list[Row] = [(place, step.seconds, step.purpose, step.sql) for place, step in enumerate(steps, start=1)]
         outcome = getattr(result, "verdict", None) or result.outcome
-        return [*rows, (len(rows) + 1, result.work.seconds, f"{outcome}: {result.reason}", None)]
+        return [*rows, (len(rows) + 1, result.work.seconds, in_sql(f"{outcome}: {result.reason}"), None)]
 
     def _asked(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> Any:
         return self.ask(engine, table, **options)
+
+
+def in_sql(text: str) -> str:
+    """A text that names options of the command line, with the names of the parameters instead."""
+    return re.sub(r"--([a-z][a-z-]*)", lambda option: _parameter(option[1].replace("-", "_")), text)
+
+
+def _parameter(name: str) -> str:
+    return f"the command line's --{name}" if name in COMMAND_LINES else OPTIONS.get(name, name)
+
+
+def _in_sql(row: Row, words: Sequence[int]) -> Row:
+    return tuple(in_sql(cell) if cell and place in words else cell for place, cell in enumerate(row))
 
 
 def measures(profile: "ClassProfile | None") -> Row:

@@ -71,10 +71,12 @@ def find_hosts(shells: Iterable[Path] = ()) -> list[Host]:
 
 
 def find_shell() -> Host:
-    """The DuckDB shell. Raises SourceError."""
-    for host in find_hosts():
-        if host.shell is not None:
-            return host
+    """The first DuckDB shell that answers. Raises SourceError."""
+    for shell in _found_shells():
+        try:
+            return _host(shell)
+        except SourceError:
+            continue
     raise SourceError(
         "no DuckDB shell was found: put duckdb on the PATH (https://duckdb.org/install), or pip install duckdb-cli"
     )

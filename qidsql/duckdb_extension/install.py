@@ -41,9 +41,12 @@ def usage(paths: Sequence[Path], hosts: Sequence[Host]) -> str:
     """What to type from here on."""
     lines = [f"Installed {path}" for path in paths]
     lines += [f"  for {host}" for host in hosts]
+    shell = "qidsql shell [database], or: duckdb -unsigned, and there: LOAD qidsql;"
+    if all(host.shell is None for host in hosts):
+        shell = "none was found: pip install duckdb-cli, or https://duckdb.org/install; then install again"
     lines += [
         "",
-        "In the DuckDB shell:  qidsql shell [database], or: duckdb -unsigned, and there: LOAD qidsql;",
+        f"In the DuckDB shell:  {shell}",
         'In Python:            con = duckdb.connect(path, config={"allow_unsigned_extensions": "true"})',
         '                      con.load_extension("qidsql")',
         "Then:                 FROM qid_audit('patients', k := 5);",

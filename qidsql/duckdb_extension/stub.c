@@ -29,10 +29,13 @@ typedef struct {
 
 enum { BIND_SET_ERROR = 261, INIT_SET_ERROR = 268, FUNCTION_SET_ERROR = 273 };
 
-/* ---- What Python is handed, and what it hands back. door.py has the same fields in the same order. ---- */
+/* ---- What Python is handed, and what it hands back. door.py has the same fields in the same order, and the same
+ *      number: the file that is installed may be older or newer than the Python that it finds. ---- */
+
+enum { LAYOUT = 2 };
 
 typedef struct {
-    void *const *api;
+    void *const *api; /* lent by DuckDB until the load is over */
     void *database;
     void (*bind)(void *info);
     void (*init)(void *info);
@@ -53,38 +56,44 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 /* ---- DuckDB's calls into Python. None may enter an interpreter that is about to end: DuckDB's threads go on working
  *      in the background of a process that exits. ---- */
 
+typedef void SetError(void *info, const char *text);
+
+static SetError *bind_set_error, *init_set_error, *function_set_error;
 static atomic_bool closed;
 static atomic_int inside;
+static atomic_uint interrupted; /* how often Ctrl-C was pressed while an audit ran */
 
-static bool enter(void *info, int set_error) {
+static bool enter(void *info, SetError *set_error) {
     atomic_fetch_add(&inside, 1);
     if (!atomic_load(&closed)) return true;
     atomic_fetch_sub(&inside, 1);
-    ((void (*)(void *, const char *))door.api[set_error])(info, "qidsql: Python is shutting down");
+    set_error(info, "qidsql: Python is shutting down");
     return false;
 }
 
 static void bind(void *info) {
-    if (!enter(info, BIND_SET_ERROR)) return;
+    if (!enter(info, bind_set_error)) return;
     door.on_bind(info);
     atomic_fetch_sub(&inside, 1);
 }
 
 static void init(void *info) {
-    if (!enter(info, INIT_SET_ERROR)) return;
+    if (!enter(info, init_set_error)) return;
     door.on_init(info);
     atomic_fetch_sub(&inside, 1);
 }
 
 static void scan(void *info, void *chunk) {
-    if (!enter(info, FUNCTION_SET_ERROR)) return;
+    if (!enter(info, function_set_error)) return;
     door.on_scan(info, chunk);
     atomic_fetch_sub(&inside, 1);
 }
 
-/* Python calls it before it ends, without its lock: waits for the calls that run, ten seconds at most. */
+/* Python calls it before it ends, without its lock: ends the audits that run, as Ctrl-C would, and waits for them, ten
+ * seconds at most. */
 static void close_door(void) {
     atomic_store(&closed, true);
+    atomic_fetch_add(&interrupted, 1);
     for (int tick = 0; tick < 1000 && atomic_load(&inside); tick++)
         nanosleep(&(struct timespec){0, 10000000}, NULL);
 }
@@ -124,7 +133,6 @@ static uintptr_t next_forgotten(void) {
 static pthread_mutex_t watching = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before;
 static int watchers;
-static atomic_uint interrupted;
 
 static void on_interrupt(int number, siginfo_t *about, void *context) {
     atomic_fetch_add(&interrupted, 1);
@@ -279,7 +287,7 @@ static const char *hand_over(const char *path) {
     void *module = import_door(path);
     if (!module) return python_error("the Python of this process cannot import qidsql");
     void *answer = PYTHON(void *, PyObject_CallMethod, void *, const char *, const char *, ...)(
-        module, "load", "K", (unsigned long long)(uintptr_t)&door);
+        module, "load", "Ki", (unsigned long long)(uintptr_t)&door, LAYOUT);
     PYTHON(void, Py_DecRef, void *)(module);
     if (!answer) return python_error("Python failed");
     const char *words = PYTHON(const char *, PyUnicode_AsUTF8, void *)(answer);
@@ -324,13 +332,19 @@ __attribute__((visibility("default"))) bool qidsql_init_c_api(void *info, const 
         void **instance = lent ? *lent : NULL;
         if (!instance || *instance != instance) {
             problem = "qidsql: this DuckDB keeps its databases in another way than those that qidsql knows; please report it";
+        } else if (bind_set_error && bind_set_error != (SetError *)api[BIND_SET_ERROR]) {
+            problem = "qidsql: it is loaded into another DuckDB of this process already, and can be in one alone";
         } else {
+            bind_set_error = (SetError *)api[BIND_SET_ERROR];
+            init_set_error = (SetError *)api[INIT_SET_ERROR];
+            function_set_error = (SetError *)api[FUNCTION_SET_ERROR];
             door.api = api;
             door.database = instance;
             door.bind = bind, door.init = init, door.scan = scan;
             door.forget = forget, door.next_forgotten = next_forgotten;
             door.watch = watch, door.interrupts = interrupts, door.close = close_door;
             problem = load();
+            door.api = NULL;
         }
         if (problem) duckdb->set_error(info, problem);
     }

@@ -8,6 +8,7 @@ from qidsql.sql.templates import fill
 
 PATIENTS = 20_000
 TABLE = "patients"
+STORAGE = "v1.2.0"  # of the file, so that the shells that are about can open it too
 POLICY = Policy(k=5, sensitive=("diagnosis",))
 NEXT_STEPS = """
 What just happened: qidsql made a small clinic's database and audited its table patients, as this command would:
@@ -27,7 +28,7 @@ def write_demo(path: Path) -> None:
     if path.exists():
         raise SourceError(f"{path} exists already; name another file, or remove it first")
     try:
-        with duckdb.connect(str(path)) as connection:
+        with duckdb.connect(str(path), config={"storage_compatibility_version": STORAGE}) as connection:
             for name in ("patients", "visits"):
                 connection.execute(fill(f"duckdb/demo_{name}", patients=PATIENTS).sql("duckdb"))
     except duckdb.Error as error:

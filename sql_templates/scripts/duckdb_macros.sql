@@ -5,10 +5,24 @@
 --   FROM qidsql.columns('patients', k := 5);                                    every column by itself
 --
 -- Each is one statement in the caller's own transaction, so it sees temporary tables and what is not committed yet.
--- `columns` is a list of names, or a regular expression. A NULL counts as a value of its own. The macros live in a
--- database in memory; nothing is written to any other.
+-- `columns` is a list of names, or a regular expression that matches some part of them. A NULL counts as a value of its
+-- own. The macros live in a database in memory; nothing is written to any other.
 
 ATTACH IF NOT EXISTS ':memory:' AS qidsql (READ_WRITE);
+
+-- The query for a table's rows: its name with each part in quotes, where those that it has stay as they are; what cannot
+-- be right is an error. (QUERY_TABLE would take the name itself, but drops quotes inside it before DuckDB 2.0.)
+CREATE OR REPLACE MACRO qidsql.main.rows_of("table", k) AS CASE
+  WHEN k IS NULL OR k < 2 THEN ERROR('qidsql: k must be at least 2: every table is 1-anonymous')
+  WHEN COALESCE("table", '') = '' THEN ERROR('qidsql: the table''s name must not be NULL')
+  ELSE 'FROM ' || ARRAY_TO_STRING(
+    [
+      CASE WHEN STARTS_WITH(part, '"') THEN part ELSE '"' || part || '"' END
+      FOR part IN REGEXP_EXTRACT_ALL("table", '"(?:[^"]|"")*"|[^."]+')
+    ],
+    '.'
+  )
+END;
 
 -- What ClassProfile.to_dict holds, in one row.
 CREATE OR REPLACE MACRO qidsql.main.profile("table", columns := '.*', k := 5) AS TABLE
@@ -22,8 +36,7 @@ WITH classes AS (
       WHEN TYPEOF(COLUMNS(columns)) IN ('INTERVAL', 'VARIANT') OR CONTAINS(TYPEOF(COLUMNS(columns)), 'VARCHAR')
       THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE "binary"
     END
-  FROM QUERY_TABLE("table")
-  WHERE CASE WHEN k >= 2 THEN TRUE ELSE ERROR('qidsql: k must be at least 2: every table is 1-anonymous') END
+  FROM QUERY(qidsql.main.rows_of("table", k))
   GROUP BY ALL
 ), sizes AS (
   SELECT class_size, COUNT(*) AS class_count FROM classes GROUP BY class_size
@@ -57,7 +70,7 @@ SELECT
 FROM ratios;
 
 -- The classes below k, smallest first: class_size, and the values of the columns.
-CREATE OR REPLACE MACRO qidsql.main.violations("table", columns, k := 5) AS TABLE
+CREATE OR REPLACE MACRO qidsql.main.violations("table", columns := '.*', k := 5) AS TABLE
 SELECT COLUMNS(LAMBDA name: name <> 'qidsql text' AND NOT STARTS_WITH(name, 'qidsql text_'))
 FROM (
   SELECT
@@ -67,10 +80,9 @@ FROM (
       WHEN TYPEOF(COLUMNS(columns)) IN ('INTERVAL', 'VARIANT') OR CONTAINS(TYPEOF(COLUMNS(columns)), 'VARCHAR')
       THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE "binary"
     END AS "qidsql text"
-  FROM QUERY_TABLE("table")
+  FROM QUERY(qidsql.main.rows_of("table", k))
   GROUP BY ALL
-  HAVING
-    COUNT(*) < CASE WHEN k >= 2 THEN k ELSE ERROR('qidsql: k must be at least 2: every table is 1-anonymous') END
+  HAVING COUNT(*) < k
 ) AS classes
 ORDER BY class_size;
 
@@ -84,8 +96,7 @@ WITH cells AS (
       THEN '0.0'
       ELSE CAST(COLUMNS(*) AS VARCHAR) COLLATE "binary"
     END AS "\0"
-  FROM QUERY_TABLE("table")
-  WHERE CASE WHEN k >= 2 THEN TRUE ELSE ERROR('qidsql: k must be at least 2: every table is 1-anonymous') END
+  FROM QUERY(qidsql.main.rows_of("table", k))
 ), classes AS (
   SELECT name, value IS NULL AS missing, COUNT(*) AS class_size
   FROM (FROM cells UNPIVOT INCLUDE NULLS (value FOR name IN (COLUMNS(*))))

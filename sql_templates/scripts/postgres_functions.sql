@@ -5,7 +5,8 @@
 --   SELECT * FROM qidsql.columns('patients', k => 5);                           every column by itself
 --
 -- They run with the caller's rights, see the caller's own transaction, and read only. Row-level security that would
--- hide rows is an error. A NULL counts as a value of its own. To be rid of them: DROP SCHEMA qidsql CASCADE.
+-- hide rows is an error. A NULL counts as a value of its own. Other roles need GRANT USAGE ON SCHEMA qidsql TO them. To
+-- be rid of them: DROP SCHEMA qidsql CASCADE.
 
 CREATE SCHEMA IF NOT EXISTS qidsql;
 
@@ -18,13 +19,17 @@ DECLARE
   node text;
   nodes text[] := '{}';
   missing text[];
+  known text[];
 BEGIN
-  SELECT array_agg(name) INTO missing FROM unnest(columns) AS name WHERE name IS NULL OR NOT EXISTS (
-    SELECT FROM pg_attribute
-    WHERE attrelid = relation AND attname = name AND attnum > 0 AND NOT attisdropped
-  );
+  IF relation IS NULL THEN
+    RAISE EXCEPTION 'qidsql: the table must not be NULL';
+  END IF;
+  SELECT array_agg(attname ORDER BY attnum) INTO known FROM pg_attribute
+  WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped;
+  SELECT array_agg(name) INTO missing FROM unnest(columns) AS name WHERE name IS NULL OR NOT name = ANY (known);
   IF missing IS NOT NULL THEN
-    RAISE EXCEPTION 'qidsql: no column % in %', array_to_string(missing, ', ', 'NULL'), relation;
+    RAISE EXCEPTION 'qidsql: no column % in %; there are: %',
+      array_to_string(missing, ', ', 'NULL'), relation, array_to_string(known, ', ');
   END IF;
   FOR described IN
     SELECT * FROM (
@@ -118,7 +123,7 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- The classes below k, smallest first, each with the values of its columns.
-CREATE OR REPLACE FUNCTION qidsql.violations(relation regclass, columns text[], k integer DEFAULT 5)
+CREATE OR REPLACE FUNCTION qidsql.violations(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
 RETURNS TABLE (class_size bigint, "values" jsonb)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
 DECLARE
@@ -157,6 +162,9 @@ DECLARE
   attribute text;
   missing bigint;
 BEGIN
+  IF relation IS NULL THEN
+    RAISE EXCEPTION 'qidsql: the table must not be NULL';
+  END IF;
   FOR attribute IN
     SELECT attname FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped ORDER BY attnum
   LOOP
