@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qidsql.commands.running import ExitCode, check_min_count, chosen, screen, showing_progress_of_many, standing_for
-from qidsql.commands.streams import check_output, lines, say
+from qidsql.commands.streams import check_output, parts, say
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.options import HistoryOption, MinCountOption, OutputOption, QuietOption, ReportFormat, ReportFormatOption
 from qidsql.policy_schema import PRESETS
@@ -198,7 +198,7 @@ def run(
             document = without_small_counts(document, min_count)
         try:
             recorded = not (no_history or unrecorded)
-            with lines(output) as put:
+            with parts(output) as put:
                 for text in render(document, wanted, output, recorded):
                     put(text)
             if output is not None and not quiet:

@@ -35,32 +35,34 @@ def put(text: str, stream: TextIO | None) -> None:
 
 
 def write(text: str, output: Path | None) -> None:
-    """Writes into the file, or onto stdout where none is given. Raises UsageError.
+    """Writes into the file, or onto stdout where none is given; as `parts` does. Raises UsageError."""
+    with parts(output) as put_part:
+        put_part(text)
 
-    A file is replaced at once: who reads it meanwhile (a web server, a collector of metrics) never sees half of it.
+
+@contextmanager
+def parts(output: Path | None) -> Iterator[Callable[[str], None]]:
+    """A function that writes a part of a document, into the file or onto stdout. Raises UsageError.
+
+    A file is replaced at once, in the end: who reads it meanwhile (a web server, a collector of metrics) never sees
+    half of it, and what stood there stays when the document comes to nothing.
     """
     if output is None:
-        put(text, sys.stdout)
+        yield lambda part: put(part, sys.stdout)
         return
     target = output.resolve()  # a link stays one
-    if target.exists() and not target.is_file():  # a device or a pipe has nothing to replace
-        _write(text, target, output)
-        return
-    whole = target.with_name(f".{target.name[:200]}.{os.getpid()}.new")
+    plain = target.is_file() or not target.exists()  # a device or a pipe has nothing to replace
+    whole = target.with_name(f".{target.name[:200]}.{os.getpid()}.new") if plain else target
     try:
-        _write(text, whole, output)
-        whole.replace(target)
+        with whole.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            yield lambda part: file.writelines([part])  # write would answer how much
+        if plain:
+            whole.replace(target)
     except OSError as error:
         raise _unwritable(output, error) from None
     finally:
-        whole.unlink(missing_ok=True)
-
-
-def _write(text: str, file: Path, output: Path) -> None:
-    try:
-        file.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise _unwritable(output, error) from None
+        if plain:
+            whole.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -75,8 +77,10 @@ def lines(output: Path | None) -> Iterator[Callable[[str], None]]:
         raise _unwritable(output, error) from None
 
     def put_line(line: str) -> None:
+        left = memoryview(line.encode("utf-8", "backslashreplace"))
         try:
-            file.write(line.encode("utf-8", "backslashreplace"))
+            while left:  # a disk that is nearly full takes a part
+                left = left[file.write(left) or 0 :]
         except OSError as error:
             raise _unwritable(output, error) from None
 
