@@ -3,17 +3,18 @@
 The extension hands in such connections; nothing here knows how they come about.
 """
 
+import secrets
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from qidsql.engines.base import Engine
 from qidsql.engines.duckdb import DuckDBEngine
 from qidsql.engines.host_connection import HostConnection, HostError, Seen
+from qidsql.engines.naming import parsed_name
 from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
 from qidsql.schema import Table, TableName
 from qidsql.sql.relation import table_node
@@ -46,9 +47,16 @@ class HostEngine(DuckDBEngine):
 
     def __init__(self, connection: HostConnection, search_path: str | None, seen: Seen) -> None:
         self._seen = seen
-        super().__init__(connection, LABEL, Path(tempfile.mkdtemp(prefix="qidsql-")))  # type: ignore[arg-type]
+        workspace = Path(tempfile.gettempdir()) / f"qidsql-{secrets.token_hex(8)}"
+        super().__init__(connection, LABEL, workspace)  # type: ignore[arg-type]
         self.snapshot = "each statement sees what is committed by then: nothing of a transaction under way"
+        self._kinds = {str(name).lower(): (str(name), kind) for name, kind, *_ in self._catalog("databases")}
         self._search_path = self._schemas(search_path)
+
+    def exports(self) -> Path:
+        if not self._workspace.exists():  # most audits need none
+            self._workspace.mkdir(mode=0o700)
+        return super().exports()
 
     def describe(self, table: str | None) -> Table:
         if table not in self._seen.tables:
@@ -61,7 +69,7 @@ class HostEngine(DuckDBEngine):
         except UnknownName as error:
             raise UsageError(f"{error}; {UNSEEN.format(table=table)}") from None
         catalog = described.name.catalog
-        if (catalog, POSTGRES) in self._catalog("databases"):
+        if self._kinds.get(catalog.lower()) == (catalog, POSTGRES):
             raise SourceError(
                 f"{table} lies in {catalog}, an attached Postgres, and is audited there: write its name with its "
                 f"database, {table_node(described.name).sql('duckdb')}"
@@ -93,26 +101,24 @@ class HostEngine(DuckDBEngine):
 
     def _schemas(self, search_path: str | None) -> list[tuple[str, str]] | None:
         """Catalog and schema of each entry of the caller's search path; what holds by default where it has none."""
-        if search_path is None:
-            return None
-        if not search_path.strip():
-            [(catalog, schema)] = self._catalog("defaults")
-            self._seen.rows["default_schema"] = [(schema,)]
-            return [(str(catalog), str(schema))]
-        entries = [_parsed(entry) for entry in _entries(search_path)]
-        return [(entry.db or entry.name, entry.name if entry.db else "main") for entry in entries if entry]
+        _, _, catalog, schema = self._catalog("databases")[0]
+        schemas = [(str(catalog), str(schema))]
+        if search_path and search_path.strip():
+            entries = [parsed_name(entry, "duckdb") for entry in _entries(search_path)]
+            schemas = [(entry.db or entry.name, entry.name if entry.db else "main") for entry in entries if entry]
+        self._seen.rows["default_schema"] = [(schemas[0][1],)]
+        return None if search_path is None else schemas
 
     def attached_postgres(self, typed: str) -> tuple[str | None, str]:
         """The attached Postgres that the name means, and the name without it; None where it means none."""
-        kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
-        node = _parsed(typed)
-        first, rest = (node.catalog or node.db, node) if node else ("", None)
-        if rest is not None and first.lower() in kinds:
-            name, kind = kinds[first.lower()]
+        node = parsed_name(typed, "duckdb")
+        first, rest = (node.catalog or node.db, node.copy()) if node else ("", None)
+        if rest is not None and first.lower() in self._kinds:
+            name, kind = self._kinds[first.lower()]
             rest = exp.Table(this=rest.this, db=rest.args["db"] if rest.catalog else None)
             return (name, rest.sql("postgres")) if kind == POSTGRES else (None, typed)
         for catalog, _ in (self._search_path or ())[:1]:
-            name, kind = kinds.get(catalog.lower(), (catalog, None))
+            name, kind = self._kinds.get(catalog.lower(), (catalog, None))
             if kind == POSTGRES and not (node and node.catalog):
                 return name, typed
         return None, typed
@@ -121,7 +127,7 @@ class HostEngine(DuckDBEngine):
         """The name with its catalog and schema, where DuckDB itself would find it: by the search path, and a.b also as
         table b of the database a.
         """
-        node = None if typed is None else _parsed(typed)
+        node = None if typed is None else parsed_name(typed, "duckdb")
         if node is None or node.catalog:
             return typed
         known = {_folded(name): name for name in self.table_names()}
@@ -148,14 +154,6 @@ def engine_for(table: str, connection: HostConnection, search_path: str | None, 
     except BaseException:
         host.close()
         raise
-
-
-def _parsed(name: str) -> exp.Table | None:
-    try:
-        node = exp.to_table(name, dialect="duckdb")
-    except (SqlglotError, ValueError):
-        return None
-    return node if isinstance(node, exp.Table) and node.name else None
 
 
 def _entries(search_path: str) -> Sequence[str]:

@@ -1,6 +1,7 @@
 """From the name a user types to a table of the catalog."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 
 from sqlglot import exp
@@ -51,13 +52,20 @@ def _readings(typed: str, dialect: str) -> list[list[list[str]]]:
     pairs = [[typed[:dot], typed[dot + 1 :]] for dot in dots]
     triples = [[typed[:a], typed[a + 1 : b], typed[b + 1 :]] for a, b in combinations(dots, 2)]
     plain = [[typed], *pairs, *triples]
-    try:
-        table: exp.Expr = exp.to_table(typed, dialect=dialect)
-    except (SqlglotError, ValueError):
-        table = exp.Null()
-    # A name such as ?;? is more than one statement to sqlglot, and no table.
-    parsed = [[[part.name for part in table.parts]]] if isinstance(table, exp.Table) else []
+    table = parsed_name(typed, dialect)
+    parsed = [[[part.name for part in table.parts]]] if table else []
     return [*parsed, plain] if '"' in typed else [plain, *parsed]
+
+
+@lru_cache(maxsize=64)
+def parsed_name(typed: str, dialect: str) -> exp.Table | None:
+    """A typed name as a table of SQL, not to be changed in place; None where it is none."""
+    try:
+        table = exp.to_table(typed, dialect=dialect)
+    except (SqlglotError, ValueError):
+        return None
+    # A name such as ?;? is more than one statement to sqlglot, and no table.
+    return table if isinstance(table, exp.Table) and table.name else None
 
 
 def _matches(name: TableName, parts: Sequence[str], same: object) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
@@ -38,9 +39,16 @@ class Relation:
 def relation(dialect: Dialect, table: Table, columns: Sequence[Column], where: str | None = None) -> Relation:
     """The rows of a table that meet a condition, with these columns, each in its comparable form.
 
+    The same one for the same arguments, so that what is rendered of it serves again: a shell binds and then runs a call.
+
     Raises UsageError when the condition is more than a plain condition on the table's columns, UnknownName when it
     names a column that the table does not have.
     """
+    return _relation(dialect, table, tuple(columns), where)
+
+
+@lru_cache(maxsize=64)
+def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...], where: str | None) -> Relation:
     source = table_node(table.name)
     long = frozenset(column.name for column in columns if dialect.is_long(column))
     if where is None and all(column.comparison is Comparison.VALUE for column in columns):
