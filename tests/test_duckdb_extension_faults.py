@@ -19,7 +19,7 @@ from qidsql.duckdb_extension.build import C_API, NAME, footer
 from qidsql.duckdb_extension.install import usage
 from qidsql.duckdb_extension.settings import SUFFIX
 from qidsql.verbs.demo import write_demo
-from tests.commandline import HOUSE, Outcome, command, environment
+from tests.commandline import Outcome, command, environment
 from tests.duckdb_hosts import Host, Module, Refused, Shell
 
 PEOPLE = "CREATE TABLE people AS SELECT i AS id, i % 7 AS a, i % 13 AS b FROM range(3000) AS r(i)"
@@ -365,11 +365,3 @@ def test_the_footer_is_what_duckdb_reads() -> None:
     end = footer("linux_amd64")
     fields = [end[at : at + 32].rstrip(b"\0").decode() for at in range(0, 256, 32)]
     assert (len(end), fields[3], fields[5:]) == (512, "C_STRUCT", [C_API, "linux_amd64", "4"])
-
-
-def test_the_package_brings_the_stub_and_the_scripts() -> None:
-    from qidsql.duckdb_extension.build import source
-    from qidsql.sql.scripts import duckdb_macros, postgres_functions
-
-    assert source().is_relative_to(HOUSE)
-    assert "CREATE" in duckdb_macros() + postgres_functions()

@@ -4,16 +4,19 @@ import os
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from qidsql.duckdb_extension.compiling import compiler
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 
 
-def run(*command: object, cwd: Path) -> str:
+def run(*command: object, cwd: Path, **extra: str) -> str:
     """The output of a command that must succeed, in an environment that knows no checkout and no site packages."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")} | extra
     done = subprocess.run([*map(str, command)], cwd=cwd, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -46,8 +49,37 @@ def test_the_wheel_knows_its_version(installed: Path, tmp_path: Path) -> None:
 def test_the_wheel_brings_what_sql_shells_need(installed: Path, tmp_path: Path) -> None:
     assert "MACRO qidsql.main.profile" in run(installed / "qidsql", "duckdb", "macros", cwd=tmp_path)
     assert "FUNCTION qidsql.profile" in run(installed / "qidsql", "postgres", "functions", cwd=tmp_path)
-    code = "from qidsql.duckdb_extension.build import source; print(source().read_text())"
-    assert "qidsql_init_c_api" in run(installed / "python", "-c", code, cwd=tmp_path)
+
+
+def test_the_extension_comes_compiled_in_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """Where there was a C compiler when the wheel was made, none is needed when the extension is installed."""
+    if compiler() is None:
+        pytest.skip("no C compiler (cc, gcc, clang)")
+    nothing = {"HOME": str(tmp_path), "PATH": str(tmp_path), "CC": ""}
+    assert "no C compiler is needed" in run(
+        "/bin/sh", "-c", f"{installed}/qidsql duckdb doctor || true", cwd=tmp_path, **nothing
+    )
+    assert "In Python: " in run(installed / "qidsql", "duckdb", "install", cwd=tmp_path, **nothing)
+    run(installed / "python", "-c", LOADED, cwd=tmp_path, **nothing)
+
+
+LOADED = """
+import duckdb
+connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+connection.load_extension("qidsql")
+connection.execute("CREATE TABLE people AS SELECT 1 AS id")
+assert connection.execute("SELECT columns FROM qid_keys('people')").fetchall() == [(["id"],)]
+"""
+
+
+def test_without_a_compiler_the_wheel_is_for_every_platform(tmp_path: Path) -> None:
+    """It brings the stub's source instead, to be compiled where it is installed."""
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, CHECKOUT]
+    assert "py3-none-any.whl" in run(*build, cwd=tmp_path, PATH=str(tmp_path), CC="")
+    [wheel] = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "qidsql/duckdb_extension/stub.c" in names
+    assert "qidsql/duckdb_extension/stub.so" not in names
 
 
 def test_a_bare_checkout_runs_without_an_installation(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from qidsql.duckdb_extension.build import compiler
+from qidsql.duckdb_extension.build import PREBUILT
+from qidsql.duckdb_extension.compiling import compiler
 from qidsql.duckdb_extension.hosts import Host, extension_folder
 from qidsql.duckdb_extension.settings import SUFFIX, Settings
 from qidsql.errors import SourceError
@@ -22,11 +23,12 @@ class Finding:
 
 def examine(hosts: Sequence[Host]) -> Iterator[Finding]:
     """Looks at everything, one finding after the other; loads the extension in every host that has it."""
-    found = compiler()
-    yield Finding(
-        bool(found) or None,
-        f"C compiler: {found}" if found else "no C compiler (cc, gcc, clang): installing anew would need one",
-    )
+    if PREBUILT.is_file():
+        yield Finding(True, "the extension comes ready with this package: no C compiler is needed")
+    elif found := compiler():
+        yield Finding(True, f"C compiler: {found}")
+    else:
+        yield Finding(None, "no C compiler (cc, gcc, clang): installing anew would need one")
     own = Settings.of_this_python()
     problems = own.problems()
     yield from (Finding(False, problem) for problem in problems)

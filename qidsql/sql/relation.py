@@ -39,7 +39,7 @@ class Relation:
 def relation(dialect: Dialect, table: Table, columns: Sequence[Column], where: str | None = None) -> Relation:
     """The rows of a table that meet a condition, with these columns, each in its comparable form.
 
-    The same one for the same arguments, so that what is rendered of it serves again: a shell binds and then runs a call.
+    The same one for the same arguments, so what is rendered of it serves again: a shell binds a call, then runs it.
 
     Raises UsageError when the condition is more than a plain condition on the table's columns, UnknownName when it
     names a column that the table does not have.

@@ -73,10 +73,18 @@ def test_nothing_secret_and_nothing_from_the_network_but_packages() -> None:
 
 def test_the_build_sees_the_package_and_nothing_else() -> None:
     seen = context()
-    assert {"pyproject.toml", "README.md", "LICENSE", "docker/constraints.txt", "qidsql/cli.py"} <= seen
+    assert {
+        "pyproject.toml",
+        "hatch_build.py",
+        "README.md",
+        "LICENSE",
+        "docker/constraints.txt",
+        "qidsql/cli.py",
+    } <= seen
     assert {"sql_templates/class_sizes.sql"} <= seen
     assert {Path(file).parts[0] for file in seen} == {
         "pyproject.toml",
+        "hatch_build.py",
         "README.md",
         "LICENSE",
         "docker",
