@@ -483,7 +483,7 @@ def uniques(
             max_seconds=max_seconds,
         ),
         scores=score_kind(scores),
-        fraction=ratio(sampling_fraction, "sampling-fraction"),
+        fraction=ratio(sampling_fraction, "--sampling-fraction"),
         shown=limit,
         key=key,
         into=None if into is None else Path(into),

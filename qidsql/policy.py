@@ -1,13 +1,14 @@
 """What to audit, and what is allowed: the options of one audit, checked."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
 from qidsql.errors import UsageError
 from qidsql.measures import Criterion, Distinct, RowsAtRisk, Separation, Violates, decimal
 from qidsql.schema import Nulls
+from qidsql.spelling import OPTIONS, Spelling
 
 RATIOS = ("distinct", "separation", "rows_at_risk")
 NAMES = ("columns", "exclude", "identifiers", "sensitive", "quasi_identifiers")
@@ -39,34 +40,40 @@ class Policy:
     max_size: int | None = None
     max_statements: int | None = None
     max_seconds: float | None = None
+    spelling: Spelling = field(default=OPTIONS, compare=False, repr=False)  # of what is said of it; no part of it
 
     def __post_init__(self) -> None:
+        called = self.spelling.setting
         if self.k < 2:
             raise UsageError(f"k must be at least 2, got {self.k}: every table is 1-anonymous")
         for name in RATIOS:
             ratio: Fraction | None = getattr(self, name)
             if ratio is not None and not 0 < ratio <= 1:
-                raise UsageError(f"--{name.replace('_', '-')} must lie above 0 and at most at 1")
+                raise UsageError(f"{called(name)} must lie above 0 and at most at 1")
         for name in ("max_size", "max_statements", "max_seconds"):
             limit: float | None = getattr(self, name)
             if limit is not None and limit <= 0:
-                raise UsageError(f"--{name.replace('_', '-')} must be more than 0")
+                raise UsageError(f"{called(name)} must be more than 0")
         if self.nulls not in set(Nulls):
             raise UsageError(
-                f"--nulls must be equal (a NULL is one more value) or wildcard (it matches anything), got {self.nulls}"
+                f"{called('nulls')} must be equal (a NULL is one more value) or wildcard (it matches anything), got "
+                f"{self.nulls}"
             )
         if self.nulls == Nulls.WILDCARD and self.distinct is not None:
             raise UsageError(
-                "--distinct counts classes, and with --nulls wildcard there are none (a NULL would be in several); "
-                "use --separation, --k or --rows-at-risk"
+                f"{called('distinct')} counts classes, and with {called('nulls')} wildcard there are none (a NULL "
+                f"would be in several); use {called('separation')}, {called('k')} or {called('rows_at_risk')}"
             )
         if self.nulls == Nulls.WILDCARD and self.entity is not None:
             raise UsageError(
-                "--entity and --nulls wildcard do not go together: the persons who match a row cannot be added up over "
-                "classes that overlap; choose one"
+                f"{called('entity')} and {called('nulls')} wildcard do not go together: the persons who match a row "
+                f"cannot be added up over classes that overlap; choose one"
             )
         if self.entity is not None and (self.distinct is not None or self.separation is not None):
-            raise UsageError("--distinct and --separation measure rows; with --entity use --k or --rows-at-risk")
+            raise UsageError(
+                f"{called('distinct')} and {called('separation')} measure rows; with {called('entity')} use "
+                f"{called('k')} or {called('rows_at_risk')}"
+            )
 
     @classmethod
     def read(cls, **options: Any) -> "Policy":
@@ -76,7 +83,7 @@ class Policy:
         """
         given = dict(options)
         for name in RATIOS:
-            given[name] = ratio(given.get(name), name.replace("_", "-"))
+            given[name] = ratio(given.get(name), options.get("spelling", OPTIONS).setting(name))
         for name in NAMES:
             given[name] = names(given.get(name))
         return cls(**given)
@@ -89,7 +96,7 @@ class Policy:
 
     def to_dict(self) -> dict[str, object]:
         """The options by their names; ratios as people type them."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self) if each.name in SETTINGS}
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -104,6 +111,9 @@ class Policy:
         return tuple(criteria)
 
 
+SETTINGS = tuple(each.name for each in fields(Policy) if each.name != "spelling")
+
+
 def _plain(value: Any) -> object:
     if isinstance(value, Fraction):
         return decimal(value)
@@ -111,14 +121,14 @@ def _plain(value: Any) -> object:
 
 
 def ratio(text: str | float | Fraction | None, name: str) -> Fraction | None:
-    """A ratio as people write it (0.9, 9/10, 90%), exactly. Raises UsageError."""
+    """A ratio as people write it (0.9, 9/10, 90%), exactly; `name` is what they call it. Raises UsageError."""
     if text is None or isinstance(text, Fraction):
         return text
     written = str(text).strip()
     try:
         return Fraction(written[:-1]) / 100 if written.endswith("%") else Fraction(written)
     except (ValueError, ZeroDivisionError):
-        raise UsageError(f"--{name} must be a ratio such as 0.9, 9/10 or 90%, got {written}") from None
+        raise UsageError(f"{name} must be a ratio such as 0.9, 9/10 or 90%, got {written}") from None
 
 
 def names(given: Iterable[str] | str | None) -> tuple[str, ...]:

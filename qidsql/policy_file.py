@@ -4,20 +4,20 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from qidsql.errors import UsageError
-from qidsql.policy import Policy
+from qidsql.policy import SETTINGS, Policy
 from qidsql.policy_schema import FORMAT, PRESETS, problems
+from qidsql.spelling import KEYS
 from qidsql.toml_file import KeyPath, TomlFile, TomlFileError, read_toml
 
 DEFAULT_NAME = "qidsql.toml"
 HISTORY_NAME = "qidsql-history.duckdb"
-POLICY_KEYS = {each.name for each in fields(Policy)}
 PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
 
 
@@ -85,6 +85,7 @@ class TableEntry:
             sensitive=of("sensitive"),
             exclude=of("other"),
             quasi_identifiers=of("quasi-identifier"),
+            spelling=KEYS,
         )
 
 
@@ -223,10 +224,10 @@ class _Reader:
         try:
             entry.policy()
         except UsageError as error:
-            named = [key.replace("-", "_") for key in re.findall(r"--([a-z-]+)", str(error))]
+            named = [word for word in re.findall(r"\w+", str(error)) if word in SETTINGS]
             places = [(*table, key) for table in (path, ("defaults",)) for key in named]
             at = next((place for place in places if place in self.toml.lines), path)
-            self.note(at, _in_keys(str(error)))
+            self.note(at, str(error))
         return entry
 
     def common(self, given: Mapping[str, Any], path: KeyPath) -> None:
@@ -272,12 +273,7 @@ def beside(file: Path, path: str) -> Path:
 
 def _policy_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a Policy; a preset as the k that it stands for."""
-    options = {key: value for key, value in given.items() if key in POLICY_KEYS}
+    options = {key: value for key, value in given.items() if key in SETTINGS}
     if "preset" in given:
         options["k"] = PRESETS[given["preset"]].k
     return options
-
-
-def _in_keys(text: str) -> str:
-    """An error about options, in the words of the file."""
-    return re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_"), text)

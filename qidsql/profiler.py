@@ -62,7 +62,7 @@ class _Meter:
 
     def check_time(self) -> None:
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise BudgetSpent("the time budget (--max-seconds) is used up")
+            raise BudgetSpent("the time budget is used up")
 
 
 class TableProfiler:
@@ -348,7 +348,7 @@ class TableProfiler:
         """The answers, within the budget."""
         if self._meter.statements_left < len(statements):
             most = self._meter.most or 0
-            raise BudgetSpent(f"the budget of {plural(most, 'statement')} (--max-statements) is used up")
+            raise BudgetSpent(f"the budget of {plural(most, 'statement')} is used up")
         try:
             return self.engine.run_many(statements, self._meter.deadline, keep)
         except StatementError as error:

@@ -68,7 +68,7 @@ def asked(
         policy=policy,
         criterion=criterion(policy.distinct, policy.separation, violates, policy.rows_at_risk, k),
         weights=column_weights(weights),
-        sampling=Sampling(ratio(epsilon, "epsilon"), ratio(delta, "delta"), seed, verify),
+        sampling=Sampling(ratio(epsilon, "--epsilon"), ratio(delta, "--delta"), seed, verify),
     )
 
 

@@ -22,10 +22,10 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
     }
     table.resolve([name for names in given.values() for name in names])  # one error with all wrong names
     reasons = {
-        Role.ENTITY: "tells the entities apart (--entity)",
-        Role.EXCLUDED: "left out on request (--exclude)",
-        Role.DIRECT_IDENTIFIER: "declared a direct identifier (--identifier)",
-        Role.SENSITIVE: "declared sensitive (--sensitive)",
+        Role.ENTITY: f"tells the entities apart ({policy.spelling.setting('entity')})",
+        Role.EXCLUDED: "left out on request",
+        Role.DIRECT_IDENTIFIER: "declared a direct identifier",
+        Role.SENSITIVE: "declared sensitive",
         Role.QUASI_IDENTIFIER: "",
     }
     roles: dict[str, tuple[Role, str]] = {}
@@ -43,15 +43,13 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
         if column.name in roles:
             continue
         if policy.columns:
-            roles[column.name] = (Role.EXCLUDED, "not among the columns asked for (--column)")
+            roles[column.name] = (Role.EXCLUDED, "not among the columns asked for")
         elif not column.readable:
             roles[column.name] = (Role.UNREADABLE, "this user has no right to read it")
         else:
             roles[column.name] = (Role.QUASI_IDENTIFIER, "")
     if not any(role is Role.QUASI_IDENTIFIER for role, _ in roles.values()):
-        raise UsageError(
-            f"no column of {table.name} is left to audit; every one is left out by an option or unreadable"
-        )
+        raise UsageError(f"no column of {table.name} is left to audit; every one is left out or unreadable")
     return roles
 
 

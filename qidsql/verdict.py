@@ -20,7 +20,7 @@ def judge(
     audited = [c.name for c in columns if c.audited]
     unreadable = [c.name for c in columns if c.role is Role.UNREADABLE]
     if rows == 0:
-        which = "no row meets --where" if policy.where else "the table is empty"
+        which = "no row meets the where condition" if policy.where else "the table is empty"
         return Verdict.INCONCLUSIVE, f"{table} cannot be judged: {which}"
     if profile is None:
         for column in columns:
@@ -36,17 +36,17 @@ def judge(
                 )
     if recognised:
         rest = f"the others are {profile.smallest}-anonymous" if profile else "the rest was not judged"
-        options = " ".join(f"--identifier {name}" for name in recognised)
+        declared = policy.spelling.role(Role.DIRECT_IDENTIFIER, recognised)
         return Verdict.VIOLATION, (
             f"{table} holds {plural(len(recognised), 'direct identifier')}: {', '.join(recognised)}; {rest}. "
-            f"What is not published is declared so: {options}"
+            f"What is not published is declared so: {declared}"
         )
     if profile is None:
         return Verdict.INCONCLUSIVE, f"{table} was not examined to the end"
     if unreadable:
         return Verdict.INCONCLUSIVE, (
             f"{table} is {profile.smallest}-anonymous on the columns audited, but {', '.join(unreadable)} could not be "
-            f"read: grant SELECT, or --exclude what is not published"
+            f"read: grant SELECT, or declare what is not published: {policy.spelling.role('other', unreadable)}"
         )
     return Verdict.PASS, anonymity(table, policy, profile, audited)
 
@@ -77,7 +77,8 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
     if policy.entity:
         taken.append(f"{policy.entity} is not published: with it, the rows of an entity could be joined and tell more")
     else:
-        taken.append("each row is another person; where a person can have several rows, give --entity COLUMN")
+        entity = policy.spelling.setting("entity")
+        taken.append(f"each row is another person; where one can have several, name the column of persons ({entity})")
     if policy.nulls == Nulls.WILDCARD:
         taken.append("a NULL may stand for any value: who knows better what was blanked finds smaller classes")
     return tuple(taken)

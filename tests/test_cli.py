@@ -165,7 +165,7 @@ def test_bad_input_is_one_line(clinic: Path, arguments: list[str], words: list[s
         ("age = (SELECT 1)", "without a query inside"),
         ("EXISTS (SELECT 1)", "without a query inside"),
         ("age IN (SELECT age FROM people)", "without a query inside"),
-        ("COUNT(*) > 1", "--where must"),
+        ("COUNT(*) > 1", "the where condition must"),
         ("row_number() OVER () = 1", "without a query inside"),
         ("pg_sleep(10) = 1", "uses pg_sleep"),
         ("read_text('/etc/passwd') IS NOT NULL", "uses read_text"),

@@ -120,7 +120,7 @@ def run(
             max_seconds=max_seconds,
         ),
         scores=score_kind(scores),
-        fraction=ratio(sampling_fraction, "sampling-fraction"),
+        fraction=ratio(sampling_fraction, "--sampling-fraction"),
         by=kinds(by),
         shown=limit,
         key=key,

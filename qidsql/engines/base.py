@@ -191,7 +191,7 @@ class Engine(ABC):
             while pending:
                 left = TICK if deadline is None else min(TICK, deadline - time.monotonic())
                 if left <= 0:
-                    raise BudgetSpent("the time budget (--max-seconds) is used up")
+                    raise BudgetSpent("the time budget is used up")
                 done, pending = wait(pending, timeout=left, return_when=FIRST_EXCEPTION)
                 for future in done:
                     future.result()

@@ -425,11 +425,13 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
         )
     if isinstance(error, (duckdb.BinderException, duckdb.CatalogException)):
         return StatementError(
-            f"DuckDB cannot make sense of a statement ({purpose}): --where compares or calls what its columns' "
-            f"types do not allow (write CAST(age AS INTEGER) >= 18), or a view no longer fits the tables below it"
+            f"DuckDB cannot make sense of a statement ({purpose}): the where condition compares or calls what its "
+            f"columns' types do not allow (write CAST(age AS INTEGER) >= 18), or a view no longer fits its tables"
         )
     if isinstance(error, (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)):
-        return StatementError(f"DuckDB could not compute a value ({purpose}); look at --where and at the view's casts")
+        return StatementError(
+            f"DuckDB could not compute a value ({purpose}); look at the where condition and at the view's casts"
+        )
     if isinstance(error, duckdb.IOException) or "Corrupt database file" in str(error):
         return StatementError(
             f"DuckDB could not read the data ({purpose}): a file is damaged, or was changed or removed meanwhile"

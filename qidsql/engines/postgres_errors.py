@@ -76,14 +76,15 @@ WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
     (
         "42",
         StatementError,
-        "Postgres does not understand the {purpose} (SQLSTATE {state}); do the types and operators of --where fit?",
+        "Postgres does not understand the {purpose} (SQLSTATE {state}); do the types and operators of the where "
+        "condition fit?",
     ),
     ("53", StatementError, "Postgres ran out of memory, disk or temporary space at the {purpose} (SQLSTATE {state})"),
     (
         "22",
         StatementError,
-        "Postgres could not compute or convert a value at the {purpose} (SQLSTATE {state}); look at --where and at "
-        "the expressions of the view",
+        "Postgres could not compute or convert a value at the {purpose} (SQLSTATE {state}); look at the where "
+        "condition and at the expressions of the view",
     ),
     ("HV", StatementError, "the foreign table could not be read at the {purpose} (SQLSTATE {state}); try it with psql"),
     (

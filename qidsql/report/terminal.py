@@ -113,7 +113,7 @@ def _profile(console: Console, result: ProfileResult) -> None:
     facts.add_row("Source", f"{result.source}, {result.kind} {result.table}; {result.engine}")
     facts.add_row("Column set", f"{', '.join(result.columns)}. {result.policy.null_rule}")
     if profile.rows == 0:
-        which = "no row meets --where" if result.policy.where else "the table is empty"
+        which = "no row meets the where condition" if result.policy.where else "the table is empty"
         facts.add_row("Nothing to measure", which)
         console.print(facts)
         return

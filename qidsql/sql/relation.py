@@ -87,18 +87,22 @@ def condition(dialect: Dialect, table: Table, text: str) -> exp.Expr:
     try:
         tree = sqlglot.parse_one(f"SELECT 1 WHERE {text}", read=dialect.name)
     except SqlglotError:
-        raise UsageError("--where cannot be read as one SQL condition; expected something like: age >= 18") from None
+        raise UsageError("the where condition cannot be read as SQL; expected something like: age >= 18") from None
     clause = tree.args.get("where")
     if not isinstance(tree, exp.Select) or clause is None or set(_given(tree)) != {"expressions", "where"}:
-        raise UsageError("--where must be one condition on the table's columns, nothing behind it")
+        raise UsageError("the where condition must be one condition on the table's columns, nothing behind it")
     for node in clause.walk():
         if isinstance(node, (exp.Query, exp.Subquery, exp.Exists, exp.Window, exp.AggFunc)):
-            raise UsageError("--where must be a plain condition on the table's columns, without a query inside")
+            raise UsageError(
+                "the where condition must be a plain condition on the table's columns, without a query inside"
+            )
         if isinstance(node, (exp.Star, exp.Rand, exp.Randn, exp.Uuid)):
-            raise UsageError("--where must say the same of a row each time, and name its columns: no * and no random()")
+            raise UsageError(
+                "the where condition must say the same of a row each time, and name its columns: no * and no random()"
+            )
         if isinstance(node, (exp.Anonymous, exp.Command, exp.Placeholder, exp.Parameter, exp.SessionParameter)):
             raise UsageError(
-                f"--where uses {node.name or 'a parameter'}, which qidsql does not know as a plain function"
+                f"the where condition uses {node.name or 'a parameter'}, which qidsql does not know as a plain function"
             )
     found = list(clause.find_all(exp.Column))
     resolved = table.resolve([column.name for column in found])

@@ -95,7 +95,7 @@ def matching_sizes(
 
     def read(rows: list[Row]) -> MatchSizes:
         if any(integer(row[5]) for row in rows):
-            raise StatementError("the table has changed while it was read; ask again, or with --snapshot")
+            raise StatementError("the table has changed while it was read; ask again, on one snapshot")
         return MatchSizes(
             classes={},
             rows={integer(row[0]): integer(row[1]) for row in rows},

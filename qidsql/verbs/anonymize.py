@@ -124,7 +124,7 @@ class _Anonymization:
         with RowPatterns.of(protecting.profiler) as patterns:
             self._rows, self._patterns = patterns.rows, patterns.patterns
             if not patterns.rows:
-                which = "no row meets --where" if question.policy.where else "the table is empty"
+                which = "no row meets the where condition" if question.policy.where else "the table is empty"
                 return self._result(Outcome.INCONCLUSIVE, f"there is nothing to anonymize: {which}")
             if patterns.rows < k:
                 rows = plural(patterns.rows, "row")

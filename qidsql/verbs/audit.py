@@ -356,7 +356,11 @@ def _finding(result: SearchResult, sets: Sequence[Found], profiler: TableProfile
     unfinished = ""
     if not result.complete:
         unfinished = f"complete up to {plural(result.complete_to_size, 'column')}"
-        unfinished += f" (--max-size {policy.max_size})" if result.stopped is None else f": {result.stopped}"
+        unfinished += (
+            f" ({policy.spelling.setting('max_size')} {policy.max_size})"
+            if result.stopped is None
+            else f": {result.stopped}"
+        )
     return SearchFinding(
         criterion=result.criterion.name,
         column_sets=tuple(ColumnSetFinding(names_of(f.mask, profiler.names), f.profile) for f in ordered),

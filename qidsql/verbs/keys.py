@@ -290,7 +290,7 @@ def _set(found: Found, result: SearchResult, search: Searching) -> FoundSet:
 
 
 def _nothing(policy: Policy) -> str:
-    which = "no row meets --where" if policy.where else "the table is empty"
+    which = "no row meets the where condition" if policy.where else "the table is empty"
     return f"there is nothing to search: {which}"
 
 

@@ -136,7 +136,7 @@ class _Suppression:
         with RowPatterns.of(self._profiler) as patterns:
             self._rows = patterns.rows
             if not patterns.rows:
-                which = "no row meets --where" if question.policy.where else "the table is empty"
+                which = "no row meets the where condition" if question.policy.where else "the table is empty"
                 return self._result(Outcome.INCONCLUSIVE, f"there is nothing to suppress: {which}")
             if patterns.rows < k:
                 rows = plural(patterns.rows, "row")

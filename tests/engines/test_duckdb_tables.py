@@ -97,7 +97,7 @@ def test_a_view_shows_the_columns_it_has_now(duckdb_store: DuckDBStore) -> None:
     try:
         assert qidsql.profile(duckdb_store.url, "v").columns == ("a", "b")
     except StatementError as error:  # before DuckDB 2.0 such a view is an error
-        assert "no longer fits the tables below it" in str(error)
+        assert "no longer fits its tables" in str(error)
 
 
 def test_views_that_cannot_be_read(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
@@ -111,11 +111,11 @@ def test_views_that_cannot_be_read(duckdb_store: DuckDBStore, tmp_path: Path) ->
     with pytest.raises(AccessError, match=r"the view reads files or other databases.*name the file itself"):
         profile(duckdb_store, "reads_a_file")
     with pytest.raises(
-        StatementError, match=r"could not compute a value.*look at --where and at the view's casts"
+        StatementError, match=r"could not compute a value.*look at the where condition and at the view's casts"
     ) as error:
         profile(duckdb_store, "casts")
     assert "canary" not in str(error.value)
-    with pytest.raises(StatementError, match="no longer fits the tables below it"):
+    with pytest.raises(StatementError, match="no longer fits its tables"):
         profile(duckdb_store, "dangling")
     assert profile(duckdb_store, "t").rows == 2  # the others do not suffer
 
@@ -230,7 +230,7 @@ def test_small_shapes(duckdb_store: DuckDBStore) -> None:
     for table in ("one_column", "all_null"):
         assert qidsql.audit(duckdb_store.url, table).verdict == "pass"
     assert profile(duckdb_store, "empty").rows == 0
-    assert qidsql.audit(duckdb_store.url, "one_row", where="a > 1").reason.endswith("no row meets --where")
+    assert qidsql.audit(duckdb_store.url, "one_row", where="a > 1").reason.endswith("no row meets the where condition")
 
 
 def test_three_hundred_columns(duckdb_store: DuckDBStore) -> None:
