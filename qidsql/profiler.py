@@ -6,8 +6,9 @@ column sets without them are asked as ever.
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, TypeAlias, TypeVar
 
 from qidsql.engines.base import Engine
@@ -31,6 +32,7 @@ Answer = TypeVar("Answer")
 Question: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # the column sets it answers for
 
 LARGE = 1_000_000  # rows; above, a scan that may spare the grouping of whole rows is worth it
+MANY_SETS = 256  # column sets in one question; above, it is worth to see which columns have the same classes
 SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than to ask
 
 
@@ -180,9 +182,31 @@ class TableProfiler:
             new = self._profiled_by_value(new)
         elif new == [self.everything] and self._has_a_hash_per_row():
             return [self._known[mask] for mask in masks]
-        alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
-        self._ask(self._single_statements(new) if alone else self._statements(new))
+        if len(new) > MANY_SETS and self.nulls is Nulls.EQUAL and self.entity is None:
+            self._profile_many(new)
+        else:
+            alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
+            self._ask(self._single_statements(new) if alone else self._statements(new))
         return [self._known[mask] for mask in masks]
+
+    def _profile_many(self, masks: Sequence[int]) -> None:
+        """Profiles the sets, the pairs first: of columns with the same classes one then stands for the others."""
+        self._ask(self._statements([mask for mask in masks if mask.bit_count() <= 2]))
+        twins = self._twins()
+        kept = {mask: _without(twins, mask) for mask in masks if mask not in self._known}
+        try:
+            self._ask(self._statements([mask for mask in dict.fromkeys(kept.values()) if mask not in self._known]))
+        finally:  # what was answered before the work had to end
+            self._known.update({mask: self._known[other] for mask, other in kept.items() if other in self._known})
+
+    def _twins(self) -> dict[int, int]:
+        """Each column that is known to have the same classes as an earlier one, and the earliest."""
+        twins: dict[int, int] = {}
+        for first, other in combinations(range(self.columns), 2):
+            both = self._known.get(1 << first | 1 << other)
+            if both is not None and both == self._known.get(1 << first) == self._known.get(1 << other):
+                twins.setdefault(other, first)
+        return twins
 
     def _has_a_hash_per_row(self) -> bool:
         """True when the rows of a large table are seen to differ by their hashes alone, which is soon told."""
@@ -355,6 +379,14 @@ class TableProfiler:
             if self._meter.failures_stop and self._meter.answered:
                 raise StatementFailed(str(error)) from None
             raise
+
+
+def _without(twins: Mapping[int, int], mask: int) -> int:
+    """The set with the earliest column in place of each that has the same classes."""
+    for twin, first in twins.items():
+        if mask >> twin & 1:
+            mask = mask & ~(1 << twin) | 1 << first
+    return mask
 
 
 def _parts(masks: Sequence[int], width: int) -> list[Sequence[int]]:
