@@ -48,7 +48,9 @@ def test_the_profiles_are_those_of_the_definition(engine: Engine) -> None:
     assert dict(zip(masks, profiles.profiles(masks), strict=True)) == {mask: expected[mask] for mask in masks}
     # Singles and pairs as they are. The larger sets: three of a, b, twin as one column, and the two constants as one.
     kept = {sum(1 << place for place in {{1: 0, 7: 0, 6: 5}.get(p, p) for p in s}) for s in subsets(9) if len(s) > 2}
-    assert profiles.sets == len({mask for mask in kept if mask.bit_count() > 2} | {m for m in masks if m.bit_count() < 3})
+    assert profiles.sets == len(
+        {mask for mask in kept if mask.bit_count() > 2} | {m for m in masks if m.bit_count() < 3}
+    )
 
 
 def test_what_was_answered_before_the_budget_was_spent_is_known(engine: Engine) -> None:
