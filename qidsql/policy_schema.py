@@ -130,7 +130,8 @@ ALERT = table(
             "description": "webhook: our JSON; slack and teams: their shapes; command: our JSON on its stdin",
         },
         "on": several(
-            {"enum": ["violation", "error", "inconclusive"]}, "the verdicts that it tells of; default: all of these"
+            {"enum": ["violation", "worse", "error", "inconclusive"]},
+            "what it tells of: verdicts, and violations that got worse; default: all of these",
         ),
         "owners": several(text("an owner"), "only tables of these owners"),
         "tables": several(text("a table or a pattern"), "only these tables"),

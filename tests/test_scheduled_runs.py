@@ -89,7 +89,7 @@ def test_runs_tell_what_changed_and_nothing_else(tables: DuckDBStore, tmp_path: 
     for _ in range(2):
         outcome = here("run", "--quiet")
         assert (outcome.code, outcome.err) == (1, "")
-        assert news(tmp_path) == [("main.risky", "pass", "violation")]
+        assert news(tmp_path) == [("main.risky", None, "violation")]
     tables.execute("DELETE FROM risky WHERE sex = 'x'")
     assert here("run", "--quiet").code == 0
     assert news(tmp_path)[1:] == [("main.risky", "violation", "pass")]
@@ -99,11 +99,50 @@ def test_runs_tell_what_changed_and_nothing_else(tables: DuckDBStore, tmp_path: 
     assert "risky" in told(tmp_path)[2]["changes"][0]["reason"]
 
 
+def test_a_violation_that_gets_worse_is_told_once(tables: DuckDBStore, tmp_path: Path, here: Here) -> None:
+    policy_file(tmp_path, tables.url, entries("main.risky"), NOTED)
+    assert here("run", "--quiet").code == 1
+    for more in range(3):  # rows below k: 2 of 26, 4 of 28, and so on
+        tables.execute("INSERT INTO risky SELECT 'y' || ward, sex FROM risky WHERE sex = 'x'")
+        tables.execute("UPDATE risky SET sex = sex || '!' WHERE sex LIKE 'y%'")
+        for _ in range(2):
+            assert here("run", "--quiet").code == 1
+        assert [len(document["changes"][0]["worse"]) for document in told(tmp_path)] == [0, *[1] * (more + 1)]
+    assert "4 of 28 rows" in told(tmp_path)[1]["changes"][0]["reason"]
+
+
+def test_ctrl_c_while_an_alert_waits_leaves_the_verdict(
+    tables: DuckDBStore, tmp_path: Path, team: HttpReceiver
+) -> None:
+    """The report is out and the run recorded before anybody is told; the message is kept."""
+    policy_file(tmp_path, tables.url, entries("main.risky"), TEAM.replace("attempts = 1", "attempts = 9"))
+    team.answers += [500] * 9
+    with subprocess.Popen(
+        command("run"),
+        cwd=tmp_path,
+        env=environment({"TEAM_URL": team.url}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        assert "VIOLATION" in process.stdout.read(40)
+        wait_until(lambda: team.posts)
+        while "is tried again in 2 s: it was answered with status 500" not in process.stderr.readline():
+            pass
+        assert len(history_of(tmp_path).runs()) == 1
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "what was not delivered is kept for the next run" in err
+
+
 def test_no_value_of_a_cell_is_told(tables: DuckDBStore, tmp_path: Path, here: Here) -> None:
     fill(tables, canary=[(f"CANARY-{n}", "CANARY") for n in range(20)])
     policy_file(tmp_path, tables.url, entries("main.canary"), NOTED)
     assert here("run", "--quiet").code == 1
-    assert news(tmp_path) == [("main.canary", "pass", "violation")]
+    assert news(tmp_path) == [("main.canary", None, "violation")]
     assert "CANARY" not in (tmp_path / "told").read_text()
 
 
@@ -206,7 +245,7 @@ def test_a_scheduler_runs_tells_once_and_ends_with_0(tables: DuckDBStore, tmp_pa
         assert (tmp_path / "heartbeat").exists()
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
-    assert news(tmp_path) == [("main.risky", "pass", "violation"), ("", "pass", "error"), ("", "error", "pass")]
+    assert news(tmp_path) == [("main.risky", None, "violation"), ("", None, "error"), ("", "error", "pass")]
     assert "not valid TOML" in err
     assert "Traceback" not in err
     assert process.returncode in (0, 3), "3 where it was at work just then"

@@ -1,4 +1,4 @@
-"""What is to be told: the tables whose verdict is another than the one told last.
+"""What is to be told: the tables whose verdict is another than the one told last, and violations that got worse.
 
 Each alert has its own memory of what it told. So whoever hears of violations only hears once of each, a table that
 flickers between inconclusive and violation is told as often as the alert listens to, and what changed during a snooze
@@ -6,27 +6,56 @@ is told when it ends and still holds.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
-from qidsql.alerts.settings import Alert
+from qidsql.alerts.settings import WORSE, Alert
 
-PASS = "pass"
+PASS, VIOLATION = "pass", "violation"
 WHOLE_RUN = ("", "")  # what is not about one table: a pattern that no table meets, a source that has none
-ORDER = ("error", "violation", "inconclusive", PASS)  # the worst first, as for the exit code
+ORDER = ("error", VIOLATION, "inconclusive", PASS)  # the worst first, as for the exit code
+CLOSED = ("gone", "excepted")  # states of findings that nobody has to answer for
+REASONS = ("below-k", "key")  # kinds of findings that tell why the policy is broken, not that it is
+MARGIN = Fraction(1, 100)  # of all rows: a share at risk that grows by less is no news, as for the findings of a run
+
+
+class Standing(NamedTuple):
+    """How bad a finding is: its smallest class, and its rows below k of how many."""
+
+    k: int
+    at_risk: int
+    whole: int
+
+    def worse_than(self, told: "Standing | None") -> bool:
+        return told is None or self.k < told.k or self.share - told.share >= MARGIN
+
+    @property
+    def share(self) -> Fraction:
+        return Fraction(self.at_risk, self.whole) if self.whole else Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an alert told last of a table: its verdict, and what was broken of the policy, by the id of the finding."""
+
+    verdict: str
+    broken: Mapping[str, Standing] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A table whose verdict is another than the one told last."""
+    """A table whose verdict is another than the one told last, or that is a worse violation than was told."""
 
     source: str
     table: str
     owner: str | None
-    was: str
+    was: str | None  # the verdict told last; None where nothing was told of the table before
     now: str
     reason: str
+    worse: tuple[str, ...] = ()  # the findings of a violation told before that are new or worse
+    broken: Mapping[str, Standing] = field(default_factory=dict, compare=False)  # to be remembered, not to be told
 
     @property
     def subject(self) -> tuple[str, str]:
@@ -40,48 +69,86 @@ class Change:
         return f"{self.table} ({self.source})" if self.source else self.table
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {key: value for key, value in asdict(self).items() if key != "broken"}
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> "Change":
+        """The change whose `to_dict` this is."""
+        return cls(**{**document, "worse": tuple(document.get("worse", ()))})
 
 
 def changes(
-    alert: Alert, document: Mapping[str, Any], told: Mapping[tuple[str, str], str], today: date
+    alert: Alert, document: Mapping[str, Any], told: Mapping[tuple[str, str], Told], today: date
 ) -> list[Change]:
-    """What this alert has to tell of a run, the worst first; `told` is the verdict told last, by source and table.
+    """What this alert has to tell of a run, the worst first; `told` is what it told last, by source and table.
 
-    A table that was never told counts as passing. When the run was interrupted, a table that came out
+    A table of which nothing was told counts as passing. When the run was interrupted, a table that came out
     inconclusive is left as it was: that is no news of the table. A budget that is spent is no interruption.
     """
     interrupted = document["interrupted"]
     found = []
-    for change in _verdicts(document):
-        was = told.get(change.subject, PASS)
-        heard = change.now == PASS or change.now in alert.on
-        if change.now == was or not heard or (interrupted and change.now == "inconclusive"):
+    for source, table, owner, now, reason, findings in _verdicts(document):
+        heard = alert.concerns(source, table, owner) and not alert.snoozed(source, table, today)
+        if not heard and (source, table) != WHOLE_RUN:
             continue
-        if change.subject != WHOLE_RUN:
-            if not alert.concerns(change.source, change.table, change.owner):
+        if interrupted and now == "inconclusive":
+            continue
+        last = told.get((source, table))
+        worse: tuple[str, ...] = ()
+        if now == (PASS if last is None else last.verdict):
+            if last is None or now != VIOLATION or WORSE not in alert.on:
                 continue
-            if alert.snoozed(change.source, change.table, today):
+            worse = tuple(text for id, (text, bad) in findings.items() if bad.worse_than(last.broken.get(id)))
+            if not worse:
                 continue
-        found.append(Change(change.source, change.table, change.owner, was, change.now, change.reason))
+        elif now != PASS and now not in alert.on:
+            continue
+        broken = {id: bad for id, (_, bad) in findings.items()}
+        was = None if last is None else last.verdict
+        found.append(Change(source, table, owner, was, now, reason, worse, broken))
     return sorted(found, key=lambda change: ORDER.index(change.now))
 
 
-def _verdicts(document: Mapping[str, Any]) -> list[Change]:
+class _Verdict(NamedTuple):
+    """A table of a run, and what is broken there: by the id of the finding, its words and how bad it is."""
+
+    source: str
+    table: str
+    owner: str | None
+    now: str
+    reason: str
+    broken: Mapping[str, tuple[str, Standing]]
+
+
+def _verdicts(document: Mapping[str, Any]) -> list[_Verdict]:
     """The verdict of each table of a run document, and of the run where the tables do not account for it."""
     tables = [
-        Change(
+        _Verdict(
             source=str(table.get("source") or ""),
             table=str(table["table"]),
             owner=table.get("owner"),
-            was="",
             now=str(table["verdict"]),
             reason=str(table.get("error") or table.get("reason") or ""),
+            broken={
+                str(finding["id"]): (str(finding["text"]), _standing(finding["measures"]))
+                for finding in table.get("findings", ())
+                if finding["state"] not in CLOSED and finding["kind"] not in REASONS
+            },
         )
         for table in document["tables"]
     ]
-    worst = min((change.now for change in tables), key=ORDER.index, default=PASS)
+    worst = min((table.now for table in tables), key=ORDER.index, default=PASS)
     verdict = str(document["verdict"])
     accounted = ORDER.index(verdict) >= ORDER.index(worst)
-    whole = Change(*WHOLE_RUN, None, "", PASS if accounted else verdict, str(document.get("reason") or ""))
+    whole = _Verdict(*WHOLE_RUN, None, PASS if accounted else verdict, str(document.get("reason") or ""), {})
     return [*tables, whole]
+
+
+def _standing(measures: Mapping[str, Any]) -> Standing:
+    """Of figures that --min-count left as ranges the least, so that nothing is told that they do not tell."""
+    whole = measures.get("rows", measures.get("entities"))
+    return Standing(*(_least(each) for each in (measures.get("k"), measures.get("rows_at_risk"), whole)))
+
+
+def _least(figure: Any) -> int:
+    return int(figure["at_least"] if isinstance(figure, Mapping) else figure or 0)

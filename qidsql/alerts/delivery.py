@@ -7,12 +7,12 @@ is killed. What could not be delivered is tried again with the next run.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
-from qidsql.alerts.changes import changes
+from qidsql.alerts.changes import Told, changes
 from qidsql.alerts.message import Message
 from qidsql.alerts.settings import Alert, SecretMissing
 from qidsql.alerts.undelivered import Undelivered, within
@@ -36,8 +36,8 @@ class Kept:
 class Record(Protocol):
     """What the alerts remember from run to run. Each method is one transaction and may raise QidsqlError."""
 
-    def told(self, alert: str) -> Mapping[tuple[str, str], str]:
-        """The verdict that the alert told last, by source and table."""
+    def told(self, alert: str) -> Mapping[tuple[str, str], Told]:
+        """What the alert told last, by source and table."""
         ...
 
     def put(self, message: Message, since: datetime) -> None:
@@ -61,15 +61,16 @@ class ShortRecord:
     """A record for as long as the process lives: where the history cannot be had."""
 
     def __init__(self) -> None:
-        self._told: dict[tuple[str, str, str], str] = {}
+        self._told: dict[tuple[str, str, str], Told] = {}
         self._kept: dict[str, Kept] = {}
 
-    def told(self, alert: str) -> Mapping[tuple[str, str], str]:
-        return {(source, table): now for (name, source, table), now in self._told.items() if name == alert}
+    def told(self, alert: str) -> Mapping[tuple[str, str], Told]:
+        return {(source, table): told for (name, source, table), told in self._told.items() if name == alert}
 
     def put(self, message: Message, since: datetime) -> None:
         self._kept[message.id] = Kept(message, since)
-        self._told |= {(message.alert, *change.subject): change.now for change in message.changes}
+        for change in message.changes:
+            self._told[message.alert, *change.subject] = Told(change.now, change.broken)
 
     def kept(self) -> Sequence[Kept]:
         return list(self._kept.values())
@@ -89,6 +90,7 @@ def tell(
     say: Callable[[str], None],
     folder: Path,
     *,
+    murmur: Callable[[str], None] = lambda words: None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
 ) -> int:
@@ -98,14 +100,14 @@ def tell(
     is a run's; `folder` that of the policy file. After an interrupted run there is one attempt and no more: whoever
     stopped it does not wait. Raises QidsqlError when the record cannot be read or written.
     """
-    interrupted = document["interrupted"]
     for alert in alerts:
         found = changes(alert, document, record.told(alert.name), now().date())
         if found:
             run = str(document["run"])
             message = Message(f"{run}/{alert.name}", alert.name, run, str(document["started"]), tuple(found))
             record.put(message, now())
-    return deliver_kept(alerts, record, say, folder, attempts=1 if interrupted else None, now=now, sleep=sleep)
+    most = 1 if document["interrupted"] else None
+    return deliver_kept(alerts, record, say, folder, attempts=most, murmur=murmur, now=now, sleep=sleep)
 
 
 def deliver_kept(
@@ -115,43 +117,50 @@ def deliver_kept(
     folder: Path,
     *,
     attempts: int | None = None,
+    murmur: Callable[[str], None] = lambda words: None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
 ) -> int:
     """Delivers the messages of the record, each alert's in their order; returns how many are still kept.
 
-    When one of an alert does not arrive, its later ones are not tried: they are kept for the next run. `attempts`
-    bounds the attempts of an alert further than it does itself.
+    When one of an alert does not arrive, its later ones are not tried: they are kept for the next run. Every alert is
+    tried once before any is tried again, so that all wait for the same pauses. `attempts` bounds the attempts of an
+    alert further than it does itself. What is about to be tried again is murmured, what failed is said.
     """
     waiting = _pruned(alerts, record, say, now())
-    for alert in alerts:
-        mine = waiting.pop(alert.name, [])
-        for place, kept in enumerate(mine):
-            try:
-                _attempt(alert, kept, record, folder, min(alert.attempts, attempts or alert.attempts), sleep)
-            except Undelivered as failure:
-                waiting[alert.name] = mine[place:]
-                many = plural(len(mine) - place, "message")
+    trying, tried = [alert for alert in alerts if alert.name in waiting], 0
+    while trying:
+        tried += 1
+        again = []
+        for alert in trying:
+            failure = _deliver_all(alert, waiting[alert.name], record, folder)
+            if failure is None:
+                continue
+            if failure.passing and tried < min(alert.attempts, attempts or alert.attempts):
+                again.append(alert)
+                murmur(f"the alert {alert.name} is tried again in {BACKOFF * 2 ** (tried - 1):g} s: {failure}")
+            else:
+                many = plural(len(waiting[alert.name]), "message")
                 say(f"the alert {alert.name} was not delivered: {failure}; {many} kept for the next run")
-                break
-            record.gone(kept.message.id)
+        trying = again
+        if trying:
+            sleep(BACKOFF * 2 ** (tried - 1))
     return sum(map(len, waiting.values()))
 
 
-def _attempt(
-    alert: Alert, kept: Kept, record: Record, folder: Path, attempts: int, sleep: Callable[[float], None]
-) -> None:
-    """Raises Undelivered when none of the attempts succeeds, which is noted in the record."""
-    for attempt in range(1, attempts + 1):
+def _deliver_all(alert: Alert, waiting: list[Kept], record: Record, folder: Path) -> Undelivered | None:
+    """Takes the messages that arrive out of the list and the record; why the first that does not stays there."""
+    while waiting:
+        kept = waiting[0]
         try:
             deliver(alert, kept.message, folder)
         except Undelivered as failure:
-            record.failed(kept.message.id, kept.attempts + attempt, str(failure))
-            if attempt == attempts or not failure.passing:
-                raise
-            sleep(BACKOFF * 2 ** (attempt - 1))
-        else:
-            return
+            waiting[0] = replace(kept, attempts=kept.attempts + 1, failure=str(failure))
+            record.failed(kept.message.id, kept.attempts + 1, str(failure))
+            return failure
+        record.gone(kept.message.id)
+        del waiting[0]
+    return None
 
 
 def _pruned(

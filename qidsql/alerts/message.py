@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from qidsql.alerts.changes import ORDER, PASS, Change
+from qidsql.alerts.changes import PASS, Change
 from qidsql.figures import plural
 from qidsql.version import __version__
 
@@ -32,9 +32,10 @@ class Message:
     def title(self) -> str:
         if not self.changes:
             return f"qidsql: a test of the alert {self.alert}; nothing happened"
-        counts = {verdict: sum(change.now == verdict for change in self.changes) for verdict in ORDER}
         words = {"error": "broke", "violation": "in violation", "inconclusive": "inconclusive", PASS: "passing again"}
-        parts = [f"{counts[verdict]} {words[verdict]}" for verdict in ORDER if counts[verdict]]
+        said = ["worse" if change.worse else words[change.now] for change in self.changes]
+        ordered = ("broke", "in violation", "worse", "inconclusive", "passing again")
+        parts = [f"{said.count(word)} {word}" for word in ordered if word in said]
         return f"qidsql: {plural(len(self.changes), 'change')}: {', '.join(parts)}"
 
     @property
@@ -66,7 +67,7 @@ class Message:
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "Message":
         """The message whose `to_dict` this is."""
-        found = [Change(**change) for change in document["changes"]]
+        found = [Change.of(change) for change in document["changes"]]
         return cls(document["id"], document["alert"], document["run"], document["started"], tuple(found))
 
 
@@ -100,15 +101,20 @@ def _teams(message: Message) -> dict[str, Any]:
 
 
 def _line(change: Change) -> str:
-    reason = " ".join(change.reason.split())
+    reason = " ".join("; ".join([change.reason, *change.worse]).split())
     reason = reason if len(reason) <= REASON else f"{reason[:REASON]} ..."
     owner = f" (owner: {change.owner})" if change.owner else ""
     now = "PASSES AGAIN" if change.now == PASS else change.now.upper()
-    return _visible(f"{now} {change.name}{owner}, was {_was(change.was)}: {reason}")
+    return _visible(f"{now} {change.name}{owner}, {_before(change)}: {reason}")
 
 
-def _was(verdict: str) -> str:
-    return "passing or not audited" if verdict == PASS else verdict
+def _before(change: Change) -> str:
+    """How it was when this alert last told of it."""
+    if change.was is None:
+        return "the first alert of it"
+    if change.worse:
+        return "worse than told before"
+    return "was passing" if change.was == PASS else f"was {change.was}"
 
 
 def _visible(text: str) -> str:

@@ -27,9 +27,9 @@ def overview(alerts: Sequence[Alert], record: Record, today: date) -> dict[str, 
                     if today < snooze.until
                 ],
                 "told": [
-                    {"source": source, "table": table, "verdict": verdict}
-                    for (source, table), verdict in sorted(record.told(alert.name).items())
-                    if verdict != PASS
+                    {"source": source, "table": table, "verdict": told.verdict}
+                    for (source, table), told in sorted(record.told(alert.name).items(), key=lambda each: each[0])
+                    if told.verdict != PASS
                 ],
                 "kept": [
                     {

@@ -3,7 +3,7 @@
 [alerts.team]
 kind = "slack"                    # webhook, slack, teams, command or email
 url = "env:SLACK_URL"             # or "file:/run/secrets/slack": an address that admits whoever has it is a secret
-on = ["violation", "error"]       # default: inconclusive too; that a table passes again is always told
+on = ["violation", "error"]       # default: inconclusive and worse too; that a table passes again is always told
 owners = ["clinic data team"]     # only tables of these owners; default: all
 tables = ["main.*"]               # only these tables; default: all
 [[alerts.team.snooze]]            # silent on a table until a day; from it on, what still holds is told
@@ -34,7 +34,8 @@ from typing import Any
 
 from qidsql.errors import QidsqlError, UsageError
 
-TOLD = ("violation", "error", "inconclusive")
+WORSE = "worse"  # a violation that was told, and since then broke more of the policy, or broke it more
+TOLD = ("violation", WORSE, "error", "inconclusive")
 WEBHOOKS = ("webhook", "slack", "teams")
 KEYS = {
     **{kind: {"url", "headers"} for kind in WEBHOOKS},
@@ -130,6 +131,8 @@ def _read(name: str, table: Any) -> Alert:
         given["on"] = _texts(f"{place}.on", table["on"])
         if wrong := set(given["on"]) - set(TOLD):
             raise UsageError(f"{place}.on takes {', '.join(TOLD)}; got {', '.join(sorted(wrong))}")
+        if WORSE in given["on"] and "violation" not in given["on"]:
+            raise UsageError(f"{place}.on has worse without violation: a violation that was never told gets no worse")
     for key in ("owners", "tables"):
         if key in table:
             given[key] = _texts(f"{place}.{key}", table[key])

@@ -62,7 +62,8 @@ def run(
     record = AlertRecord(open_history(history or file.history_url, file.history_schema))
     left = 0
     if retry:
-        left = deliver_kept(tuple(alerts.values()), record, say, file.path.absolute().parent)
+        folder, murmur = file.path.absolute().parent, (lambda words: None) if quiet else say
+        left = deliver_kept(tuple(alerts.values()), record, say, folder, murmur=murmur)
     document = overview(tuple(alerts.values()), record, datetime.now(UTC).date())
     if chosen(format, Format, output) == Format.json:
         write(json.dumps(document, indent=2, ensure_ascii=False) + "\n", output)

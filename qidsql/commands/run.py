@@ -164,7 +164,7 @@ def run(
     check_output(output)
     wanted = chosen(format, ReportFormat, output)
     check_min_count(min_count, wanted)
-    teller = Teller()
+    teller = Teller(quiet)
     ended = False
 
     def policy_file() -> "PolicyFile":

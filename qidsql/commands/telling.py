@@ -28,9 +28,10 @@ def alerts_of(file: "PolicyFile") -> "tuple[Alert, ...]":
 class Teller:
     """Tells the alerts of a policy file of its runs, with the memory that the history has."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool) -> None:
         from qidsql.alerts.delivery import ShortRecord
 
+        self._murmur = (lambda words: None) if quiet else say
         self.alerts: tuple[Alert, ...] = ()
         self.file: PolicyFile | None = None
         self.history_url: str | None = None
@@ -54,7 +55,9 @@ class Teller:
         folder = self.file.path.absolute().parent
         try:
             record = AlertRecord(open_history(self.history_url, self.file.history_schema))
-            tell(document, self.alerts, record, say, folder)
+            tell(document, self.alerts, record, say, folder, murmur=self._murmur)
+        except KeyboardInterrupt:  # the run is over, and recorded: its verdict stays what it is
+            say("interrupted while telling the alerts; what was not delivered is kept for the next run")
         except QidsqlError as error:
             self._forgetfully(f"the alerts could not be recorded: {error}")
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from qidsql.alerts.changes import Standing, Told
 from qidsql.alerts.delivery import Kept
 from qidsql.alerts.message import Message
 from qidsql.history.records import History
@@ -17,11 +18,16 @@ class AlertRecord:
     def __init__(self, history: History) -> None:
         self._history = history
 
-    def told(self, alert: str) -> Mapping[tuple[str, str], str]:
-        """The verdict that the alert told last, by source and table."""
+    def told(self, alert: str) -> Mapping[tuple[str, str], Told]:
+        """What the alert told last, by source and table."""
         with self._history.reading() as store:
-            rows = store.ask("alert_states", alert=alert) if store else []
-        return {(str(source), str(table)): str(verdict) for source, table, verdict in rows}
+            states = store.ask("alert_states", alert=alert) if store else []
+            findings = store.ask("alert_findings", alert=alert) if store and states else []
+        broken: dict[tuple[str, str], dict[str, Standing]] = {}
+        for source, table, finding, *figures in findings:
+            broken.setdefault((str(source), str(table)), {})[str(finding)] = Standing(*map(integer, figures))
+        subjects = {(str(source), str(table)): str(verdict) for source, table, verdict in states}
+        return {subject: Told(verdict, broken.get(subject, {})) for subject, verdict in subjects.items()}
 
     def put(self, message: Message, since: datetime) -> None:
         """Keeps the message, and its changes as told."""
@@ -36,11 +42,24 @@ class AlertRecord:
             }
             for change in message.changes
         ]
+        broken: list[dict[str, Any]] = [
+            {
+                "alert": message.alert,
+                "source": change.source,
+                "table_name": change.table,
+                "finding": finding,
+                **standing._asdict(),
+            }
+            for change in message.changes
+            for finding, standing in change.broken.items()
+        ]
         with self._history.writing() as store:
             for state in states:
                 told = {name: state[name] for name in ("alert", "source", "table_name")}
                 store.ask("forget_alert_state", **told)
+                store.ask("forget_alert_findings", **told)
             store.add("add_alert_state", states)
+            store.add("add_alert_finding", broken)
             store.ask("forget_delivery", message=message.id)
             store.add("add_delivery", [_row(message, since, 0, "")])
 

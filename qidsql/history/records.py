@@ -22,6 +22,7 @@ TABLES = (
     "findings",
     "unfinished",
     "alert_states",
+    "alert_findings",
     "deliveries",
 )
 HISTORY = ("number", "run", "started", "verdict", "reason", "rows", "k", "k_asked", "share_at_risk", "complete")

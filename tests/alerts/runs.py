@@ -34,6 +34,26 @@ def run_document(number: int = 1, **verdicts: str) -> dict[str, Any]:
     }
 
 
+def violation(number: int, *findings: dict[str, Any]) -> dict[str, Any]:
+    """A run in which main.patients breaks its policy in these ways."""
+    document = run_document(number, patients="violation")
+    document["tables"][0]["findings"] = list(findings)
+    return document
+
+
+def finding(kind: str, k: Any, at_risk: Any, whole: Any = 1000, *columns: str, state: str = "new") -> dict[str, Any]:
+    """A finding as it stands in the document of a run."""
+    named = " + ".join(columns) or "all"
+    return {
+        "id": f"{kind} {named}",
+        "kind": kind,
+        "columns": list(columns),
+        "measures": {"rows": whole, "k": k, "rows_at_risk": at_risk},
+        "state": state,
+        "text": f"{kind} of {named}",
+    }
+
+
 def alert(**table: Any) -> Alert:
     """One alert, read as it would stand in qidsql.toml."""
     given = {"kind": "webhook", "url": "env:ALERT_URL"} if "kind" not in table else {}

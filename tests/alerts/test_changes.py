@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from qidsql.alerts.changes import ORDER, changes
+from qidsql.alerts.changes import MARGIN, ORDER, Told, changes
 from qidsql.alerts.settings import Alert
-from tests.alerts.runs import alert, run_document
+from tests.alerts.runs import alert, finding, run_document, violation
 
 TODAY = date(2026, 11, 21)
 LETTERS = {"v": "violation", "p": "pass", "i": "inconclusive", "e": "error"}
@@ -16,11 +16,11 @@ LETTERS = {"v": "violation", "p": "pass", "i": "inconclusive", "e": "error"}
 
 def told_of(verdicts: str, listener: Alert) -> str:
     """What an alert tells of one table over the runs with these verdicts (v, p, i, e); . where it is silent."""
-    told: dict[tuple[str, str], str] = {}
+    told: dict[tuple[str, str], Told] = {}
     heard = ""
     for number, letter in enumerate(verdicts):
         found = changes(listener, run_document(number + 1, patients=LETTERS[letter]), told, TODAY)
-        told |= {change.subject: change.now for change in found}
+        told |= {change.subject: Told(change.now, change.broken) for change in found}
         heard += "".join(change.now[0] for change in found) or "."
     return heard
 
@@ -51,6 +51,66 @@ def test_over_random_runs_it_never_repeats_itself_and_never_misses_one() -> None
             expected += letter if news else "."
             last = letter if news else last
         assert told_of(verdicts, alert(on=on)) == expected
+
+
+# a violation that gets worse
+
+
+def told_worse(*runs: list[dict[str, Any]], on: tuple[str, ...] = ("violation", "worse")) -> list[tuple[str, ...]]:
+    """What is told of a table that stays in violation, run by run: the findings that are news; () where silent."""
+    told: dict[tuple[str, str], Told] = {}
+    heard = []
+    for number, findings in enumerate(runs, 1):
+        found = changes(alert(on=list(on)), violation(number, *findings), told, TODAY)
+        told |= {change.subject: Told(change.now, change.broken) for change in found}
+        heard.append(next((change.worse for change in found), ()))
+        assert [change.was for change in found] in ([], [None if number == 1 else "violation"])
+    return heard
+
+
+def test_a_violation_that_gets_worse_is_told_once_per_change() -> None:
+    at_3, at_2 = finding("k-anonymity", 3, 100), finding("k-anonymity", 2, 100)
+    named = finding("direct-identifier", 1, 1000, 1000, "ssn")
+    assert told_worse([at_3], [at_3], [at_2], [at_2], [at_2, named], [at_2, named]) == [
+        *((), (), ("k-anonymity of all",), ()),
+        *(("direct-identifier of ssn",), ()),
+    ]
+    assert told_worse([at_3], [at_2, named], on=("violation",)) == [(), ()]
+
+
+def test_a_share_at_risk_creeps_up_unseen_for_no_longer_than_the_margin() -> None:
+    """Against what was told, not against the last run: 5 rows of 1,000 more each night are 1 % in the second."""
+    nights = [[finding("k-anonymity", 1, 100 + 5 * night)] for night in range(7)]
+    assert [bool(news) for news in told_worse(*nights)] == [False, False, True, False, True, False, True]
+    assert told_worse(*reversed(nights)) == [()] * 7, "better is no news"
+
+
+def test_why_the_policy_is_broken_and_what_is_accepted_is_no_news() -> None:
+    broken = finding("k-anonymity", 1, 100)
+    for more in (
+        finding("below-k", 1, 9, 1000, "zip"),
+        finding("key", 1, 1000, 1000, "zip", "age"),
+        finding("direct-identifier", 1, 1000, 1000, "ssn", state="excepted"),
+        finding("direct-identifier", 1, 1000, 1000, "ssn", state="gone"),
+    ):
+        assert told_worse([broken], [broken, more]) == [(), ()]
+
+
+def test_ranges_that_min_count_left_are_news_when_their_least_is() -> None:
+    def hidden(low: int, high: int) -> dict[str, Any]:
+        return finding("k-anonymity", {"at_least": 1, "at_most": 10}, {"at_least": low, "at_most": high})
+
+    nights = [[hidden(1, 10)], [hidden(1, 10)], [hidden(22, 32)], [finding("k-anonymity", None, None, None)]]
+    assert [bool(news) for news in told_worse(*nights)] == [False, False, True, True]
+
+
+def test_the_margin_is_that_of_the_findings_of_runs() -> None:
+    from qidsql.findings.changes import MARGIN as OF_RUNS
+
+    assert MARGIN == OF_RUNS
+
+
+# whom it concerns
 
 
 def subjects(listener: Alert, document: dict[str, Any], today: date = TODAY) -> list[str]:
@@ -89,7 +149,7 @@ def test_a_run_that_broke_as_a_whole_is_told_and_its_recovery_too() -> None:
     broken = run_document() | {"verdict": "error", "reason": "no table meets main.*"}
     [change] = changes(alert(), broken, {}, TODAY)
     assert (change.name, change.now, change.reason) == ("the run", "error", "no table meets main.*")
-    told = {change.subject: change.now}
+    told = {change.subject: Told(change.now)}
     assert changes(alert(), broken, told, TODAY) == []
     [change] = changes(alert(), run_document(patients="pass"), told, TODAY)
     assert (change.name, change.was, change.now) == ("the run", "error", "pass")

@@ -19,7 +19,7 @@ from qidsql.alerts.message import Message, body
 from qidsql.alerts.settings import Alert
 from qidsql.alerts.undelivered import Undelivered
 from tests.alerts.receivers import HttpReceiver, http_receiver, mail_receiver
-from tests.alerts.runs import SECRET, alert, run_document
+from tests.alerts.runs import SECRET, alert, finding, run_document, violation
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 VIOLATION, PASS = run_document(1, patients="violation"), run_document(2, patients="pass")
@@ -38,6 +38,7 @@ class Teller:
     def __init__(self, *alerts: Alert, folder: Path = Path(".")) -> None:
         self.alerts, self.folder, self.record = alerts, folder, ShortRecord()
         self.said: list[str] = []
+        self.murmured: list[str] = []
         self.pauses: list[float] = []
         self.now = NOW
 
@@ -48,6 +49,7 @@ class Teller:
             self.record,
             self.said.append,
             self.folder,
+            murmur=self.murmured.append,
             now=lambda: self.now,
             sleep=self.pauses.append,
         )
@@ -79,9 +81,10 @@ def test_a_violation_is_told_once_and_its_end_too(receiver: HttpReceiver) -> Non
                 "source": "clinic",
                 "table": "main.patients",
                 "owner": None,
-                "was": "pass",
+                "was": None,
                 "now": "violation",
                 "reason": "main.patients is a violation",
+                "worse": [],
             }
         ],
     }
@@ -109,6 +112,20 @@ def test_headers_come_from_their_places(receiver: HttpReceiver, monkeypatch: pyt
     assert receiver.posts[0].headers["Authorization"] == f"Bearer {SECRET}"
 
 
+def test_what_got_worse_is_told_in_words(receiver: HttpReceiver) -> None:
+    teller = Teller(alert())
+    teller(violation(1, finding("k-anonymity", 3, 100)))
+    teller(violation(2, finding("k-anonymity", 2, 100), finding("direct-identifier", 1, 1000, 1000, "ssn")))
+    document = documents(receiver)[1]
+    assert document["text"] == "qidsql: 1 change: 1 worse"
+    assert document["changes"][0]["worse"] == ["k-anonymity of all", "direct-identifier of ssn"]
+    [line] = Message.of(document).lines
+    assert line == (
+        "VIOLATION main.patients (clinic), worse than told before: main.patients is a violation; k-anonymity of all; "
+        "direct-identifier of ssn"
+    )
+
+
 # what does not arrive
 
 
@@ -132,6 +149,8 @@ def test_a_server_that_does_not_take_it(
     kept = teller(VIOLATION)
     assert len(receiver.posts) == attempts
     assert teller.pauses == [2.0, 4.0][: attempts - 1]
+    assert len(teller.murmured) == attempts - 1
+    assert all(words.startswith("the alert team is tried again in ") for words in teller.murmured)
     assert all(post.path == f"/{SECRET}" for post in receiver.posts), "no redirect was followed"
     if said is None:
         assert (kept, teller.said) == (0, [])
@@ -200,6 +219,16 @@ def test_one_alert_that_fails_does_not_hold_up_the_other(receiver: HttpReceiver,
     teller = Teller(failing, replace(alert(), name="other"))
     assert teller(VIOLATION) == 1
     assert [document["alert"] for document in documents(receiver)] == ["other"]
+
+
+def test_alerts_that_fail_wait_together(receiver: HttpReceiver) -> None:
+    """Each is tried once before any is tried again: five that fail take no longer than one."""
+    receiver.answers += [500] * 15
+    teller = Teller(*(replace(alert(), name=f"team-{number}") for number in range(5)))
+    assert teller(VIOLATION) == 5
+    assert (len(receiver.posts), teller.pauses) == (15, [2.0, 4.0])
+    assert len(teller.said) == 5
+    assert [kept.attempts for kept in teller.record.kept()] == [3] * 5
 
 
 def test_an_interrupted_run_makes_one_attempt(receiver: HttpReceiver) -> None:
@@ -274,7 +303,7 @@ def test_teams_gets_an_adaptive_card_with_its_signs_taken_literally() -> None:
 def test_a_name_cannot_forge_a_line() -> None:
     change = Change("s", "t\nPASSES AGAIN all\u202e\x1b[2J", None, "pass", "violation", "why\nnot")
     [line] = Message("1/team", "team", "1", "", (change,)).lines
-    assert line == "VIOLATION t\\nPASSES AGAIN all\\u202e\\x1b[2J (s), was passing or not audited: why not"
+    assert line == "VIOLATION t\\nPASSES AGAIN all\\u202e\\x1b[2J (s), was passing: why not"
 
 
 def test_a_message_comes_back_from_its_document() -> None:
@@ -331,7 +360,7 @@ def test_a_mail_says_it_in_words_and_carries_the_document(monkeypatch: pytest.Mo
     assert mail["Subject"] == "qidsql: 1 change: 1 in violation"
     assert (mail["From"], mail["To"]) == ("qidsql@example.org", "dpo@example.org")
     words, document = mail.iter_parts()
-    assert "VIOLATION main.patients (clinic), was passing or not audited" in words.get_content()
+    assert "VIOLATION main.patients (clinic), the first alert of it: main.patients" in words.get_content()
     assert json.loads(document.get_content())["id"] == "run-1/team"
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from qidsql.alerts.changes import Change
+from qidsql.alerts.changes import Change, Standing
 from qidsql.alerts.delivery import Kept, Record, ShortRecord, deliver_kept, tell
 from qidsql.alerts.message import Message
 from qidsql.alerts.overview import overview
@@ -51,7 +51,17 @@ def test_a_history_remembers_what_memory_does(history: History) -> None:
         if what == "put":
             tables = chance.sample(["main.patients", "main.visits", HOSTILE, ""], chance.randint(1, 3))
             found = [
-                Change("clinic" if table else "", table, None, "pass", chance.choice(["violation", "pass"]), HOSTILE)
+                Change(
+                    "clinic" if table else "",
+                    table,
+                    None,
+                    chance.choice(["pass", None]),
+                    chance.choice(["violation", "pass"]),
+                    HOSTILE,
+                    broken={
+                        each: Standing(1, number, 2**40) for each in chance.sample([HOSTILE, "b"], 2)[: number % 3]
+                    },
+                )
                 for table in tables
             ]
             ids.append(f"run-{number}/{name}")

@@ -57,6 +57,7 @@ def test_the_example_of_the_module_is_read() -> None:
         ({"kind": "webhook", "url": "env:A", "onn": ["error"]}, "alerts.team.onn is not known here; did you mean on"),
         ({"kind": "webhook", "url": "env:A", "on": ["pass"]}, "alerts.team.on"),
         ({"kind": "webhook", "url": "env:A", "on": "error"}, "alerts.team.on"),
+        ({"kind": "webhook", "url": "env:A", "on": ["worse"]}, "alerts.team.on has worse without violation"),
         ({"kind": "webhook", "url": "env:A", "owners": []}, "alerts.team.owners"),
         ({"kind": "webhook", "url": "env:A", "timeout": 0}, "alerts.team.timeout"),
         ({"kind": "webhook", "url": "env:A", "attempts": 99}, "alerts.team.attempts"),
