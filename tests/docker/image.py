@@ -16,7 +16,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[2]
-DOCKERFILE = HOUSE / "docker" / "Dockerfile"
+FOLDER = HOUSE / "docker"
+DOCKERFILE = FOLDER / "Dockerfile"
 CONSTRAINTS = HOUSE / "docker" / "constraints.txt"
 
 

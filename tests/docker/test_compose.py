@@ -49,10 +49,10 @@ def test_docker_compose_itself_reads_it(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_images_are_pinned_by_version() -> None:
+def test_images_are_pinned_by_version_and_digest() -> None:
     for name, service in SERVICES.items():
         tag = service["image"].partition(":")[2]
-        assert tag == "local" or re.match(r"\d+\.\d+(\.\d+)?-", tag), name
+        assert tag == "local" or re.fullmatch(r"\d+\.\d+(\.\d+)?-\w+@sha256:[0-9a-f]{64}", tag), name
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -14,6 +14,7 @@ import pytest
 from tests.docker.image import (
     CONSTRAINTS,
     DOCKERFILE,
+    FOLDER,
     HOUSE,
     Instruction,
     context,
@@ -49,7 +50,7 @@ def test_hadolint_would_find_something(tmp_path: Path) -> None:
 
 
 def test_the_base_is_pinned_and_both_stages_stand_on_it() -> None:
-    assert re.fullmatch(r"BASE=python:3\.\d+\.\d+-slim-\w+", BEFORE[0].text)
+    assert re.fullmatch(r"BASE=python:3\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", BEFORE[0].text)
     assert [BUILD[0].words[0], FINAL[0].words] == ["${BASE}", ["${BASE}"]]
 
 
@@ -144,6 +145,14 @@ def test_the_health_check_looks_at_the_heartbeat(tmp_path: Path) -> None:
     long_ago = time.time() - 300
     os.utime(heartbeat, (long_ago, long_ago))
     assert health() == 1
+
+
+def test_the_readme_shows_how_to_renew_the_tags_that_are_pinned() -> None:
+    pinned = [BEFORE[0].text, (FOLDER / "compose.yaml").read_text()]
+    tags = re.findall(r"([\w./-]+:[\w.-]+)@sha256:[0-9a-f]{64}\b", "\n".join(pinned))
+    assert len(tags) == 3
+    readme = (FOLDER / "README.md").read_text()
+    assert re.findall(r"imagetools inspect (\S+)", readme) == tags
 
 
 def test_no_env_file_gets_into_the_repository() -> None:
