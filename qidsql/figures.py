@@ -51,7 +51,7 @@ def some(names: Sequence[str], most: int = 12) -> str:
     """The names, the first of them when they are many: a, b, ... (30 in all)"""
     if len(names) <= most:
         return ", ".join(names)
-    return f"{', '.join(names[:most])}, ... ({len(names)} in all)"
+    return f"{', '.join(names[:most])}, ... ({len(names):,} in all)"
 
 
 def size_range(size: SizeBin) -> str:

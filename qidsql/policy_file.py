@@ -58,6 +58,7 @@ class TableEntry:
     roles: Mapping[str, str] = field(default_factory=dict)
     default_roles: Mapping[str, str] = field(default_factory=dict)  # of columns that the table may not have
     weights: Mapping[str, int] = field(default_factory=dict)
+    default_weights: Mapping[str, int] = field(default_factory=dict)  # the same
     exemptions: tuple[Exemption, ...] = ()
 
     @property
@@ -73,7 +74,9 @@ class TableEntry:
     def policy(self, columns: Sequence[str] = ()) -> Policy:
         """The policy for a table of these columns. Raises UsageError."""
         there = {column.lower() for column in columns}
-        roles = {name: role for name, role in self.default_roles.items() if name.lower() in there} | dict(self.roles)
+        roles = {name: role for name, role in {**self.default_roles, **self.roles}.items() if name.lower() in there}
+        if not self.is_pattern:  # of one table the columns are known to whoever names it
+            roles |= self.roles
 
         def of(role: str) -> list[str]:
             entity = self.options.get("entity")
@@ -87,6 +90,15 @@ class TableEntry:
             quasi_identifiers=of("quasi-identifier"),
             spelling=KEYS,
         )
+
+    @property
+    def all_weights(self) -> dict[str, int]:
+        """The weights of columns, those that the table may not have among them."""
+        return {name.lower(): weight for name, weight in (*self.default_weights.items(), *self.weights.items())}
+
+    def weights_of(self, columns: Sequence[str]) -> dict[str, int]:
+        """The weight of each of these columns."""
+        return {column: self.all_weights.get(column.lower(), 1) for column in columns}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +230,8 @@ class _Reader:
             options=options,
             roles=given.get("roles", {}),
             default_roles={n: r for n, r in defaults.get("roles", {}).items() if n not in given.get("roles", {})},
-            weights={**defaults.get("weights", {}), **given.get("weights", {})},
+            weights=given.get("weights", {}),
+            default_weights=defaults.get("weights", {}),
             exemptions=(*self.exemptions(given, path), *self.exemptions(defaults, ("defaults",))),
         )
         try:

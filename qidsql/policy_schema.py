@@ -101,7 +101,10 @@ COMMON: Schema = {
         "what a column is; one that is not named is audited",
         {"enum": list(ROLES), "description": "other is left out of the audit, as not published"},
     ),
-    "weights": named("how much a column counts; 1 where it is not named", whole("a weight")),
+    "weights": named(
+        "what it costs to withhold a column, else 1: of the fewest to withhold the lightest are told",
+        whole("a weight"),
+    ),
     "exceptions": several(EXCEPTION, "findings that are accepted"),
 }
 SOURCE = table(

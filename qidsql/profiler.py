@@ -16,6 +16,7 @@ from qidsql.errors import BudgetSpent, StatementError, StatementFailed
 from qidsql.figures import plural
 from qidsql.measures import ClassProfile, ClassSizes, MatchSizes, bin_starts
 from qidsql.schema import Nulls, names_of, positions
+from qidsql.spelling import OPTIONS, Spelling
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import (
     Statement,
@@ -42,6 +43,7 @@ class Budget:
 
     max_statements: int | None = None
     max_seconds: float | None = None
+    spelling: Spelling = OPTIONS  # how whoever gave it calls it
 
 
 class _Meter:
@@ -51,6 +53,7 @@ class _Meter:
         self.sets = 0
         self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
         self.most = budget.max_statements
+        self.setting = budget.spelling.setting("max_statements")
         self.failures_stop = False
         self._engine, self._first = engine, engine.asked
 
@@ -372,7 +375,7 @@ class TableProfiler:
         """The answers, within the budget."""
         if self._meter.statements_left < len(statements):
             most = self._meter.most or 0
-            raise BudgetSpent(f"the budget of {plural(most, 'statement')} is used up")
+            raise BudgetSpent(f"the budget of {plural(most, 'statement')} ({self._meter.setting}) is used up")
         try:
             return self.engine.run_many(statements, self._meter.deadline, keep)
         except StatementError as error:

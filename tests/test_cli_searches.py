@@ -215,7 +215,7 @@ def test_a_spent_budget_is_said_with_what_was_found(people: Path) -> None:
     outcome = qidsql("keys", people, "--algorithm", "levelwise", "--max-statements", 2)
     assert outcome.code == 3
     assert outcome.out.startswith("INCONCLUSIVE  1 minimal set (key)")
-    assert "the budget of 2 statements is used up" in outcome.out
+    assert "the budget of 2 statements (--max-statements) is used up" in outcome.out
     assert "Next:" not in outcome.out
 
 

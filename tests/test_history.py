@@ -77,9 +77,9 @@ def test_runs_keep_their_order_when_the_clock_goes_backwards(history: History, d
     assert [head.run for head in history.runs()] == ["run3", "run2", "run1", "run0"]
     assert history.find("last").run == "run3"
     assert history.find("last~2").run == "run1"
-    before, trend = history.past("main", "main.risky")
-    assert before is not None
-    assert [point.run for point in trend] == ["run0", "run1", "run2", "run3"]
+    past = history.past("main", "main.risky")
+    assert (past.run, past.document is not None) == ("run3", True)
+    assert [point.run for point in past.trend] == ["run0", "run1", "run2", "run3"]
     assert history.find("run2").run == "run2"
     with pytest.raises(UsageError, match="4 runs"):
         history.find("run")
@@ -95,8 +95,8 @@ def test_an_interrupted_run_is_never_compared_with(history: History, document: d
     head = history.last_complete()
     assert head is not None
     assert head.run == "whole"
-    assert history.past("main", "main.risky")[0] is not None
-    assert history.past("main", "main.risky", "part")[0] is not None
+    assert history.past("main", "main.risky").run == "whole"
+    assert history.past("main", "main.risky", "part").document is not None
 
 
 def test_two_processes_record_at_once(history: History, document: dict[str, Any]) -> None:

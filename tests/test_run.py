@@ -133,6 +133,62 @@ def test_roles_come_from_the_file_and_a_new_column_is_audited(store: Store, tmp_
     assert "did you mean id?" in document["tables"][0]["error"]
 
 
+def test_roles_of_a_pattern_are_for_the_tables_that_have_the_column(store: Store, tmp_path: Path) -> None:
+    for name in ("a1", "a2"):
+        store.table(
+            name,
+            {"id": "INT", "sex": "TEXT"} | ({"ward": "TEXT"} if name == "a2" else {}),
+            [(1, "f", "w")[: 2 + (name == "a2")]] * 6,
+        )
+    weights = "[tables.weights]\nward = 2\nwrad = 2\n"
+    roles = '[tables.roles]\nid = "direct identifier"\nWARD = "sensitive"\nssx = "other"\n'
+    policy_file(tmp_path, store.url, entries("a*", more=roles + weights))
+    code, document = ran(tmp_path, "--no-history")
+    audited = {
+        table["table"].rpartition(".")[2]: [c["name"] for c in table["audit"]["columns"] if c["audited"]]
+        for table in document["tables"]
+    }
+    assert (code, audited) == (0, {"a1": ["sex"], "a2": ["sex"]})
+    [note] = document["notes"]
+    assert note.startswith("no table that fits a* has a column ssx, wrad (line 5 of qidsql.toml)")
+
+
+def test_weights_choose_among_the_fewest_columns_to_withhold(store: Store, tmp_path: Path) -> None:
+    """Either of two columns will do; two light ones never stand for one heavy one."""
+    rows = [(a, b, "c") for a in range(6) for b in range(6) for _ in range(3)]
+    store.table("pairs", {"a": "INT", "b": "INT", "c": "TEXT"}, rows)
+    for heavy, light in (("a", "b"), ("b", "a")):
+        head = "[defaults.weights]\nnowhere = 9\n"
+        policy_file(tmp_path, store.url, entries("pairs", more=f"[tables.weights]\n{heavy} = 7\n{light} = 6\n"), head)
+        [table] = ran(tmp_path, "--no-history")[1]["tables"]
+        assert table["audit"]["least_withheld"] == {"columns": [light], "at_least": 1}
+    policy_file(tmp_path, store.url, entries("pairs", more="[tables.weights]\nnowhere = 7\n"))
+    assert "no column nowhere" in ran(tmp_path, "--no-history")[1]["tables"][0]["error"]
+
+
+def test_a_table_is_compared_with_the_last_run_on_it(store: Store, tmp_path: Path) -> None:
+    """Which is another one than the last run, when that was of other tables; and a pattern is no table to miss."""
+    fill(store, people=RISKY, calm=SAFE)
+    policy_file(tmp_path, store.url, entries("people", "calm", "none*"))
+    first = ran(tmp_path)[1]
+    second = ran(tmp_path, "--only", "calm")[1]
+    assert second["notes"] == []
+    third = ran(tmp_path)[1]
+    assert third["baseline"]["run"] == second["run"]
+    assert third["tables"][0]["findings"][0]["state"] == "unchanged"
+    name = third["tables"][0]["table"]
+    assert third["notes"] == [f"{name}: compared with run {first['run']}, the last on it"]
+    store.table("none1", {"sex": "TEXT"}, [("f",)] * 6)
+    assert not [note for note in ran(tmp_path)[1]["notes"] if "no longer audited" in note]
+
+
+def test_what_many_tables_share_is_said_once(tmp_path: Path) -> None:
+    policy_file(tmp_path, "none.duckdb", entries(*(f"main.t{n}" for n in range(30))))
+    out = " ".join(inside("run", "--no-history", cwd=tmp_path).out.split())
+    assert out.count("there is no file none.duckdb") == 1
+    assert "error: main.t0, main.t1, main.t2, main.t3, main.t4, main.t5, ... (30 in all) could not be audited" in out
+
+
 def test_findings_against_the_last_complete_run(store: Store, tmp_path: Path) -> None:
     """New, unchanged, worse, better and gone, each brought about by a change of the rows."""
     fill(store, people=RISKY, calm=SAFE)

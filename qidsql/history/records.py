@@ -49,6 +49,15 @@ class RunHead:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """A table in the run that it is compared with (None where there is none), and in the last runs, oldest first."""
+
+    run: str | None = None
+    document: dict[str, Any] | None = None
+    trend: tuple[TrendPoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Unfinished:
     """A table that a run has audited and not recorded."""
 
@@ -176,14 +185,11 @@ class History:
             raise UnknownName("run", [run], self.label, [])
         return {**json.loads(str(heads[0][0])), "tables": [_document(table) for (table,) in tables]}
 
-    def past(
-        self, source: str, table: str, run: str | None = None
-    ) -> tuple[dict[str, Any] | None, tuple[TrendPoint, ...]]:
-        """A table in that run, or in the last complete one that came to pass or violation on it (None where there is
-        none); and in the last runs, oldest first."""
+    def past(self, source: str, table: str, run: str | None = None) -> Past:
+        """What there is of a table: in that run, or in the last complete one that came to pass or violation on it."""
         with self.reading() as store:
             if store is None:
-                return None, ()
+                return Past()
             if run is None:
                 found = store.ask("last_audited", source=source, table_name=table)
                 run = str(found[0][0]) if found else None
@@ -194,7 +200,9 @@ class History:
             {**dict(zip(HISTORY, row, strict=True)), "started": _text(row[2])} for row in reversed(newest)
         ]
         trend = tuple(TrendPoint(**{name: point[name] for name in told}) for point in points)
-        return (_document(documents[0][0]) if documents else None), trend
+        if not documents:
+            return Past(trend=trend)
+        return Past(run, _document(documents[0][0]), trend)
 
     def audited_tables(self, run: str) -> list[tuple[str, str]]:
         """Source and name of every table of a run."""

@@ -14,6 +14,7 @@ from qidsql.figures import count, plural, seconds, some
 
 COLOURS = {"pass": "green", "violation": "bold red", "inconclusive": "yellow", "error": "bold magenta"}
 SHOWN_CHANGES = 12
+SHOWN_TABLES = 6
 SIGNS = {"new": "+ new", "worse": "! worse", "better": "  better", "gone": "- gone"}
 
 
@@ -25,14 +26,23 @@ def render(document: Mapping[str, Any], width: int = 110, colour: bool = False, 
     console.print()
     _tables(console, document["tables"])
     _changes(console, document)
-    for table in document["tables"]:
-        if table["verdict"] in ("error", "inconclusive") or _is_large_enough(table):
-            console.print(f"{table['verdict']}: {table['reason']}", style=COLOURS[table["verdict"]])
+    _reasons(console, document["tables"])
     for note in document["notes"]:
         console.print(f"Note: {note}")
     _foot(console, document)
     _next(console, document, recorded)
     return text_of(console)
+
+
+def _reasons(console: Console, tables: Sequence[Mapping[str, Any]]) -> None:
+    """Why tables have their verdicts, where the rows above do not tell; one that many share is told once."""
+    shared: dict[tuple[str, str], list[str]] = {}
+    for table in tables:
+        if table["verdict"] in ("error", "inconclusive") or _is_large_enough(table):
+            why = table["reason"].removeprefix(table["table"])
+            shared.setdefault((table["verdict"], why), []).append(table["table"] if why != table["reason"] else "")
+    for (verdict, why), names in shared.items():
+        console.print(f"{verdict}: {some(names, SHOWN_TABLES)}{why}", style=COLOURS[verdict])
 
 
 def _is_large_enough(table: Mapping[str, Any]) -> bool:

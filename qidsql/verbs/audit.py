@@ -1,7 +1,7 @@
 """The main job: one table against one policy, from the catalog to a verdict."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -70,6 +70,7 @@ class _Draft:
     sets_profiled: int = 0
     notes: list[str] = field(default_factory=list)
     todo: list[str] = field(default_factory=list)  # what has not begun, in words
+    weights: Mapping[str, int] = field(default_factory=dict)  # of columns; 1 where there is none
 
     def leave(self, reason: str) -> None:
         """Notes why the work ends here, and what is left undone."""
@@ -79,20 +80,25 @@ class _Draft:
 
 
 def audit(
-    engine: Engine, table: str | None, policy: Policy, on_stage: Callable[[str], None] = lambda stage: None
+    engine: Engine,
+    table: str | None,
+    policy: Policy,
+    on_stage: Callable[[str], None] = lambda stage: None,
+    weights: Mapping[str, int] | None = None,
 ) -> AuditResult:
     """Audits one table against a policy.
 
     First every column by itself and all audited columns together, which decides k-anonymity for every column set
     [Yuan & Wang, Corollary 1]; only when that fails, what would help and which sets are to blame. `on_stage` is told
-    in words what begins. A stop (budget, lost connection, Ctrl-C) ends the work and is said in `unfinished`; what is
-    proved by then stands. Raises UsageError, UnknownName, AccessError, StatementError.
+    in words what begins; of the fewest columns to withhold, those of least `weights` (by column, else 1) are told.
+    A stop (budget, lost connection, Ctrl-C) ends the work and is said in `unfinished`; what is proved by then stands.
+    Raises UsageError, UnknownName, AccessError, StatementError.
     """
     started, clock, asked, scans = datetime.now(UTC), time.monotonic(), engine.asked, engine.scans
     on_stage("reading the catalog")
     described = engine.describe(table)
     roles = assign_roles(described, policy)
-    draft = _Draft(columns=_findings(described, roles))
+    draft = _Draft(columns=_findings(described, roles), weights=weights or {})
     interrupted = False
     try:
         _examine(engine, described, policy, roles, draft, on_stage)
@@ -310,8 +316,11 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
     draft.searches.append(_finding(result, sets, profiler, policy))
     if isinstance(criterion, Violates) and result.complete:
         # Every column set below k holds a minimal one, so what is withheld has to hit each of these.
-        least = minimum_hitting_set([found.mask for found in result.found], [1] * profiler.columns)
-        draft.least_withheld = LeastWithheld(names_of(least.mask, profiler.names), least.lower_bound)
+        each = [draft.weights.get(name, 1) for name in profiler.names]
+        one = sum(each) + 1  # more than all together: what counts first is how many are withheld, then their weights
+        least = minimum_hitting_set([found.mask for found in result.found], [one + weight for weight in each])
+        fewest = least.lower_bound // one  # a set of that weight has so many columns at least
+        draft.least_withheld = LeastWithheld(names_of(least.mask, profiler.names), fewest)
     if result.stopped is not None:
         draft.unfinished.append(f"{criterion.name}: {result.stopped}")
         if profiler.spent:

@@ -22,12 +22,11 @@ from qidsql.findings.run import (
     RunVerdict,
     TableRun,
     TableRuns,
-    TrendPoint,
     findings,
     looked_for,
     worst,
 )
-from qidsql.history.records import History, RunHead, Unfinished
+from qidsql.history.records import History, Past, RunHead, Unfinished
 from qidsql.policy import Policy
 from qidsql.policy_file import PolicyFile, TableEntry
 from qidsql.schema import Table
@@ -101,11 +100,10 @@ class _Past:
     def baseline(self) -> RunHead | None:
         return self.named or self.last
 
-    def of(self, source: str, table: str) -> tuple[Document | None, tuple[TrendPoint, ...]]:
-        """The table in the run to compare with (without a named one: the last that came to a verdict on it), and its
-        trend."""
+    def of(self, source: str, table: str) -> Past:
+        """The table in the run to compare with; without a named one: in the last that came to a verdict on it."""
         if self.history is None:
-            return None, ()
+            return Past()
         return self.history.past(source, table, self.named.run if self.named else None)
 
 
@@ -153,7 +151,7 @@ def run(
         complete=not made.stopped,
         interrupted=made.stopped == INTERRUPTED,
         fail_on=fail_on,
-        notes=(*made.notes, *_vanished(done.heads, past, only)),
+        notes=(*made.notes, *made.last_notes(), *_vanished(done.heads, past, only, file)),
     )
 
 
@@ -235,6 +233,8 @@ class _Run:
     stopped: str = ""  # why nothing more is begun
     notes: list[str] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)  # connections of a source that failed in a row
+    elsewhere: dict[str, list[str]] = field(default_factory=dict)  # tables by the run, not the baseline, compared with
+    fitting: dict[int, set[str]] = field(default_factory=dict)  # columns of the tables that fit a pattern, by its line
 
     def table(self, place: int, many: int, planned: Planned) -> TableRun:
         """One table, from the catalog to its verdict; never raises what concerns this table alone."""
@@ -280,8 +280,12 @@ class _Run:
             self.watch.opened(engine)
             stage("reading the catalog")
             described = engine.describe(planned.typed)
-            policy = entry.policy([column.name for column in described.columns])
-            described.resolve([*entry.roles, *entry.weights])
+            columns = [column.name for column in described.columns]
+            self.fitting.setdefault(entry.line, set()).update(column.lower() for column in columns)
+            policy = entry.policy(columns)
+            if not entry.is_pattern:
+                described.resolve([*entry.roles, *entry.weights])
+            weights = entry.weights_of(columns)
             kept = self._kept(entry, engine, described, policy)
             before = None if kept is None else self._resumed(kept)
             if before is not None:
@@ -294,9 +298,11 @@ class _Run:
                     resumed=True,
                     audit=before["audit"],
                 )
-                return self._judged(resumed, again)
+                return self._judged(resumed, again, entry)
             typed = table_node(described.name).sql(engine.dialect.name)
-            result = audit(engine, None if described.kind == "file" else typed, self.budget.within(policy), stage)
+            result = audit(
+                engine, None if described.kind == "file" else typed, self.budget.within(policy), stage, weights
+            )
         self.budget.asked += result.work.statements
         document = result.to_dict()
         found = excused(findings(result, entry.source), entry.exemptions, self.today)
@@ -306,32 +312,49 @@ class _Run:
         if verdict != RunVerdict(result.verdict):
             accepted = sum(finding.exception is not None for finding in found)
             words = f"{result.reason}. {plural(accepted, 'finding')} accepted by exceptions of {self.file.path.name}"
-        for each in expired(found, entry.exemptions, self.today):
-            self.notes.append(
-                f"{blank.table}: the exception of line {each.line} of {self.file.path.name} expired on {each.expires}"
-            )
         table = replace(blank, source_label=engine.label, verdict=verdict, reason=words, audit=document)
         if result.interrupted:
             self.stopped = INTERRUPTED
         elif kept is not None and not result.work.unfinished:
             self._keep(kept, replace(table, findings=tuple(found)))
-        return self._judged(table, found)
+        return self._judged(table, found, entry)
 
-    def _judged(self, table: TableRun, found: Sequence[Finding]) -> TableRun:
+    def _judged(self, table: TableRun, found: Sequence[Finding], entry: TableEntry) -> TableRun:
         """The table with its findings held against the past."""
-        before, trend = self.past.of(table.source, table.table)
+        for each in expired(found, entry.exemptions, self.today):
+            self.notes.append(
+                f"{table.table}: the exception of line {each.line} of {self.file.path.name} expired on {each.expires}"
+            )
+        past = self.past.of(table.source, table.table)
+        before, trend = past.document, past.trend
+        if past.run is not None and self.past.baseline is not None and past.run != self.past.baseline.run:
+            self.elsewhere.setdefault(past.run, []).append(table.table)
         listed = looked_for(table.audit) if table.audit else set()
         old = [] if before is None else [Finding.from_dict(each) for each in before["findings"]]
         if before is not None and before["audit"] and table.audit:
             self.notes += _other_question(table.table, before["audit"]["policy"], table.audit["policy"])
         return replace(table, findings=tuple(compared(found, old, listed)), trend=trend)
 
+    def last_notes(self) -> list[str]:
+        """What can only be said of all tables together."""
+        notes = [
+            f"{some(tables, SHOWN)}: compared with run {run}, the last on {'it' if len(tables) == 1 else 'them'}"
+            for run, tables in self.elsewhere.items()
+        ]
+        for entry in self.file.tables:
+            there = self.fitting.get(entry.line)
+            unmet = [name for name in (*entry.roles, *entry.weights) if there and name.lower() not in there]
+            if entry.is_pattern and unmet:
+                place = f"line {entry.line} of {self.file.path.name}"
+                notes.append(f"no table that fits {entry.table} has a column {some(unmet)} ({place}); is it misspelt?")
+        return notes
+
     def _kept(self, entry: TableEntry, engine: Engine, table: Table, policy: Policy) -> Unfinished | None:
         """What this table's answer could be kept as; None where nothing promises that the data stays the same."""
         token = engine.state_token()
         if self.past.history is None or token is None or table.kind not in RESUMABLE or "(" in (policy.where or ""):
             return None
-        asked = [__version__, engine.version, policy.to_dict(), entry.exemptions, self.today]
+        asked = [__version__, engine.version, policy.to_dict(), entry.exemptions, entry.all_weights, self.today]
         question = hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()
         return Unfinished(self.run, engine.label, str(table.name), question, token)
 
@@ -372,11 +395,12 @@ def _past(history: History | None, baseline: str | None, resume: bool) -> _Past:
     return _Past(history, named, history.last_complete(), history.unfinished() if resume else [])
 
 
-def _vanished(tables: Sequence[TableRun], past: _Past, only: Sequence[str]) -> list[str]:
+def _vanished(tables: Sequence[TableRun], past: _Past, only: Sequence[str], file: PolicyFile) -> list[str]:
     """Tables of the run compared with that are in this one no more."""
     if past.history is None or past.baseline is None or only:
         return []
     now = {(table.source, table.table) for table in tables}
+    now |= {(entry.source, entry.table or "") for entry in file.tables if entry.is_pattern}  # of which nothing came
     gone = [table for source, table in past.history.audited_tables(past.baseline.run) if (source, table) not in now]
     if not gone:
         return []

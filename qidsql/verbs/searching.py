@@ -31,7 +31,7 @@ def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], poli
         policy.k,
         entity[0].name if entity else None,
         table.estimated_rows,
-        Budget(policy.max_statements, policy.max_seconds),
+        Budget(policy.max_statements, policy.max_seconds, policy.spelling),
         Nulls(policy.nulls),
     )
 
