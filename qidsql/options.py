@@ -106,7 +106,8 @@ MinCountOption = Annotated[
         "--min-count",
         metavar="M",
         help="hide counts of 1 to M - 1 rows and what would give them away: numbers of rows come in steps of M, and "
-        "numbers of classes and ratios are left out; 11 for CMS. Not with the terminal format",
+        "numbers of classes and ratios are left out; 11 for CMS. Not with the terminal format, and not in the history, "
+        "which keeps exact figures",
         show_default=False,
     ),
 ]

@@ -202,7 +202,7 @@ def run(
                 for text in render(document, wanted, output, recorded):
                     put(text)
             if output is not None and not quiet:
-                say(f"{result.verdict}: {result.reason}")
+                say(f"{document['verdict']}: {document['reason']}")
             if unrecorded:
                 say(unrecorded)
         finally:

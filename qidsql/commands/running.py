@@ -120,7 +120,11 @@ def finish(
     """Writes the report, and ends with the verdict's exit code. Raises UsageError."""
     write(render(result, chosen(format, formats, output), output, min_count), output)
     if output is not None and not quiet:
-        say(f"{verdict}: {reason}")
+        say(
+            f"{verdict}: {reason}"
+            if min_count is None
+            else f"{verdict}; the reason, with small counts left out: {output}"
+        )
     end(verdict)
 
 

@@ -133,6 +133,14 @@ def test_no_small_count_can_be_worked_out(height: int, width: int, rows: int, le
             assert others or not 0 < value < least, (name, value, shown)
 
 
+@pytest.mark.parametrize("least", [2, 11, 1000])
+def test_every_format_shows_what_is_left(document: Document, least: int) -> None:
+    """Also of a table of which nothing is: at 1,000 each is a small count as a whole."""
+    hidden = without_small_counts(document, least)
+    for form in FORMATS:
+        assert render(hidden, form)
+
+
 def test_the_attacker_wins_where_nothing_is_hidden() -> None:
     shown = {json.dumps(document(cells, 2, 3)): counts(cells, 2, 3)["smallest of a"] for cells in tables(4, 9)}
     assert any(0 < smallest < 5 for smallest in shown.values())

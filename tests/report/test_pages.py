@@ -10,6 +10,7 @@ from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
 from qidsql.report.documents.contents import open_findings, without_controls
+from qidsql.report.documents.min_count import without_small_counts
 from qidsql.report.documents.rendering import render
 from tests.report.documents import HOSTILE, Document
 
@@ -90,6 +91,28 @@ def test_the_page_has_every_part(documents: Mapping[str, Document], case: str) -
     assert ("Smallest identifying sets" in text) is (case in ("violation", "hostile", "run"))
     assert ("Trend" in text) is (case == "run")
     assert ("Accepted by exception" in text) is (case == "run")
+
+
+def test_of_a_table_that_broke_nothing_is_said_that_nobody_knows(documents: Mapping[str, Document]) -> None:
+    """Neither that its findings stand, nor that a run over several tables broke because one of them did."""
+    page = page_of(documents["run"])
+    assert "Not every table could be audited" in page.xpath("//main/div[contains(@class,'verdict')]/strong")[0].text
+    broken = page.xpath("//article")[-1].text_content()
+    assert "Not known: the audit broke before anything could be compared" in broken
+    assert "every finding stands" not in broken
+
+
+@pytest.mark.parametrize("least", [11, 1000])
+def test_a_requirement_that_is_violated_is_not_met_also_where_its_figure_is_hidden(
+    documents: Mapping[str, Document], least: int
+) -> None:
+    """At 1,000 the whole table is a small count: no figure is left, and the verdict stands."""
+    page = page_of(without_small_counts(documents["violation"], least))
+    rows = {row[0].text_content(): row[-1].text_content() for row in page.xpath("//section//tr | //article//tr")}
+    assert rows["Smallest class (k)"] == "no"
+    passing = page_of(without_small_counts(documents["pass"], least))
+    rows = {row[0].text_content(): row[-1].text_content() for row in passing.xpath("//article//tr")}
+    assert rows["Smallest class (k)"] in ("yes", "not known")
 
 
 def test_markdown_holds_no_markup_but_its_own(document: Document) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import qidsql as package
 from qidsql.findings.audit import AuditResult
-from tests.commandline import qidsql, refused, several
+from tests.commandline import inside, refused, several
 from tests.report.documents import Document, filled
 
 
@@ -55,13 +55,13 @@ def test_no_value_in_a_report_of_any_format(source: Path, tmp_path: Path) -> Non
 
 
 def test_min_count_in_a_report_and_in_an_audit_are_one(source: Path, tmp_path: Path) -> None:
-    assert qidsql("audit", source, "--quiet", "-o", "a.json", cwd=tmp_path).code == 1
-    assert qidsql("report", "a.json", "--min-count", "11", "-o", "b.json", cwd=tmp_path).code == 0
-    assert qidsql("audit", source, "--quiet", "--min-count", "11", "-o", "c.json", cwd=tmp_path).code == 1
+    assert inside("audit", source, "--quiet", "-o", "a.json", cwd=tmp_path).code == 1
+    assert inside("report", "a.json", "--min-count", "11", "-o", "b.json", cwd=tmp_path).code == 0
+    assert inside("audit", source, "--quiet", "--min-count", "11", "-o", "c.json", cwd=tmp_path).code == 1
     from_report, from_audit = (json.loads((tmp_path / name).read_text()) for name in ("b.json", "c.json"))
     assert from_report["min_count"] == 11
     assert from_report["tables"][0]["findings"] == from_audit["tables"][0]["findings"]
-    assert qidsql("report", "b.json", "--format", "html", cwd=tmp_path).code == 0  # it can be rendered again
+    assert inside("report", "b.json", "--format", "html", cwd=tmp_path).code == 0  # it can be rendered again
 
 
 def test_what_cannot_be_reported_is_said(source: Path, tmp_path: Path) -> None:
@@ -83,20 +83,20 @@ def test_a_recorded_run_is_reported_again(source: Path, tmp_path: Path) -> None:
         f'format = 1\n[sources.people]\nurl = "{source}"\n[[tables]]\nsource = "people"\ntable = "main.t"\n'
     )
     for ending in ("html", "json"):
-        assert qidsql("run", "--quiet", "-o", f"run.{ending}", cwd=tmp_path).code == 1
+        assert inside("run", "--quiet", "-o", f"run.{ending}", cwd=tmp_path).code == 1
     for ending in ("html", "json", "md"):
-        assert qidsql("report", "last", "-o", f"again.{ending}", cwd=tmp_path).code == 0
+        assert inside("report", "last", "-o", f"again.{ending}", cwd=tmp_path).code == 0
     recorded, written = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("again", "run"))
     assert recorded == written
     page = (tmp_path / "again.html").read_text()
     assert "Trend" in page
     assert "cnry" not in page
-    assert qidsql("report", "last~1", cwd=tmp_path).out.startswith("VIOLATION")
+    assert inside("report", "last~1", cwd=tmp_path).out.startswith("VIOLATION")
     assert "run" in refused("report", "nosuchrun", cwd=tmp_path)
     assert "without" in refused_record(tmp_path)
 
 
 def refused_record(folder: Path) -> str:
     """A document whose small counts are hidden has no place in the history."""
-    assert qidsql("report", "last", "--min-count", "11", "-o", "hidden.json", cwd=folder).code == 0
+    assert inside("report", "last", "--min-count", "11", "-o", "hidden.json", cwd=folder).code == 0
     return refused("history", "--record", "hidden.json", cwd=folder)

@@ -15,7 +15,7 @@ from qidsql.measures import SizeBin
 from qidsql.report.documents.figures import middle, moment, number, share
 
 ROW = 30  # pixels of height for a bar
-LABELS, BARS = 16, 50  # percent of the width: the column of labels, the longest bar
+LABELS, BARS = 24, 42  # percent of the width: the column of labels, the longest bar
 LEFT, RIGHT, TOP, BOTTOM = 8, 92, 16, 116  # the field of a trend: percent across, pixels down
 
 

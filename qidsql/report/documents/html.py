@@ -28,6 +28,11 @@ VERDICTS = {
     "error": "Audit broke",
     "inconclusive": "Inconclusive",
 }
+OF_A_RUN = {
+    **VERDICTS,
+    "error": "Not every table could be audited",
+    "inconclusive": "Not every table came to a verdict",
+}  # of several tables, where the worst verdict is that of one
 SETS = 15  # minimal sets listed of a search
 
 
@@ -56,6 +61,7 @@ def render(document: Mapping[str, Any]) -> str:
         document=document,
         title=_title(document),
         verdicts=VERDICTS,
+        of_a_run=OF_A_RUN,
         tables=[_view(index, document, table) for index, table in enumerate(document["tables"], 1)],
         shown_sets=SETS,
     )
@@ -118,7 +124,7 @@ def _requirements(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
             "what": "Smallest class (k)",
             "asked": f"at least {figures.number(policy['k'])}",
             "measured": figures.number(profile and profile["smallest"]),
-            "met": _none(profile and profile["rows_at_risk"]),
+            "met": _none(profile["rows_at_risk"], audit) if profile else None,
         }
     ]
     if policy["rows_at_risk"] is not None:
@@ -154,11 +160,11 @@ def _requirements(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _none(value: Any) -> bool | None:
-    """Whether a number is 0, as far as is known."""
-    ends = figures.bounds(value)
+def _none(at_risk: Any, audit: Mapping[str, Any]) -> bool | None:
+    """Whether no row is below k; by what the search came to where the figure itself is hidden."""
+    ends = figures.bounds(at_risk)
     if ends is None or ends[0] == 0 < ends[1]:
-        return None
+        return _searched(audit, "below-k")
     return ends[1] == 0
 
 
@@ -168,7 +174,7 @@ def _share(part: Any, whole: Any) -> str:
 
 def _exact(profile: Mapping[str, Any] | None, name: str) -> Fraction | None:
     """The distinct or the separation ratio from its whole numbers."""
-    if profile is None or not profile.get("rows"):
+    if profile is None or not isinstance(profile.get("rows"), int) or not profile["rows"]:
         return None
     rows, pairs = profile["rows"], profile["rows"] * (profile["rows"] - 1)
     if name == "distinct":
@@ -182,10 +188,16 @@ def _below(value: Fraction | None, limit: str, audit: Mapping[str, Any], kind: s
     """Whether a limit is kept; by what the search came to where the figure itself is hidden."""
     if value is not None:
         return value < Fraction(limit)
+    searched = _searched(audit, kind)
+    return True if searched is None and audit["profile"] and not audit["unfinished"] else searched
+
+
+def _searched(audit: Mapping[str, Any], kind: str) -> bool | None:
+    """Whether a search found that no column set meets its criterion; None where it did not come to that."""
     for search in audit["searches"]:
         if search["criterion"] == criterion_of(audit, kind):
             return True if search["impossible"] else False if search["column_sets"] else None
-    return True if audit["profile"] and not audit["unfinished"] else None
+    return None
 
 
 def _drivers(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
