@@ -54,8 +54,9 @@ def _row(document: Mapping[str, Any], table: Mapping[str, Any]) -> str:
 def _details(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[str]:
     lines = [] if len(document["tables"]) == 1 and not table["error"] else ["", text(sentence(table))]
     for finding in open_findings(table)[:SETS]:
-        state = f"**{finding['state']}** " if document["baseline"] else ""
-        was = f" (was: {text(_measures(finding['was']))})" if finding["was"] else ""
+        changed = document["baseline"] and finding["state"] != "unchanged"
+        state = f"**{finding['state']}** " if changed else ""
+        was = f" (was: {text(_measures(finding['was']))})" if changed and finding["was"] else ""
         lines.append(f"- {state}{text(finding['text'])}{was}")
     more = len(open_findings(table)) - SETS
     if more > 0:

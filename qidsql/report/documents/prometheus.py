@@ -96,10 +96,15 @@ def _findings(labels: Mapping[str, str], table: Mapping[str, Any]) -> list[tuple
 
 
 def _last_success(document: Mapping[str, Any]) -> float | None:
-    """The end of this run when it is whole, else the last that was: the baseline, as far as the document knows."""
+    """The end of this run when it judged every table, else the beginning of the last one that did, by their trends."""
     if document["verdict"] not in BROKEN and not any(table["verdict"] in BROKEN for table in document["tables"]):
         return (_unix(document["started"]) or 0) + float(document["seconds"])
-    return _unix(document["baseline"]["started"]) if document["baseline"] else None
+    judged = [
+        {point["run"]: _unix(point["started"]) for point in table["trend"] if point["verdict"] not in BROKEN}
+        for table in document["tables"]
+    ]
+    whole = [started for run, started in judged[0].items() if all(run in each for each in judged)] if judged else []
+    return max((started for started in whole if started), default=None)
 
 
 def _last_judged(table: Mapping[str, Any]) -> float | None:
