@@ -17,7 +17,7 @@ from qidsql.errors import UnknownName, UsageError
 from qidsql.findings.doctor import DoctorResult
 from qidsql.verbs import installation
 from qidsql.verbs.doctor import doctor
-from tests.commandline import qidsql, several
+from tests.commandline import inside, qidsql, several
 from tests.postgres_server import PostgresServer
 from tests.stores import PostgresStore, Store, quoted
 
@@ -51,6 +51,25 @@ def test_a_source_in_order_is_ready(store: Store) -> None:
     assert "read only" in of_session(result, State.OK)
     assert not result.grants
     assert not [check for check in result.session if check.state is State.PROBLEM]
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("none.duckdb", "none.duckdb"),
+        ("postgresql://ann:s3cr3t@127.0.0.1:1/clinic", "postgresql://ann@127.0.0.1:1/clinic"),
+        ("host=127.0.0.1 port=1 user=ann password=s3cr3t dbname=clinic", "postgresql://ann@127.0.0.1:1/clinic"),
+        ("service=nowhere", "service=nowhere"),
+        ("postgresql://ann:s3c/r3t@127.0.0.1:1/clinic", "a Postgres URL that cannot be read"),
+        ("mysql://ann:s3cr3t@127.0.0.1/clinic", "a URL that is not shown"),
+        ("env:NOWHERE", "env:NOWHERE"),
+    ],
+)
+def test_a_source_that_cannot_be_opened_is_named_without_its_password(source: str, shown: str) -> None:
+    outcome = inside("doctor", source)
+    assert outcome.code == 2
+    assert f"Source   {shown}\n" in outcome.out
+    assert "s3c" not in outcome.out + outcome.err
 
 
 def test_no_statement_reads_a_table(store: Store) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from qidsql.findings.run import RunVerdict, State, worst
 from qidsql.policy_file import read_policy_file
-from qidsql.report.run import render
+from qidsql.report.run import console_of, print_changes, render, text_of
 from qidsql.verbs.run import plan, run
 from tests.commandline import command, environment, inside
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
@@ -180,6 +180,21 @@ def test_a_table_is_compared_with_the_last_run_on_it(store: Store, tmp_path: Pat
     assert third["notes"] == [f"{name}: compared with run {first['run']}, the last on it"]
     store.table("none1", {"sex": "TEXT"}, [("f",)] * 6)
     assert not [note for note in ran(tmp_path)[1]["notes"] if "no longer audited" in note]
+
+
+def test_a_long_change_goes_on_under_its_beginning(tmp_path: Path) -> None:
+    finding = {
+        "state": "worse",
+        "text": "word " * 40,
+        "measures": {"share_at_risk": 0.5},
+        "was": {"share_at_risk": 0.4},
+    }
+    console = console_of(60, False)
+    print_changes(console, [(finding, "main.t: ")])
+    first, *rest = text_of(console).splitlines()
+    begun = first.index("main.t: ")
+    assert len(rest) > 2
+    assert all(len(line) <= 60 and line[:begun].isspace() and line[begun] != " " for line in rest)
 
 
 def test_what_many_tables_share_is_said_once(tmp_path: Path) -> None:

@@ -14,11 +14,12 @@ from typing import Any, Protocol, TypeVar
 
 from sqlglot import exp
 
-from qidsql.catalog import Catalog
+from qidsql.catalog import Catalog, CatalogTable
 from qidsql.checks import Examination
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError, UsageError
 from qidsql.schema import Table, TableName
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.suppression import create_table
 
@@ -101,6 +102,13 @@ class Engine(ABC):
 
         Raises UnknownName, UsageError, AccessError.
         """
+
+    def describe_listed(self, listed: CatalogTable) -> Table:
+        """A table of this engine's catalog, as `describe` describes it; what the catalog told is not asked again.
+
+        Raises UsageError, AccessError.
+        """
+        return self.describe(table_node(listed.name).sql(self.dialect.name))
 
     @abstractmethod
     def catalog(self, schema: str | None = None) -> Catalog:

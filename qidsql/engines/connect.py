@@ -48,6 +48,20 @@ def connect(
     return engine
 
 
+def shown(source: str | None) -> str:
+    """The source as people may see it while it cannot be opened: never a password."""
+    if not source or not source.strip():
+        return "$QIDSQL_URL" if os.environ.get("QIDSQL_URL") else "none"
+    if re.match(r"^postgres(ql)?://", source) or (re.match(POSTGRES_KEYWORDS, source) and not Path(source).exists()):
+        from qidsql.engines import postgres
+
+        try:
+            return postgres.parameters_label(postgres.connection_parameters(source))
+        except SourceError:
+            return "a Postgres URL that cannot be read"
+    return "a URL that is not shown" if re.search(r"[@=]|://", source) and not _exists(source) else source
+
+
 def _opened(text: str, workers: int, statement_seconds: int, snapshot: bool, writable: bool, workspace: bool) -> Engine:
     """The engine that knows such a source. Raises SourceError, UsageError."""
     if re.match(r"^postgres(ql)?://", text) or (re.match(POSTGRES_KEYWORDS, text) and not Path(text).exists()):

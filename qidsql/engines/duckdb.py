@@ -155,13 +155,15 @@ class DuckDBEngine(Engine):
                 "columns", purpose=f"columns of {name}", table=table_node(name)
             )
         )
-        return Table(
-            name=name,
-            kind="file" if self.files is not None else str(row[3]),
-            columns=columns,
-            estimated_rows=None if row[4] is None else integer(row[4]),
-            row_address=("rowid",) if row[3] == "table" and not _shadowed("rowid", columns) else (),
-        )
+        kind = "file" if self.files is not None else str(row[3])
+        return _table(name, kind, columns, None if row[4] is None else integer(row[4]))
+
+    def describe_listed(self, listed: CatalogTable) -> Table:
+        """No statement for a table; a view is asked for its columns, of which the catalog has those of its making."""
+        if listed.kind != "table":
+            return super().describe_listed(listed)
+        columns = tuple(Column(c.name, c.type, c.nullable, c.readable, c.comparison) for c in listed.columns)
+        return _table(listed.name, listed.kind, columns, listed.estimated_rows)
 
     def catalog(self, schema: str | None = None) -> Catalog:
         """Three statements to the system catalog. A view's columns are those of its making."""
@@ -261,6 +263,11 @@ def _catalog_text(template: str) -> str:
 
 def _text(tree: exp.Expr) -> str:
     return tree.sql("duckdb", comments=False)
+
+
+def _table(name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None) -> Table:
+    address = ("rowid",) if kind == "table" and not _shadowed("rowid", columns) else ()
+    return Table(name, kind, columns, rows, row_address=address)
 
 
 def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:

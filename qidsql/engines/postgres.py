@@ -32,9 +32,10 @@ ASIDE = TableName("qidsql_workspace", "pg_temp")  # another
 COPIED = 1 << 16  # bytes sent at once
 OLDEST_SERVER = 120000  # the catalogs have said since version 12 which collations merge texts
 KINDS = {"r": "table", "v": "view", "m": "materialized view", "p": "partitioned table", "f": "foreign table"}
+HOLDING_ROWS = ("table", "materialized view", "partitioned table")
 NOTES = {
-    "m": "a materialized view shows the data of its last refresh",
-    "f": "a foreign table: its rows travel to this server at every scan, and no snapshot covers them",
+    "materialized view": "a materialized view shows the data of its last refresh",
+    "foreign table": "a foreign table: its rows travel to this server at every scan, and no snapshot covers them",
 }
 OBSTACLES = {
     "temporary": "{name} is a temporary table of another session, which nobody else can read; copy it into a table",
@@ -210,16 +211,26 @@ class PostgresEngine(Engine):
             Column(str(column), str(data_type), bool(nullable), bool(readable), Comparison(str(comparison)))
             for column, data_type, nullable, readable, comparison, *_ in self._catalog("columns", oids=_numbers([oid]))
         )
+        return self._table(name, KINDS[str(kind)], columns, None if estimate is None else integer(estimate))
+
+    def describe_listed(self, listed: CatalogTable) -> Table:
+        """One statement, to the planner."""
+        if listed.obstacle is not None:
+            raise AccessError(listed.obstacle)
+        columns = (Column(c.name, c.type, c.nullable, c.readable, c.comparison) for c in listed.columns)
+        return self._table(listed.name, listed.kind, tuple(columns), listed.estimated_rows)
+
+    def _table(self, name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None) -> Table:
         if not columns:
             raise UsageError(f"{name} has no columns, so there is nothing to audit")
         return self._with_groupable_columns(
             Table(
                 name=name,
-                kind=KINDS[str(kind)],
+                kind=kind,
                 columns=columns,
-                estimated_rows=None if estimate is None else integer(estimate),
-                notes=(NOTES[str(kind)],) if str(kind) in NOTES else (),
-                row_address=("tableoid", "ctid") if kind in ("r", "m", "p") else (),
+                estimated_rows=rows,
+                notes=(NOTES[kind],) if kind in NOTES else (),
+                row_address=("tableoid", "ctid") if kind in HOLDING_ROWS else (),
             )
         )
 
@@ -438,11 +449,21 @@ def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
 
 def connection_label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:
     """The source as people may see it, and may give it again."""
-    if info.host.startswith("/"):
-        place, query = "", f"?host={info.host}" if "host" in parameters else ""
+    found = {"user": info.user, "host": info.host, "port": str(info.port), "dbname": info.dbname}
+    return parameters_label(found, "host" in parameters)
+
+
+def parameters_label(parameters: Mapping[str, str], told: bool = True) -> str:
+    """The same before there is a connection; `told`: whether the folder of a socket was given, and is no default."""
+    host, port = parameters.get("host", ""), parameters.get("port", "5432")
+    user = f"{parameters['user']}@" if parameters.get("user") else ""
+    if not host and parameters.get("service"):
+        return f"service={parameters['service']}"
+    if host.startswith("/"):
+        place, query = "", f"?host={host}" if told else ""
     else:
-        place, query = info.host + (f":{info.port}" if info.port != 5432 else ""), ""
-    return f"postgresql://{info.user}@{place}/{info.dbname}{query}"
+        place, query = host + (f":{port}" if port != "5432" else ""), ""
+    return f"postgresql://{user}{place}/{parameters.get('dbname', '')}{query}"
 
 
 def _numbers(numbers: Iterable[object]) -> list[exp.Expr]:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.figures import count, plural, seconds
-from qidsql.report.run import COLOURS, SIGNS, console_of, percent, text_of
+from qidsql.report.run import COLOURS, console_of, percent, print_changes, text_of
 
 
 def render(found: Mapping[str, Any], width: int = 110, colour: bool = False) -> str:
@@ -59,12 +59,8 @@ def render_diff(found: Mapping[str, Any], width: int = 110, colour: bool = False
             same += 1
             continue
         console.print(Text(f"{table['source']}: {table['table']}  {was}" + ("" if was == now else f" -> {now}")))
-        for finding in table["findings"]:
-            share, earlier = finding["measures"].get("share_at_risk"), (finding["was"] or {}).get("share_at_risk")
-            more = ""
-            if share is not None and earlier is not None:
-                more = f" (at risk {percent(earlier)} -> {percent(share)})"
-            console.print(f"  {SIGNS[finding['state']]:8} {finding['text']}{more}")
+        if table["findings"]:
+            print_changes(console, [(finding, "") for finding in table["findings"]])
     console.print(f"{plural(same, 'table')} unchanged" if same else "No table is unchanged")
     return text_of(console)
 

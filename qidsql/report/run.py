@@ -124,13 +124,23 @@ def _changes(console: Console, document: Mapping[str, Any]) -> None:
         console.print()
         return
     console.print(f"{plural(len(changed), 'change')}, {compared}:")
-    for _, table, finding in sorted(changed, key=lambda each: each[:2])[:SHOWN_CHANGES]:
-        now, was = finding["measures"].get("share_at_risk"), (finding["was"] or {}).get("share_at_risk")
-        moved = f" (at risk {percent(was)} -> {percent(now)})" if was is not None and now is not None else ""
-        console.print(f"  {SIGNS[finding['state']]:8} {table}: {finding['text']}{moved}")
+    first = sorted(changed, key=lambda each: each[:2])[:SHOWN_CHANGES]
+    print_changes(console, [(finding, f"{table}: ") for _, table, finding in first])
     if len(changed) > SHOWN_CHANGES:
         console.print(f"  ... and {count(len(changed) - SHOWN_CHANGES)} more (--format json lists them all)")
     console.print()
+
+
+def print_changes(console: Console, findings: Sequence[tuple[Mapping[str, Any], str]]) -> None:
+    """Findings by their state, a line each behind the given words; a long one goes on under its own beginning."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for finding, subject in findings:
+        now, was = finding["measures"].get("share_at_risk"), (finding["was"] or {}).get("share_at_risk")
+        moved = f" (at risk {percent(was)} -> {percent(now)})" if was is not None and now is not None else ""
+        grid.add_row(f"  {SIGNS[finding['state']]:8}", Text(f"{subject}{finding['text']}{moved}"))
+    console.print(grid)
 
 
 def _foot(console: Console, document: Mapping[str, Any]) -> None:

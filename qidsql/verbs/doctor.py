@@ -1,7 +1,5 @@
 """Whether a source can be audited: the connection, its rights, every table; and what to do where it cannot."""
 
-import os
-import re
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -9,11 +7,11 @@ from contextlib import AbstractContextManager, nullcontext
 from qidsql.catalog import CatalogTable
 from qidsql.checks import Check, State
 from qidsql.engines.base import Engine
+from qidsql.engines.connect import shown
 from qidsql.errors import ConnectionLost, QidsqlError, Stopped
 from qidsql.figures import some
 from qidsql.findings.doctor import DoctorResult, TableHealth
 from qidsql.schema import Comparison
-from qidsql.sql.relation import table_node
 from qidsql.verbs.installation import installation
 from qidsql.verbs.searching import COMPARED
 
@@ -38,7 +36,7 @@ def doctor(
     except Stopped:
         raise
     except QidsqlError as error:
-        name = _shown(source)
+        name = shown(source)
         return DoctorResult(name, None, packages, (), (), (), role, time.monotonic() - clock, obstacle=str(error))
     with opening as engine, watched(engine) as on_stage:
         on_stage("reading the catalog")
@@ -72,7 +70,7 @@ def _checks(engine: Engine, listed: CatalogTable) -> list[Check]:
     if listed.obstacle is not None:
         return [_problem(listed.obstacle)]
     try:
-        table = engine.describe(table_node(listed.name).sql(engine.dialect.name))
+        table = engine.describe_listed(listed)
     except ConnectionLost:
         raise
     except QidsqlError as error:
@@ -93,12 +91,3 @@ def _problem(message: str) -> Check:
     """An error's message as text and remedy."""
     text, _, remedy = message.partition("; ")
     return Check(State.PROBLEM, text, remedy)
-
-
-def _shown(source: str | None) -> str:
-    """The source as typed, where it is the name of a variable or a plain path."""
-    if not source:
-        return "$QIDSQL_URL" if os.environ.get("QIDSQL_URL") else "no source"
-    if source.startswith("env:") or not re.search(r"[@=]|://", source):
-        return source
-    return "the source"

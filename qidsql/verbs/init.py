@@ -18,7 +18,7 @@ from qidsql.profiler import Budget, TableProfiler
 from qidsql.role_proposals import dbt
 from qidsql.role_proposals.proposal import Measured, Table, entity, lists_things, propose
 from qidsql.schema import TableName
-from qidsql.sql.relation import relation, table_node
+from qidsql.sql.relation import relation
 from qidsql.toml_file import read_toml
 
 K = 2  # no count by k is used
@@ -231,7 +231,7 @@ class _Counting:
 
     def _count(self, listed: CatalogTable) -> None:
         engine = self.engine
-        table = engine.describe(table_node(listed.name).sql(engine.dialect.name))
+        table = engine.describe_listed(listed)
         columns = [column for column in table.columns if column.readable]
         left = Budget(max(0, self._most - self.asked), self._until - time.monotonic())
         if (left.max_seconds or 0) <= 0:

@@ -268,3 +268,26 @@ def test_views_are_written_with_schemas_and_the_search_path_stays(postgres_store
             for name in ("plain", "kept"):
                 assert f"{postgres_store.schema}.base" in str(table_of(catalog, name).definition)
             assert engine.describe("base").name.schema == postgres_store.schema
+
+
+def test_what_the_catalog_told_is_not_asked_again(store: Store) -> None:
+    """Of a table in the catalog `describe_listed` says the same as `describe`; of a view whose query changed too."""
+    clinic(store)
+    store.execute('CREATE TABLE "odd ""one" (a INTEGER[], "B" TEXT COLLATE "C", rowid INTEGER)')
+    store.execute("CREATE VIEW all_wards AS SELECT * FROM ward")
+    if isinstance(store, PostgresStore):
+        store.execute("CREATE TABLE texts (j JSON, x XML, p POINT, i INTERVAL)")
+        store.execute("CREATE MATERIALIZED VIEW kept AS SELECT * FROM patients")
+    else:
+        store.execute("ALTER TABLE stays ADD COLUMN bed INTEGER")
+    with store.connect() as engine:
+        for listed in engine.catalog().tables:
+            name = ".".join(quoted(part) for part in (listed.name.schema, listed.name.name) if part)
+            assert engine.describe_listed(listed) == engine.describe(name)
+        if isinstance(store, PostgresStore):
+            asked = []
+            ask = engine._catalog  # type: ignore[attr-defined]
+            engine._catalog = lambda *names, **holes: asked.append(names) or ask(*names, **holes)  # type: ignore[attr-defined]
+            for listed in engine.catalog().tables[:3]:
+                engine.describe_listed(listed)
+            assert not [names for names in asked if names == ("tables",)][1:]
