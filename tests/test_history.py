@@ -1,7 +1,6 @@
 """The history: a run is there wholly or not at all, once, in the order in which it was recorded."""
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -226,20 +225,49 @@ def test_a_history_that_cannot_be_written_is_said_before_the_work(tmp_path: Path
     assert "newer qidsql" in refusal(tmp_path, "newer.duckdb")
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and not Path("/proc/self/mounts").exists(), reason="root may write anywhere")
+AS_ANOTHER = """
+import json, os, sys
+from qidsql.errors import StoreError
+from qidsql.history.opening import open_history
+
+path, document, user = sys.argv[1], json.loads(open(sys.argv[2]).read()), int(sys.argv[3])
+history = open_history(path)
+history.runs()  # all is imported by now: another user may not read this checkout
+if os.geteuid() == 0:  # who may write anywhere
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+try:
+    history.record(document)
+except StoreError as error:
+    print(error)
+print(len(history.runs()))
+"""
+
+
 def test_a_file_that_may_not_be_written(tmp_path: Path, document: dict[str, Any]) -> None:
-    path = tmp_path / "kept.duckdb"
+    """A folder closed to writing, then the file in an open one; by a user that may not write anywhere."""
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    path = folder / "kept.duckdb"
     open_history(str(path)).record(document)
-    path.chmod(0o400)
-    tmp_path.chmod(0o500)
-    try:
-        if os.access(path, os.W_OK):
-            pytest.skip("this user may write anywhere")
-        with pytest.raises(StoreError, match="may not be"):
-            open_history(str(path)).record(named(document, "second"))
-        assert len(open_history(str(path)).runs()) == 1
-    finally:
-        tmp_path.chmod(0o700)
+    written = tmp_path / "document.json"
+    written.write_text(json.dumps(named(document, "second")))
+    kept = path.read_bytes()
+    for above in tmp_path.parents[:2]:
+        above.chmod(above.stat().st_mode | 0o055)
+    tmp_path.chmod(0o755)
+    for mode, of_file in ((0o555, 0o644), (0o777, 0o444)):
+        path.chmod(of_file)
+        folder.chmod(mode)
+        arguments = [sys.executable, "-c", AS_ANOTHER, str(path), str(written), "65534"]
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment(), cwd=tmp_path)
+        folder.chmod(0o755)
+        *said, runs = done.stdout.splitlines()
+        assert (len(said), runs) == (1, "1"), done
+        assert "may not be" in said[0]
+        assert "by this user" in said[0]
+        assert path.read_bytes() == kept
 
 
 FULL = """
@@ -342,3 +370,26 @@ def test_history_and_diff_on_the_command_line(tmp_path: Path, document: dict[str
     ]
     assert "did you mean before?" in inside("diff", "befor3", "after", cwd=tmp_path).line
     assert qidsql("history", "--history", folder, "-q").code == 0
+
+
+def test_rights_on_a_history_of_a_team(postgres_store: PostgresStore, reader: str, document: dict[str, Any]) -> None:
+    """Who may look into the schema reads, who may write into its tables keeps runs, and need not be their maker."""
+    admin, schema = postgres_store.admin, f"kept_{postgres_store.schema}"
+    history = open_history(postgres_store.url_of(reader), schema)
+    open_history(postgres_store.server, schema).record(document)
+    try:
+        with pytest.raises(StoreError, match=f'GRANT USAGE ON SCHEMA "{schema}" TO "{reader}"'):
+            history.runs()
+        admin.execute(f"GRANT USAGE ON SCHEMA {schema} TO {reader}".encode())
+        admin.execute(f"GRANT SELECT ON {schema}.history_format TO {reader}".encode())
+        with pytest.raises(StoreError, match="lacks rights: to read SELECT"):
+            history.runs()
+        admin.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}".encode())
+        assert len(history.runs()) == 1
+        with pytest.raises(StoreError, match="to keep runs INSERT and DELETE"):
+            history.record(named(document, "second"))
+        admin.execute(f"GRANT INSERT, DELETE ON ALL TABLES IN SCHEMA {schema} TO {reader}".encode())
+        assert history.record(named(document, "second"))
+        assert len(history.runs()) == 2
+    finally:
+        admin.execute(f"DROP SCHEMA {schema} CASCADE".encode())

@@ -31,7 +31,7 @@ class PostgresStore(Store):
 
     def exists(self) -> bool:
         with self._connected() as connection:
-            return self._has_schema(connection)
+            return self._usable(connection) is not None
 
     @contextmanager
     def transaction(self, writing: bool) -> Iterator["PostgresTransaction"]:
@@ -40,8 +40,14 @@ class PostgresStore(Store):
                 if writing:
                     # Before anything is read: one writer at a time, and each sees what the one before has written.
                     connection.execute(_text("store/lock", store=f"qidsql {self.schema}"))
-                    if not self._has_schema(connection):
+                    if self._usable(connection) is None:
                         connection.execute(_text("store/make_schema", schema=self._name))
+                if self._usable(connection) is False:
+                    role = connection.info.user
+                    raise StoreError(
+                        f"{self.label} could not be used: the role may not look into it; run: GRANT USAGE ON SCHEMA "
+                        f"{self._name.sql('postgres')} TO {exp.to_identifier(role, quoted=True).sql('postgres')}"
+                    )
                 connection.execute(_text("store/use_schema", schema=self.schema))
                 yield PostgresTransaction(self, connection)
         except psycopg.Error as error:
@@ -69,8 +75,10 @@ class PostgresStore(Store):
             connection.execute(_text("store/settings", lock_timeout=str(int(self.patience * 1000))))
             yield connection
 
-    def _has_schema(self, connection: psycopg.Connection[Row]) -> bool:
-        return bool(connection.execute(_text("store/has_schema", schema=self.schema)).fetchall())
+    def _usable(self, connection: psycopg.Connection[Row]) -> bool | None:
+        """Whether the role may use the schema; None where there is none."""
+        found = connection.execute(_text("store/has_schema", schema=self.schema)).fetchall()
+        return bool(found[0][0]) if found else None
 
     @property
     def _name(self) -> exp.Identifier:
@@ -80,7 +88,8 @@ class PostgresStore(Store):
         """By the SQLSTATE alone: the server's text may hold what was to be written."""
         state = error.sqlstate or ""
         words = {
-            "42501": f"the role lacks rights: CREATE on the database for the first run, then on schema {self.schema}",
+            "42501": f"the role lacks rights: to read SELECT on the tables of schema {self.schema}, to keep runs "
+            f"INSERT and DELETE as well, and CREATE on the database for the first run",
             "25006": "the server is read-only (a standby?); name its primary",
             "55P03": f"another process was writing for {self.patience:.0f} s; try again",
             "53100": "the server's disk is full",

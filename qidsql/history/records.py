@@ -239,8 +239,10 @@ class History:
     def writing(self) -> Iterator[Transaction]:
         """A transaction that writes; the tables are there."""
         with self.store.transaction(writing=True) as store:
+            there = _tables(store)
             for name in TABLES:
-                store.ask(f"make_{name}")
+                if name not in there:  # who may write into them need not be one who may make them
+                    store.ask(f"make_{name}")
             self._check_format(store)
             yield store
 
@@ -251,7 +253,7 @@ class History:
             yield None
             return
         with self.store.transaction(writing=False) as store:
-            yield store if integer(store.ask("is_there")[0][0]) else None
+            yield store if TABLES[0] in _tables(store) else None  # a run that was killed can leave a file without any
 
     def _check_format(self, store: Transaction) -> None:
         written = store.ask("format")[0][0]
@@ -259,6 +261,10 @@ class History:
             store.ask("add_format", format=FORMAT)
         elif integer(written) > FORMAT:
             raise StoreError(f"{self.label} was written by a newer qidsql; upgrade this one, or name another history")
+
+
+def _tables(store: Transaction) -> set[str]:
+    return {str(name) for (name,) in store.ask("tables_there")}
 
 
 def _audit_row(run: str, place: int, table: Document) -> dict[str, Any]:

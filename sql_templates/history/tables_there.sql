@@ -1,0 +1,3 @@
+-- The tables of the history that are there, as far as this user may use them.
+-- Result: table_name
+SELECT table_name FROM information_schema.tables WHERE table_schema = CURRENT_SCHEMA()
