@@ -1,21 +1,25 @@
--- About how many distinct values columns have in common, each column with each other, from samples of their values.
--- Samples of a greater share are part of those of a smaller, so that two columns' samples have in common what both
--- columns hold of the rarer sample: it tells which part of its values the other column has.
+-- About how much of the distinct values of some columns stand in others: samples of the ones are looked for in the
+-- whole of the others. Only columns of one group are compared.
 -- Parameters: :samples  sampled_values.sql of each table, together
--- Result: kind 0: one_number, other_number (greater), and the values in common in the rarer of the two samples;
---         kind 1: one_number, a share, and the column's values in a sample of that share
-WITH column_values AS MATERIALIZED (
+--             :cells    column_cells.sql of each table, together
+-- Result: group_number, one_number, other_number, and how many values of the one's sample stand in the other; of a column
+--         with itself: how many values its sample has
+WITH samples AS MATERIALIZED (
   SELECT * FROM :samples
-), shares AS (
-  SELECT DISTINCT share FROM column_values
+), held AS (
+  SELECT DISTINCT all_cells.number, all_cells.group_number, all_cells.column_value
+  FROM :cells
+  JOIN (SELECT DISTINCT group_number, column_value FROM samples) AS looked_for
+    ON looked_for.column_value = all_cells.column_value AND looked_for.group_number = all_cells.group_number
 )
-SELECT 0 AS kind, one.number AS one_number, other.number AS other_number, COUNT(*) AS counted
-FROM column_values AS one
-JOIN column_values AS other ON one.column_value = other.column_value AND one.number < other.number
-GROUP BY one.number, other.number
+SELECT samples.group_number, samples.number AS one_number, held.number AS other_number, COUNT(*) AS counted
+FROM samples
+JOIN held
+  ON held.column_value = samples.column_value
+  AND held.group_number = samples.group_number
+  AND held.number <> samples.number
+GROUP BY samples.group_number, samples.number, held.number
 UNION ALL
-SELECT 1 AS kind, column_values.number AS one_number, shares.share AS other_number, COUNT(*) AS counted
-FROM column_values
-JOIN shares ON shares.share >= column_values.share
-WHERE column_values.place % shares.share = 0
-GROUP BY column_values.number, shares.share
+SELECT group_number, number AS one_number, number AS other_number, COUNT(*) AS counted
+FROM samples
+GROUP BY group_number, number

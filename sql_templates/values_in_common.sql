@@ -1,20 +1,27 @@
--- How many distinct values columns have in common, each column with each other: exactly, and without a value told.
--- Parameters: :column_values  distinct_values.sql of each column, together
---             :crowded, :far  as in column_ranges.sql, of b
---             :aligned        the ends of a and b lie close together, as seen from their distance
--- Result: one_number, other_number (not below it; of a column with itself: its values), common_values, crowded, far,
---         aligned; no row for columns that have no value in common
+-- How many distinct values pairs of columns have in common: exactly, and without a value told.
+-- Parameters: :column_values       distinct_values.sql of each column, together
+--             :one_numbers, :other_numbers  the columns of each pair; fewer values are looked up where the first has fewer
+--             :crowded, :far       as in column_ranges.sql, of b
+--             :aligned             the ends of a and b lie close together, as seen from their distance
+-- Result: one_number, other_number (of a column with itself: its values), common_values, crowded, far, aligned; no row for
+--         columns that have no value in common
 WITH column_values AS MATERIALIZED (
   SELECT * FROM :column_values
 ), spans AS MATERIALIZED (
   SELECT number, MIN(column_value) AS low, MAX(column_value) AS high, COUNT(*) AS distinct_values
   FROM column_values
   GROUP BY number
+), wanted AS (
+  SELECT UNNEST(ARRAY(:one_numbers)) AS one_number, UNNEST(ARRAY(:other_numbers)) AS other_number
 ), common AS (
-  SELECT one.number AS one_number, other.number AS other_number, COUNT(*) AS common_values
-  FROM column_values AS one
-  JOIN column_values AS other ON one.column_value = other.column_value AND one.number <= other.number
-  GROUP BY one.number, other.number
+  SELECT wanted.one_number, wanted.other_number, COUNT(*) AS common_values
+  FROM wanted
+  JOIN column_values AS one ON one.number = wanted.one_number
+  JOIN column_values AS other ON other.number = wanted.other_number AND other.column_value = one.column_value
+  GROUP BY wanted.one_number, wanted.other_number
+  UNION ALL
+  SELECT number AS one_number, number AS other_number, distinct_values AS common_values
+  FROM spans
 )
 SELECT
   common.one_number,

@@ -11,6 +11,7 @@ from qidsql.sql.containment import (
     Compared,
     Facts,
     InCommon,
+    InGroup,
     column_ranges,
     rows_by_match,
     sampled_in_common,
@@ -23,6 +24,7 @@ from tests.impact_mutants import copied
 Question = Callable[[Engine, Relation], Statement[Any]]
 Rows: TypeAlias = "list[tuple[str | None, int | None, str | None]]"
 PLACES = {"a": 0, "b": 1, "who": 2, "id": 3}
+PAIRS = [(one, other) for one in range(4) for other in range(4) if one != other and (one, other) != (2, 3)]
 
 
 def compared(engine: Engine, table: str, column: str, kind: Kind) -> Compared:
@@ -42,25 +44,28 @@ def ranges(engine: Engine, _: Relation) -> Statement[Any]:
 
 
 def texts_in_common(engine: Engine, _: Relation) -> Statement[Any]:
-    return values_in_common(engine.dialect, columns(engine, ("a", "who"), Kind.TEXT))
+    return values_in_common(engine.dialect, columns(engine, ("a", "who"), Kind.TEXT), PAIRS)
 
 
 def numbers_in_common(engine: Engine, _: Relation) -> Statement[Any]:
-    return values_in_common(engine.dialect, columns(engine, ("b", "id"), Kind.WHOLE))
+    return values_in_common(engine.dialect, columns(engine, ("b", "id"), Kind.WHOLE), PAIRS)
 
 
 def in_samples(engine: Engine, _: Relation) -> Statement[Any]:
-    """What must be whatever the hash: samples of the same values are the same, and smaller than all of them."""
-    shares = (1, 2, 4, 1)
-    asked = sampled_in_common(
-        engine.dialect, list(zip(columns(engine, ("b", "id"), Kind.WHOLE), shares, strict=True))
-    )  # people.b whole, people.id halved, copy.b quartered, copy.id whole
+    """What must be whatever the hash: all values of a column looked for in another, and some of them.
+
+    Groups: people.b in copy.b, people.id whole and halved in copy.id, people.b in people.b alone.
+    """
+    b, ids, copy_b, copy_ids = columns(engine, ("b", "id"), Kind.WHOLE)
+    smalls = [(0, 0, b, 1), (1, 1, ids, 1), (2, 1, ids, 2), (3, 2, b, 1)]
+    bigs = [(3, 2, b, 1), (4, 0, copy_b, 1), (5, 1, copy_ids, 1), (6, 2, b, 1)]
+    asked = sampled_in_common(engine.dialect, *([InGroup(*each) for each in side] for side in (smalls, bigs)))
 
     def read(rows: list[Any]) -> Any:
         found = asked.read(rows)
-        all_b, all_ids = found.sizes.get((0, 1)), found.sizes.get((3, 1))
-        halves, of_copy, common = found.of(1, 3)
-        return all_b, all_ids, halves == of_copy == common, 0 < common < (all_ids or 0)
+        sizes, halves, half = dict(found.sizes), found.held.pop((2, 5), 0), found.sizes.get(2, 0)  # type: ignore[attr-defined]
+        half = sizes.pop(2, 0)
+        return sizes, found.held, 0 < halves <= half < sizes.get(1, 0)
 
     return Statement(asked.sql, asked.purpose, read)
 
@@ -110,9 +115,16 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
                 far[other],
                 measured and bool(sets[one] & sets[other]) and aligned(sets[one], sets[other]),
             )
-            for one in range(4)
-            for other in range(one + 1, 4)
+            for one, other in PAIRS
         }
+
+    def sampled() -> object:
+        b, ids, copy_b, copy_ids = (set(values(name, table)) for table in (0, 1) for name in ("b", "id"))
+        return (
+            {0: len(b), 1: len(ids), 3: len(b)},
+            {(0, 4): len(b & copy_b), (1, 5): len(ids & copy_ids), (3, 6): len(b)},
+            True,
+        )
 
     def facts() -> dict[int, Facts]:
         lists = [values(name, table) for table in (0, 1) for name in ("b", "id")]
@@ -134,7 +146,7 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
         "ranges": (ranges, facts()),
         "texts in common": (texts_in_common, in_common(("a", "who"), False)),
         "numbers in common": (numbers_in_common, in_common(("b", "id"), True)),
-        "samples in common": (in_samples, (2, len({row[3] for row in copy}), True, True)),
+        "samples in common": (in_samples, sampled()),
     }
 
 
@@ -171,8 +183,17 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("WHERE NOT column_value IS NULL AND", "WHERE column_value IS NULL AND"),
             ("SELECT DISTINCT", "SELECT"),
             ("AND :place % share = 0", "AND :place % share <> 0"),
-            ("AND :place % share = 0", "AND :place % (2 * share) = 0"),
+            ("AND :place % share = 0", "AND :place % share >= 0"),
             ("UNNEST(ARRAY(:numbers)) AS number", "1 + UNNEST(ARRAY(:numbers)) AS number"),
+            ("UNNEST(ARRAY(:groups)) AS group_number", "1 + UNNEST(ARRAY(:groups)) AS group_number"),
+        ],
+    ),
+    "column_cells": (
+        "samples in common",
+        [
+            ("UNNEST(ARRAY(:numbers)) AS number", "1 + UNNEST(ARRAY(:numbers)) AS number"),
+            ("UNNEST(ARRAY(:groups)) AS group_number", "1 + UNNEST(ARRAY(:groups)) AS group_number"),
+            ("UNNEST(ARRAY(:compared)) AS column_value", "1 + UNNEST(ARRAY(:compared)) AS column_value"),
         ],
     ),
     "values_in_common": (
@@ -181,9 +202,11 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("MIN(column_value) AS low", "MAX(column_value) AS low"),
             ("MAX(column_value) AS high", "MIN(column_value) AS high"),
             ("COUNT(*) AS distinct_values", "COUNT(*) - COUNT(*) AS distinct_values"),
-            ("AND one.number <= other.number", "AND one.number < other.number"),
             ("COUNT(*) AS common_values", "COUNT(DISTINCT 1) AS common_values"),
-            ("one.column_value = other.column_value AND", ""),
+            ("AND other.column_value = one.column_value", ""),
+            ("other.number = wanted.other_number AND", ""),
+            ("ON one.number = wanted.one_number", "ON one.number <> wanted.one_number"),
+            ("distinct_values AS common_values", "1 AS common_values"),
             ("a.number = common.one_number", "a.number = common.other_number"),
             ("b.number = common.other_number", "b.number = common.one_number"),
         ],
@@ -215,10 +238,15 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "sampled_in_common": (
         "samples in common",
         [
-            ("WHERE column_values.place % shares.share = 0", ""),
-            ("shares.share >= column_values.share", "shares.share > column_values.share"),
-            ("one.column_value = other.column_value AND", ""),
-            ("one.number < other.number", "one.number > other.number"),
+            ("SELECT DISTINCT all_cells.number", "SELECT all_cells.number"),
+            ("ON looked_for.column_value = all_cells.column_value AND", "ON looked_for.column_value IS NULL AND"),
+            ("ON held.column_value = samples.column_value\n  AND", "ON"),
+            ("AND held.group_number = samples.group_number", ""),
+            ("AND held.number <> samples.number", "AND held.number = samples.number"),
+            (
+                "number AS one_number, number AS other_number, COUNT(*)",
+                "number AS one_number, number AS other_number, 1",
+            ),
         ],
     ),
 }

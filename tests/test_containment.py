@@ -1,9 +1,11 @@
 """Containment between columns of different tables: counts against brute force, the rule, the search and its budget."""
 
+import itertools
 import random
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
+from math import comb
 
 import pytest
 
@@ -11,12 +13,13 @@ from qidsql.catalog import Attribute, Catalog, Ground
 from qidsql.engines.base import Engine
 from qidsql.findings.link import Containment
 from qidsql.linkage import containment
-from qidsql.linkage.containment import Measuring, form_of, judged
+from qidsql.linkage.containment import Measuring, enough, form_of
 from qidsql.linkage.joints import Linkage, joints
+from qidsql.linkage.judgement import judged
 from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind
 from qidsql.linkage.names import names_agree
 from qidsql.schema import TableName
-from qidsql.sql.containment import Compared, InCommon, sampled_in_common, values_in_common
+from qidsql.sql.containment import Compared, InCommon, InGroup, sampled_in_common, values_in_common
 from tests.stores import PostgresStore, Store, quoted
 
 HOSTILE = ['a"b', "semi;colon", "per%cent %s", "$1 :name ?", "Ünïcode 名", "select", " blank ", "--", "new\nline"]
@@ -43,6 +46,15 @@ def pairs(found: Linkage, ground: Ground = Ground.CONTAINMENT) -> set[frozenset[
         for j in found.joints
         if j.ground is ground
     }
+
+
+def parts(joined: Iterable[frozenset[str]]) -> set[frozenset[str]]:
+    """What is one when these pairs are, by the definition: sets grow while two of them meet."""
+    found: set[frozenset[str]] = set()
+    for pair in joined:
+        meeting = {part for part in found if part & pair}
+        found = (found - meeting) | {pair.union(*meeting)}
+    return found
 
 
 def draw(kind: str, chance: random.Random) -> object:
@@ -81,36 +93,49 @@ def test_values_in_common_are_those_of_the_definition(store: Store, seed: int) -
         for place, (name, kind) in enumerate(kinds.items()):
             columns = [compared(catalog, engine, f"t{table}.c{place}", kind) for table in range(3)]
             values = [set(column) - {None} for column in contents[name]]
-            found = engine.run(values_in_common(engine.dialect, columns))
+            both_ways = [(0, 1), (2, 0), (1, 2), (2, 1)]
+            found = engine.run(values_in_common(engine.dialect, columns, both_ways))
             for (one, other), each in found.items():
                 expected = (len(values[one]), len(values[other]), len(values[one] & values[other]))
                 assert (each.left, each.right, each.common) == expected, (name, one, other)
-            assert set(found) == {(0, 1), (0, 2), (1, 2)}
-            whole = engine.run(sampled_in_common(engine.dialect, [(column, 1) for column in columns]))
-            for one, other in found:
-                assert whole.of(one, other) == (
-                    len(values[one]),
-                    len(values[other]),
-                    len(values[one] & values[other]),
-                )
+            assert list(found) == both_ways
+            whole = [InGroup(number, 0, column, 1) for number, column in enumerate(columns)]
+            sampled = engine.run(sampled_in_common(engine.dialect, whole, whole))
+            assert sampled.sizes == {number: len(each) for number, each in enumerate(values) if each}
+            pairs_of = itertools.permutations(range(3), 2)
+            commons = {(one, other): len(values[one] & values[other]) for one, other in pairs_of}
+            assert sampled.held == {pair: common for pair, common in commons.items() if common}
 
 
-def test_samples_hold_a_value_in_every_column_or_in_none(store: Store) -> None:
+def test_samples_are_looked_for_in_the_whole_of_the_columns_of_their_group(store: Store) -> None:
     texts = [f"value {number}" for number in range(4000)]
     store.table("big", {"v": "VARCHAR", "n": "BIGINT"}, [(text, place) for place, text in enumerate(texts)])
     store.table("part", {"v": "VARCHAR", "n": "NUMERIC(12)"}, [(text, place) for place, text in enumerate(texts[:900])])
     with store.connect() as engine:
         catalog = catalog_of(engine, store)
         for column, kind in (("v", Kind.TEXT), ("n", Kind.FLOAT)):
-            columns = [compared(catalog, engine, f"{table}.{column}", kind) for table in ("big", "part")]
-            found = engine.run(sampled_in_common(engine.dialect, [(columns[0], 16), (columns[1], 4)]))
-            of_big, of_part, common = found.of(0, 1)
+            big, part = (compared(catalog, engine, f"{table}.{column}", kind) for table in ("big", "part"))
+            smalls = [InGroup(0, 0, big, 16), InGroup(1, 0, part, 4), InGroup(2, 1, part, 4)]
+            found = engine.run(sampled_in_common(engine.dialect, smalls, [*smalls[:2], InGroup(3, 2, big, 1)]))
+            of_big, of_part = found.sizes[0], found.sizes[1]
             assert 180 < of_big < 330  # of 4,000 values every 16th: 250, and more than 4 deviations around it
-            assert 25 < of_part < 95
-            assert common == of_part, "what is contained is in the other's sample, too"
+            assert 165 < of_part < 285  # of 900 every 4th
+            assert found.held[1, 0] == of_part == found.sizes[2], "what is contained is found, all of the sample"
+            assert 15 < found.held[0, 1] < 100  # 900 of 4,000: 56 of the sample
+            assert set(found.held) == {(1, 0), (0, 1)}, "the others are in groups of their own"
 
 
-# As what values are compared
+@pytest.mark.parametrize("size", [0, 1, 5, 16, 100, 255])
+def test_a_sample_rules_out_a_contained_column_once_in_100_000_times(size: int) -> None:
+    assert enough(size, whole=True) == -(-size * 9 // 10)
+
+    def below(found: int) -> Fraction:
+        """How likely fewer are found where 90 % are contained, by the definition of the binomial distribution."""
+        chance = Fraction(9, 10)
+        return sum((comb(size, n) * chance**n * (1 - chance) ** (size - n) for n in range(found)), Fraction(0))
+
+    least = enough(size, whole=False)
+    assert below(least) < Fraction(1, 100_000) <= below(least + 1)
 
 
 def kinds_of_types(store: Store) -> None:
@@ -292,10 +317,44 @@ def test_samples_lead_to_the_same_joints(store: Store, monkeypatch: pytest.Monke
     clinic(store)
     monkeypatch.setattr(containment, "SAMPLE_FROM", 0)
     monkeypatch.setattr(containment, "SAMPLE_COLUMNS", 4)
+    monkeypatch.setattr(containment, "SAMPLE", 8)
     monkeypatch.setattr(containment, "COLUMNS", 2)
     found = linked(store)
     assert pairs(found) == CLINIC
     assert found.statements > 8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_are_one_as_by_brute_force(store: Store, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever way they are found: by samples first, or counted at once; in few large statements or in many small."""
+    chance = random.Random(seed)
+    values: dict[str, set[object]] = {}
+    for table in range(8):
+        columns: list[list[object]] = []
+        for place in range(4):
+            start = chance.choice([0, 0, 200, 500])
+            numbers = range(start, start + chance.choice([30, 100, 400]))
+            drawn = chance.sample(numbers, min(len(numbers), chance.choice([25, 60, 380])))
+            columns.append([f"x{n}" if place < 2 else 7919 * n for n in drawn])
+            values[f"t{table}.c{place}"] = set(columns[-1])
+        longest = max(map(len, columns))
+        padded = [column + [None] * (longest - len(column)) for column in columns]
+        kinds = {f"c{place}": "VARCHAR" if place < 2 else "INTEGER" for place in range(4)}
+        store.table(f"t{table}", kinds, list(zip(*padded, strict=True)))
+    expected = parts(
+        frozenset((one, other))
+        for one, other in itertools.permutations(values, 2)
+        if one[:2] != other[:2]
+        and len(values[one]) >= 20
+        and 10 * len(values[one] & values[other]) >= 9 * len(values[one])
+    )
+    assert len(expected) > 2
+    assert parts(pairs(linked(store))) == expected
+    for sizes in ({"SAMPLE_FROM": 0, "SAMPLE": 16}, {"SAMPLE_FROM": 0, "COLUMNS": 2}, {"WORK": 500, "COLUMNS": 7}):
+        for name, size in sizes.items():
+            monkeypatch.setattr(containment, name, size)
+        assert parts(pairs(linked(store))) == expected, sizes
+        monkeypatch.undo()
 
 
 def test_everything_measured_is_brute_force(store: Store) -> None:
@@ -353,7 +412,7 @@ def test_any_names(store: Store) -> None:
         store.execute(f"CREATE TABLE {table} ({quoted(name)} VARCHAR)")
         store.execute(f"INSERT INTO {table} VALUES {values}")
     found = linked(store)
-    assert len(pairs(found)) == len(HOSTILE) * (len(HOSTILE) - 1) // 2
+    assert parts(pairs(found)) == {frozenset(f"{name} {place}.{name}" for place, name in enumerate(HOSTILE))}
 
 
 def test_a_closed_table_and_a_closed_column_are_said(postgres_store: PostgresStore, reader: str) -> None:

@@ -484,7 +484,7 @@ def test_a_schema_of_200_tables(duckdb_store: DuckDBStore) -> None:
     with duckdb.connect(str(duckdb_store.path)) as connection:
         for number in range(200):
             columns = [f"'k{number}-' || i AS id_{number}", f"'k{max(0, number - 1)}-' || (i % 90) AS before_{number}"]
-            columns += [f"hash(i * {number * 31 + c}) AS c{c}" for c in range(28)]
+            columns += [f"hash(i + {1000 * (number * 31 + c)}) AS c{c}" for c in range(28)]
             connection.execute(f"CREATE TABLE t{number} AS SELECT {', '.join(columns)} FROM range(100) AS r(i)")
     result = ask(duckdb_store, identifiers="t0.c1", sensitive="t9.c2", max_statements=2000)
     assert result.outcome is Outcome.FINISHED

@@ -149,14 +149,15 @@ def _still_one(chain: Sequence[Attribute], grounds: Sequence[Ground]) -> str:
 def _labels(nodes: Sequence[Sequence[Attribute]]) -> tuple[str, ...]:
     """The column's name where no other node has one of that name, else with its table before it."""
     holders: dict[str, set[int]] = {}
+    tables: dict[str, set[TableName]] = {}
     for number, node in enumerate(nodes):
         for attribute in node:
             holders.setdefault(attribute.column, set()).add(number)
+            tables.setdefault(attribute.table.name, set()).add(attribute.table)
     labels = []
     for number, node in enumerate(nodes):
         first = node[0]
         short = f"{first.table.name}.{first.column}"
         alone = holders[first.column] == {number}
-        tables = {each.table for other in nodes for each in other if each.table.name == first.table.name}
-        labels.append(first.column if alone else short if len(tables) == 1 else str(first))
+        labels.append(first.column if alone else short if len(tables[first.table.name]) == 1 else str(first))
     return tuple(labels)

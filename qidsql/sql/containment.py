@@ -71,19 +71,28 @@ class InCommon:
     far_right: bool
     aligned: bool
 
+    def reversed(self) -> "InCommon":
+        """The same of the second column and the first."""
+        left, right, crowded, far = self.left, self.right, self.crowded_left, self.far_left
+        return InCommon(right, left, self.common, self.crowded_right, crowded, self.far_right, far, self.aligned)
+
+
+@dataclass(frozen=True, slots=True)
+class InGroup:
+    """A column as one of a group in which columns are compared. `share`: its sample holds one value of so many."""
+
+    number: int
+    group: int
+    column: Compared
+    share: int
+
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Samples of the values of columns, by the columns' places. `shares`: each sample holds one value of so many."""
+    """Samples of the values of columns, by their numbers, and how many of these values stand in other columns."""
 
-    shares: tuple[int, ...]
-    sizes: Mapping[tuple[int, int], int]  # (place, share): values in a sample of that share
-    common: Mapping[tuple[int, int], int]
-
-    def of(self, one: int, other: int) -> tuple[int, int, int]:
-        """The values of each, and those in common, in samples of the greater share of the two; `one` < `other`."""
-        share = max(self.shares[one], self.shares[other])
-        return self.sizes.get((one, share), 0), self.sizes.get((other, share), 0), self.common.get((one, other), 0)
+    sizes: Mapping[int, int]
+    held: Mapping[tuple[int, int], int]  # (whose sample, in which column); nothing for none
 
 
 def column_ranges(
@@ -102,7 +111,7 @@ def column_ranges(
             least, greatest = exp.Min(this=value), exp.Max(this=value.copy())
             values = dialect.about_distinct(value) if known is None else exp.Literal.number(known)
             for name, part in zip(MEASURES, (least, greatest, values), strict=True):
-                measures.append(exp.alias_(part.copy(), f"{name}{number}"))
+                measures.append(exp.alias_(part, f"{name}{number}", copy=False))
                 holes[name].append(exp.column(f"{name}{number}", table="measured"))
         numbers: list[exp.Expr] = [exp.Literal.number(number) for number, *_ in columns]
         source = columns[0][1].source()
@@ -134,10 +143,12 @@ def column_ranges(
     )
 
 
-def values_in_common(dialect: Dialect, columns: Sequence[Compared]) -> Statement[dict[tuple[int, int], InCommon]]:
-    """The distinct values that the columns have in common, by their places in the list, lower place first.
+def values_in_common(
+    dialect: Dialect, columns: Sequence[Compared], pairs: Sequence[tuple[int, int]]
+) -> Statement[dict[tuple[int, int], InCommon]]:
+    """The distinct values that pairs of columns have in common; the pairs by their places in the list.
 
-    Exact; NULL is no value. One statement, one scan per column; pairs without a value in common are there too.
+    Exact; NULL is no value. One statement, one scan per column, and a look-up per pair and value of its first column.
     """
     ends = {
         name: exp.column(end, table=table)
@@ -147,6 +158,8 @@ def values_in_common(dialect: Dialect, columns: Sequence[Compared]) -> Statement
     tree = fill(
         "values_in_common",
         column_values=_together([_distinct(dialect, place, each) for place, each in enumerate(columns)], "all_values"),
+        one_numbers=[exp.Literal.number(one) for one, _ in pairs],
+        other_numbers=[exp.Literal.number(other) for _, other in pairs],
         crowded=_crowded(dialect, example, ends["lb"], ends["hb"], exp.column("distinct_values", table="b")),
         far=_far(dialect, example, ends["lb"], ends["hb"]),
         aligned=_aligned(dialect, example, ends),
@@ -157,51 +170,69 @@ def values_in_common(dialect: Dialect, columns: Sequence[Compared]) -> Statement
         common = {(integer(row[0]), integer(row[1])): row for row in rows if row[0] != row[1]}
         none: Row = (0, 0, 0, False, False, False)
         found = {}
-        for one in range(len(columns)):
-            for other in range(one + 1, len(columns)):
-                left, right, both = own.get(one, none), own.get(other, none), common.get((one, other), none)
-                found[one, other] = InCommon(
-                    integer(left[2]),
-                    integer(right[2]),
-                    integer(both[2]),
-                    bool(left[3]),
-                    bool(right[3]),
-                    bool(left[4]),
-                    bool(right[4]),
-                    bool(both[5]),
-                )
+        for one, other in pairs:
+            left, right, both = own.get(one, none), own.get(other, none), common.get((one, other), none)
+            found[one, other] = InCommon(
+                integer(left[2]),
+                integer(right[2]),
+                integer(both[2]),
+                bool(left[3]),
+                bool(right[3]),
+                bool(left[4]),
+                bool(right[4]),
+                bool(both[5]),
+            )
         return found
 
-    return Statement(dialect.render(tree), f"values in common of {len(columns)} columns", read, scans=len(columns))
+    purpose = f"values in common of {len(pairs)} pairs of columns"
+    return Statement(dialect.render(tree), purpose, read, scans=len(columns))
 
 
-def sampled_in_common(dialect: Dialect, columns: Sequence[tuple[Compared, int]]) -> Statement[Sampled]:
-    """Samples of the values of columns, given each with the share of its sample: one value of so many, a power of 2.
+def sampled_in_common(dialect: Dialect, smalls: Sequence[InGroup], bigs: Sequence[InGroup]) -> Statement[Sampled]:
+    """How many values of samples of some columns stand in others of their groups.
 
-    One statement, one scan per table.
+    A sample holds one distinct value of so many, a power of 2, by its hash. One statement, at most two scans per table.
     """
-    tables: dict[TableName, list[int]] = {}
-    for number, (column, _) in enumerate(columns):
-        tables.setdefault(column.table, []).append(number)
     samples = [
         fill(
             "sampled_values",
-            numbers=[exp.Literal.number(number) for number in numbers],
-            shares=[exp.Literal.number(columns[number][1]) for number in numbers],
-            compared=[columns[number][0].value(dialect) for number in numbers],
-            table=columns[numbers[0]][0].source(),
-            place=dialect.value_hash(exp.column("column_value"), columns[0][0].number),
+            numbers=[exp.Literal.number(each.number) for each in columns],
+            groups=[exp.Literal.number(each.group) for each in columns],
+            shares=[exp.Literal.number(each.share) for each in columns],
+            compared=[each.column.value(dialect) for each in columns],
+            table=columns[0].column.source(),
+            place=dialect.value_hash(exp.column("column_value"), columns[0].column.number),
         )
-        for numbers in tables.values()
+        for columns in _by_table(smalls)
     ]
-    tree = fill("sampled_in_common", samples=_together(samples, "all_samples"))
+    cells = [
+        fill(
+            "column_cells",
+            numbers=[exp.Literal.number(each.number) for each in columns],
+            groups=[exp.Literal.number(each.group) for each in columns],
+            compared=[each.column.value(dialect) for each in columns],
+            table=columns[0].column.source(),
+        )
+        for columns in _by_table(bigs)
+    ]
+    tree = fill("sampled_in_common", samples=_together(samples, "all_samples"), cells=_together(cells, "all_cells"))
 
     def read(rows: list[Row]) -> Sampled:
-        sizes = {(integer(one), integer(share)): integer(size) for kind, one, share, size in rows if kind == 1}
-        common = {(integer(one), integer(other)): integer(size) for kind, one, other, size in rows if kind == 0}
-        return Sampled(tuple(share for _, share in columns), sizes, common)
+        counts = {(integer(one), integer(other)): integer(counted) for _, one, other, counted in rows}
+        return Sampled(
+            {one: counted for (one, other), counted in counts.items() if one == other},
+            {pair: counted for pair, counted in counts.items() if pair[0] != pair[1]},
+        )
 
-    return Statement(dialect.render(tree), f"samples of the values of {len(columns)} columns", read, scans=len(tables))
+    purpose = f"samples of {len(smalls)} columns in {len(bigs)} columns"
+    return Statement(dialect.render(tree), purpose, read, scans=len(samples) + len(cells))
+
+
+def _by_table(columns: Sequence[InGroup]) -> list[list[InGroup]]:
+    tables: dict[TableName, list[InGroup]] = {}
+    for each in columns:
+        tables.setdefault(each.column.table, []).append(each)
+    return list(tables.values())
 
 
 def rows_by_match(
@@ -250,11 +281,11 @@ def _together(queries: Sequence[exp.Expr], alias: str) -> exp.Expr:
         ]
         rest = joined + rest[len(rest) & ~1 :]
     [query] = rest
-    return query.subquery(alias)
+    return query.subquery(alias, copy=False)
 
 
 def _enclosed(query: exp.Query) -> exp.Expr:
-    return query.subquery() if isinstance(query, exp.Union) else query
+    return query.subquery(copy=False) if isinstance(query, exp.Union) else query
 
 
 def _crowded(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr, distinct: exp.Expr) -> exp.Expr:

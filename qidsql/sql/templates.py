@@ -30,8 +30,9 @@ def template(name: str) -> exp.Expr:
 def fill(name: str, **holes: Filling) -> exp.Expr:
     """A copy of the template with every hole filled.
 
-    A node replaces its hole; a sequence of nodes is spliced into the list the hole stands in; an int or str becomes
-    a literal. Raises ValueError when holes and arguments do not match exactly.
+    A node replaces its hole, itself or, where it stands in another tree already, a copy; a sequence of nodes is spliced
+    into the list the hole stands in; an int or str becomes a literal. Raises ValueError when holes and arguments do
+    not match exactly.
     """
     tree = template(name).copy()
     places = list(tree.find_all(exp.Placeholder))
@@ -44,7 +45,7 @@ def fill(name: str, **holes: Filling) -> exp.Expr:
         elif isinstance(filling, str):
             place.replace(exp.Literal.string(filling))
         elif isinstance(filling, exp.Expr):
-            place.replace(filling.copy())
+            place.replace(_free(filling))
         else:
             _splice(place, filling)
     return tree
@@ -53,10 +54,15 @@ def fill(name: str, **holes: Filling) -> exp.Expr:
 def _splice(place: exp.Expr, nodes: Sequence[exp.Expr]) -> None:
     """Puts several nodes where one hole stood in a list."""
     if isinstance(place.parent, exp.Ordered):  # ORDER BY :columns
-        return _splice(place.parent, [exp.Ordered(this=node.copy()) for node in nodes])
+        return _splice(place.parent, [exp.Ordered(this=_free(node)) for node in nodes])
     parent, key = place.parent, place.arg_key
     assert parent is not None and key is not None
     before = parent.args[key]
     assert isinstance(before, list), f"the hole {place.sql()} does not stand in a list"
-    copies = [node.copy() for node in nodes]
-    return parent.set(key, [new for old in before for new in (copies if old is place else [old])])
+    free = [_free(node) for node in nodes]
+    return parent.set(key, [new for old in before for new in (free if old is place else [old])])
+
+
+def _free(node: exp.Expr) -> exp.Expr:
+    """The node, which stands in no tree, or else a copy: copies of copies are most of the work on a large statement."""
+    return node if node.parent is None else node.copy()

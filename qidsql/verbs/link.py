@@ -14,7 +14,8 @@ from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.figures import count, percent, plural, some
 from qidsql.findings.audit import Verdict
 from qidsql.findings.link import Containment, Linked, LinkResult, Matches
-from qidsql.linkage.containment import CONTAINED, Measuring, form_of
+from qidsql.linkage.containment import Measuring, form_of
+from qidsql.linkage.judgement import CONTAINED
 from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind, compared_as, kind_of
 from qidsql.linkage.names import names_agree
 from qidsql.policy import Policy

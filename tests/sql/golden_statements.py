@@ -3,7 +3,7 @@
 `python -m tests.sql.golden_statements` writes the files anew; the diff shows what changed for the engines.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qidsql.regression import Covariate
 from qidsql.schema import Column, Comparison, Table, TableName
-from qidsql.sql.containment import Compared, column_ranges, rows_by_match, sampled_in_common, values_in_common
+from qidsql.sql.containment import Compared, InGroup, column_ranges, rows_by_match, sampled_in_common, values_in_common
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
 from qidsql.sql.difference import agreeing
 from qidsql.sql.impact import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
@@ -133,13 +133,18 @@ def _linkage(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     days = [Compared(person, "born", day, False, True), Compared(voter, 'we"ird', day, False, True)]
     yield "column_ranges", column_ranges(dialect, [[(0, texts[0], None)], [(1, texts[1], 7)]])
     yield "column_ranges_of_numbers", column_ranges(dialect, [[(0, numbers[0], None)], [(1, numbers[1], 7)]])
-    yield "values_in_common", values_in_common(dialect, texts)
-    yield "values_in_common_of_days", values_in_common(dialect, days)
+    yield "values_in_common", values_in_common(dialect, texts, [(0, 1)])
+    yield "values_in_common_of_days", values_in_common(dialect, days, [(1, 0)])
     left, right = texts[0].source(), texts[1].source()
     on = [(one.value(dialect), other.value(dialect)) for one, other in (texts, days)]
     yield "rows_by_match", rows_by_match(dialect, left, right, on, 5)
-    yield "sampled_in_common", sampled_in_common(dialect, [(texts[0], 64), (texts[1], 1)])
-    yield "sampled_in_common_of_numbers", sampled_in_common(dialect, [(numbers[0], 64), (numbers[1], 1)])
+    yield "sampled_in_common", sampled_in_common(dialect, *in_groups(texts))
+    yield "sampled_in_common_of_numbers", sampled_in_common(dialect, *in_groups(numbers))
+
+
+def in_groups(columns: Sequence[Compared]) -> tuple[list[InGroup], list[InGroup]]:
+    both = [InGroup(number, number, column, 64 >> 6 * number) for number, column in enumerate(columns)]
+    return [InGroup(0, 1, columns[0], 64), *both], both
 
 
 def _source(dialect: Dialect, columns: tuple[Column, ...], where: str | None = None) -> Relation:
