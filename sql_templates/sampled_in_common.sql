@@ -2,24 +2,32 @@
 -- whole of the others. Only columns of one group are compared.
 -- Parameters: :samples  sampled_values.sql of each table, together
 --             :cells    column_cells.sql of each table, together
--- Result: group_number, one_number, other_number, and how many values of the one's sample stand in the other; of a column
---         with itself: how many values its sample has
+-- Result: group_number, one_number, other_number, and how many values of the one's sample stand in the other, where half of
+--         them do; of a column with itself: how many values its sample has
 WITH samples AS MATERIALIZED (
   SELECT * FROM :samples
+), sizes AS (
+  SELECT group_number, number, COUNT(*) AS size
+  FROM samples
+  GROUP BY group_number, number
 ), held AS (
   SELECT DISTINCT all_cells.number, all_cells.group_number, all_cells.column_value
   FROM :cells
   JOIN (SELECT DISTINCT group_number, column_value FROM samples) AS looked_for
     ON looked_for.column_value = all_cells.column_value AND looked_for.group_number = all_cells.group_number
+), counts AS (
+  SELECT samples.group_number, samples.number AS one_number, held.number AS other_number, COUNT(*) AS counted
+  FROM samples
+  JOIN held
+    ON held.column_value = samples.column_value
+    AND held.group_number = samples.group_number
+    AND held.number <> samples.number
+  GROUP BY samples.group_number, samples.number, held.number
 )
-SELECT samples.group_number, samples.number AS one_number, held.number AS other_number, COUNT(*) AS counted
-FROM samples
-JOIN held
-  ON held.column_value = samples.column_value
-  AND held.group_number = samples.group_number
-  AND held.number <> samples.number
-GROUP BY samples.group_number, samples.number, held.number
+SELECT counts.group_number, counts.one_number, counts.other_number, counts.counted
+FROM counts
+JOIN sizes ON sizes.group_number = counts.group_number AND sizes.number = counts.one_number
+WHERE 2 * counts.counted >= sizes.size
 UNION ALL
-SELECT group_number, number AS one_number, number AS other_number, COUNT(*) AS counted
-FROM samples
-GROUP BY group_number, number
+SELECT group_number, number AS one_number, number AS other_number, size AS counted
+FROM sizes

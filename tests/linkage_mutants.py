@@ -54,18 +54,20 @@ def numbers_in_common(engine: Engine, _: Relation) -> Statement[Any]:
 def in_samples(engine: Engine, _: Relation) -> Statement[Any]:
     """What must be whatever the hash: all values of a column looked for in another, and some of them.
 
-    Groups: people.b in copy.b, people.id whole and halved in copy.id, people.b in people.b alone.
+    Groups: people.b in copy.b; people.id whole and halved in copy.id, and in copy.b, which has fewer than half of its
+    values; people.b in people.b.
     """
     b, ids, copy_b, copy_ids = columns(engine, ("b", "id"), Kind.WHOLE)
     smalls = [(0, 0, b, 1), (1, 1, ids, 1), (2, 1, ids, 2), (3, 2, b, 1)]
-    bigs = [(3, 2, b, 1), (4, 0, copy_b, 1), (5, 1, copy_ids, 1), (6, 2, b, 1)]
+    bigs = [(3, 2, b, 1), (4, 0, copy_b, 1), (5, 1, copy_ids, 1), (6, 2, b, 1), (7, 1, copy_b, 1)]
     asked = sampled_in_common(engine.dialect, *([InGroup(*each) for each in side] for side in (smalls, bigs)))
 
     def read(rows: list[Any]) -> Any:
         found = asked.read(rows)
-        sizes, halves, half = dict(found.sizes), found.held.pop((2, 5), 0), found.sizes.get(2, 0)  # type: ignore[attr-defined]
-        half = sizes.pop(2, 0)
-        return sizes, found.held, 0 < halves <= half < sizes.get(1, 0)
+        sizes, held = dict(found.sizes), dict(found.held)
+        half, halves = sizes.pop(2, 0), held.pop((2, 5), 0)
+        held.pop((2, 7), 0)  # by chance
+        return sizes, held, 0 < halves == half < sizes.get(1, 0)
 
     return Statement(asked.sql, asked.purpose, read)
 
@@ -120,11 +122,9 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
 
     def sampled() -> object:
         b, ids, copy_b, copy_ids = (set(values(name, table)) for table in (0, 1) for name in ("b", "id"))
-        return (
-            {0: len(b), 1: len(ids), 3: len(b)},
-            {(0, 4): len(b & copy_b), (1, 5): len(ids & copy_ids), (3, 6): len(b)},
-            True,
-        )
+        assert 2 * len(b & copy_b) >= len(b) and ids == copy_ids and 2 * len(ids & copy_b) < len(ids)
+        sizes = {0: len(b), 1: len(ids), 3: len(b)}
+        return sizes, {(0, 4): len(b & copy_b), (1, 5): len(ids), (3, 6): len(b)}, True
 
     def facts() -> dict[int, Facts]:
         lists = [values(name, table) for table in (0, 1) for name in ("b", "id")]
@@ -240,13 +240,13 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("SELECT DISTINCT all_cells.number", "SELECT all_cells.number"),
             ("ON looked_for.column_value = all_cells.column_value AND", "ON looked_for.column_value IS NULL AND"),
-            ("ON held.column_value = samples.column_value\n  AND", "ON"),
+            ("held.column_value = samples.column_value\n    AND", ""),
             ("AND held.group_number = samples.group_number", ""),
             ("AND held.number <> samples.number", "AND held.number = samples.number"),
-            (
-                "number AS one_number, number AS other_number, COUNT(*)",
-                "number AS one_number, number AS other_number, 1",
-            ),
+            ("size AS counted", "1 AS counted"),
+            ("WHERE 2 * counts.counted >= sizes.size", "WHERE counts.counted > sizes.size"),
+            ("WHERE 2 * counts.counted >= sizes.size", ""),
+            ("AND sizes.number = counts.one_number", "AND sizes.number = counts.other_number"),
         ],
     ),
 }

@@ -104,7 +104,9 @@ def test_values_in_common_are_those_of_the_definition(store: Store, seed: int) -
             assert sampled.sizes == {number: len(each) for number, each in enumerate(values) if each}
             pairs_of = itertools.permutations(range(3), 2)
             commons = {(one, other): len(values[one] & values[other]) for one, other in pairs_of}
-            assert sampled.held == {pair: common for pair, common in commons.items() if common}
+            assert sampled.held == {
+                pair: common for pair, common in commons.items() if common and 2 * common >= len(values[pair[0]])
+            }
 
 
 def test_samples_are_looked_for_in_the_whole_of_the_columns_of_their_group(store: Store) -> None:
@@ -121,8 +123,7 @@ def test_samples_are_looked_for_in_the_whole_of_the_columns_of_their_group(store
             assert 180 < of_big < 330  # of 4,000 values every 16th: 250, and more than 4 deviations around it
             assert 165 < of_part < 285  # of 900 every 4th
             assert found.held[1, 0] == of_part == found.sizes[2], "what is contained is found, all of the sample"
-            assert 15 < found.held[0, 1] < 100  # 900 of 4,000: 56 of the sample
-            assert set(found.held) == {(1, 0), (0, 1)}, "the others are in groups of their own"
+            assert set(found.held) == {(1, 0)}, "900 of 4,000 are less than half; the others are in groups of their own"
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 16, 100, 255])

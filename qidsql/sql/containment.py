@@ -92,7 +92,7 @@ class Sampled:
     """Samples of the values of columns, by their numbers, and how many of these values stand in other columns."""
 
     sizes: Mapping[int, int]
-    held: Mapping[tuple[int, int], int]  # (whose sample, in which column); nothing for none
+    held: Mapping[tuple[int, int], int]  # (whose sample, in which column): where at least half of its values are
 
 
 def column_ranges(

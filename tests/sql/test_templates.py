@@ -81,9 +81,10 @@ def test_filling_leaves_the_template_as_it_was() -> None:
 
 def test_a_filled_node_can_be_used_again() -> None:
     table, column = exp.to_table("t"), exp.column("a", table="t")
-    texts = {fill("classes", set_number=1, relation=table, columns=[column]).sql() for _ in range(2)}
-    assert len(texts) == 1
-    assert table.parent is column.parent is None
+    trees = [fill("classes", set_number=1, relation=table, columns=[column]) for _ in range(3)]
+    assert len({tree.sql() for tree in trees}) == 1
+    nodes = [id(node) for tree in trees for node in tree.walk()]
+    assert len(nodes) == len(set(nodes)), "no node stands in two trees"
 
 
 def test_a_text_becomes_a_literal_and_nothing_else() -> None:
