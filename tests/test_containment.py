@@ -391,6 +391,23 @@ def test_foreign_keys_views_and_accepted_names_need_no_statement(store: Store) -
     assert found.statements == 0
 
 
+def test_what_is_one_already_is_not_compared_and_what_is_refused_is_compared_with_the_others(store: Store) -> None:
+    store.execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
+    store.execute("CREATE TABLE b (a INTEGER REFERENCES a (id))")
+    store.execute("CREATE TABLE c (number INTEGER)")
+    for table in "abc":
+        store.execute(f"INSERT INTO {table} VALUES " + ", ".join(f"({7919 * n})" for n in range(40)))
+    known = frozenset(("a.id", "b.a"))
+    found = linked(store)
+    assert pairs(found, Ground.FOREIGN_KEY) == {known}
+    assert len(pairs(found)) == 1 and known not in pairs(found), "c.number is joined with one of them"
+    with store.connect() as engine:
+        catalog = catalog_of(engine, store)
+        refused = frozenset(map(catalog.attribute, known))
+        found = joints(engine, catalog, refused=[refused])
+    assert pairs(found) == {frozenset((each, "c.number")) for each in known}
+
+
 def test_a_budget_is_kept_and_what_is_left_is_said(store: Store) -> None:
     clinic(store)
     needed = linked(store).statements

@@ -1,6 +1,6 @@
 """All that is known of a source about which attributes of different tables are one, each with its ground."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from qidsql.catalog import Attribute, Catalog, Dependency, Ground, Joint
@@ -34,6 +34,7 @@ def joints(
     *,
     values: bool = True,
     names: bool = False,
+    refused: Iterable[frozenset[Attribute]] = (),
     max_statements: int | None = None,
     deadline: float | None = None,
     on_stage: Callable[[str], None] = lambda stage: None,
@@ -41,18 +42,26 @@ def joints(
     """The joints of a catalog: by its foreign keys and views, with `values` by containment measured in the engine,
     with `names` by equal names and types too.
 
-    Foreign keys, views and names cost no statement. A spent budget, Ctrl-C or a failed statement do not raise: what was
-    found by then stands, and `unfinished` says what is open. `deadline` is of `time.monotonic`.
+    Foreign keys, views and names cost no statement. Values are compared of columns that are not one already, also
+    through others; `refused` pairs make nothing one and are not compared. A spent budget, Ctrl-C or a failed statement
+    do not raise: what was found by then stands, and `unfinished` says what is open. `deadline` is of `time.monotonic`.
     """
     asked = engine.asked
     found = lineage(catalog, engine.dialect.name)
     known = [*foreign_keys(catalog), *found.joints]
     measured = Measured()
     if values:
-        one = {frozenset((joint.left, joint.right)) for joint in known}
+        apart = set(refused)
+        one = {frozenset((joint.left, joint.right)) for joint in known} - apart
         tables = [table for table in catalog.tables if table.definition is None or table.kind != "view"]
         measured = Measuring(
-            engine, tables, known=one, max_statements=max_statements, deadline=deadline, on_stage=on_stage
+            engine,
+            tables,
+            known=one,
+            apart=apart,
+            max_statements=max_statements,
+            deadline=deadline,
+            on_stage=on_stage,
         ).run()
     contained = [each for each in measured.containments if each.joinable]
     known += [Joint(each.left, each.right, Ground.CONTAINMENT, each.ground) for each in contained]

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 
-from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, attribute_graph
+from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, Refusal, attribute_graph
 from qidsql.attribute_graph.joints import outside_names
 from qidsql.attribute_graph.network import Membership, every_path, leading, network, paths
 from qidsql.attribute_graph.network import Path as Way
@@ -155,7 +155,7 @@ def _build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[s
     tables = [GraphTable(each.name, tuple(c.name for c in each.columns), each.kind) for each in catalog.tables]
     outside = read_outside(question.outside, tables)
     kept = _without(outside.tables, question.exclude)
-    found = Linkage(()) if engine is None else _linkage(engine, catalog, question, on_stage)
+    found = Linkage(()) if engine is None else _linkage(engine, catalog, question, outside.refused, on_stage)
     joints = [*outside.joints, *found.joints]
     if question.accept_names:
         joints += outside_names(outside.tables)
@@ -163,7 +163,13 @@ def _build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[s
     return _Built(made, outside, list(found.unfinished), list(found.notes))
 
 
-def _linkage(engine: Engine, catalog: Catalog, question: GraphQuestion, on_stage: Callable[[str], None]) -> Linkage:
+def _linkage(
+    engine: Engine,
+    catalog: Catalog,
+    question: GraphQuestion,
+    refused: Iterable[Refusal],
+    on_stage: Callable[[str], None],
+) -> Linkage:
     """What the source says of its attributes, and what their values do where these are to be compared."""
     with interruptible():
         return linked(
@@ -171,6 +177,7 @@ def _linkage(engine: Engine, catalog: Catalog, question: GraphQuestion, on_stage
             catalog,
             values=question.containment,
             names=question.accept_names,
+            refused=[frozenset((each.left, each.right)) for each in refused],
             max_statements=question.max_statements,
             deadline=None if question.max_seconds is None else time.monotonic() + question.max_seconds,
             on_stage=on_stage,
