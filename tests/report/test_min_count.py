@@ -3,6 +3,7 @@
 The attacker here is as strong as can be: he knows how many values each column has, and tries every table there is.
 """
 
+import copy
 import itertools
 import json
 import os
@@ -139,6 +140,24 @@ def test_every_format_shows_what_is_left(document: Document, least: int) -> None
     hidden = without_small_counts(document, least)
     for form in FORMATS:
         assert render(hidden, form)
+
+
+def test_what_changed_within_its_step_is_told_as_unchanged(documents: Mapping[str, Document]) -> None:
+    """Nine nights that are each told as worse than the last would count a class of 10 down to 1."""
+    [table] = copy.deepcopy(documents["violation"])["tables"]
+    finding = next(each for each in table["findings"] if each["kind"] == "below-k")
+
+    def state(k: int, was: int, at_risk: int, was_at_risk: int) -> str:
+        exact = {**finding["measures"], "k": k, "rows_at_risk": at_risk}
+        finding.update(measures=exact, was={**exact, "k": was, "rows_at_risk": was_at_risk}, state="worse")
+        table["findings"] = [finding]
+        document = {**documents["violation"], "tables": [table]}
+        return str(without_small_counts(document, 11)["tables"][0]["findings"][0]["state"])
+
+    assert [state(k - 1, k, 30, 30) for k in range(5, 1, -1)] == ["unchanged"] * 4
+    assert state(3, 3, 50, 46) == "unchanged"
+    assert state(3, 3, 90, 46) == "worse"
+    assert state(3, 13, 50, 46) == "worse"
 
 
 def test_the_attacker_wins_where_nothing_is_hidden() -> None:

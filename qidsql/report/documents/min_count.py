@@ -12,13 +12,16 @@ Otherwise, for all column sets of that table alike:
 - Numbers of classes, unique rows, largest classes, colliding pairs and the two ratios are left out: together with the
   total they give small classes away (7 classes of 8 rows: some class has 1). Class sizes are told as below k, and not.
 - A table of fewer than m rows keeps its verdict and no count.
+- A finding that is worse or better within its steps is told as unchanged.
 - Sentences are written anew from what is left, notes of the run that hold a figure go, and column sets stand in the
   order of their steps, then of the alphabet.
 
 The words of the policy stay: a verdict and a list of minimal sets tell on which side of the limits the figures are.
 With k = 2, "below k" is a class of one row; with k = m - 1, a pass at fewer than m is m - 1. Choose k = m, as CMS would
-have it, and no word tells more than the figures do. Totals stay exact: how much a table has grown between two reports
-is not hidden. tests/report/test_min_count.py plays the attacker, who tries every table that there is.
+have it, and no word tells more than the figures do. Totals stay exact: how much a table has grown between two reports,
+and how many rows a table has that a view of it has not, is not hidden. Reports of one run with two different m narrow
+each other's steps: one m for all who could compare them. tests/report/test_min_count.py plays the attacker, who tries
+every table that there is.
 """
 
 from collections.abc import Mapping
@@ -227,11 +230,17 @@ def _finding(finding: Document, audit: Document | None, least: int, small: bool)
     if not small or audit is None:
         return {**kept, "measures": finding["measures"], "was": was, "text": finding["text"]}
     measures = _measures(finding["measures"], policy, least)
+    if finding["state"] in ("worse", "better") and was is not None and _steps(measures) == _steps(was):
+        kept["state"] = "unchanged"  # night by night, each step down would be counted
     columns = "all audited columns" if finding["kind"] == "k-anonymity" else " + ".join(finding["columns"])
     text = f"{columns}: {TITLES[finding['kind']].lower()}"
     if measures.get("rows_at_risk") is not None and finding["kind"] != "direct-identifier":
         text += f"; {number(measures['rows_at_risk'])} {unit_of(audit)} below k = {audit['policy']['k']}"
     return {**kept, "measures": measures, "was": was, "text": text}
+
+
+def _steps(measures: Document) -> tuple[Any, Any]:
+    return measures["k"], measures["rows_at_risk"]
 
 
 def _measures(measures: Document, policy: Document | None, least: int) -> dict[str, Any]:
