@@ -19,7 +19,7 @@ from qidsql.history.alerts import AlertRecord
 from qidsql.history.opening import open_history
 from qidsql.history.records import TABLES, History, Unfinished
 from qidsql.policy_file import read_policy_file
-from qidsql.verbs.run import run
+from qidsql.verbs.run import Watch, run
 from tests.commandline import HOUSE, environment, inside, qidsql
 from tests.policies import RISKY, SAFE, entries, fill, policy_file
 from tests.stores import DuckDBStore, PostgresStore
@@ -393,3 +393,46 @@ def test_rights_on_a_history_of_a_team(postgres_store: PostgresStore, reader: st
         assert len(history.runs()) == 2
     finally:
         admin.execute(f"DROP SCHEMA {schema} CASCADE".encode())
+
+
+def test_a_history_lost_in_mid_run_loses_no_audit(
+    tmp_path: Path,
+) -> None:
+    """The file is spoilt when the first table has begun: tables keep their verdicts, the run is kept in a document."""
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, risky=RISKY, safe=SAFE)
+        path = policy_file(tmp_path, store.url, entries("risky", "safe"))
+    outcome = inside("run", "-q", cwd=tmp_path)
+    assert outcome.code == 1
+    kept = tmp_path / "qidsql-history.duckdb"
+    whole = kept.read_bytes()
+
+    def spoil(stage: str) -> None:
+        if "reading the catalog" in stage and "of 2" in stage:
+            kept.write_bytes(b"spoilt" * 1000)
+
+    history = open_history(str(kept), patience=0.1)
+    result = run(read_policy_file(path), history, watch=Watch(stage=spoil))
+    assert [str(table.verdict) for table in result.tables] == ["violation", "pass"]
+    [note] = [note for note in result.notes if "nothing was compared" in note]
+    assert note.startswith("from main.risky on nothing was compared with earlier runs: ")
+    kept.write_bytes(whole)
+    assert history.record(result.to_dict())
+    assert [head.verdict for head in history.runs()] == ["violation", "violation"]
+
+
+def test_that_a_run_is_not_recorded_is_said_although_its_report_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, safe=SAFE)
+        policy_file(tmp_path, store.url, entries("safe"))
+
+    def full(*_: object) -> bool:
+        raise StoreError("no room")
+
+    monkeypatch.setattr(History, "record", full)
+    outcome = inside("run", "-q", "--output", "/dev/full", cwd=tmp_path)
+    assert outcome.code == 2
+    assert "the run is not in the history: no room; it is kept in" in outcome.err
+    assert "No space left" in outcome.err

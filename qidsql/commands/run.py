@@ -203,10 +203,9 @@ def run(
                     put(text)
             if output is not None and not quiet:
                 say(f"{document['verdict']}: {document['reason']}")
-            if unrecorded:
-                say(unrecorded)
         finally:
             if unrecorded:
+                say(unrecorded)
                 teller.broke(unrecorded)
             else:
                 teller.ran(document)

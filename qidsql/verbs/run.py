@@ -8,7 +8,9 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
@@ -34,6 +36,7 @@ from qidsql.sql.relation import table_node
 from qidsql.verbs.audit import audit
 from qidsql.version import __version__
 
+Answer = TypeVar("Answer")
 RESUMABLE = ("table", "materialized view", "file")  # what nothing but their own source can change
 INTERRUPTED = "interrupted"
 FAILURES = 2  # connections in a row that fail before a source is given up for the run
@@ -325,7 +328,7 @@ class _Run:
             self.notes.append(
                 f"{table.table}: the exception of line {each.line} of {self.file.path.name} expired on {each.expires}"
             )
-        past = self.past.of(table.source, table.table)
+        past = self._remembered(lambda: self.past.of(table.source, table.table), table.table) or Past()
         before, trend = past.document, past.trend
         if past.run is not None and self.past.baseline is not None and past.run != self.past.baseline.run:
             self.elsewhere.setdefault(past.run, []).append(table.table)
@@ -334,6 +337,15 @@ class _Run:
         if before is not None and before["audit"] and table.audit:
             self.notes += _other_question(table.table, before["audit"]["policy"], table.audit["policy"])
         return replace(table, findings=tuple(compared(found, old, listed)), trend=trend)
+
+    def _remembered(self, ask: Callable[[], Answer], table: str) -> Answer | None:
+        """What the history says, as long as it answers: that it does not is said, and no reason to lose an audit."""
+        try:
+            return ask()
+        except StoreError as error:
+            self.past.history = None  # asked no more: each time could be as long a wait as this one
+            self.notes.append(f"from {table} on nothing was compared with earlier runs: {error}")
+            return None
 
     def last_notes(self) -> list[str]:
         """What can only be said of all tables together."""
@@ -366,7 +378,7 @@ class _Run:
             return None
         for entry in reversed(same):
             if (entry.question, entry.token) == (kept.question, kept.token):
-                return history.unfinished_document(entry)
+                return self._remembered(partial(history.unfinished_document, entry), kept.table)
         changed = "policy" if same[-1].token == kept.token else "source"
         self.notes.append(f"{kept.table}: audited again, since the {changed} has changed since run {same[-1].run}")
         return None
