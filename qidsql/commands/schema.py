@@ -10,30 +10,47 @@ from qidsql.options import OutputOption
 
 
 class Schema(StrEnum):
-    """What has a published schema."""
+    """What has a published schema: the JSON of these commands, and the policy file."""
 
     audit = "audit"
     run = "run"
     policy = "policy"
+    profile = "profile"
+    keys = "keys"
+    mask = "mask"
+    uniques = "uniques"
+    suppress = "suppress"
+    anonymize = "anonymize"
+    impact = "impact"
+    graph = "graph"
+    link = "link"
+    init = "init"
+    history = "history"
+    diff = "diff"
+    doctor = "doctor"
 
 
 EXAMPLES = """\b
 Examples:
   qidsql schema audit
+  qidsql schema keys
   qidsql schema policy --output qidsql.schema.json
 Exit codes: 0 written, 2 error"""
 
 
 def run(
-    of: Annotated[Schema, typer.Argument(metavar="audit|run|policy", help="whose schema", show_default=False)],
+    of: Annotated[
+        Schema, typer.Argument(metavar="NAME", help=f"whose schema: {', '.join(Schema)}", show_default=False)
+    ],
     output: OutputOption = None,
 ) -> None:
-    """Prints the JSON Schema of what qidsql writes as JSON, an audit or a run, or of the policy file qidsql.toml."""
+    """Prints the JSON Schema of what a command writes with --format json, or of the policy file qidsql.toml."""
     import json
 
     from qidsql.policy_schema import POLICY_SCHEMA
     from qidsql.report import json_schema
 
     check_output(output)
-    schemas = {Schema.audit: json_schema.audit(), Schema.run: json_schema.run(), Schema.policy: POLICY_SCHEMA}
-    write(json.dumps(schemas[of], indent=2) + "\n", output)
+    own = {Schema.audit: json_schema.audit(), Schema.run: json_schema.run(), Schema.policy: POLICY_SCHEMA}
+    schema = own[of] if of in own else json_schema.command(of)
+    write(json.dumps(schema, indent=2) + "\n", output)

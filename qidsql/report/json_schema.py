@@ -26,6 +26,11 @@ def some(description: str, **keys: Schema) -> Schema:
     return {"type": "object", "description": description, "properties": keys, "required": list(keys)}
 
 
+def merged(schema: Schema, **keys: Schema) -> Schema:
+    """The object with more keys, which need not be there."""
+    return {**schema, "properties": {**schema["properties"], **keys}}
+
+
 def optional(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
@@ -46,6 +51,13 @@ def audit() -> Schema:
 def run() -> Schema:
     """The schema of a run document: what `qidsql run --format json` writes, and `--min-count` of one audit."""
     return _published("run", RUN)
+
+
+def command(name: str) -> Schema:
+    """The schema of what that command writes with `--format json`. Raises KeyError."""
+    from qidsql.report.command_schemas import COMMANDS
+
+    return _published(name, COMMANDS[name])
 
 
 def _published(name: str, schema: Schema) -> Schema:
@@ -144,6 +156,8 @@ WITHHELD: Schema = {
     "properties": {"columns": TEXTS, "passes": FLAG, "still": TEXT, "rows": COUNT, "entities": COUNT, **MEASURES},
     "required": ["columns", "passes", "still", *MEASURES],
 }
+SIZES = every(some("rows by class size", low=WHOLE, high=optional(WHOLE), classes=optional(WHOLE), rows=COUNT))
+VERDICTS = one_of("pass", "violation", "error", "inconclusive")
 AUDIT = some(
     "what one audit found out",
     format=FORMAT,
@@ -167,7 +181,7 @@ AUDIT = some(
     entities=COUNT,
     columns=every(COLUMN),
     profile={**optional(PROFILE), "description": "of all audited columns together"},
-    class_sizes=every(some("rows by class size", low=WHOLE, high=optional(WHOLE), classes=optional(WHOLE), rows=COUNT)),
+    class_sizes=SIZES,
     column_sets={**every(COLUMN_SET), "description": "those of all searches, with the criterion"},
     complete=FLAG,
     searches=every(SEARCH),
@@ -197,7 +211,7 @@ POINT = some(
     "the table in an earlier run",
     run=TEXT,
     started=MOMENT,
-    verdict=one_of("pass", "violation", "error", "inconclusive"),
+    verdict=VERDICTS,
     rows=COUNT,
     k=COUNT,
     share_at_risk=SHARE,
@@ -209,7 +223,7 @@ TABLE = some(
     table=TEXT,
     line={**optional(WHOLE), "description": "of the policy file"},
     owner=optional(TEXT),
-    verdict=one_of("pass", "violation", "error", "inconclusive"),
+    verdict=VERDICTS,
     reason=TEXT,
     error=optional(TEXT),
     resumed=FLAG,
@@ -227,7 +241,7 @@ RUN = some(
     finished=MOMENT,
     seconds=SECONDS,
     config=optional(some("the policy file", path=TEXT, hash=TEXT)),
-    verdict=one_of("pass", "violation", "error", "inconclusive"),
+    verdict=VERDICTS,
     reason=TEXT,
     complete={**FLAG, "description": "every table was reached"},
     interrupted={**FLAG, "description": "it was told to end before its end"},

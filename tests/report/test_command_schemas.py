@@ -1,0 +1,114 @@
+"""What every command writes with --format json is what its published schema says, key by key, on both engines."""
+
+import inspect
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from qidsql.cli import COMMANDS as COMMANDS_OF_QIDSQL
+from qidsql.report.command_schemas import COMMANDS
+from qidsql.report.json_schema import command
+from tests.commandline import inside
+from tests.policies import entries, policy_file
+from tests.report.test_json_schema import closed
+from tests.stores import PostgresStore, Store
+
+PEOPLE = [(n, f"z{n % 7}", "fm"[n % 2], None if n % 11 == 0 else f"o{n % 5}", n % 3) for n in range(60)]
+COPY = [(n, zip_code, sex, None if n % 13 == 0 else work, pay) for n, zip_code, sex, work, pay in PEOPLE]
+COLUMNS = {"id": "INTEGER", "zip": "TEXT", "sex": "TEXT", "work": "TEXT", "pay": "INTEGER"}
+SOME = ("-c", "zip", "-c", "sex", "-c", "work")
+RUNS: Sequence[tuple[str, ...]] = (
+    ("profile", "people", *SOME),
+    ("profile", "people", "-c", "zip", "--entity", "id"),
+    ("profile", "people", *SOME, "--nulls", "wildcard"),
+    ("keys", "people", "--all"),
+    ("keys", "people", "--epsilon", "0.2"),
+    ("keys", "people", *SOME, "--violates", "3", "--max-statements", "3"),
+    ("mask", "people", *SOME, "--violates", "3", "--exact"),
+    ("mask", "people", "--distinct", "0.9", "--epsilon", "0.5"),
+    ("uniques", "people", *SOME, "--k", "4", "--max-size", "2"),
+    ("uniques", "people", "--scores", "suda"),
+    ("uniques", "people", *SOME, "--scores", "dis", "--sampling-fraction", "0.1"),
+    ("suppress", "people", *SOME, "--k", "3", "--weights", "zip=2"),
+    ("suppress", "people", *SOME, "--k", "3", "--sql", "view"),
+    ("anonymize", "people", *SOME, "--k", "3"),
+    ("impact", "people", "--protected", "copied"),
+    ("impact", "people", "--protected", "copied", "--outcome", "pay", "--covariate", "work", "--show-values"),
+    ("graph", "--identifier", "people.id", "--sensitive", "copied.pay", "--protect", "people"),
+    ("graph", "--identifier", "people.id", "--sensitive", "people.pay"),
+    ("link", "people", "copied"),
+    ("link", "people", "copied", "--on", "zip=zip", "--max-statements", "1"),
+    ("init", "--output", "proposed.toml"),
+    ("doctor",),
+    ("history",),
+    ("history", "--table", "people"),
+    ("history", "--history", "empty.duckdb"),
+    ("diff",),
+)
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(closed(command(name)))
+
+
+def faults(name: str, document: Any) -> list[str]:
+    return [f"{error.json_path}: {error.message[:200]}" for error in validator(name).iter_errors(document)]
+
+
+@pytest.fixture(scope="module")
+def clinic(module_store: Store, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, tuple[str, ...]]:
+    """A folder with two recorded runs, the source, and the option that names its schema."""
+    module_store.table("people", COLUMNS, PEOPLE)
+    module_store.table("copied", COLUMNS, COPY)
+    folder = tmp_path_factory.mktemp("clinic")
+    policy_file(folder, module_store.url, entries("people"))
+    assert inside("run", "-q", cwd=folder).code == 1
+    policy_file(folder, module_store.url, entries("people", "copied", more="[tables.roles]\nzip = 'other'\n"))
+    assert inside("run", "-q", cwd=folder).code == 1
+    schema = ("--schema", module_store.schema) if isinstance(module_store, PostgresStore) else ()
+    return folder, module_store.url, schema
+
+
+@pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
+def test_what_a_command_writes_is_as_published(
+    clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
+) -> None:
+    folder, url, schema = clinic
+    name, *more = arguments
+    if schema and arguments != next(each for each in RUNS if each[0] == name):
+        pytest.skip("the same on both engines: on the second one form of each command is enough")
+    if name not in ("history", "diff"):
+        more = [url, *more, *(schema if name in ("graph", "init", "doctor") else ())]
+    outcome = inside(name, *more, "--format", "json", cwd=folder)
+    assert outcome.out, outcome.err
+    assert faults(name, json.loads(outcome.out)) == []
+
+
+def test_a_source_that_cannot_be_opened_has_the_doctors_schema(tmp_path: Path) -> None:
+    assert faults("doctor", json.loads(inside("doctor", "none.duckdb", "--format", "json", cwd=tmp_path).out)) == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_schema_is_one_and_refuses_what_is_no_such_result(name: str) -> None:
+    Draft202012Validator.check_schema(command(name))
+    assert faults(name, {})
+    assert faults(name, {"format": 2})
+    assert json.loads(inside("schema", name).out) == json.loads(json.dumps(command(name)))
+
+
+def takes_a_format(module: ModuleType) -> bool:
+    return "format" in inspect.signature(module.run).parameters
+
+
+def test_every_command_that_writes_json_has_a_schema() -> None:
+    """Those of audit and run stand by themselves; report writes theirs."""
+    takes = {module.__name__.rpartition(".")[2] for module in COMMANDS_OF_QIDSQL if takes_a_format(module)}
+    assert takes - {"audit", "run", "report", "alerts"} == set(COMMANDS)
+    assert {arguments[0] for arguments in RUNS} == set(COMMANDS)
