@@ -1,5 +1,6 @@
 """What people read, HTML and Markdown: well formed, complete, and deaf to what hostile names say."""
 
+import copy
 import re
 from collections.abc import Mapping
 from html import unescape
@@ -100,6 +101,24 @@ def test_of_a_table_that_broke_nothing_is_said_that_nobody_knows(documents: Mapp
     broken = page.xpath("//article")[-1].text_content()
     assert "Not known: the audit broke before anything could be compared" in broken
     assert "every finding stands" not in broken
+
+
+def test_of_an_audit_that_measured_nothing_nothing_is_met(documents: Mapping[str, Document]) -> None:
+    """Nor changed, nor drawn; which columns were to be audited is said all the same."""
+    document = copy.deepcopy(documents["inconclusive"])
+    [table] = document["tables"]
+    assert table["audit"]["profile"] is None
+    document["baseline"] = {"run": "r0", "started": "2026-11-20T03:00:00+00:00"}
+    point = {"run": "r0", "started": "2026-11-20T03:00:00+00:00", "verdict": "inconclusive"}
+    table["trend"] = [{**point, "rows": None, "k": None, "share_at_risk": None}]
+    page = page_of(document)
+    met = [row[-1].text_content() for row in page.xpath("//article//tr[td/span]") if len(row) == 4]
+    assert met == ["not known", "not known"]
+    assert "Not known: the audit ended before anything could be compared" in page.text_content()
+    assert "Trend" in page.text_content()
+    assert not list(page.iter("svg"))
+    names = [column["name"] for column in table["audit"]["columns"]]
+    assert sorted(row[0].text_content() for row in page.xpath("//article//tr[td]") if len(row) == 7) == sorted(names)
 
 
 @pytest.mark.parametrize("least", [11, 1000])

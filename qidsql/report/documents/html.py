@@ -149,12 +149,13 @@ def _requirements(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
                 }
             )
     recognised = [column["name"] for column in audit["columns"] if column["recognised"]]
+    unseen = any(column["audited"] and column["profile"] is None for column in audit["columns"])
     rows.append(
         {
             "what": "Direct identifiers not declared",
             "asked": "none",
-            "measured": some(recognised, 3) if recognised else "none",
-            "met": not recognised,
+            "measured": some(recognised, 3) if recognised else figures.NOTHING if unseen else "none",
+            "met": False if recognised else None if unseen else True,
         }
     )
     return rows
@@ -216,7 +217,7 @@ def _drivers(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
             "without": column["without"],
         }
         for column in audit["columns"]
-        if column["audited"] and column["profile"]
+        if column["audited"]
     ]
     return sorted(drivers, key=lambda driver: (_left(driver["without"]), -driver["sets"]))
 
