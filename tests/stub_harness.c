@@ -1,4 +1,4 @@
-/* Walks every path of the extension's stub, under AddressSanitizer. DuckDB is played by a few functions; Python is real.
+/* Walks every path of the extension's stub, under a sanitizer. DuckDB is played by a few functions; Python is real.
  *
  * Arguments: none. XDG_CONFIG_HOME holds the settings of the Python to start, FAULTY those of one that cannot start.
  */
@@ -56,6 +56,16 @@ static void *churn(void *rounds) {
     for (intptr_t i = 1; i <= (intptr_t)rounds; i++) {
         door.forget((void *)i);
         atomic_fetch_add(&returned, door.next_forgotten() != 0);
+    }
+    return NULL;
+}
+
+/* Ctrl-C is waited for by several audits at once. */
+static void *attend(void *rounds) {
+    for (intptr_t i = 1; i <= (intptr_t)rounds; i++) {
+        door.watch(1);
+        if (i % 50 == 0) raise(SIGINT);
+        door.watch(0);
     }
     return NULL;
 }
@@ -120,11 +130,20 @@ int main(void) {
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, churn, (void *)(intptr_t)300000);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     assert(returned == 4 * 300000 && !door.next_forgotten());
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, attend, (void *)(intptr_t)500);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    assert(passed_on == 3 + 4 * 10);
+    sigaction(SIGINT, NULL, &now);
+    assert(now.sa_handler == passing_on);
+
     count = door.interrupts();
-    door.close();
-    assert(door.interrupts() == count + 1); /* which ends the audits that run */
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, (void *)(intptr_t)500);
+    door.close(); /* while they are at it */
+    assert(door.interrupts() == count + 1 && atomic_load(&inside) == 0);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    int before_last = refused;
     work((void *)(intptr_t)2);
-    assert(refused == 6);
+    assert(refused == before_last + 6);
     while (door.next_forgotten()) {
     }
     free(config);

@@ -193,6 +193,30 @@ def test_ctrl_c_ends_the_audit_and_not_the_process(host: Host) -> None:
     assert running.returncode == 0, err
 
 
+LEFT = """
+import sys, threading, time, duckdb
+connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+connection.load_extension(sys.argv[1])
+connection.execute(sys.argv[2])
+def audit():
+    try:
+        connection.cursor().execute("FROM qid_keys('endless')").fetchall()
+    except duckdb.Error as error:
+        print(str(error).splitlines()[0], flush=True)
+threading.Thread(target=audit, daemon=True).start()
+time.sleep(1.5)  # the audit is under way
+"""
+
+
+def test_an_audit_under_way_ends_with_python(host: Host) -> None:
+    """Python waits for all threads but those it is told not to; the audit's own threads are none of these."""
+    if not isinstance(host, Module):
+        pytest.skip("a shell has no other thread")
+    start = [sys.executable, "-c", LEFT, str(host.extension), ENDLESS]
+    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "Invalid Input Error: qidsql: interrupted\n"), done
+
+
 def test_ctrl_c_gives_the_prompt_back(shell: Shell) -> None:
     """In a terminal, as a person sits before it."""
     process, terminal = pty.fork()

@@ -1,4 +1,4 @@
-"""The C stub under AddressSanitizer and UndefinedBehaviorSanitizer: every path, several threads, a real Python."""
+"""The C stub under Address-, UndefinedBehavior- and ThreadSanitizer: every path, several threads, a real Python."""
 
 import shutil
 import subprocess
@@ -11,7 +11,11 @@ from qidsql.duckdb_extension.settings import Settings
 from tests.commandline import environment
 
 SOURCE = Path(__file__).with_name("stub_harness.c")
-FLAGS = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+FLAGS = ["-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror"]
+SANITIZERS = {
+    "address": ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+    "threads": ["-fsanitize=thread"],  # a finding is the program's exit code 66
+}
 DOOR = """
 import ctypes
 from qidsql.duckdb_extension.original import Door, LAYOUT, ON_CALL, ON_SCAN
@@ -33,18 +37,19 @@ def load(address, layout):
 """
 
 
-@pytest.fixture
-def program(tmp_path: Path) -> Path:
+@pytest.fixture(params=SANITIZERS)
+def program(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The harness, compiled. Skips where the compiler or its sanitizers are missing."""
+    flags = [*FLAGS, *SANITIZERS[request.param]]
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler (cc)")
     made = tmp_path / "harness"
     empty = tmp_path / "empty.c"
     empty.write_text("int main(void) { return 0; }")
-    if subprocess.run([compiler, *FLAGS, "-o", made, empty], capture_output=True, check=False).returncode:
-        pytest.skip("the C compiler has no AddressSanitizer")
-    subprocess.run([compiler, *FLAGS, "-o", made, SOURCE, "-ldl", "-lpthread"], check=True)
+    if subprocess.run([compiler, *flags, "-o", made, empty], capture_output=True, check=False).returncode:
+        pytest.skip(f"the C compiler has no sanitizer of {request.param}")
+    subprocess.run([compiler, *flags, "-o", made, SOURCE, "-ldl", "-lpthread"], check=True)
     return made
 
 

@@ -3,6 +3,7 @@
 import atexit
 import ctypes
 import itertools
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import CFUNCTYPE, c_int, c_uint, c_void_p
@@ -83,6 +84,7 @@ class _House:
         self._on_init = ON_CALL(self._guarded(self.init, "init_set_error"))
         self._on_scan = ON_SCAN(self._guarded(self.scan, "function_set_error"))
         self.door.on_bind, self.door.on_init, self.door.on_scan = self._on_bind, self._on_init, self._on_scan
+        self._closes_in_time = False
         atexit.register(self.door.close)
 
     def register(self, instance: int) -> None:
@@ -169,8 +171,19 @@ class _House:
         from qidsql.duckdb_extension.connection import Connection
         from qidsql.engines.duckdb_host import engine_for
 
+        self._close_in_time()
         with engine_for(call.table, Connection(self.api, call.instance), call.search_path, call.seen) as engine:
             yield engine
+
+    def _close_in_time(self) -> None:
+        """At its end Python joins the threads that put statements to an engine: what runs there is to be ended before.
+
+        What was registered last is called first, so this comes behind the engines' import of concurrent.futures, which
+        registers the joining in the same, private, way.
+        """
+        if not self._closes_in_time:
+            self._closes_in_time = True
+            getattr(threading, "_register_atexit", atexit.register)(self.door.close)
 
     def _search_path(self, info: int) -> str | None:
         """The caller's, where this DuckDB tells."""
