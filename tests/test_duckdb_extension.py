@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import duckdb
 import pytest
 
 import qidsql
-from qidsql.duckdb_extension.functions import MEASURES
+from qidsql.duckdb_extension.functions import MEASURES, in_sql
 from tests.duckdb_hosts import Answer, Host, Module, Refused, Shell
 
 PEOPLE = """CREATE TABLE people AS SELECT i AS id, i % 7 AS a, CAST(i % 13 AS VARCHAR) AS b,
@@ -161,8 +162,9 @@ def test_a_wrong_call_of_a_single_statement_is_refused(host: Host) -> None:
         assert text in answer
 
 
-def measures(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Shells write a HUGEINT as a text."""
+def measures(row: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Shells write a HUGEINT as a text; with an entity the functions' rows are entities."""
+    row = {"rows": row.get("entities"), **row} if row else dict.fromkeys(MEASURES)
     return {
         name: int(row[name]) if name == "colliding_pairs" and row[name] is not None else row[name] for name in MEASURES
     }
@@ -170,17 +172,24 @@ def measures(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The same table as a file for the command line; the storage version is one that all hosts read."""
-    path = tmp_path_factory.mktemp("source") / "people.parquet"
-    with duckdb.connect() as connection:
+    """The same table as a file for the command line."""
+    path = tmp_path_factory.mktemp("source") / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
         connection.execute(PEOPLE)
-        connection.execute(f"COPY people TO '{path}'")
     return str(path)
 
 
 def of_command_line(source: str, verb: str, table: str | None = None, **options: Any) -> dict[str, Any]:
     """What the command line's --format json holds."""
-    found: dict[str, Any] = json.loads(json.dumps(getattr(qidsql, verb)(source, table, **options).to_dict()))
+    return _of_command_line(source, verb, table, json.dumps(options))
+
+
+@cache
+def _of_command_line(source: str, verb: str, table: str | None, options: str) -> dict[str, Any]:
+    """The same for every host, so asked once."""
+    found: dict[str, Any] = json.loads(
+        json.dumps(getattr(qidsql, verb)(source, table, **json.loads(options)).to_dict())
+    )
     return found
 
 
@@ -188,79 +197,177 @@ def test_audits_equal_the_command_lines(host: Host, source: str) -> None:
     compare(lambda statements: host.run([host.load, PEOPLE, *statements])[2:], "people", source)
 
 
+SOME = {"columns": VALUES}
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("audit", {"k": 3, "separation": 0.8, "sensitive": ["d"]}),
+    ("audit", {"k": 4, "entity": "d", "where": "a < 5", "exclude": ["id"], "max_size": 2}),
+    ("audit", {"k": 6, "columns": ["b", "c"], "nulls": "wildcard", "separation": "1/10"}),
+    ("audit", {"rows_at_risk": 0.5, "keep_identifiers": True, "identifiers": ["b"]}),
+    ("keys", {**SOME, "wanted": "all", "rows_at_risk": 0.2, "k": 2}),
+    ("keys", {**SOME, "separation": 0.9}),
+    ("keys", {**SOME, "distinct": "9%", "weights": "a=3,d=2", "where": "d > 2 AND a <> 4"}),
+    ("keys", {**SOME, "wanted": "minimal", "separation": "99%"}),
+    ("keys", {**SOME, "epsilon": 0.4, "delta": 0.1, "seed": 7}),
+    ("keys", {"exclude": ["id"], "wanted": "all", "violates": 3, "nulls": "wildcard"}),
+    ("keys", {"columns": ["id", "a", "b"], "entity": "d", "wanted": "all", "violates": 2, "max_size": 2}),
+    ("mask", {"violates": 3, "exact": True}),
+    ("mask", {"distinct": 0.2, "weights": "a=5,id=9", "where": "a > 1", "view": "shown", "role": "staff"}),
+    ("uniques", {**SOME, "k": 3, "limit": 1000}),
+    ("uniques", {**SOME, "scores": "dis", "sampling_fraction": 0.1, "key": "id", "where": "a < 4", "max_size": 3}),
+    ("suppress", {**SOME, "k": 3}),
+    ("suppress", {**SOME, "k": 2, "nulls": "wildcard", "weights": "b=4", "where": "a < 4"}),
+    ("suppress", {**SOME, "k": 2, "method": "shared"}),
+]
+
+
+def call(verb: str, name: str, options: Mapping[str, Any]) -> str:
+    """The call of a table function with these options of the library."""
+    given = dict(options)
+    if wanted := given.pop("wanted", None):
+        given[wanted] = True
+    shown = [f', "{option}" := {json.dumps(value).translate(QUOTES)}' for option, value in given.items()]
+    return f"FROM qid_{verb}('{name}'{''.join(shown)})"
+
+
+QUOTES = str.maketrans('"', "'")
+
+
 def compare(run: Callable[[list[str]], list[Answer]], name: str, source: str, table: str | None = None) -> None:
     """The functions' answers on a table of that name against the library's on the source, field by field."""
-    answers = run(
-        [
-            f"FROM qid_audit('{name}', k := 3, separation := 0.8, sensitive := ['d'])",
-            f"FROM qid_keys('{name}', columns := ['a', 'b', 'c', 'd'], \"all\" := true, rows_at_risk := 0.2, k := 2)",
-            f"FROM qid_keys('{name}', columns := ['a', 'b', 'c', 'd'], separation := 0.9)",
-            f"FROM qid_mask('{name}', violates := 3, exact := true)",
-            f"FROM qid_uniques('{name}', columns := ['a', 'b', 'c', 'd'], k := 3, \"limit\" := 1000)",
-            f"FROM qid_suppress('{name}', columns := ['a', 'b', 'c', 'd'], k := 3)",
-        ]
-    )
-    audit, every, smallest, mask, uniques, suppress = (rows(answer) for answer in answers)
+    answers = run([call(verb, name, options) for verb, options in CASES])
+    for (verb, options), answer in zip(CASES, answers, strict=True):
+        expected = of_command_line(source, verb, table, **options)
+        assert globals()[f"{verb}_differences"](rows(answer), expected) == [], (verb, options)
 
-    expected = of_command_line(source, "audit", table, k=3, separation=0.8, sensitive="d")
+
+def differences(**pairs: tuple[object, object]) -> list[str]:
+    return [f"{what}: {found}, expected {expected}" for what, (found, expected) in pairs.items() if found != expected]
+
+
+def parts(found: list[dict[str, Any]], *names: str) -> dict[str, list[list[Any]]]:
+    """These cells of the rows, by what the rows tell of."""
+    by_finding: dict[str, list[list[Any]]] = {}
+    for row in found:
+        by_finding.setdefault(row["finding"], []).append([row[name] for name in names])
+    return by_finding
+
+
+def audit_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+    [whole] = (row for row in found if row["finding"] == "table")
     by_finding: dict[str, list[dict[str, Any]]] = {}
-    for row in audit:
+    for row in found:
         by_finding.setdefault(row["finding"], []).append(row)
-    [whole] = by_finding["table"]
-    assert whole["verdict"] == expected["verdict"] == "violation"
-    assert whole["complete"] is expected["complete"]
-    assert measures(whole) == measures(expected["profile"])
-    columns = by_finding["column"]
-    assert [(c["columns"], c["role"], c["nulls"], c["type"]) for c in columns] == [
-        ([c["name"]], c["role"], c["nulls"], c["type"]) for c in expected["columns"]
-    ]
-    assert [measures(c) for c in columns if c["rows"]] == [
-        measures(c["profile"]) for c in expected["columns"] if c["profile"]
-    ]
-    sets = [(row["criterion"], row["columns"], measures(row)) for row in by_finding["column set"]]
-    assert len(sets) > 2
-    assert sets == [(found["criterion"], found["columns"], measures(found)) for found in expected["column_sets"]]
-    assert [(w["columns"], w["verdict"] == "pass", measures(w)) for w in by_finding["withheld"]] == [
-        (w["columns"], w["passes"], measures(w)) for w in expected["withheld"]
-    ]
+    columns = expected["columns"]
+    return differences(
+        verdict=(whole["verdict"], expected["verdict"]),
+        complete=(whole["complete"], expected["complete"]),
+        reason=(whole["note"], in_sql(expected["reason"])),
+        audited=(whole["columns"], [column["name"] for column in columns if column["audited"]]),
+        whole=(measures(whole), measures(expected["profile"])),
+        columns=(
+            [(row["columns"], row["role"], row["nulls"], row["type"], measures(row)) for row in by_finding["column"]],
+            [([c["name"]], c["role"], c["nulls"], c["type"], measures(c["profile"])) for c in columns],
+        ),
+        without=(
+            [(row["columns"], measures(row)) for row in by_finding.get("without column", ())],
+            [([c["name"]], measures(c["without"])) for c in columns if c["without"]],
+        ),
+        sets=(
+            [(row["criterion"], row["columns"], measures(row)) for row in by_finding.get("column set", ())],
+            [(each["criterion"], each["columns"], measures(each)) for each in expected["column_sets"]],
+        ),
+        withheld=(
+            [(row["columns"], row["verdict"] == "pass", measures(row)) for row in by_finding.get("withheld", ())],
+            [(each["columns"], each["passes"], measures(each)) for each in expected["withheld"]],
+        ),
+        assumptions=(
+            [row["note"] for row in by_finding.get("assumption", ())],
+            [in_sql(each) for each in expected["assumptions"]],
+        ),
+    )
 
-    for found, options in (
-        (every, {"wanted": "all", "rows_at_risk": 0.2, "k": 2}),
-        (smallest, {"separation": 0.9}),
-    ):
-        expected = of_command_line(source, "keys", table, columns=VALUES, **options)
-        assert found
-        assert [(row["columns"], row["weight"], row["meets"], measures(row)) for row in found] == [
-            (each["columns"], each["weight"], each["meets"], measures(each)) for each in expected["column_sets"]
-        ]
-        for row in found:
-            assert (row["criterion"], row["outcome"]) == (expected["criterion"], expected["verdict"])
-            assert (row["complete"], row["optimal"]) == (expected["complete"], expected["optimal"])
-            assert row["reason"] == expected["reason"]
 
-    expected = of_command_line(source, "mask", table, violates=3, exact=True)
-    [plan] = mask
-    for name in ("published", "withheld", "weight", "bound", "optimal", "safe", "criterion", "algorithm", "reason"):
-        assert plan[name] == expected[name], name
-    assert measures(plan) == measures(expected["profile"])
+def keys_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+    ends = {tuple(row[name] for name in ("criterion", "outcome", "complete", "optimal", "reason")) for row in found}
+    return differences(
+        sets=(
+            [(row["columns"], row["weight"], row["meets"], measures(row)) for row in found],
+            [(each["columns"], each["weight"], each["meets"], measures(each)) for each in expected["column_sets"]],
+        ),
+        ends=(
+            ends,
+            {
+                (
+                    expected["criterion"],
+                    expected["verdict"],
+                    expected["complete"],
+                    expected["optimal"],
+                    in_sql(expected["reason"]),
+                )
+            },
+        ),
+    )
 
-    expected = of_command_line(source, "uniques", table, columns=VALUES, k=3, limit=1000)
-    assert (uniques[0]["combinations"], uniques[0]["rows"]) == (expected["combinations"], expected["rows_at_risk"])
-    assert uniques[0]["complete"] is True
-    sizes = {str(row["size"]): row["combinations"] for row in uniques if row["finding"] == "size"}
-    assert sizes == expected["by_size"]
-    assert [(r["columns"], r["combinations"]) for r in uniques if r["finding"] == "column set"] == [
-        (found["columns"], found["combinations"]) for found in expected["column_sets"]
-    ]
 
-    expected = of_command_line(source, "suppress", table, columns=VALUES, k=3)
-    assert (suppress[0]["cells"], suppress[0]["rows"], suppress[0]["cost"], suppress[0]["optimal"]) == (
-        expected["cells"], expected["records"], expected["cost"], expected["optimal"]
-    )  # fmt: skip
-    assert {str(r["cells"]): r["rows"] for r in suppress if r["finding"] == "rows by cells"} == expected["by_cells"]
-    assert [(r["columns"][0], r["cells"]) for r in suppress if r["finding"] == "column"] == [
-        (loss["name"], loss["cells"]) for loss in expected["losses"]
-    ]
+def mask_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+    [plan] = found
+    same = ("published", "withheld", "weight", "bound", "optimal", "safe", "criterion", "algorithm", "reason")
+    return differences(
+        plan=([plan[name] for name in same], [expected[name] for name in same]),
+        outcome=(plan["outcome"], expected["verdict"]),
+        measures=(measures(plan), measures(expected["profile"])),
+        statements=(len(plan["script"]), len(expected["script"])),
+    )
+
+
+def uniques_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+    [whole] = (row for row in found if row["finding"] == "table")
+    rest = parts(found, "columns", "size", "combinations", "rows", "contribution", "record", "key", "score")
+    scores = expected["scores"] or {"top": []}
+    return differences(
+        combinations=(whole["combinations"], expected["combinations"]),
+        rows=(whole["rows"], expected["rows_at_risk"]),
+        complete=(whole["complete"], expected["complete"]),
+        outcome=(whole["outcome"], expected["verdict"]),
+        reason=(whole["reason"], in_sql(expected["reason"])),
+        sizes=({str(row[1]): row[2] for row in rest["size"]}, expected["by_size"]),
+        columns=(
+            [(row[0], row[2], round(row[4], 6)) for row in rest["column"]],
+            [([each["name"]], each["combinations"], each["contribution"]) for each in expected["by_column"]],
+        ),
+        sets=(
+            [(row[0], row[2]) for row in rest["column set"]],
+            [(each["columns"], each["combinations"]) for each in expected["column_sets"]],
+        ),
+        records=(
+            [(*row[1:3], *row[5:7], round(row[7], 6)) for row in rest.get("record", ())],
+            [
+                (each["smallest"], each["combinations"], each["record"], each["key"], each["score"])
+                for each in scores["top"]
+            ],
+        ),
+    )
+
+
+def suppress_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+    [whole] = (row for row in found if row["finding"] == "table")
+    rest = parts(found, "columns", "cells", "rows", "values", "values_touched", "values_gone")
+    return differences(
+        cells=(whole["cells"], expected["cells"]),
+        rows=(whole["rows"], expected["records"]),
+        cost=(whole["cost"], expected["cost"]),
+        optimal=(whole["optimal"], expected["optimal"]),
+        outcome=(whole["outcome"], expected["verdict"]),
+        reason=(whole["reason"], in_sql(expected["reason"])),
+        by_cells=({str(row[1]): row[2] for row in rest["rows by cells"]}, expected["by_cells"]),
+        losses=(
+            [(row[0][0], row[1], *row[3:]) for row in rest["column"]],
+            [
+                (each["name"], each["cells"], each["values"], each["values_touched"], each["values_gone"])
+                for each in expected["losses"]
+            ],
+        ),
+    )
 
 
 def test_single_statements_equal_the_command_lines(host: Host, source: str) -> None:
