@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from fractions import Fraction
 
 import pytest
@@ -98,9 +99,35 @@ def test_verdicts(store: Store) -> None:
     assert linked(store, on="n=n", rows_at_risk=Fraction(2, 11)).verdict is Verdict.VIOLATION
     assert linked(store, on="n=n", k=3).linked.left.below_k == 4  # type: ignore[union-attr]
     assert linked(store, "empty", "a", on="n=n").verdict is Verdict.INCONCLUSIVE
-    assert linked(store, "a", "empty").verdict is Verdict.PASS
-    assert linked(store, "a", "texts").verdict is Verdict.PASS
     assert linked(store, "b", "a", k=3).verdict is Verdict.VIOLATION, "names agree"
+
+
+def test_where_nothing_was_compared_there_is_no_pass(store: Store) -> None:
+    store.table("a", {"n": "INTEGER", "word": "VARCHAR"}, [(number, None) for number in range(30)])
+    store.table("empty", {"n": "INTEGER"}, [])
+    store.table("nulls", {"n": "INTEGER", "word": "VARCHAR"}, [(None, "x"), (None, "y")])
+    store.table("texts", {"word": "VARCHAR"}, [("x",)])
+    store.table("others", {"m": "INTEGER"}, [(9999,), (99999,)])
+    for left, right, on, words in (
+        ("a", "empty", (), "empty has no value in the columns"),
+        ("nulls", "a", (), "nulls and .*a? ?has no value|one of them has no value"),
+        ("a", "texts", (), "a has no value"),
+        ("texts", "empty", (), "no columns of one kind"),
+        ("a", "nulls", "n=n", r"each row of \S*nulls has a NULL in what is joined \(n\)"),
+        ("nulls", "a", "n=n", r"each row of \S*nulls has a NULL"),
+    ):
+        for k in (2, 5):
+            result = linked(store, left, right, on=on, k=k)
+            assert result.verdict is Verdict.INCONCLUSIVE, (left, right)
+            assert re.search(words, result.reason), result.reason
+    assert linked(store, "a", "others").verdict is Verdict.PASS
+
+
+def test_columns_named_twice_are_joined_once(store: Store) -> None:
+    for table in "ab":
+        store.table(table, {"n": "INTEGER", "m": "INTEGER"}, [(1, 2), (3, 4)])
+    found = linked(store, on=["n=n", "N = n", "n=m", "n=n"]).linked
+    assert found is not None and found.columns == (("n", "n"), ("n", "m"))
 
 
 def test_what_is_contained_by_accident_is_no_pass(store: Store) -> None:

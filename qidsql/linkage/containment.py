@@ -64,6 +64,7 @@ class Measured:
     """What was found out, and what is left undone."""
 
     containments: list[Containment] = field(default_factory=list)
+    valued: dict[Attribute, Kind] = field(default_factory=dict)  # columns that have a value
     by_names: int = 0  # columns compared with those of agreeing names alone: the rest would contain them by accident
     counted: int = 0  # pairs counted exactly
     unfinished: list[str] = field(default_factory=list)
@@ -133,6 +134,7 @@ class Measuring:
             if len(tables) > 1
         ]
         self._ask(statements, lambda place, facts: self._facts.update(facts))
+        self.found.valued = {self._columns[number].attribute: self._columns[number].kind for number in self._facts}
         if not self._everything:
             self.found.by_names = sum(self._at_hand(number) or self._few(number) for number in self._facts)
 

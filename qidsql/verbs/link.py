@@ -1,7 +1,7 @@
 """Which columns of two tables are joinable, and whom a join on them singles out."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -43,6 +43,7 @@ class _Draft:
     shared: list[tuple[str, str, Kind]] = field(default_factory=list)
     linked: Linked | None = None
     unseen: list[str] = field(default_factory=list)  # columns that could not be compared
+    nothing: str = ""  # why no values were compared at all
     unfinished: list[str] = field(default_factory=list)
 
 
@@ -69,7 +70,7 @@ def link(
     in_catalog = {table.name: table for table in engine.catalog().tables}
     sides = in_catalog[tables[0].name], in_catalog[tables[1].name]
     draft = _Draft()
-    draft.shared = [_given(typed, *sides) for typed in question.on]
+    draft.shared = list(dict.fromkeys(_given(typed, *sides) for typed in question.on))
     source = _source(engine, tables[0], policy.where)  # wrong conditions are said before the work
     try:
         if not question.on:
@@ -85,6 +86,7 @@ def link(
             ]
             draft.containments, draft.unfinished = measured.containments, measured.unfinished
             draft.shared = list(_shared(draft.containments, tables[0]))
+            draft.nothing = _nothing_compared(sides, measured.valued)
         if draft.shared and not draft.unfinished:
             on_stage("counting rows by their matches")
             statement = rows_by_match(
@@ -168,6 +170,21 @@ def _shared(found: Sequence[Containment], left: Table) -> Iterator[tuple[str, st
             yield one.column, other.column, Kind(each.compared_as)
 
 
+def _nothing_compared(sides: Sequence[CatalogTable], valued: Mapping[Attribute, Kind]) -> str:
+    """Why no value of one table could be compared with one of the other; nothing where some were.
+
+    Kinds are looked at only where both tables have columns of them: a table without a value in these is named.
+    """
+    kinds = [{kind for each, kind in valued.items() if each.table == table.name} for table in sides]
+    if any(compared_as(one, other) for one in kinds[0] for other in kinds[1]):
+        return ""
+    declared = [{kind_of(column) for column in table.columns if column.readable} - {None} for table in sides]
+    if not any(compared_as(one, other) for one in declared[0] for other in declared[1] if one and other):
+        return "they have no columns of one kind"
+    empty = [str(table.name) for table, found in zip(sides, kinds, strict=True) if not found]
+    return f"{' and '.join(empty) or 'one of them'} has no value in the columns that both could share"
+
+
 def _source(engine: Engine, table: Table, where: str | None) -> exp.Expr:
     if where is None:
         return exp.alias_(table_node(table.name), TABLE, table=True)
@@ -213,6 +230,12 @@ def _judge(left: str, right: str, policy: Policy, draft: _Draft) -> tuple[Verdic
         on = ", ".join(one if one == two else f"{one} = {two}" for one, two in linked.columns)
         if not own.rows or not other.rows:
             return Verdict.INCONCLUSIVE, f"there is nothing to link: {left if not own.rows else right} has no row"
+        for table, side in ((left, own), (right, other)):
+            if side.incomplete == side.rows:  # a NULL matches nothing
+                return (
+                    Verdict.INCONCLUSIVE,
+                    f"nothing was compared: each row of {table} has a NULL in what is joined ({on})",
+                )
         matching = "exactly one row" if policy.k == 2 else f"1 to {policy.k - 1} rows"
         found = (
             f"{count(own.below_k)} of {plural(own.rows, 'row')} of {left} ({percent(own.share_below_k)}) match "
@@ -231,6 +254,8 @@ def _judge(left: str, right: str, policy: Policy, draft: _Draft) -> tuple[Verdic
         return Verdict.PASS, found
     if draft.unfinished:
         return Verdict.INCONCLUSIVE, f"the link between {left} and {right} was not examined to the end"
+    if draft.nothing:
+        return Verdict.INCONCLUSIVE, f"no values of {left} and {right} were compared: {draft.nothing}"
     near = _near(left, right, draft)
     if near:
         return Verdict.INCONCLUSIVE, (
