@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -62,7 +62,7 @@ class DuckDBSession:
         self._cursor.interrupt()
 
     def close(self) -> None:
-        self._cursor.close()
+        _close(self._cursor)
 
 
 class DuckDBEngine(Engine):
@@ -123,7 +123,7 @@ class DuckDBEngine(Engine):
         return sum(file.stat().st_size for file in self.exports().glob("workspace.duckdb*"))  # its log included
 
     def release(self) -> None:
-        self._connection.close()
+        _close(self._connection)
         self._remove()
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
@@ -249,6 +249,14 @@ class DuckDBEngine(Engine):
             return self._connection.execute(text).fetchall()
         except (duckdb.Error, RuntimeError) as error:
             raise self.translate(error, purpose) from None
+
+
+def _close(connection: duckdb.DuckDBPyConnection) -> None:
+    """Closes a connection. One whose statement has not ended yet, though it was interrupted, is closed with the last
+    reference to it: waiting could take for ever.
+    """
+    with suppress(duckdb.ResourceInUseException):
+        connection.close()
 
 
 def _comment(text: object) -> tuple[tuple[str, str], ...]:

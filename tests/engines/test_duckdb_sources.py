@@ -4,14 +4,17 @@ import gzip
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import duckdb
 import pytest
 
 import qidsql
+from qidsql.engines import base
 from qidsql.engines.connect import connect
-from qidsql.errors import QidsqlError, SourceError, UsageError
+from qidsql.errors import BudgetSpent, QidsqlError, SourceError, UsageError
+from qidsql.sql.statements import Statement
 
 ROWS = [(1, "x"), (1, "x"), (2, "y")]
 
@@ -216,3 +219,23 @@ def test_gzip_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "people.csv.gz").write_bytes(whole[:-20])
     with pytest.raises(SourceError):
         connect(str(tmp_path / "people.csv.gz"))
+
+
+def test_a_statement_that_does_not_end_keeps_no_one_from_closing(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "PATIENCE", 0.0)
+    endless = "SELECT COUNT(*) FROM range(1000000000000) AS numbers(n) WHERE HASH(n) % 7 = 3"
+    engine = connect(str(database))
+    folder = engine.exports().parent
+    with pytest.raises(BudgetSpent):
+        engine.run(Statement(endless, "endless", lambda rows: None), time.monotonic() + 0.5)
+    [busy] = engine._busy
+    try:
+        busy.close()
+        engine.close()
+        assert not folder.exists()
+    finally:
+        while engine._busy:
+            busy.cancel()
+            time.sleep(0.05)
