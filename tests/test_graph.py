@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -301,6 +302,20 @@ BAD = [
     (["--identifier", "full_name", "--sensitive", "diagnosis", "--then", "audit"], "name it with --protect TABLE"),
     (["--identifier", "full_name", "--sensitive", "diagnosis", "--max-paths", "0"], "--max-paths must be at least 1"),
     (["--identifier", "full_name", "--sensitive", "diagnosis", "--outside", "nope.toml"], "there is no nope.toml"),
+    (["--identifier", "full_name", "--sensitive", "diagnosis", "--k", "0"], "--k must be at least 2"),
+    (
+        ["--identifier", "full_name", "--sensitive", "diagnosis", "--max-statements", "0"],
+        "--max-statements must be more",
+    ),
+    (["--identifier", "full_name", "--sensitive", "diagnosis", "--max-seconds", "-1"], "--max-seconds must be more"),
+    (
+        ["--identifier", "full_name", "--sensitive", "diagnosis", "--exclude", "visits"],
+        "diagnosis is left out by --excl",
+    ),
+    (
+        ["--identifier", "full_name", "--sensitive", "diagnosis", "--exclude", "staff", "--protect", "Staff"],
+        "Staff is left out by --exclude",
+    ),
     (["--identifier", "code", "--sensitive", "diagnosis"], "code is ambiguous: main.staff.code, main.wards.code"),
 ]
 
@@ -319,6 +334,9 @@ def test_contradictory_merges_are_refused(duckdb_store: DuckDBStore, tmp_path: P
     path = tmp_path / "outside.toml"
     path.write_text('[merges]\nrefuse = [["visits.ward", "staff.works at"]]\n')
     with pytest.raises(UsageError, match=r"refused as one attribute.*main.wards.code \(foreign key\)"):
+        ask(duckdb_store, **ENDS, containment=False, outside=path)
+    path.write_text('[merges]\nrefuse = [["patients.nr", "visits.patient", "staff.code"]]\n')
+    with pytest.raises(UsageError, match=r"outside.toml:2: merges.refuse\[1\]: expected two attributes"):
         ask(duckdb_store, **ENDS, containment=False, outside=path)
     path.write_text('[merges]\nrefuse = [["patients.nr", "visits.patient"]]\n')
     assert ask(duckdb_store, **ENDS, containment=False, outside=path).cut == ()
@@ -355,6 +373,45 @@ def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_pat
     round_it = qidsql(*asked, "--protect", "wards", "--then", "audit", "--format", "json")
     assert (round_it.code, json.loads(round_it.out)["then"]) == (1, None)  # a pass would say nothing
     assert "leave out --then" in refused(*asked, "--protect", "visits", "--then", "audit", "--format", "dot")
+
+
+def test_the_answer_uses_the_names_of_the_question_and_of_tables_before_views(store: Store) -> None:
+    store.execute("CREATE TABLE people (name VARCHAR, nr INTEGER)")
+    store.execute("CREATE TABLE stays (who INTEGER, illness VARCHAR)")
+    store.execute('CREATE VIEW "a view" AS SELECT nr AS "a nr", name AS "a name" FROM people')
+    typed = {"identifiers": "people.name", "sensitive": "illness", "containment": False, "accept_names": True}
+    store.execute("ALTER TABLE stays RENAME COLUMN who TO nr")
+    result = ask(store, **typed)  # type: ignore[arg-type]
+    assert (result.identifiers, result.cut) == (("name",), ("nr",))
+    by_view = ask(store, **typed | {"identifiers": "a name"})  # type: ignore[arg-type]
+    assert (by_view.identifiers, by_view.cut) == (("a name",), ("nr",))
+
+
+def test_one_budget_for_the_graph_and_what_follows(duckdb_store: DuckDBStore) -> None:
+    fill(duckdb_store, keys=False)
+    ends = {"identifiers": ("full_name",), "sensitive": ("visits.diagnosis",), "protect": "visits", "then": "audit"}
+    needed = package.graph(duckdb_store.url, **ends | {"then": None}).work.statements  # type: ignore[arg-type]
+    spent = package.graph(duckdb_store.url, **ends, max_statements=needed)  # type: ignore[arg-type]
+    assert spent.then is None and spent.outcome is Outcome.INCONCLUSIVE
+    assert "--then audit did not run" in spent.reason and "--then audit did not run" in spent.work.unfinished[-1]
+    for more in (1, 2, 50):
+        result = package.graph(duckdb_store.url, **ends, max_statements=needed + more)  # type: ignore[arg-type]
+        assert result.then is not None
+        done = result.then.result.work.statements  # type: ignore[union-attr]
+        assert done <= more
+    assert package.graph(duckdb_store.url, **ends, max_seconds=1e-9).outcome is Outcome.INCONCLUSIVE  # type: ignore[arg-type]
+
+
+def test_what_to_type_next(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    fill(duckdb_store, keys=True)
+    ends = ["--identifier", "full_name", "--sensitive", "visits.diagnosis", "--exclude", "staff", "-q"]
+    round_it = qidsql("graph", duckdb_store.path, *ends, "--protect", "wards")
+    [typed] = [line for line in round_it.out.splitlines() if line.startswith("Next: qidsql graph")]
+    assert "--exclude staff" in typed and "--protect main.wards --protect main.people" in typed
+    command = shlex.split(typed.removeprefix("Next: qidsql").partition("  #")[0])
+    assert qidsql(*command).code == 0
+    spent = qidsql("graph", duckdb_store.path, *ends, "--max-seconds", "0.000001")
+    assert spent.code == 3 and "with a larger --max-statements" in spent.out
 
 
 def test_dry_run_asks_nothing(duckdb_store: DuckDBStore) -> None:

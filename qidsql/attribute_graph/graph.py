@@ -1,6 +1,6 @@
 """The attribute graph: attributes are nodes, tables tie them together (Yan et al., Definition 1 and Algorithm 1)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -108,9 +108,14 @@ class AttributeGraph:
 
 
 def attribute_graph(
-    tables: Sequence[GraphTable], joints: Sequence[Joint], refused: Sequence[Refusal] = ()
+    tables: Sequence[GraphTable],
+    joints: Sequence[Joint],
+    refused: Sequence[Refusal] = (),
+    preferred: Collection[Attribute] = (),
 ) -> AttributeGraph:
     """The graph of these tables, its nodes in the order in which their first attributes stand in them.
+
+    A node is labelled by a preferred attribute where it has one, else by one of a table rather than of a view.
 
     A joint that is refused is left out. Joints may lead over attributes that stand in none of these tables: what is
     one with the same hidden attribute is one. Raises UsageError where refused attributes stay one by other joints.
@@ -135,7 +140,9 @@ def attribute_graph(
     )
     place = {attribute: number for number, node in enumerate(nodes) for attribute in node}
     shown = [joined.edges[edge]["joint"] for edge in joined.edges(attributes)]
-    return AttributeGraph(tuple(tables), nodes, _labels(nodes), tuple(dict.fromkeys(shown)), place)
+    views = {table.name for table in tables if "view" in table.kind}
+    named = [min(node, key=lambda each: (each not in preferred, each.table in views)) for node in nodes]
+    return AttributeGraph(tuple(tables), nodes, _labels(nodes, named), tuple(dict.fromkeys(shown)), place)
 
 
 def _still_one(chain: Sequence[Attribute], grounds: Sequence[Ground]) -> str:
@@ -146,8 +153,8 @@ def _still_one(chain: Sequence[Attribute], grounds: Sequence[Ground]) -> str:
     )
 
 
-def _labels(nodes: Sequence[Sequence[Attribute]]) -> tuple[str, ...]:
-    """The column's name where no other node has one of that name, else with its table before it."""
+def _labels(nodes: Sequence[Sequence[Attribute]], named: Sequence[Attribute]) -> tuple[str, ...]:
+    """What nodes are named after: the column alone where no other node has one so called, else with its table."""
     holders: dict[str, set[int]] = {}
     tables: dict[str, set[TableName]] = {}
     for number, node in enumerate(nodes):
@@ -155,8 +162,7 @@ def _labels(nodes: Sequence[Sequence[Attribute]]) -> tuple[str, ...]:
             holders.setdefault(attribute.column, set()).add(number)
             tables.setdefault(attribute.table.name, set()).add(attribute.table)
     labels = []
-    for number, node in enumerate(nodes):
-        first = node[0]
+    for number, first in enumerate(named):
         short = f"{first.table.name}.{first.column}"
         alone = holders[first.column] == {number}
         labels.append(first.column if alone else short if len(tables[first.table.name]) == 1 else str(first))

@@ -130,6 +130,8 @@ class _Reader:
                     group.append(find_attribute(name, known))
                 except UsageError as error:
                     self.fail(here, str(error))
+            if key[-1] == "refuse" and len(group) > 2:
+                self.fail(here, 'expected two attributes that are not one, such as ["voters.code", "wards.code"]')
             if len(set(group)) < 2:
                 self.fail(here, 'expected two different attributes, such as ["voters.zip", "patients.zip_code"]')
             found.append((here, tuple(group)))

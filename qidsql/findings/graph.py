@@ -99,6 +99,7 @@ class GraphWork:
     engine: str
     schema: str | None
     outside: str | None
+    exclude: tuple[str, ...]
     algorithm: str
     started: datetime
     seconds: float
@@ -112,6 +113,7 @@ class GraphWork:
             **asdict(self),
             "started": self.started.isoformat(timespec="seconds"),
             "seconds": round(self.seconds, 3),
+            "exclude": list(self.exclude),
             "unfinished": list(self.unfinished),
             "notes": list(self.notes),
         }

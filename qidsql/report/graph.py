@@ -2,6 +2,7 @@
 
 import shlex
 from collections import Counter
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -9,6 +10,7 @@ from rich.text import Text
 
 from qidsql.figures import count, plural, seconds, some
 from qidsql.findings.graph import GraphResult, Part, PathFinding, Protection
+from qidsql.report.following import column_set, following
 from qidsql.report.searching import grid, head
 
 SHOWN_TABLES = 8
@@ -172,18 +174,42 @@ def _foot(console: Console, result: GraphResult) -> None:
         console.print(line)
     read = "only read, no cell value left the engine" if work.source else "no source was opened"
     console.print(f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}; {read}.")
-    for step in following(result):
-        console.print(f"Next: {step}", soft_wrap=True)
+    following(console, steps(result))
 
 
-def following(result: GraphResult) -> list[str]:
-    """The audits that would check what is to be protected, as typed."""
+def steps(result: GraphResult) -> list[tuple[str, str]]:
+    """What to type next, each with what it is for: what checks the answer, closes a way round it, or completes it."""
+    work, protection = result.work, result.protection
+    if not work.source:
+        return []
     found = []
-    if result.protection is not None and result.work.source and result.protection.sufficient:
-        kinds = {table.name: table.kind for table in result.tables}
-        for table in result.protection.tables:
+    kinds = {table.name: table.kind for table in result.tables}
+    if work.unfinished:
+        found.append((_again(result), "with a larger --max-statements or --max-seconds, or none"))
+    if protection is not None and protection.way_round is not None and not protection.sufficient:
+        others = [table for table in protection.way_round.tables if "outside" != kinds.get(table) != "computed"]
+        if others:
+            found.append((_again(result, others), "what to protect where these tables can be protected too"))
+    if protection is not None and protection.sufficient:
+        for table in protection.tables:
             if table.columns and kinds[table.table] != "outside":
                 named = "" if kinds[table.table] == "file" else f" {shlex.quote(table.table)}"
-                options = "".join(f" -c {shlex.quote(column)}" for column in table.columns)
-                found.append(f"qidsql audit {shlex.quote(result.work.source)}{named}{options}")
+                audit = f"qidsql audit {shlex.quote(work.source)}{named}{column_set(table.columns)}"
+                found.append((audit, "whether these columns single out rows of the table"))
     return found
+
+
+def _again(result: GraphResult, protect: Sequence[str] = ()) -> str:
+    """The command of this result, with these tables to be protected besides its own."""
+    work = result.work
+    tables = [table.name for table in result.tables if table.protected]
+    options = [
+        *(("--schema", work.schema) for _ in range(work.schema is not None)),
+        *(("--outside", work.outside) for _ in range(work.outside is not None)),
+        *(("--exclude", name) for name in work.exclude),
+        *(("--identifier", name) for name in result.identifiers),
+        *(("--sensitive", name) for name in result.sensitive),
+        *(("--protect", name) for name in dict.fromkeys((*tables, *protect))),
+    ]
+    given = "".join(f" {option} {shlex.quote(str(value))}" for option, value in options)
+    return f"qidsql graph {shlex.quote(work.source)}{given}"

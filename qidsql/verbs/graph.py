@@ -1,7 +1,8 @@
 """Which attributes stand between a person and a secret: the graph of a whole source, and what separates in it."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -77,6 +78,12 @@ class GraphQuestion:
             raise UsageError(
                 "name what is to be kept apart: --identifier TABLE.COLUMN (who) and --sensitive TABLE.COLUMN (what)"
             )
+        if self.k < 2:
+            raise UsageError(f"--k must be at least 2, got {self.k}: every table is 1-anonymous")
+        for name in ("max_statements", "max_seconds"):
+            limit: float | None = getattr(self, name)
+            if limit is not None and limit <= 0:
+                raise UsageError(f"--{name.replace('_', '-')} must be more than 0")
         if self.max_paths < 1:
             raise UsageError(f"--max-paths must be at least 1, got {self.max_paths}")
         if self.then is not None and len(self.protect) != 1:
@@ -124,6 +131,7 @@ def graph(
         engine=engine.version if engine else "",
         schema=question.schema,
         outside=None if question.outside is None else str(question.outside),
+        exclude=question.exclude,
         algorithm=str(question.algorithm),
         started=started,
         seconds=time.monotonic() - clock,
@@ -141,6 +149,8 @@ class _Built:
 
     graph: AttributeGraph
     outside: Outside
+    typed: frozenset[Attribute]  # what the question names, so that the answer names it so too
+    excluded: tuple[Attribute, ...] = ()
     unfinished: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -159,8 +169,18 @@ def _build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[s
     joints = [*outside.joints, *found.joints]
     if question.accept_names:
         joints += outside_names(outside.tables)
-    made = attribute_graph([*kept, *_computed(found.dependencies)], joints, outside.refused)
-    return _Built(made, outside, list(found.unfinished), list(found.notes))
+    attributes = {attribute for table in kept for attribute in table.attributes}
+    excluded = tuple(each for table in outside.tables for each in table.attributes if each not in attributes)
+    typed = frozenset(_typed((*question.identifiers, *question.sensitive), list(attributes)))
+    made = attribute_graph([*kept, *_computed(found.dependencies)], joints, outside.refused, typed)
+    return _Built(made, outside, typed, excluded, list(found.unfinished), list(found.notes))
+
+
+def _typed(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Attribute]:
+    """The attributes of these names, of those that name one alone."""
+    for name in names:
+        with suppress(UnknownName, UsageError):
+            yield find_attribute(name, attributes)
 
 
 def _linkage(
@@ -217,7 +237,8 @@ def _directed(
                 unfinished.append(f"dependencies were not looked for in {table.name} and those after it: {stop}")
                 break
             tables[number] = replace(table, dependencies=tuple(dict.fromkeys((*table.dependencies, *pairs))))
-    return replace(built, graph=attribute_graph(tables, built.graph.joints), unfinished=unfinished)
+    graph = attribute_graph(tables, built.graph.joints, preferred=built.typed)
+    return replace(built, graph=graph, unfinished=unfinished)
 
 
 def _computed(computed: Iterable[Dependency]) -> list[GraphTable]:
@@ -304,7 +325,17 @@ class _Answer:
     # who and what
 
     def _nodes(self, typed: Sequence[str]) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(self.graph.node(each) for each in typed))
+        return tuple(dict.fromkeys(self._node(each) for each in typed))
+
+    def _node(self, typed: str) -> int:
+        try:
+            return self.graph.node(typed)
+        except UnknownName:
+            if any(True for _ in _typed([typed], self.built.excluded)):
+                raise UsageError(
+                    f"{typed} is left out by --exclude; name what is kept apart, or do not leave it out"
+                ) from None
+            raise
 
     def _names(self, nodes: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.graph.labels[node] for node in nodes)
@@ -329,6 +360,9 @@ class _Answer:
                 ]
                 if hits:
                     break
+            left_out = {each.table for each in self.built.excluded}
+            if not hits and any(name.casefold() in (str(t).casefold(), t.name.casefold()) for t in left_out):
+                raise UsageError(f"table {name} is left out by --exclude; it cannot be protected, too")
             if not hits:
                 raise UnknownName("table", [name], "the graph", [str(table.name) for table in self.graph.tables])
             if len(hits) > 1:

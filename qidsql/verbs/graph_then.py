@@ -21,14 +21,25 @@ def follow(
     """The result with what was asked to follow it; as it is where nothing was, or where it would be in vain.
 
     That is so unless the graph was finished and protecting these columns of the table closes every path: a table that
-    passes would say nothing. Budgets are those of the question, once more. Raises as the command that follows.
+    passes would say nothing. The budgets of the question are for both: where nothing is left of them, the result is
+    inconclusive. Raises as the command that follows.
     """
     if question.then is None or result.protection is None or result.outcome is not Outcome.FINISHED:
         return result
     [table] = result.protection.tables
     if not table.columns:
         return result
-    return replace(result, then=_run(engine, question, question.then, table, on_stage))
+    statements, seconds = question.max_statements, question.max_seconds
+    if statements is not None:
+        statements -= result.work.statements
+    if seconds is not None:
+        seconds -= result.work.seconds
+    if (statements is not None and statements <= 0) or (seconds is not None and seconds <= 0):
+        why = f"--then {question.then} did not run: the budget (--max-statements, --max-seconds) is used up"
+        work = replace(result.work, unfinished=(*result.work.unfinished, why))
+        return replace(result, outcome=Outcome.INCONCLUSIVE, reason=f"{result.reason}; {why}", work=work)
+    left = replace(question, max_statements=statements, max_seconds=seconds)
+    return replace(result, then=_run(engine, left, question.then, table, on_stage))
 
 
 def _run(
