@@ -48,9 +48,9 @@ def run(
     import json
 
     from qidsql.policy_schema import POLICY_SCHEMA
-    from qidsql.report import json_schema
+    from qidsql.report import command_schemas, json_schema
 
     check_output(output)
     own = {Schema.audit: json_schema.audit(), Schema.run: json_schema.run(), Schema.policy: POLICY_SCHEMA}
-    schema = own[of] if of in own else json_schema.command(of)
+    schema = own[of] if of in own else command_schemas.command(of)
     write(json.dumps(schema, indent=2) + "\n", output)

@@ -21,6 +21,7 @@ from qidsql.report.json_schema import (
     merged,
     one_of,
     optional,
+    published,
     some,
 )
 
@@ -453,3 +454,8 @@ COMMANDS: dict[str, Schema] = {
         seconds=SECONDS,
     ),
 }
+
+
+def command(name: str) -> Schema:
+    """The schema of what that command writes with `--format json`. Raises KeyError."""
+    return published(name, COMMANDS[name])

@@ -45,22 +45,16 @@ def one_of(*words: str) -> Schema:
 
 def audit() -> Schema:
     """The schema of what `qidsql audit --format json` writes."""
-    return _published("audit", AUDIT)
+    return published("audit", AUDIT)
 
 
 def run() -> Schema:
     """The schema of a run document: what `qidsql run --format json` writes, and `--min-count` of one audit."""
-    return _published("run", RUN)
+    return published("run", RUN)
 
 
-def command(name: str) -> Schema:
-    """The schema of what that command writes with `--format json`. Raises KeyError."""
-    from qidsql.report.command_schemas import COMMANDS
-
-    return _published(name, COMMANDS[name])
-
-
-def _published(name: str, schema: Schema) -> Schema:
+def published(name: str, schema: Schema) -> Schema:
+    """A schema as it is printed, with its name and the definitions that it refers to."""
     return {"$schema": DRAFT, "$id": f"urn:qidsql:{name}:1", "title": f"qidsql {name}", **schema, "$defs": DEFINITIONS}
 
 

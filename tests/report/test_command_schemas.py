@@ -12,8 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from qidsql.cli import COMMANDS as COMMANDS_OF_QIDSQL
-from qidsql.report.command_schemas import COMMANDS
-from qidsql.report.json_schema import command
+from qidsql.report.command_schemas import COMMANDS, command
 from tests.commandline import inside
 from tests.policies import entries, policy_file
 from tests.report.test_json_schema import closed
