@@ -366,6 +366,7 @@ COMMANDS: dict[str, Schema] = {
         **COST,
         schema=optional(TEXT),
         outside=optional(TEXT),
+        exclude=TEXTS,
         algorithm=TEXT,
         identifiers=TEXTS,
         sensitive=TEXTS,
