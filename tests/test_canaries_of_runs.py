@@ -215,7 +215,7 @@ def cells_of(history: History, server: PostgresStore, schema: str) -> str:
             held = [str(kept.execute(f"SELECT * FROM {name}").fetchall()) for name in TABLES]
     else:
         held = [str(server.admin.execute(f"SELECT * FROM {schema}.{name}".encode()).fetchall()) for name in TABLES]
-    return "".join(held + [json.dumps(history.document(head.run)) for head in history.runs()])
+    return "".join(held + [json.dumps(history.document(head.run), default=list) for head in history.runs()])
 
 
 @pytest.mark.parametrize(("source", "keeper"), [("files", "server"), ("server", "files")])

@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 Document = dict[str, Any]
@@ -11,11 +11,14 @@ Document = dict[str, Any]
 class Packed(Sequence[Document]):
     """Documents, each unpacked when it is looked at, as it comes back from JSON."""
 
-    def __init__(self) -> None:
-        self._packed: list[bytes] = []
+    def __init__(self, written: Iterable[bytes] = ()) -> None:
+        self._packed = list(written)  # each as `packed` made it
 
     def append(self, document: Document) -> None:
         self._packed.append(packed(document))
+
+    def __repr__(self) -> str:
+        return repr(list(self))
 
     def __len__(self) -> int:
         return len(self._packed)

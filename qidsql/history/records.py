@@ -9,7 +9,7 @@ from typing import Any
 
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
-from qidsql.findings.packed import packed, unpacked
+from qidsql.findings.packed import Packed, packed, unpacked
 from qidsql.findings.run import Document, TrendPoint
 from qidsql.sql.statements import integer
 
@@ -177,13 +177,13 @@ class History:
         raise UnknownName("run", [typed], self.label, [head.run for head in heads], hint=hint)
 
     def document(self, run: str) -> dict[str, Any]:
-        """The document of the run of that id, as it was recorded. Raises UnknownName."""
+        """The document of the run of that id, as it was recorded, its tables packed. Raises UnknownName."""
         with self.reading() as store:
             heads = store.ask("run_document", run=run) if store else []
             tables = store.ask("table_documents", run=run) if store else []
         if not heads:
             raise UnknownName("run", [run], self.label, [])
-        return {**json.loads(str(heads[0][0])), "tables": [_document(table) for (table,) in tables]}
+        return {**json.loads(str(heads[0][0])), "tables": Packed(map(_bytes, tables))}
 
     def past(self, source: str, table: str, run: str | None = None) -> Past:
         """What there is of a table: in that run, or in the last complete one that came to pass or violation on it."""
@@ -323,6 +323,10 @@ def _finding_rows(run: str, place: int, table: Document) -> list[dict[str, Any]]
 def _moment(text: str) -> datetime:
     """A moment as the tables hold it: in UTC, without its zone."""
     return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
+
+
+def _bytes(row: Any) -> bytes:
+    return bytes(row[0])
 
 
 def _document(cell: Any) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from qidsql.findings.run import Document, Finding, State, looked_for
 
 def diff(before: Document, after: Document) -> dict[str, Any]:
     """Both runs' documents held against each other: tables with their verdicts, and the findings that changed."""
-    old = {(table["source"], table["table"]): table for table in before["tables"]}
-    new = {(table["source"], table["table"]): table for table in after["tables"]}
+    old, new = _places(before), _places(after)
     tables = []
     for key in dict.fromkeys([*old, *new]):
-        was, now = old.get(key), new.get(key)
+        was = before["tables"][old[key]] if key in old else None
+        now = after["tables"][new[key]] if key in new else None
         changed: list[Finding] = []
         if was and now and now["audit"]:
             found = compared(_findings(now), _findings(was), looked_for(now["audit"]))
@@ -33,6 +33,11 @@ def diff(before: Document, after: Document) -> dict[str, Any]:
         "after": _head(after),
         "tables": tables,
     }
+
+
+def _places(document: Document) -> dict[tuple[str, str], int]:
+    """Where each table stands: the tables of a long run are unpacked one by one."""
+    return {(table["source"], table["table"]): place for place, table in enumerate(document["tables"])}
 
 
 def _findings(table: Document) -> list[Finding]:
