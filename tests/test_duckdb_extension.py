@@ -61,10 +61,8 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("SELECT max(id) FROM people", [[1001]]),
     ("SELECT count(*) FROM (" + " UNION ALL ".join(["FROM qid_keys('people')"] * 20) + ")", [[20]]),
     ("SELECT count(*) FROM qid_audit('people') WHERE finding = 'column'", [[5]]),
-    ("SELECT note FROM qid_audit('people', exclude := ['a']) WHERE note LIKE '%entity%' OR finding = 'note' "
-     "OR role = 'excluded'",
-     [["left out on request (exclude)"],
-      ["each row is another person; where a person can have several rows, give entity COLUMN"],
+    ("SELECT note FROM qid_audit('people', identifiers := ['id']) WHERE note LIKE '%entity%' OR finding = 'note' ",
+     [["each row is another person; where one can have several, name the column of persons (entity)"],
       ["each statement sees what is committed by then: nothing of a transaction under way"]]),
     ("SELECT step, statement IS NULL FROM qid_keys('people', columns := ['a'], trace := true)",
      [[1, False], [2, True]]),
@@ -125,7 +123,9 @@ WRONG = {
     "FROM qid_keys('people', \"distinct\" := 'many')": "distinct must be a ratio such as 0.9, 9/10 or 90%, got many",
     "FROM qid_keys('people', \"all\" := true, minimal := true)": "choose one of all and minimal",
     "FROM qid_mask('people')": "say what may not be published: distinct 0.5, separation 0.8, violates 5 or rows_at_",
-    "FROM qid_keys('people', \"where\" := 'a = 1; DROP TABLE people')": "where must be one condition on the table's",
+    "FROM qid_keys('people', \"where\" := 'a = 1; DROP TABLE people')": "the where condition must be one condition",
+    "FROM qid_keys('people', \"where\" := 'a > DATE ''2024-01-01''')": "the where condition compares or calls what its",
+    "FROM qid_suppress('people', \"where\" := 'year(b) > 3')": "the where condition compares or calls what its",
     "FROM qid_suppress('people', \"sql\" := 'poem')": "sql must be view, table, update; got poem",
 }  # fmt: skip
 

@@ -130,6 +130,35 @@ def test_a_table_dropped_meanwhile_is_an_error(host: Host) -> None:
     assert last == [{"answer": 42}]
 
 
+DROPPED = """
+import sys, duckdb
+connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+connection.load_extension(sys.argv[1])
+connection.execute(sys.argv[2])
+from qidsql.duckdb_extension.functions import TableFunction
+run = TableFunction.run
+def meanwhile(*given):
+    connection.cursor().execute("DROP TABLE people")
+    return run(*given)
+TableFunction.run = meanwhile
+try:
+    connection.execute("FROM qid_keys('people')")
+except duckdb.Error as error:
+    print(str(error).splitlines()[0])
+print(connection.execute("SELECT 42").fetchone())
+"""
+
+
+def test_a_table_dropped_between_bind_and_run_is_an_error(host: Host) -> None:
+    if not isinstance(host, Module):
+        pytest.skip("a module lets the test in between")
+    start = [sys.executable, "-c", DROPPED, str(host.extension), PEOPLE]
+    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False)
+    error, answer = done.stdout.splitlines()
+    assert "qidsql: the table, or one below the view, is not there any more" in error
+    assert answer == "(42,)"
+
+
 def test_too_little_memory_is_an_error(host: Host) -> None:
     [*_, answer, last] = host.run(
         [
@@ -254,6 +283,23 @@ connection.execute(sys.argv[2])
 assert connection.execute("SELECT columns FROM qid_keys('people')").fetchall() == [(["id"],)]
 unfinished = connection.execute("FROM qid_keys('people'), range(2000000)")  # DuckDB 2.0 goes on with it
 """
+
+
+LIGHT = """
+import sys, duckdb
+connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+connection.load_extension(sys.argv[1])
+print(sorted({"sqlglot", "psycopg", "numpy", "networkx"} & set(sys.modules)))
+"""
+
+
+def test_loading_waits_for_nothing_heavy(host: Host) -> None:
+    """A shell loads it each time it starts; what audits need is imported by the first one."""
+    if not isinstance(host, Module):
+        pytest.skip("a module tells which of Python's are loaded")
+    start = [sys.executable, "-c", LIGHT, str(host.extension)]
+    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done
 
 
 def test_starts_and_exits(host: Host) -> None:

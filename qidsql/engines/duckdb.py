@@ -39,6 +39,7 @@ OPTIONS = {  # what may stand behind the path, and what it must look like
     "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),
     "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
 }
+IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseException") else ()  # from DuckDB 2.0 on
 
 
 class DuckDBSession:
@@ -255,7 +256,7 @@ def _close(connection: duckdb.DuckDBPyConnection) -> None:
     """Closes a connection. One whose statement has not ended yet, though it was interrupted, is closed with the last
     reference to it: waiting could take for ever.
     """
-    with suppress(duckdb.ResourceInUseException):
+    with suppress(*IN_USE):
         connection.close()
 
 

@@ -80,6 +80,10 @@ class HostEngine(DuckDBEngine):
         if not isinstance(error, HostError):
             return super().translate(error, purpose)
         kind = DRIVER_ERRORS.get(error.kind, duckdb.Error)
+        if kind is duckdb.CatalogException and "does not exist" in str(error):  # its names had been looked up
+            return StatementError(
+                f"the table, or one below the view, is not there any more ({purpose}): dropped or renamed meanwhile"
+            )
         if kind is duckdb.OutOfMemoryException:
             return StatementError(
                 f"DuckDB ran out of memory or temporary space ({purpose}); SET memory_limit = '8GB', or audit fewer "

@@ -1,10 +1,14 @@
-"""What the DuckDB extension hands in: connections to the database that it was loaded into. Knows no driver."""
+"""What the DuckDB extension hands in: connections to the database that it was loaded into. Knows no driver.
+
+Nothing is imported that a shell would have to wait for when it loads the extension.
+"""
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from qidsql.schema import Table
-from qidsql.sql.statements import Row
+if TYPE_CHECKING:
+    from qidsql.schema import Table
+    from qidsql.sql.statements import Row
 
 
 class HostError(RuntimeError):
@@ -33,5 +37,5 @@ class HostConnection(Protocol):
 class Seen:
     """What the catalog has said: a call is bound and run by two engines, and the second need not ask again."""
 
-    rows: dict[str, list[Row]] = field(default_factory=dict)
-    tables: dict[str | None, Table] = field(default_factory=dict)
+    rows: "dict[str, list[Row]]" = field(default_factory=dict)
+    tables: "dict[str | None, Table]" = field(default_factory=dict)
