@@ -38,8 +38,8 @@ SourceArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="SOURCE",
-        help="postgresql://user@host/db, service=NAME, a DuckDB database, a parquet, csv or json file or pattern, or "
-        "env:NAME. Passwords: PGPASSWORD or ~/.pgpass. Left out: $QIDSQL_URL.",
+        help="postgresql://user@host/db, service=NAME, a DuckDB database, a parquet, csv or json file or pattern, "
+        "a folder of such files, or env:NAME. Passwords: PGPASSWORD or ~/.pgpass. Left out: $QIDSQL_URL.",
         show_default=False,
     ),
 ]

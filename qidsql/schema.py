@@ -37,6 +37,10 @@ class Nulls(StrEnum):
     WILDCARD = "wildcard"  # it matches anything, as in sdcMicro's frequency counts
 
 
+# Kinds of tables that are files: one by itself, or one of a folder of tables.
+FILES = ("file", "data file")
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column as the catalog describes it."""

@@ -18,7 +18,7 @@ from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, SourceError, StatementError, UsageError
-from qidsql.schema import Column, Table, TableName
+from qidsql.schema import FILES, Column, Table, TableName
 from qidsql.sql.relation import ALIAS, comparable_columns, relation, table_node
 from qidsql.sql.statements import Statement
 from qidsql.sql.suppression import create_table, drop_table, suppressed_by_plan
@@ -153,7 +153,7 @@ def target(engine: Engine, table: Table, copied: Sequence[Column], typed: str, r
 
     Raises UsageError (the source itself, a name that is taken, no name), SourceError.
     """
-    if table.kind == "file":
+    if table.kind in FILES:
         return _file_target(engine, table, copied, typed, replace)
     if not engine.writable:
         raise SourceError(f"{engine.label} was not opened for writing")
@@ -200,4 +200,5 @@ def _sources(engine: Engine) -> Sequence[Path]:
     """The data files behind the engine."""
     from qidsql.engines.duckdb import DuckDBEngine
 
-    return engine.files.paths if isinstance(engine, DuckDBEngine) and engine.files is not None else ()
+    files = engine.files if isinstance(engine, DuckDBEngine) else ()
+    return [path for each in files for path in each.paths]

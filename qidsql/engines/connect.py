@@ -120,9 +120,7 @@ def _open_path(text: str, writable: bool) -> Engine:
     if re.search(r"[*?\[]", path_text) and not _exists(path_text):
         return duckdb.open_files(path, path_text, options)
     if _exists(path_text) and path.is_dir():
-        raise SourceError(
-            f"{path_text} is a folder; name a file in it, or a pattern such as {path_text.rstrip('/')}/*.parquet"
-        )
+        return duckdb.open_files(path, path_text, options)
     if not _exists(path_text):
         near = get_close_matches(path.name, _names_beside(path), n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"expected {EXPECTED}"

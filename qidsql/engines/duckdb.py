@@ -71,7 +71,7 @@ class DuckDBEngine(Engine):
 
     `connection` belongs to the engine from here on. `workspace` is a private temporary folder (spilled intermediate
     results, and the parsed form of files that are not read in place); it is removed when the engine is closed.
-    `files` are the data files where the database is our own.
+    `files` are the data files, by tables, where the database is our own.
     """
 
     dialect = DUCKDB
@@ -82,7 +82,7 @@ class DuckDBEngine(Engine):
         connection: duckdb.DuckDBPyConnection,
         label: str,
         workspace: Path,
-        files: DataFiles | None = None,
+        files: Sequence[DataFiles] = (),
         writable: bool = False,
         token: str | None = None,
     ) -> None:
@@ -100,8 +100,11 @@ class DuckDBEngine(Engine):
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if writable:
             self.snapshot = "opened for writing, in one transaction"
-        if files is not None:
-            self.snapshot = "files read in place" if files.kind == "parquet" else "files parsed once, at the start"
+        if files:
+            kinds = {each.kind == "parquet" for each in files}
+            self.snapshot = "files read in place" if True in kinds else "files parsed once, at the start"
+            if len(kinds) > 1:
+                self.snapshot = "parquet files read in place, others parsed once, at the start"
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
 
     def state_token(self) -> str | None:
@@ -128,7 +131,7 @@ class DuckDBEngine(Engine):
         self._remove()
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
-        if self.files is not None and isinstance(error, duckdb.PermissionException):
+        if self.files and isinstance(error, duckdb.PermissionException):
             return StatementError(  # the file's name is looked up like a pattern, which only the file itself allows
                 f"DuckDB could not find the data ({purpose}): a file of {self.label} was moved or removed meanwhile"
             )
@@ -156,7 +159,7 @@ class DuckDBEngine(Engine):
                 "columns", purpose=f"columns of {name}", table=table_node(name)
             )
         )
-        kind = "file" if self.files is not None else str(row[3])
+        kind = self._kind(row)
         return _table(name, kind, columns, None if row[4] is None else integer(row[4]))
 
     def describe_listed(self, listed: CatalogTable) -> Table:
@@ -194,10 +197,10 @@ class DuckDBEngine(Engine):
             tables=tuple(
                 CatalogTable(
                     name=name,
-                    kind="file" if self.files is not None else str(row[3]),
+                    kind=self._kind(row),
                     columns=tuple(columns[name]),
                     estimated_rows=None if row[4] is None else integer(row[4]),
-                    definition=query_of_view(str(row[7])) if row[7] and self.files is None else None,
+                    definition=query_of_view(str(row[7])) if row[7] and not self.files else None,
                     unique=tuple(unique[name]),
                     labels=_comment(row[6]),
                 )
@@ -237,6 +240,10 @@ class DuckDBEngine(Engine):
         if role is not None:
             raise UsageError("DuckDB has no roles: who may read the file may read all of it")
         return examine(self._catalog("doctor_session")[0], self._workspace, self.files)
+
+    def _kind(self, row: Row) -> str:
+        """What a table is to people: a file is one that has the source to itself."""
+        return str(row[3]) if not self.files else "file" if len(self.files) == 1 else "data file"
 
     def _name(self, row: Row) -> TableName:
         return TableName(name=str(row[2]), schema=str(row[1]), catalog=str(row[0]))
@@ -294,16 +301,21 @@ def open_database(path: Path, label: str, options: Mapping[str, str], writable: 
 
 
 def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:
-    """An engine on data files of one kind, named or by a pattern. Raises SourceError, UsageError, Interrupted."""
+    """An engine on a data file, on those of a pattern as one table, or on a folder of them as tables.
+
+    Raises SourceError, UsageError, Interrupted.
+    """
     files = find_files(path, label)
-    reading = {name: value for name, value in options.items() if name == "header" and files.kind == "csv"}
-    token = file_token(files.paths)
+    csv = any(each.kind == "csv" for each in files)
+    reading = {name: value for name, value in options.items() if name == "header" and csv}
+    token = file_token([file for each in files for file in each.paths])
     with _opening(label) as workspace:
         settings = _config(workspace, {name: value for name, value in options.items() if name not in reading})
-        store = ":memory:" if files.kind == "parquet" else str(workspace / "parsed.duckdb")
-        connection = duckdb.connect(store, config=settings)
-        read_files(lambda sql: connection.execute(sql).fetchall(), files, reading)
-        _seal(connection, allowed_paths(files), workspace)
+        in_place = all(each.kind == "parquet" for each in files)
+        connection = duckdb.connect(":memory:" if in_place else str(workspace / "parsed.duckdb"), config=settings)
+        for each in files:
+            read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
+        _seal(connection, [file for each in files for file in allowed_paths(each)], workspace)
         return DuckDBEngine(connection, label, workspace, files, token=token)
 
 

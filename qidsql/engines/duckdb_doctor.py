@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from qidsql.checks import Check, Examination, State
@@ -12,18 +13,19 @@ from qidsql.sql.statements import Row
 LITTLE = 1 << 30  # bytes free in the temporary folder, below which large tables may fail
 
 
-def examine(facts: Row, workspace: Path, files: DataFiles | None) -> Examination:
+def examine(facts: Row, workspace: Path, files: Sequence[DataFiles]) -> Examination:
     """The findings. No statement of its own."""
     read_only, memory, threads, path = facts
     checks = []
-    if files is not None:
-        read = "read in place" if files.kind == "parquet" else "parsed into a private temporary database"
-        checks.append(Check(State.OK, f"{plural(len(files.paths), f'{files.kind} file')}, {read}; no file is written"))
-    elif read_only:
+    for kind in sorted({each.kind for each in files}):
+        paths = [path for each in files if each.kind == kind for path in each.paths]
+        read = "read in place" if kind == "parquet" else "parsed into a private temporary database"
+        checks.append(Check(State.OK, f"{plural(len(paths), f'{kind} file')}, {read}; no file is written"))
+    if not files and read_only:
         checks.append(Check(State.OK, "opened read only, cut off from other files and from the network"))
-    else:
+    elif not files:
         checks.append(Check(State.PROBLEM, "the database is not opened read only", "report this, please"))
-    if files is None and path is not None and os.access(str(path), os.W_OK):
+    if not files and path is not None and os.access(str(path), os.W_OK):
         checks.append(
             Check(
                 State.NOTE,

@@ -50,8 +50,31 @@ class DataFiles:
     paths: tuple[Path, ...]
 
 
-def find_files(path: Path, label: str) -> DataFiles:
-    """The files that a path or pattern means. Raises SourceError."""
+def find_files(path: Path, label: str) -> tuple[DataFiles, ...]:
+    """The tables that a path means: a file or pattern is one, and in a folder each data file. Raises SourceError."""
+    return _in_folder(path, label) if path.is_dir() else (_one_table(path, label),)
+
+
+def _in_folder(folder: Path, label: str) -> tuple[DataFiles, ...]:
+    files = [file for file in sorted(folder.iterdir()) if file.is_file() and _by_ending(file) is not None]
+    found: dict[str, DataFiles] = {}
+    for file in files:
+        name = file.name.split(".")[0]
+        if not name:
+            continue
+        if name.casefold() in found:
+            other = found[name.casefold()].paths[0].name
+            raise SourceError(f"{other} and {file.name} in {label} would be tables of one name; name one of them")
+        found[name.casefold()] = DataFiles(label, name, _kind(file, file.name), (file.absolute(),))
+    if not found:
+        raise SourceError(
+            f"{label} is a folder without a data file in it; name a file, or a pattern such as "
+            f"{label.rstrip('/')}/**/*.parquet"
+        )
+    return tuple(found.values())
+
+
+def _one_table(path: Path, label: str) -> DataFiles:
     found = [path] if path.exists() else [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]
     paths = tuple(file.absolute() for file in found if file.is_file())
     if not paths:
@@ -75,13 +98,17 @@ def _kind(path: Path, label: str) -> str:
         return "parquet"
     if start.startswith(b"SQLite format 3"):
         raise SourceError(f"{path.name} is an SQLite database, which qidsql cannot read; export the table as csv")
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    kind = KINDS.get(suffixes[0] if suffixes[1:] == [".gz"] else (suffixes or [""])[-1])
+    kind = _by_ending(path)
     if kind is None:
         raise SourceError(
             f"{label} is neither a DuckDB database nor one of the files qidsql reads ({', '.join(KINDS)})"
         )
     return kind
+
+
+def _by_ending(path: Path) -> str | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    return KINDS.get(suffixes[0] if suffixes[1:] == [".gz"] else (suffixes or [""])[-1])
 
 
 def _table_name(path: Path) -> str:

@@ -7,6 +7,7 @@ from qidsql.figures import count, percent, ratio
 from qidsql.findings.search import MaskResult, Outcome
 from qidsql.report.following import column_set, command, criterion, following, roles, weights
 from qidsql.report.searching import certificate, facts, foot, head
+from qidsql.schema import FILES
 
 
 def report(console: Console, result: MaskResult) -> None:
@@ -38,7 +39,7 @@ def report(console: Console, result: MaskResult) -> None:
         console.print(Text("To carry it out (printed only, nothing was run)", style="bold"))
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
-    elif result.published and result.work.kind == "file":
+    elif result.published and result.work.kind in FILES:
         console.print()
         console.print("A file has no views: publish a copy with the columns above.")
     foot(console, result.work)

@@ -16,7 +16,7 @@ from qidsql.findings.search import Outcome
 from qidsql.measures import ClassProfile
 from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
-from qidsql.schema import Nulls, TableName
+from qidsql.schema import FILES, Nulls, TableName
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import integer
 from qidsql.sql.suppression import create_table, create_view, suppressed_by_plan
@@ -163,7 +163,7 @@ class _Anonymization:
     def _statement(self, script: Script, patterns: RowPatterns) -> str:
         """What would make the same copy: the plan stands in it by codes, so that it holds no value."""
         table, columns, dialect = self._protecting.table, self._protecting.columns, self._engine.dialect
-        if table.kind == "file":
+        if table.kind in FILES:
             raise UsageError("a file takes no statements; --into writes a copy of it")
         patterns.bench.ask("plan_of_shares", "plan", everything=(1 << len(columns)) - 1)
         codes = [f"c{place}" for place in range(len(columns))]

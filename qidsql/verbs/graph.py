@@ -221,7 +221,7 @@ def _directed(
     with interruptible():
         for number in sorted(between):
             table = tables[number]
-            if table.kind not in ("table", "partitioned table", "file"):
+            if table.kind not in ("table", "partitioned table", "file", "data file"):
                 continue
             on_stage(f"looking for dependencies in {table.name}")
             try:

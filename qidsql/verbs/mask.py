@@ -11,7 +11,7 @@ from qidsql.measures import Criterion, Distinct, Key, Separation, decimal
 from qidsql.policy import Policy
 from qidsql.protect.masking import MaskingPlan, exact_masking, forbidden, greedy_masking, sampled_masking
 from qidsql.question import DELTA, Sampling
-from qidsql.schema import TableName
+from qidsql.schema import FILES, TableName
 from qidsql.search.sample_sizes import antichain, near_size
 from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.verbs.searching import Searching, interruptible
@@ -120,7 +120,7 @@ def _plan(search: Searching, question: MaskQuestion) -> MaskingPlan:
 def _script(engine: Engine, search: Searching, question: MaskQuestion, published: tuple[str, ...]) -> tuple[str, ...]:
     """What would publish the columns: a view, or the columns of the table itself. Empty for files and for nothing."""
     table, where = search.table, question.policy.where
-    if not published or table.kind == "file":
+    if not published or table.kind in FILES:
         return ()
     view = TableName(question.view or f"{table.name.name}_published", table.name.schema, table.name.catalog)
     statements = publishing_view(engine.dialect, table, published, view, question.role, where)

@@ -37,7 +37,7 @@ from qidsql.verbs.audit import audit
 from qidsql.version import __version__
 
 Answer = TypeVar("Answer")
-RESUMABLE = ("table", "materialized view", "file")  # what nothing but their own source can change
+RESUMABLE = ("table", "materialized view", "file", "data file")  # what nothing but their own source can change
 INTERRUPTED = "interrupted"
 FAILURES = 2  # connections in a row that fail before a source is given up for the run
 SHOWN = 6  # tables named in a sentence

@@ -13,7 +13,7 @@ from qidsql.findings.search import Outcome
 from qidsql.findings.suppress import ColumnLoss, SuppressResult, ValueLoss
 from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
-from qidsql.schema import Nulls, TableName, weight_of
+from qidsql.schema import FILES, Nulls, TableName, weight_of
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.suppression import create_table, create_view, suppressed_by_counts, suppression_in_place
@@ -232,7 +232,7 @@ class _Suppression:
         """What would suppress the same cells, in the engine alone."""
         assert self._plan is not None
         table, dialect, where = self._protecting.table, self._engine.dialect, self._question.policy.where
-        if table.kind == "file":
+        if table.kind in FILES:
             raise UsageError("a file takes no statements; --into writes a copy of it")
         weights = self._plan.weights
         masks = sorted(self._plan.masks, key=lambda mask: (weight_of(mask, weights), mask))

@@ -97,7 +97,7 @@ def test_what_is_not_there(tmp_path: Path, database: Path) -> None:
     assert "there is no file" in complaint(str(tmp_path / "nope.duckdb"))
     assert "did you mean clinic.duckdb?" in complaint(str(tmp_path / "clinik.duckdb"))
     assert "no files match" in complaint(str(tmp_path / "*.parquet"))
-    assert "is a folder" in complaint(str(tmp_path))
+    assert "is a folder without a data file" in complaint(str(tmp_path))
     assert "is not a regular file" in complaint("/dev/null")
     assert "there is no file" in complaint("x" * 5000)
     assert "home folder" in complaint("~no-such-user-here/x.csv")
@@ -239,3 +239,24 @@ def test_a_statement_that_does_not_end_keeps_no_one_from_closing(
         while engine._busy:
             busy.cancel()
             time.sleep(0.05)
+
+
+def test_each_data_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("id,name\n07,ann\n08,bob\n08,cyd\n")
+    duckdb.execute(f"COPY (SELECT n, n % 2 AS half FROM range(5) AS r(n)) TO '{tmp_path}/numbers.parquet'")
+    (tmp_path / "words.jsonl").write_text('{"word": "x"}\n')
+    (tmp_path / "README.md").write_text("none of the data")
+    (tmp_path / ".hidden.csv").write_text("a\n1\n")
+    with connect(str(tmp_path)) as engine:
+        described = {str(name.name): engine.describe(str(name)) for name in engine.table_names()}
+        listed = {table.name.name: table for table in engine.catalog().tables}
+        assert {table.kind for table in (*described.values(), *listed.values())} == {"data file"}
+    assert {name: tuple(column.name for column in table.columns) for name, table in described.items()} == {
+        "people": ("id", "name"),
+        "numbers": ("n", "half"),
+        "words": ("word",),
+    }
+    assert [rows(str(tmp_path), name) for name in ("people", "numbers", "words")] == [3, 5, 1]
+    assert "name one: main.numbers, main.people, main.words" in complaint(str(tmp_path))
+    (tmp_path / "People.parquet").write_bytes((tmp_path / "numbers.parquet").read_bytes())
+    assert "would be tables of one name" in complaint(str(tmp_path))
