@@ -78,6 +78,28 @@ def updated(file: TomlFile, result: InitResult) -> tuple[str, list[str]]:
     return text, added
 
 
+def gone(file: TomlFile, result: InitResult) -> list[str]:
+    """The tables and columns that the file has roles for and the source no longer has.
+
+    Tables are not told where only one schema was looked at. Raises UsageError when the file names another source.
+    """
+    import tomlkit
+
+    document = tomlkit.parse(file.text)
+    found = []
+    for entry, typed in _entries(document, _source(document, result, str(file.path))):
+        meant = [(table, columns) for table, columns in result.there if _names(typed, table)]
+        if not meant and result.schema is None:
+            found.append(typed)
+        for table, columns in meant:
+            if _is_plain(typed, table):
+                known = {column.casefold() for column in columns}
+                roles = entry.get("roles")
+                own = [*(roles if isinstance(roles, Mapping) else ()), entry.get("entity")]
+                found += [f"{table}: {name}" for name in own if name is not None and str(name).casefold() not in known]
+    return found
+
+
 def slug(label: str) -> str:
     """A short name for a source."""
     place = re.sub(r"[?].*$", "", label).rstrip("/").rpartition("/")[2]

@@ -554,6 +554,23 @@ def test_an_update_keeps_what_a_person_wrote(clinic: Path) -> None:
     assert path.read_text() == text
 
 
+def test_an_update_tells_what_is_gone(clinic: Path) -> None:
+    assert qidsql("init", "clinic.duckdb", "--no-statistics", cwd=clinic).code == 0
+    before = (clinic / "qidsql.toml").read_text()
+    with duckdb.connect(str(clinic / "clinic.duckdb")) as connection:
+        connection.execute("ALTER TABLE patients RENAME COLUMN zip_code TO postcode")
+        connection.execute("DROP TABLE visits")
+    outcome = qidsql("init", "clinic.duckdb", "--no-statistics", "--update", cwd=clinic)
+    assert outcome.code == 0
+    assert "No longer in the source, take it out of qidsql.toml: main.patients: zip_code, main.visits" in outcome.out
+    text = (clinic / "qidsql.toml").read_text()
+    assert "postcode" in text and "zip_code" in text and "main.visits" in text, "what stands there stays"
+    assert before != text
+    other = qidsql("init", "clinic.duckdb", "--no-statistics", "--update", "--schema", "main", "-q", cwd=clinic)
+    assert other.code == 0 and "main.visits" not in other.out, "not all was looked at"
+    assert rewritten(clinic, update=True).gone == ("main.patients: zip_code", "main.visits")
+
+
 def test_an_update_of_an_untouched_file_changes_no_byte(clinic: Path) -> None:
     rewritten(clinic)
     text = (clinic / "qidsql.toml").read_text()

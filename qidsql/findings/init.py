@@ -85,6 +85,9 @@ class InitResult:
     notes: tuple[str, ...] = ()
     output: str | None = None  # the file, once it is written
     added: tuple[str, ...] | None = None  # by --update: tables and columns that were new to it
+    gone: tuple[str, ...] = ()  # tables and columns that the file has, and the source no longer
+    there: tuple[tuple[TableName, tuple[str, ...]], ...] = ()  # all tables and columns that were looked at
+    schema: str | None = None  # the only one that was looked at
 
     @property
     def counts(self) -> dict[str, int]:
@@ -115,4 +118,5 @@ class InitResult:
             "notes": list(self.notes),
             "output": self.output,
             "added": None if self.added is None else list(self.added),
+            "gone": list(self.gone),
         }

@@ -44,6 +44,8 @@ def report(console: Console, result: InitResult) -> None:
     )
     if result.added is not None:
         console.print(Text(f"Added to {result.output}: {some(result.added) or 'nothing, it knows all of it'}"))
+    if result.gone:
+        console.print(Text(f"No longer in the source, take it out of {result.output}: {some(result.gone)}"))
     elif result.output is not None:
         console.print(Text(f"Written: {result.output}"))
     if result.output is not None:

@@ -13,7 +13,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
 from qidsql.figures import plural
 from qidsql.findings.init import InitResult, TableProposal
-from qidsql.policy_draft import draft, slug, updated
+from qidsql.policy_draft import draft, gone, slug, updated
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.role_proposals import dbt
 from qidsql.role_proposals.proposal import Measured, Table, entity, lists_things, propose
@@ -90,6 +90,8 @@ def init(
         seconds=time.monotonic() - clock,
         unfinished=tuple(counting.unfinished),
         notes=tuple(notes),
+        there=tuple((table.name, tuple(column.name for column in table.columns)) for table in catalog.tables),
+        schema=question.schema,
     )
 
 
@@ -110,8 +112,9 @@ def write(result: InitResult, output: Path, force: bool = False, update: bool = 
     check_target(output, force, update)
     result = replace(result, url=_from_folder(result.url, output.parent))
     if update:
-        text, added = updated(read_toml(output), result)
-        result = replace(result, added=tuple(added))
+        file = read_toml(output)
+        text, added = updated(file, result)
+        result = replace(result, added=tuple(added), gone=tuple(gone(file, result)))
         if not added:
             return replace(result, output=str(output))
     else:
