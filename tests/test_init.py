@@ -28,6 +28,7 @@ from qidsql.toml_file import parsed
 from qidsql.verbs.demo import write_demo
 from qidsql.verbs.init import InitQuestion, check_target, init, write
 from tests.commandline import qidsql, refused
+from tests.judged_names import JUDGED
 from tests.stores import PostgresStore, Store, quoted
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
@@ -81,6 +82,24 @@ MEANT = {
 def test_names_in_four_languages(role: str) -> None:
     wrong = {name: got for name in MEANT[role].split() if (got := role_of(name)) != role}
     assert not wrong
+
+
+def test_names_that_a_person_judged() -> None:
+    asked = 0
+    for table, roles in JUDGED.items():
+        for role, columns in zip((D, Q, S), (roles[letter] for letter in "DQS"), strict=True):
+            for column in columns.split():
+                kind = "DATE" if "date" in column or column == "dob" else "VARCHAR"
+                assert role_of(column, table, kind) == role, (table, column)
+                asked += 1
+    assert asked > 150
+
+
+def test_how_money_is_paid_is_not_how_much() -> None:
+    for name in ("payment_type", "PaymentMethod", "payment terms", "salary_currency", "Zahlungsart", "payment_date"):
+        assert role_of(name) == Q, name
+    for name in ("payment", "payment_amount", "monthly_payment", "loan_status", "salary"):
+        assert role_of(name) == S, name
 
 
 def test_every_term_of_the_vocabulary_is_found_and_means_one_thing() -> None:

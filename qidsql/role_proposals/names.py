@@ -6,7 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from qidsql.role_proposals.vocabulary import ALONE, ASPECTS, CODE, CONCEPTS, NAME, NUMBER, STAFF, SUBJECTS, Concept
+from qidsql.role_proposals.vocabulary import (
+    ALONE,
+    ASPECTS,
+    CODE,
+    CONCEPTS,
+    NAME,
+    NEVER_A_PART,
+    NOT_THE_AMOUNT,
+    NUMBER,
+    STAFF,
+    SUBJECTS,
+    Concept,
+)
 
 WORDS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+"  # of what is folded: ZIPCode is ZIP and Code
 LONGEST = 6  # words in a term
@@ -80,6 +92,11 @@ def is_aspect(name: Sequence[str], hit: Hit) -> bool:
     return any(word in aspects for word in behind) or name[0] in ("has", "is", "hat", "ist", "tiene", "es")
 
 
+def is_not_the_amount(name: Sequence[str], hit: Hit) -> bool:
+    """Whether a name of money goes on with how or when it is paid, which is no amount: payment_type, pay_frequency."""
+    return hit.concept.meaning == "money" and any(word in _set(NOT_THE_AMOUNT) for word in name[hit.last :])
+
+
 def person(name: Sequence[str], anywhere: bool = False) -> str | None:
     """The word for a person that a name ends with (or holds `anywhere`), None where there is none."""
     people = _people()
@@ -102,7 +119,7 @@ def _readings(joined: str) -> Iterable[tuple[bool, Concept, int]]:
         return
     for length in range(len(joined) - 2, PART - 1, -1):  # German puts words together; the last one counts
         for part in (joined[-length:], joined[:length]):
-            if concept := terms.get(part):
+            if part not in _set(NEVER_A_PART) and (concept := terms.get(part)):
                 yield False, concept, length
                 return
 

@@ -204,6 +204,8 @@ def _of_concept(parts: tuple[str, ...], hit: names.Hit, column: CatalogColumn) -
         return _Idea(
             Role.QUASI_IDENTIFIER, f"name: something about {concept.meaning}", "or does it hold the thing itself?"
         )
+    if names.is_not_the_amount(parts, hit):
+        return _Idea(Role.QUASI_IDENTIFIER, "name: how or when money is paid", "or does it tell how much?")
     if concept.meaning == "free text" and re.fullmatch(NUMBERS, column.type):
         return _Idea(Role.SENSITIVE, "name: a grade, since it is a number", "or what else?")
     return _Idea(concept.role, f"name: {concept.meaning}", doubt, firm=not identifying)

@@ -89,7 +89,7 @@ CONCEPTS = (
         "itin | identity card | id card | medical record number | medical record | mrn | record number | "
         "chart number | health plan number | health insurance number | insurance number | insured number | "
         "policy number | certificate number | badge number | payroll number | personnel number | "
-        "membership number | case number | loyalty card | npi",
+        "membership number | matriculation number | case number | loyalty card | npi",
         de="Sozialversicherungsnummer | SV-Nummer | SVNR | Rentenversicherungsnummer | Krankenversichertennummer | "
         "KVNR | Versichertennummer | Versicherungsnummer | Steuernummer | Steuer ID | "
         "Steueridentifikationsnummer | Personalausweis | Personalausweisnummer | Ausweisnummer | Reisepass | "
@@ -117,7 +117,8 @@ CONCEPTS = (
         "a vehicle or device",
         DIRECT,
         en="license plate | licence plate | plate number | number plate | vin | vehicle identification number | "
-        "imei | imsi | serial number | mac address | device id | device identifier | advertising id | idfa | "
+        "imei | imsi | iccid | sim serial | sim number | serial number | mac address | device id | "
+        "device identifier | advertising id | idfa | "
         "gaid | cookie id",
         de="Kennzeichen | Autokennzeichen | Fahrgestellnummer | Seriennummer | Gerätenummer",
         fr="plaque immatriculation | immatriculation | numéro de série | numéro série",
@@ -332,7 +333,8 @@ CONCEPTS = (
         "operation | test result | lab result | result | lab value | blood type | blood group | blood pressure | "
         "allergy | allergies | hiv | hiv status | std | cancer | tumor | tumour | stage | diabetes | diabetic | "
         "asthma | depression | mental health | psychiatric | addiction | smoker | smoking | smoking status | "
-        "alcohol | pregnant | pregnancy | abortion | disability | disabled | handicap | vaccination | vaccine | "
+        "special need | special needs | sick days | sick leave | parental leave | maternity | alcohol | "
+        "pregnant | pregnancy | abortion | disability | disabled | handicap | vaccination | vaccine | "
         "immunization | health status | outcome | cause of death | genotype | gene | genetic | dna | severity | "
         "comorbidity | readmission | heart rate | cholesterol | glucose",
         de="Diagnose | Hauptdiagnose | Nebendiagnose | Krankheit | Erkrankung | Befund | Symptom | Beschwerden | "
@@ -379,7 +381,7 @@ CONCEPTS = (
         "earnings | compensation | net worth | balance | debt | loan | loan amount | loan status | mortgage | "
         "rent | credit score | credit limit | credit history | fico | default payment | amount | price paid | "
         "total cost | cost | costs | charges | payment | spending | capital gain | capital loss | tax paid | "
-        "benefit | pension | bankruptcy",
+        "benefit | pension | bankruptcy | fee | fees | tuition fee | dunning | dunning level | free lunch",
         de="Gehalt | Einkommen | Lohn | Bezüge | Verdienst | Kontostand | Saldo | Schulden | Kredit | Darlehen | "
         "Miete | Bonität | Betrag | Rente | Kosten | Prämie",
         fr="salaire | revenu | revenus | rémunération | solde | dette | prêt | crédit | loyer | montant | pension | "
@@ -391,7 +393,8 @@ CONCEPTS = (
         "an assessment of a person",
         SENSITIVE,
         en="grade | grades | gpa | exam score | test score | exam result | score | rating | performance | "
-        "performance review | appraisal | disciplinary | warning letter | iq | risk score",
+        "performance review | appraisal | attendance | suspended | suspension | disciplinary | warning letter | "
+        "iq | risk score",
         de="Noten | Zensur | Bewertung | Beurteilung | Punktzahl | Abmahnung",
         fr="moyenne | évaluation | appréciation",
         es="calificación | calificaciones | puntuación | evaluación",
@@ -437,6 +440,12 @@ NUMBER = (  # what names of numbers end or begin with
 CODE = "code | codes | Kode | código"
 # A name that ends so is about the thing before: the type of a telephone is no telephone number.
 ALONE = "first | last | middle | maiden | given | family | prename"  # a name of a person, in a table of persons
+NEVER_A_PART = "nation | nations | state"  # of a longer word, though many end so: termination, interstate
+NOT_THE_AMOUNT = (  # behind a word for money: how, when, and in what it is paid
+    "type | kind | method | mode | channel | provider | date | day | month | time | at | on | frequency | cycle | "
+    "term | terms | currency | Art | Weise | Datum | Währung | Zeitraum | devise | fréquence | moneda | fecha | "
+    "forma | método | frecuencia"
+)
 ASPECTS = (
     "type | kind | status | flag | count | verified | confirmed | category | class | group | level | valid | "
     "missing | provider | opt in | optin | consent | format | length | indicator | ind | preference | "
