@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from qidsql.engines.base import Engine
-from qidsql.regression import Covariate
+from qidsql.least_squares import Covariate
 from qidsql.schema import Table
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.impact import Cases, SharedColumn, WeighedRows, regression_sums, value_distribution, weighed_rows

@@ -6,8 +6,8 @@ from fractions import Fraction
 from statistics import mean, median
 
 from qidsql.findings.search import Outcome, SearchWork
+from qidsql.least_squares import Coefficient, Fit, Term
 from qidsql.proportions import Interval
-from qidsql.regression import Coefficient, Fit, Term
 from qidsql.work import head
 
 

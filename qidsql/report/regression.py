@@ -8,7 +8,7 @@ from rich.text import Text
 
 from qidsql.figures import count, plural, some
 from qidsql.findings.impact import RegressionImpact
-from qidsql.regression import SIGNIFICANT, SUPPRESSED, Fit, Term
+from qidsql.least_squares import SIGNIFICANT, SUPPRESSED, Fit, Term
 
 
 def report(console: Console, regression: RegressionImpact) -> None:

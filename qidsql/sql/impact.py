@@ -7,7 +7,7 @@ from itertools import combinations, combinations_with_replacement
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from qidsql.regression import Covariate, Sums
+from qidsql.least_squares import Covariate, Sums
 from qidsql.schema import Column, Comparison, Table
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, table_node

@@ -18,9 +18,9 @@ from qidsql.findings.impact import (
     VariableImpact,
 )
 from qidsql.findings.search import Outcome
+from qidsql.least_squares import Covariate, least_squares
 from qidsql.policy import Policy
 from qidsql.proportions import Interval, interval
-from qidsql.regression import Covariate, least_squares
 from qidsql.schema import Column, Table
 from qidsql.sql.impact import (
     Cases,

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from qidsql.regression import Covariate
+from qidsql.least_squares import Covariate
 from qidsql.schema import Column, Comparison, Table, TableName
 from qidsql.sql.containment import Compared, InGroup, column_ranges, rows_by_match, sampled_in_common, values_in_common
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect

@@ -1,4 +1,4 @@
-"""Linear regression from sums alone: coefficients, standard errors, t and F tests. Knows no table.
+"""Linear regression by least squares, from sums alone: coefficients, standard errors, t and F tests. Knows no table.
 
 The sums are of numbers shifted close to their means, so that little is lost when means are taken off; the normal
 equations are then those of correlations, which are as well scaled as can be.
