@@ -503,6 +503,8 @@ def test_pictures_of_hostile_names(tmp_path: Path) -> None:
     dot = graph_dot.render(result)
     for line in dot.splitlines()[2:-1]:
         assert re.sub(r'"(\\.|[^"\\])*"', "", line).count('"') == 0, line
+    words = re.findall(r"[^\s\[\]{},;=]+", re.sub(r'"(\\.|[^"\\])*"|//.*', " ", dot))
+    assert all(re.fullmatch(r"[A-Za-z_]\w*|[\d.]+|--", word) for word in words), "other words stand in quotes in DOT"
     mermaid = graph_mermaid.render(result)
     for line in mermaid.splitlines()[2:]:
         assert line.count('"') in (0, 2), line

@@ -18,8 +18,8 @@ def render(result: GraphResult) -> str:
     lines = [
         "graph attributes {",
         f"  // {_comment(result.reason)}",
-        f"  graph [rankdir=LR, label={_quoted(result.reason)}, fontname=sans-serif];",
-        "  node [fontname=sans-serif, style=filled];",
+        f'  graph [rankdir=LR, label={_quoted(result.reason)}, fontname="sans-serif"];',
+        '  node [fontname="sans-serif", style=filled];',
     ]
     for number, attribute in enumerate(shown.attributes):
         tip = _quoted(", ".join(attribute.columns))
