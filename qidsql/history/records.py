@@ -73,6 +73,7 @@ class History:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._there: set[str] = set()  # tables that are known to be there: none goes away again
 
     @property
     def label(self) -> str:
@@ -239,7 +240,7 @@ class History:
     def writing(self) -> Iterator[Transaction]:
         """A transaction that writes; the tables are there."""
         with self.store.transaction(writing=True) as store:
-            there = _tables(store)
+            there = self._tables(store)
             for name in TABLES:
                 if name not in there:  # who may write into them need not be one who may make them
                     store.ask(f"make_{name}")
@@ -253,7 +254,15 @@ class History:
             yield None
             return
         with self.store.transaction(writing=False) as store:
-            yield store if TABLES[0] in _tables(store) else None  # a run that was killed can leave a file without any
+            yield (
+                store if TABLES[0] in self._tables(store) else None
+            )  # a run that was killed can leave a file without any
+
+    def _tables(self, store: Transaction) -> set[str]:
+        """The tables that are there; asked until all of them are, since catalogs answer slowly."""
+        if not self._there >= set(TABLES):
+            self._there = {str(name) for (name,) in store.ask("tables_there")}
+        return self._there
 
     def _check_format(self, store: Transaction) -> None:
         written = store.ask("format")[0][0]
@@ -261,10 +270,6 @@ class History:
             store.ask("add_format", format=FORMAT)
         elif integer(written) > FORMAT:
             raise StoreError(f"{self.label} was written by a newer qidsql; upgrade this one, or name another history")
-
-
-def _tables(store: Transaction) -> set[str]:
-    return {str(name) for (name,) in store.ask("tables_there")}
 
 
 def _audit_row(run: str, place: int, table: Document) -> dict[str, Any]:
