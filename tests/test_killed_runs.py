@@ -13,9 +13,11 @@ import pytest
 from qidsql.history.opening import open_history
 from tests.commandline import command, environment, inside
 from tests.policies import RISKY, SAFE, entries, fill, policy_file
+from tests.postgres_server import PostgresServer
 from tests.stores import DuckDBStore
 
-POINTS = 200 if os.environ.get("QIDSQL_TEST_FULL") else 8
+FULL = bool(os.environ.get("QIDSQL_TEST_FULL"))
+POINTS = 200 if FULL else 5
 TABLES = 6
 
 
@@ -60,8 +62,51 @@ def test_killed_at_random_points(tmp_path: Path) -> None:
             resumed += sum(table["resumed"] for table in document["tables"])
             assert history.unfinished() == []
             known += 1
-    if POINTS > 50:
+    if FULL:
         assert resumed  # some were killed between two tables
+
+
+ALERTS = """
+[history]
+url = "env:HISTORY_URL"
+schema = "killed"
+[alerts.desk]
+kind = "command"
+command = ["sh", "-c", "cat >> told; echo >> told"]
+"""
+
+
+@pytest.mark.skipif(not FULL, reason="kills for minutes: set QIDSQL_TEST_FULL=1")
+def test_no_change_is_lost_or_told_twice_by_what_is_killed(tmp_path: Path, spare_server: PostgresServer) -> None:
+    """A table that changes its verdict before each killed run; the history in Postgres. What came twice has one id."""
+    moments, expected = random.Random(11), []
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, safe=SAFE, moody=SAFE, other=SAFE)
+        policy_file(tmp_path, store.url, entries("main.safe", "main.moody", "main.other"), ALERTS)
+        history = open_history(spare_server.url, "killed")
+        variables = environment({"HISTORY_URL": spare_server.url})
+        started = time.monotonic()
+        subprocess.run(command("run", "-q"), cwd=tmp_path, env=variables, capture_output=True, check=True)
+        whole = time.monotonic() - started
+        for point in range(40):
+            bad = point % 2 == 0
+            store.execute("INSERT INTO moody VALUES ('x', 'a')" if bad else "DELETE FROM moody WHERE sex = 'x'")
+            expected.append("violation" if bad else "pass")
+            known = len(history.runs())
+            process = subprocess.Popen(
+                command("run", "-q"), cwd=tmp_path, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            time.sleep(whole * (0.3 + 0.9 * moments.random()))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            assert len(history.runs()) in (known, known + 1)
+            outcome = inside("run", "-q", cwd=tmp_path, HISTORY_URL=spare_server.url)
+            assert (outcome.code, outcome.err) == (int(bad), "")
+            assert history.unfinished() == []
+            messages = {
+                document["id"]: document for document in map(json.loads, (tmp_path / "told").read_text().splitlines())
+            }
+            assert [change["now"] for each in messages.values() for change in each["changes"]] == expected
 
 
 @pytest.mark.parametrize("table", ["runs", "table_audits"])

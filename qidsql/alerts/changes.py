@@ -17,19 +17,20 @@ PASS, VIOLATION = "pass", "violation"
 WHOLE_RUN = ("", "")  # what is not about one table: a pattern that no table meets, a source that has none
 ORDER = ("error", VIOLATION, "inconclusive", PASS)  # the worst first, as for the exit code
 CLOSED = ("gone", "excepted")  # states of findings that nobody has to answer for
+WHOLE_TABLE = "k-anonymity"  # the kind of the finding that is about all audited columns
 REASONS = ("below-k", "key")  # kinds of findings that tell why the policy is broken, not that it is
 MARGIN = Fraction(1, 100)  # of all rows: a share at risk that grows by less is no news, as for the findings of a run
 
 
 class Standing(NamedTuple):
-    """How bad a finding is: its smallest class, and its rows below k of how many."""
+    """How bad a finding is: its smallest class, and its rows below k of how many; 0 where that is not told."""
 
     k: int
     at_risk: int
     whole: int
 
     def worse_than(self, told: "Standing | None") -> bool:
-        return told is None or self.k < told.k or self.share - told.share >= MARGIN
+        return told is None or 0 < self.k < told.k or self.share - told.share >= MARGIN
 
     @property
     def share(self) -> Fraction:
@@ -38,7 +39,7 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What an alert told last of a table: its verdict, and what was broken of the policy, by the id of the finding."""
+    """What an alert told last of a table: its verdict, and what was broken of the policy."""
 
     verdict: str
     broken: Mapping[str, Standing] = field(default_factory=dict)
@@ -110,7 +111,7 @@ def changes(
 
 
 class _Verdict(NamedTuple):
-    """A table of a run, and what is broken there: by the id of the finding, its words and how bad it is."""
+    """A table of a run, and what is broken there: the words of each finding, and how bad it is."""
 
     source: str
     table: str
@@ -130,7 +131,7 @@ def _verdicts(document: Mapping[str, Any]) -> list[_Verdict]:
             now=str(table["verdict"]),
             reason=str(table.get("error") or table.get("reason") or ""),
             broken={
-                str(finding["id"]): (str(finding["text"]), _standing(finding["measures"]))
+                _known_by(finding): (str(finding["text"]), _standing(finding["measures"]))
                 for finding in table.get("findings", ())
                 if finding["state"] not in CLOSED and finding["kind"] not in REASONS
             },
@@ -142,6 +143,11 @@ def _verdicts(document: Mapping[str, Any]) -> list[_Verdict]:
     accounted = ORDER.index(verdict) >= ORDER.index(worst)
     whole = _Verdict(*WHOLE_RUN, None, PASS if accounted else verdict, str(document.get("reason") or ""), {})
     return [*tables, whole]
+
+
+def _known_by(finding: Mapping[str, Any]) -> str:
+    """The id of a finding; that the whole table is below k stays the same finding when its columns change."""
+    return str(finding["kind"] if finding["kind"] == WHOLE_TABLE else finding["id"])
 
 
 def _standing(measures: Mapping[str, Any]) -> Standing:

@@ -32,8 +32,8 @@ def run(
 ) -> None:
     """The alerts of a policy file: whom they tell of what, what they told last, and what has not arrived.
 
-    `qidsql run` tells them: once when a table's verdict changes, and when it passes again. What cannot be delivered is
-    kept in the history and tried again with the next run.
+    `qidsql run` tells them: once when a table's verdict changes, when a violation gets worse, and when it passes again.
+    What cannot be delivered is kept in the history and tried again with the next run.
     """
     import json
     from datetime import UTC, datetime

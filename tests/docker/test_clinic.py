@@ -13,7 +13,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from qidsql.alerts.settings import read_alerts
-from tests.commandline import qidsql
+from tests.commandline import inside
 from tests.docker.image import HOUSE
 from tests.postgres_server import PostgresServer
 
@@ -117,7 +117,7 @@ def test_the_auditor_may_do_what_is_granted_and_no_more(clinic: str) -> None:
     ],
 )
 def test_an_audit_needs_no_more_than_that(clinic: str, table: str, options: list[str], code: int) -> None:
-    outcome = qidsql("audit", clinic, table, "--quiet", *options, PGPASSWORD=PASSWORD)
+    outcome = inside("audit", clinic, table, "--quiet", *options, PGPASSWORD=PASSWORD)
     assert outcome.code == code, outcome.err + outcome.out
     assert PASSWORD not in outcome.out + outcome.err
 
@@ -127,9 +127,9 @@ def test_the_policy_file_of_the_compose_file(clinic: str, tmp_path: Path) -> Non
     policy = (HOUSE / "docker" / "qidsql.toml").read_text()
     (tmp_path / "qidsql.toml").write_text(policy.replace("/history/", f"{tmp_path}/"))
     variables = {"CLINIC_URL": clinic, "PGPASSWORD": PASSWORD}
-    outcome = qidsql("run", "--quiet", "--output", "audit.html", cwd=tmp_path, **variables)
+    outcome = inside("run", "--quiet", "--output", "audit.html", cwd=tmp_path, **variables)
     assert outcome.code == 1, outcome.err
-    document = json.loads(qidsql("run", "--quiet", "--format", "json", cwd=tmp_path, **variables).out)
+    document = json.loads(inside("run", "--quiet", "--format", "json", cwd=tmp_path, **variables).out)
     verdicts = {table["table"]: table["verdict"] for table in document["tables"]}
     assert verdicts == {"research.patients": "pass", "clinic.patients": "violation", "clinic.visits": "violation"}
     report = (tmp_path / "audit.html").read_text()
