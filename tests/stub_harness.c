@@ -139,7 +139,7 @@ int main(void) {
     count = door.interrupts();
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, (void *)(intptr_t)500);
     door.close(); /* while they are at it */
-    assert(door.interrupts() == count + 1 && atomic_load(&inside) == 0);
+    assert(door.interrupts() == count + 1); /* which ends the audits that run */
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     int before_last = refused;
     work((void *)(intptr_t)2);
