@@ -573,6 +573,16 @@ def test_an_update_keeps_what_a_person_wrote(clinic: Path) -> None:
     assert path.read_text() == text
 
 
+def test_options_behind_a_path_are_written(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("1,ann\n2,bob\n")
+    source = "people.csv?header=false"
+    assert qidsql("init", source, "--no-statistics", cwd=tmp_path).code == 0
+    content = tomllib.loads((tmp_path / "qidsql.toml").read_text())
+    assert content["sources"]["people"]["url"] == source
+    assert "main.people" in qidsql("run", cwd=tmp_path).out
+    assert "it knows all of it" in qidsql("init", source, "--no-statistics", "--update", cwd=tmp_path).out
+
+
 def test_an_update_tells_what_is_gone(clinic: Path) -> None:
     assert qidsql("init", "clinic.duckdb", "--no-statistics", cwd=clinic).code == 0
     before = (clinic / "qidsql.toml").read_text()

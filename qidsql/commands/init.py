@@ -79,6 +79,8 @@ def run(
     if not to_stdout:
         check_target(output, force, update)
     with opened(source, show_sql=show_sql) as engine, showing_progress(engine, quiet) as on_stage:
+        if source is not None and source.startswith(f"{engine.label}?") and engine.dialect.name == "duckdb":
+            question = replace(question, url=source)  # with its options, such as header=false; none of them is secret
         result = init(engine, question, on_stage, again=lambda: opened(source))
     if to_stdout:
         write(draft(result), None)

@@ -173,7 +173,10 @@ def _build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[s
     excluded = tuple(each for table in outside.tables for each in table.attributes if each not in attributes)
     typed = frozenset(_typed((*question.identifiers, *question.sensitive), list(attributes)))
     made = attribute_graph([*kept, *_computed(found.dependencies)], joints, outside.refused, typed)
-    return _Built(made, outside, typed, excluded, list(found.unfinished), list(found.notes))
+    notes = list(found.notes)
+    if engine is not None and not question.containment:
+        notes.append("values were not compared (--no-containment): what only they would tie together stays apart")
+    return _Built(made, outside, typed, excluded, list(found.unfinished), notes)
 
 
 def _typed(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Attribute]:
