@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -251,23 +252,28 @@ print(len(history.runs()))
 """
 
 
-def test_a_file_that_may_not_be_written(tmp_path: Path, document: dict[str, Any]) -> None:
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A folder that other users can look into, unlike pytest's."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_a_file_that_may_not_be_written(reachable: Path, document: dict[str, Any]) -> None:
     """A folder closed to writing, then the file in an open one; by a user that may not write anywhere."""
-    folder = tmp_path / "closed"
+    folder = reachable / "closed"
     folder.mkdir()
     path = folder / "kept.duckdb"
     open_history(str(path)).record(document)
-    written = tmp_path / "document.json"
+    written = reachable / "document.json"
     written.write_text(json.dumps(named(document, "second")))
     kept = path.read_bytes()
-    for above in tmp_path.parents[:2]:
-        above.chmod(above.stat().st_mode | 0o055)
-    tmp_path.chmod(0o755)
     for mode, of_file in ((0o555, 0o644), (0o777, 0o444)):
         path.chmod(of_file)
         folder.chmod(mode)
         arguments = [sys.executable, "-c", AS_ANOTHER, str(path), str(written), "65534"]
-        done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment(), cwd=tmp_path)
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment(), cwd=reachable)
         folder.chmod(0o755)
         *said, runs = done.stdout.splitlines()
         assert (len(said), runs) == (1, "1"), done

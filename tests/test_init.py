@@ -420,7 +420,7 @@ def test_a_run_reads_the_file_and_audits_each_table_under_hostile_names(store: S
     written = write(replace(proposed(store), url="env:HOSTILE"), tmp_path / "qidsql.toml")
     assert [table.table.name for table in written.tables] == sorted(names)
     policy = read_policy_file(tmp_path / "qidsql.toml")
-    assert [entry.policy().sensitive for entry in policy.tables] == [("diagnosis",)] * len(names)
+    assert [entry.policy(["diagnosis"]).sensitive for entry in policy.tables] == [("diagnosis",)] * len(names)
     outcome = qidsql("run", "--format", "json", cwd=tmp_path, HOSTILE=store.url)
     document = json.loads(outcome.out)
     assert document["verdict"] == "pass", outcome
