@@ -25,10 +25,10 @@ from qidsql.verbs.anonymize import AnonymizeQuestion, Method
 from qidsql.verbs.anonymize import anonymize as run_anonymize
 from qidsql.verbs.audit import audit as run_audit
 from qidsql.verbs.doctor import doctor as run_doctor
-from qidsql.verbs.graph import MAX_PATHS, GraphQuestion
-from qidsql.verbs.graph import algorithm as algorithm_by_name
 from qidsql.verbs.graph import graph as run_graph
-from qidsql.verbs.graph import then as then_by_name
+from qidsql.verbs.graph_question import MAX_PATHS, GraphQuestion
+from qidsql.verbs.graph_question import algorithm as algorithm_by_name
+from qidsql.verbs.graph_question import then as then_by_name
 from qidsql.verbs.graph_then import follow
 from qidsql.verbs.impact import MAX_VALUES, ImpactQuestion
 from qidsql.verbs.impact import impact as run_impact

@@ -141,7 +141,7 @@ def test_a_pass_needs_every_statement(clinic: Path) -> None:
         (["CLINIC", "people", "--bogus"], ["--bogus"]),
         (["CLINIC", "people", "extra"], ["extra"]),
         (["CLINIC", "fails"], ["could not compute a value", "the view's casts"]),
-        (["/"], ["is a folder", "*.parquet"]),
+        (["/usr"], ["is a folder without a data file", "*.parquet"]),
         (["env:NOT_SET_ANYWHERE", "t"], ["NOT_SET_ANYWHERE is not set"]),
         ([], ["no source given and QIDSQL_URL is not set"]),
     ],

@@ -243,7 +243,8 @@ def test_an_audit_under_way_ends_with_python(host: Host) -> None:
         pytest.skip("a shell has no other thread")
     start = [sys.executable, "-c", LEFT, str(host.extension), ENDLESS]
     done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (0, "Invalid Input Error: qidsql: interrupted\n"), done
+    # A thread that Python leaves behind may not come to write the end of its line.
+    assert (done.returncode, done.stdout.rstrip("\n")) == (0, "Invalid Input Error: qidsql: interrupted"), done
 
 
 def test_ctrl_c_gives_the_prompt_back(shell: Shell) -> None:

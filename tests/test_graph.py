@@ -18,7 +18,8 @@ from qidsql.errors import UnknownName, UsageError
 from qidsql.findings.graph import GraphResult
 from qidsql.findings.search import Outcome
 from qidsql.report import graph_dot, graph_drawing, graph_mermaid, graph_page
-from qidsql.verbs.graph import GraphQuestion, graph
+from qidsql.verbs.graph import graph
+from qidsql.verbs.graph_question import GraphQuestion
 from tests.attribute_graph.graphs import random_tables
 from tests.attribute_graph.paper import figure
 from tests.commandline import qidsql, refused, several

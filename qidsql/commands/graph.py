@@ -153,9 +153,10 @@ def run(
     from contextlib import nullcontext
 
     from qidsql.policy import names
-    from qidsql.verbs.graph import GraphQuestion, graph
-    from qidsql.verbs.graph import algorithm as algorithm_by_name
-    from qidsql.verbs.graph import then as then_by_name
+    from qidsql.verbs.graph import graph
+    from qidsql.verbs.graph_question import GraphQuestion
+    from qidsql.verbs.graph_question import algorithm as algorithm_by_name
+    from qidsql.verbs.graph_question import then as then_by_name
     from qidsql.verbs.graph_then import follow
 
     question = GraphQuestion(

@@ -314,7 +314,10 @@ def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngi
         in_place = all(each.kind == "parquet" for each in files)
         connection = duckdb.connect(":memory:" if in_place else str(workspace / "parsed.duckdb"), config=settings)
         for each in files:
-            read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
+            try:
+                read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
+            except duckdb.Error as error:  # in a folder it is one of several
+                raise _open_error(error, label if len(files) == 1 else f"{each.paths[0].name} in {label}") from None
         _seal(connection, [file for each in files for file in allowed_paths(each)], workspace)
         return DuckDBEngine(connection, label, workspace, files, token=token)
 
@@ -427,6 +430,8 @@ def _open_error(error: duckdb.Error, label: str) -> QidsqlError:
         elif "sniffing" in text:
             why = "its lines differ in their number of fields or in their ends, or a quote is left open"
         return SourceError(f"{label} cannot be parsed{where}: {why}; correct the file, or export it again")
+    if isinstance(error, duckdb.NotImplementedException):
+        return SourceError(f"{label} cannot be read as a table: DuckDB has no column type for what is nested in it")
     return SourceError(f"{label} cannot be opened by DuckDB ({type(error).__name__})")
 
 

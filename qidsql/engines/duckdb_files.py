@@ -56,7 +56,9 @@ def find_files(path: Path, label: str) -> tuple[DataFiles, ...]:
 
 
 def _in_folder(folder: Path, label: str) -> tuple[DataFiles, ...]:
+    # A .txt is read where it is named; in a folder it is more likely to be there for people.
     files = [file for file in sorted(folder.iterdir()) if file.is_file() and _by_ending(file) is not None]
+    files = [file for file in files if ".txt" not in file.suffixes]
     found: dict[str, DataFiles] = {}
     for file in files:
         name = file.name.split(".")[0]

@@ -434,6 +434,7 @@ COMMANDS: dict[str, Schema] = {
         unfinished=TEXTS,
         output=optional(TEXT),
         added=optional(TEXTS),
+        gone=TEXTS,
     ),
     "history": HISTORY,
     "diff": DIFF,

@@ -10,7 +10,7 @@ from qidsql.findings.search import Outcome
 from qidsql.policy import Policy
 from qidsql.question import asked
 from qidsql.verbs.audit import audit
-from qidsql.verbs.graph import GraphQuestion, Then
+from qidsql.verbs.graph_question import GraphQuestion, Then
 from qidsql.verbs.mask import MaskQuestion, mask
 from qidsql.verbs.suppress import SuppressQuestion, suppress
 

@@ -246,6 +246,7 @@ def test_each_data_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
     duckdb.execute(f"COPY (SELECT n, n % 2 AS half FROM range(5) AS r(n)) TO '{tmp_path}/numbers.parquet'")
     (tmp_path / "words.jsonl").write_text('{"word": "x"}\n')
     (tmp_path / "README.md").write_text("none of the data")
+    (tmp_path / "notes.txt").write_text("none either, it is: prose")
     (tmp_path / ".hidden.csv").write_text("a\n1\n")
     with connect(str(tmp_path)) as engine:
         described = {str(name.name): engine.describe(str(name)) for name in engine.table_names()}
@@ -259,5 +260,9 @@ def test_each_data_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
     assert [rows(str(tmp_path), name) for name in ("people", "numbers", "words")] == [3, 5, 1]
     with pytest.raises(UsageError, match=r"name one: main\.numbers, main\.people, main\.words"):
         rows(str(tmp_path))
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"a": ')
+    assert f"broken.json in {tmp_path} cannot be parsed" in complaint(str(tmp_path))
+    broken.unlink()
     (tmp_path / "People.parquet").write_bytes((tmp_path / "numbers.parquet").read_bytes())
     assert "would be tables of one name" in complaint(str(tmp_path))
