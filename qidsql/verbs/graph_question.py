@@ -6,6 +6,7 @@ from pathlib import Path
 
 from qidsql.attribute_graph.separation import Algorithm
 from qidsql.errors import UsageError
+from qidsql.policy import Policy
 
 MAX_PATHS = 10  # paths listed unless asked for more
 
@@ -46,10 +47,7 @@ class GraphQuestion:
             )
         if self.k < 2:
             raise UsageError(f"--k must be at least 2, got {self.k}: every table is 1-anonymous")
-        for name in ("max_statements", "max_seconds"):
-            limit: float | None = getattr(self, name)
-            if limit is not None and limit <= 0:
-                raise UsageError(f"--{name.replace('_', '-')} must be more than 0")
+        Policy(max_statements=self.max_statements, max_seconds=self.max_seconds)  # which says what a budget can be
         if self.max_paths < 1:
             raise UsageError(f"--max-paths must be at least 1, got {self.max_paths}")
         if self.then is not None and len(self.protect) != 1:
