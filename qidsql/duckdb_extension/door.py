@@ -3,11 +3,14 @@
 import atexit
 import ctypes
 import itertools
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import CFUNCTYPE, c_int, c_uint, c_void_p
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from qidsql.duckdb_extension.capi import Api
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 LAYOUT = 2  # of Door: to be raised here and in stub.c with every change of it
 ON_CALL = CFUNCTYPE(None, c_void_p)
 ON_SCAN = CFUNCTYPE(None, c_void_p, c_void_p)
+ENDING = "qidsql: Python is shutting down"
+Place = tuple[int, int]  # a frame, and the instruction it is at
+WAIT = 5.0  # seconds that Python's end waits at most for the callers of what it has interrupted
 
 
 class Door(ctypes.Structure):
@@ -84,8 +90,9 @@ class _House:
         self._on_init = ON_CALL(self._guarded(self.init, "init_set_error"))
         self._on_scan = ON_SCAN(self._guarded(self.scan, "function_set_error"))
         self.door.on_bind, self.door.on_init, self.door.on_scan = self._on_bind, self._on_init, self._on_scan
-        self._closes_in_time = False
-        atexit.register(self.door.close)
+        self._closes_in_time = self._closing = False
+        self._callers: dict[int, Place] = {}  # of each thread that called: from where it did so last
+        atexit.register(self.close)
 
     def register(self, instance: int) -> None:
         """Registers the functions, and the macros, with a database. Raises SourceError."""
@@ -182,8 +189,23 @@ class _House:
         registers the joining in the same, private, way.
         """
         if not self._closes_in_time:
+            try:
+                getattr(threading, "_register_atexit", atexit.register)(self.close)
+            except RuntimeError:  # too late
+                raise UsageError("Python is shutting down") from None
             self._closes_in_time = True
-            getattr(threading, "_register_atexit", atexit.register)(self.door.close)
+
+    def close(self) -> None:
+        """Ends the audits under way, and waits until their callers are back in Python, `WAIT` seconds at most.
+
+        A caller that comes out of DuckDB's module when Python has begun to end is killed at its lock, inside C++,
+        which takes the process with it. It is back when it has left the instruction from which it called.
+        """
+        self._closing = True
+        self.door.close()
+        end = time.monotonic() + WAIT
+        while self._callers.items() & _places().items() and time.monotonic() < end:
+            time.sleep(0.005)
 
     def _search_path(self, info: int) -> str | None:
         """The caller's, where this DuckDB tells."""
@@ -211,12 +233,24 @@ class _House:
         """The work, every error in it becoming the error of the SQL statement."""
 
         def guarded(info: int, *more: int) -> None:
+            if caller := sys._getframe().f_back:  # none in DuckDB's threads, which work for a caller that waits
+                self._callers[threading.get_ident()] = _place(caller)
             try:
                 work(info, *more)
             except BaseException as error:  # noqa: BLE001 - nothing may pass into C
-                getattr(self.api, set_error)(info, _message(error).encode("utf-8", "replace"))
+                message = ENDING if self._closing else _message(error)
+                getattr(self.api, set_error)(info, message.encode("utf-8", "replace"))
 
         return guarded
+
+
+def _place(frame: FrameType) -> Place:
+    return id(frame), frame.f_lasti
+
+
+def _places() -> dict[int, Place]:
+    """Of all threads of Python."""
+    return {thread: _place(frame) for thread, frame in sys._current_frames().items()}
 
 
 def _message(error: BaseException) -> str:
