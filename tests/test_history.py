@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,6 +24,7 @@ from qidsql.policy_file import read_policy_file
 from qidsql.verbs.run import Watch, run
 from tests.commandline import HOUSE, environment, inside, qidsql
 from tests.policies import RISKY, SAFE, entries, fill, policy_file
+from tests.report.test_json_schema import of_format_1
 from tests.stores import DuckDBStore, PostgresStore
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -153,6 +155,27 @@ def test_the_tables_can_be_read_by_plain_sql(tmp_path: Path, document: dict[str,
         assert sorted(profiles) == [("sex", 2, 3), ("ward", 13, 2)]
 
 
+def test_a_history_of_an_older_qidsql(tmp_path: Path, document: dict[str, Any]) -> None:
+    """Its documents are read as those of today, and compared with; then none but today's qidsql writes there."""
+    kept = open_history(str(tmp_path / "kept.duckdb"))
+    kept.record(document)
+    with duckdb.connect(str(tmp_path / "kept.duckdb")) as connection:
+        old = of_format_1(document)
+        for place, table in enumerate(old["tables"]):
+            text = zlib.compress(json.dumps(table).encode())
+            connection.execute("UPDATE table_audits SET document = ? WHERE place = ?", [text, place])
+        head = json.dumps({key: value for key, value in old.items() if key != "tables"})
+        connection.execute("UPDATE runs SET document = ?", [head])
+        connection.execute("UPDATE history_format SET format = 1")
+    assert whole(kept, document["run"]) == document
+    past = kept.past("main", "main.risky").document
+    assert past is not None
+    assert past["findings"] == document["tables"][0]["findings"]
+    kept.record(named(document, "today"))
+    with duckdb.connect(str(tmp_path / "kept.duckdb"), read_only=True) as connection:
+        assert connection.execute("SELECT format FROM history_format ORDER BY format").fetchall() == [(1,), (2,)]
+
+
 def test_what_could_be_resumed(history: History, document: dict[str, Any]) -> None:
     first, table = Unfinished("r1", "label", "main.risky", "q", "t"), document["tables"][0]
     label = table["source_label"]
@@ -230,6 +253,8 @@ def test_a_history_that_cannot_be_written_is_said_before_the_work(tmp_path: Path
         connection.execute("CREATE TABLE history_format (format BIGINT)")
         connection.execute("INSERT INTO history_format VALUES (99)")
     assert "newer qidsql" in refusal(tmp_path, "newer.duckdb")
+    with pytest.raises(StoreError, match="newer qidsql"):
+        open_history(str(tmp_path / "newer.duckdb")).runs()
 
 
 AS_ANOTHER = """

@@ -1,10 +1,11 @@
 """What qidsql finds out, as frozen values. Reports, histories and programs see nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from qidsql.findings.references import FORMAT
 from qidsql.measures import ClassProfile, SizeBin
 from qidsql.policy import Policy
 from qidsql.schema import Role
@@ -91,7 +92,6 @@ class SearchFinding:
     def to_dict(self) -> dict[str, object]:
         return {
             "criterion": self.criterion,
-            "column_sets": [found.to_dict() for found in self.column_sets],
             "complete": self.complete,
             "complete_to_size": self.complete_to_size,
             "algorithm": self.algorithm,
@@ -100,9 +100,9 @@ class SearchFinding:
         }
 
     @classmethod
-    def from_dict(cls, written: Mapping[str, Any]) -> "SearchFinding":
-        sets = tuple(ColumnSetFinding.from_dict(found) for found in written["column_sets"])
-        return cls(**{**written, "column_sets": sets})
+    def from_dict(cls, written: Mapping[str, Any], column_sets: Iterable[Mapping[str, Any]]) -> "SearchFinding":
+        mine = (found for found in column_sets if found["criterion"] == written["criterion"])
+        return cls(**{**written, "column_sets": tuple(map(ColumnSetFinding.from_dict, mine))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +154,10 @@ class AuditResult:
     interrupted: bool = False  # the user asked to stop
 
     def to_dict(self) -> dict[str, object]:
-        """Plain lists, dicts, strings and numbers, ready for JSON."""
+        """Plain lists, dicts, strings and numbers, ready for JSON; the column sets stand beside their searches."""
         return {
             **head(self.verdict, self.reason, self.work),
+            "format": FORMAT,
             "entities": self.entities,
             "columns": [column.to_dict() for column in self.columns],
             "profile": self.profile and self.profile.to_dict(),
@@ -184,7 +185,7 @@ class AuditResult:
             columns=tuple(ColumnFinding.from_dict(column) for column in written["columns"]),
             profile=_profile(written["profile"]),
             class_sizes=tuple(SizeBin(**size) for size in written["class_sizes"]),
-            searches=tuple(SearchFinding.from_dict(search) for search in written["searches"]),
+            searches=tuple(SearchFinding.from_dict(search, written["column_sets"]) for search in written["searches"]),
             withheld=tuple(Withheld.from_dict(option) for option in written["withheld"]),
             least_withheld=least and LeastWithheld(tuple(least["columns"]), least["at_least"]),
             assumptions=tuple(written["assumptions"]),

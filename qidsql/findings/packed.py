@@ -1,15 +1,17 @@
-"""Documents of tables held small: a run over a hundred tables with thousands of column sets each fits into memory."""
+"""The tables of a run held small: a run over a hundred tables with thousands of column sets each fits into memory."""
 
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
+from qidsql.findings.references import referring, resolved
+
 Document = dict[str, Any]
 
 
 class Packed(Sequence[Document]):
-    """Documents, each unpacked when it is looked at, as it comes back from JSON."""
+    """Documents of tables, each unpacked when it is looked at, as it comes back from JSON."""
 
     def __init__(self, written: Iterable[bytes] = ()) -> None:
         self._packed = list(written)  # each as `packed` made it
@@ -39,12 +41,11 @@ class Packed(Sequence[Document]):
         return map(unpacked, self._packed)
 
 
-def packed(document: Mapping[str, Any]) -> bytes:
-    """The document as JSON, compressed by zlib."""
-    return zlib.compress(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+def packed(table: Mapping[str, Any]) -> bytes:
+    """The table as JSON, compressed by zlib."""
+    return zlib.compress(json.dumps(referring(table), ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
 
 
 def unpacked(written: bytes) -> Document:
-    """The document again, as it comes back from JSON."""
-    document: Document = json.loads(zlib.decompress(written).decode("utf-8", "surrogatepass"))
-    return document
+    """The table again, as it comes back from JSON."""
+    return resolved(json.loads(zlib.decompress(written).decode("utf-8", "surrogatepass")))

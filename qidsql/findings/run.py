@@ -9,6 +9,7 @@ from typing import Any, overload
 from qidsql.figures import percent, plural
 from qidsql.findings.audit import AuditResult, ColumnSetFinding
 from qidsql.findings.packed import Packed
+from qidsql.findings.references import FORMAT, measures
 from qidsql.measures import ClassProfile, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.policy import RATIOS, Policy
 from qidsql.version import __version__
@@ -216,13 +217,13 @@ class RunResult:
         return CODES[self.tables.known_apart if lenient else self.verdict]
 
     def to_dict(self) -> dict[str, object]:
-        """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
+        """Plain lists, dicts, strings and numbers, as reports read them; `json.written` writes no column set twice."""
         return {**self.document(), "tables": list(self.tables.documents)}
 
     def document(self) -> dict[str, Any]:
         """The same with tables that are unpacked one by one, when they are looked at; they are its last key."""
         return {
-            "format": 1,
+            "format": FORMAT,
             "qidsql": __version__,
             "kind": "run",
             "run": self.run,
@@ -288,7 +289,8 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
     audited = tuple(column.name for column in result.columns if column.audited)
 
     def finding(kind: Kind, columns: Sequence[str], profile: ClassProfile | None, text: str) -> Finding:
-        return Finding(identity(source, name, kind, columns), kind, tuple(columns), measures(profile), text)
+        told = {} if profile is None else measures(profile.to_dict())
+        return Finding(identity(source, name, kind, columns), kind, tuple(columns), told, text)
 
     found = [
         finding(
@@ -344,15 +346,6 @@ def identity(source: str, table: str, kind: str, columns: Sequence[str]) -> str:
 
     named = "" if kind == Kind.K_ANONYMITY else "/" + "+".join(sorted(map(part, columns)))
     return f"{part(source)}/{part(table)}/{kind}{named}"
-
-
-def measures(profile: ClassProfile | None) -> dict[str, int | float | None]:
-    """What a finding tells of its columns: counts, exact, and ratios for display."""
-    if profile is None:
-        return {}
-    every = profile.to_dict()
-    told = ("entities", "rows", "rows_at_risk", "share_at_risk", "unique_rows", "distinct_ratio", "separation_ratio")
-    return {"k": profile.smallest, **{name: every[name] for name in told if name in every}}
 
 
 def _sentence(found: ColumnSetFinding, criterion: Criterion) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
 from qidsql.findings.packed import Packed, packed, unpacked
+from qidsql.findings.references import FORMAT as DOCUMENT_FORMAT
 from qidsql.findings.run import Document, TrendPoint
 from qidsql.sql.statements import integer
 
-FORMAT = 1  # of the tables
+FORMAT = 2  # of the tables and the documents in them; in 1 the documents were of format 1, which are read as well
 TABLES = (
     "history_format",
     "runs",
@@ -184,7 +185,8 @@ class History:
             tables = store.ask("table_documents", run=run) if store else []
         if not heads:
             raise UnknownName("run", [run], self.label, [])
-        return {**json.loads(str(heads[0][0])), "tables": Packed(map(_bytes, tables))}
+        head = json.loads(str(heads[0][0]))
+        return {**head, "format": DOCUMENT_FORMAT, "tables": Packed(map(_bytes, tables))}
 
     def past(self, source: str, table: str, run: str | None = None) -> Past:
         """What there is of a table: in that run, or in the last complete one that came to pass or violation on it."""
@@ -244,7 +246,8 @@ class History:
             for name in TABLES:
                 if name not in there:  # who may write into them need not be one who may make them
                     store.ask(f"make_{name}")
-            self._check_format(store)
+            if self._format(store) < FORMAT:
+                store.ask("add_format", format=FORMAT)
             yield store
 
     @contextmanager
@@ -254,9 +257,11 @@ class History:
             yield None
             return
         with self.store.transaction(writing=False) as store:
-            yield (
-                store if TABLES[0] in self._tables(store) else None
-            )  # a run that was killed can leave a file without any
+            if TABLES[0] not in self._tables(store):
+                yield None  # a run that was killed can leave a file without any
+                return
+            self._format(store)
+            yield store
 
     def _tables(self, store: Transaction) -> set[str]:
         """The tables that are there; asked until all of them are, since catalogs answer slowly."""
@@ -264,12 +269,12 @@ class History:
             self._there = {str(name) for (name,) in store.ask("tables_there")}
         return self._there
 
-    def _check_format(self, store: Transaction) -> None:
-        written = store.ask("format")[0][0]
-        if written is None:
-            store.ask("add_format", format=FORMAT)
-        elif integer(written) > FORMAT:
+    def _format(self, store: Transaction) -> int:
+        """The format of what was written; 0 before anything was. Raises StoreError where it is not known here."""
+        written = integer(store.ask("format")[0][0] or 0)
+        if written > FORMAT:
             raise StoreError(f"{self.label} was written by a newer qidsql; upgrade this one, or name another history")
+        return written
 
 
 def _audit_row(run: str, place: int, table: Document) -> dict[str, Any]:

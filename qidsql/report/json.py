@@ -1,9 +1,12 @@
-"""The report for programs."""
+"""The report for programs: a line for each thing that holds no others, such as a column set: there can be many."""
 
 import json
 from collections.abc import Iterator, Mapping
-from textwrap import indent
 from typing import Any, Protocol
+
+from qidsql.findings.references import referring
+
+STEP = "  "  # of indentation
 
 
 class Reportable(Protocol):
@@ -14,17 +17,42 @@ class Reportable(Protocol):
 
 def render(result: Reportable) -> str:
     """The result's `to_dict` as JSON text."""
-    return json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    return _object(result.to_dict(), "") + "\n"
 
 
 def written(document: Mapping[str, Any]) -> Iterator[str]:
     """A run document as JSON text, in parts, a table each: not all of them are unpacked at once."""
-    rest = json.dumps(
-        {k: v for k, v in document.items() if k != "tables"} | {"tables": []}, indent=2, ensure_ascii=False
-    )
-    yield rest.removesuffix("[]\n}") + "["
+    yield _object({**document, "tables": []}, "").removesuffix("[]\n}") + "["
     between = "\n"
     for table in document["tables"]:
-        yield between + indent(json.dumps(table, indent=2, ensure_ascii=False), "    ")
+        yield between + STEP * 2 + _object(referring(table), STEP * 2)
         between = ",\n"
-    yield "]\n}\n" if between == "\n" else "\n  ]\n}\n"
+    yield "]\n}\n" if between == "\n" else f"\n{STEP}]\n}}\n"
+
+
+def _object(value: Mapping[str, Any], indent: str) -> str:
+    """An object, each key on a line."""
+    inner = indent + STEP
+    lines = (f"{inner}{_line(str(key))}: {_text(each, inner)}" for key, each in value.items())
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+
+
+def _text(value: Any, indent: str) -> str:
+    """Whatever it is, on one line where it holds no other objects."""
+    if isinstance(value, Mapping) and not all(map(_is_plain, value.values())):
+        return _object(value, indent)
+    if isinstance(value, list | tuple) and not _is_plain(value):
+        inner = indent + STEP
+        return "[\n" + ",\n".join(inner + _text(each, inner) for each in value) + f"\n{indent}]"
+    return _line(value)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is a word, a number or nothing, or a list of such."""
+    return (
+        all(map(_is_plain, value)) if isinstance(value, list | tuple) else not value or not isinstance(value, Mapping)
+    )
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -16,6 +16,7 @@ WHOLE: Schema = {"type": "integer", "minimum": 0}
 SECONDS: Schema = {"type": "number", "minimum": 0}
 MOMENT: Schema = {"type": "string", "format": "date-time"}
 FORMAT: Schema = {"const": 1}
+FORMAT_OF_AUDITS: Schema = {"const": 2, "description": "1 had the column sets in each search and in each finding too"}
 COUNT: Schema = {"$ref": "#/$defs/count"}
 SHARE: Schema = {"$ref": "#/$defs/share"}
 PROFILE: Schema = {"$ref": "#/$defs/profile"}
@@ -55,7 +56,14 @@ def run() -> Schema:
 
 def published(name: str, schema: Schema) -> Schema:
     """A schema as it is printed, with its name and the definitions that it refers to."""
-    return {"$schema": DRAFT, "$id": f"urn:qidsql:{name}:1", "title": f"qidsql {name}", **schema, "$defs": DEFINITIONS}
+    version = schema["properties"]["format"]["const"]
+    return {
+        "$schema": DRAFT,
+        "$id": f"urn:qidsql:{name}:{version}",
+        "title": f"qidsql {name}",
+        **schema,
+        "$defs": DEFINITIONS,
+    }
 
 
 MEASURES = {
@@ -137,7 +145,6 @@ COLUMN = some(
 SEARCH = some(
     "the minimal column sets that meet one criterion",
     criterion=TEXT,
-    column_sets=every(COLUMN_SET),
     complete={**FLAG, "description": "the list is proved whole"},
     complete_to_size=WHOLE,
     algorithm=TEXT,
@@ -154,7 +161,7 @@ SIZES = every(some("rows by class size", low=WHOLE, high=optional(WHOLE), classe
 VERDICTS = one_of("pass", "violation", "error", "inconclusive")
 AUDIT = some(
     "what one audit found out",
-    format=FORMAT,
+    format=FORMAT_OF_AUDITS,
     qidsql={**TEXT, "description": "the version that wrote this"},
     verdict=one_of("pass", "violation", "inconclusive"),
     reason={**TEXT, "description": "why, in one sentence"},
@@ -176,8 +183,8 @@ AUDIT = some(
     columns=every(COLUMN),
     profile={**optional(PROFILE), "description": "of all audited columns together"},
     class_sizes=SIZES,
-    column_sets={**every(COLUMN_SET), "description": "those of all searches, with the criterion"},
-    complete=FLAG,
+    column_sets={**every(COLUMN_SET), "description": "those of all searches, each with its criterion"},
+    complete={**FLAG, "description": "every search has listed all that there is"},
     searches=every(SEARCH),
     withheld=every(WITHHELD),
     least_withheld=optional(some("the fewest columns to withhold to reach k", columns=TEXTS, at_least=WHOLE)),
@@ -201,6 +208,19 @@ FINDING = some(
     exception=optional(some("why it is accepted", reason=TEXT, expires=optional({"type": "string", "format": "date"}))),
     text={**TEXT, "description": "one sentence"},
 )
+PLACED: Schema = {
+    **merged(
+        FINDING,
+        column_set={**WHOLE, "description": "its place in the audit's column_sets, which tell its measures"},
+        was={
+            **optional(FOUND),
+            "description": f"{FINDING['properties']['was']['description']}; of a column_set the "
+            "measures that are other than now",
+        },
+    ),
+    "required": [key for key in FINDING["required"] if key != "measures"],
+    "oneOf": [{"required": ["measures"]}, {"required": ["column_set"]}],
+}
 POINT = some(
     "the table in an earlier run",
     run=TEXT,
@@ -222,12 +242,12 @@ TABLE = some(
     error=optional(TEXT),
     resumed=FLAG,
     audit=optional(AUDIT),
-    findings=every(FINDING),
+    findings=every(PLACED),
     trend={**every(POINT), "description": "oldest first"},
 )
 RUN = some(
     "what a run over many tables found out",
-    format=FORMAT,
+    format=FORMAT_OF_AUDITS,
     qidsql=TEXT,
     kind={"const": "run"},
     run=TEXT,

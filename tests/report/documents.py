@@ -92,7 +92,7 @@ def run(documents: Mapping[str, Document]) -> Document:
     broken |= {"owner": "nobody", "verdict": "error", "reason": "", "error": "no table public.gone", "resumed": False}
     broken |= {"audit": None, "findings": [], "trend": []}
     return {
-        "format": 1,
+        "format": 2,
         "qidsql": qidsql.__version__,
         "kind": "run",
         "complete": True,

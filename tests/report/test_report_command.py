@@ -66,10 +66,10 @@ def test_min_count_in_a_report_and_in_an_audit_are_one(source: Path, tmp_path: P
 
 def test_what_cannot_be_reported_is_said(source: Path, tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text(json.dumps(package.profile(str(source), columns=["sex"]).to_dict()))
-    (tmp_path / "newer.json").write_text('{"qidsql": "9", "format": 2}')
+    (tmp_path / "newer.json").write_text('{"qidsql": "9", "format": 3}')
     (tmp_path / "text.json").write_text("verdict: pass")
     assert "no report of a run or an audit" in refused("report", "other.json", cwd=tmp_path)
-    assert "has format 2" in refused("report", "newer.json", cwd=tmp_path)
+    assert "has format 3" in refused("report", "newer.json", cwd=tmp_path)
     assert "is not JSON" in refused("report", "text.json", cwd=tmp_path)
     assert "cannot be read" in refused("report", "none.json", cwd=tmp_path)
     assert "--min-count is for reports that are passed on" in refused(

@@ -68,6 +68,11 @@ def criterion_of(audit: Mapping[str, Any], kind: str) -> str | None:
     return searched[Kind(kind)].name if kind in searched else None
 
 
+def column_sets(audit: Mapping[str, Any], search: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What one search of an audit has found."""
+    return [found for found in audit["column_sets"] if found["criterion"] == search["criterion"]]
+
+
 def without_controls(text: str) -> str:
     """The text without characters that XML and pages cannot hold; U+FFFD stands in their place."""
     return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)

@@ -12,6 +12,7 @@ from qidsql.figures import plural, some
 from qidsql.measures import decimal
 from qidsql.report.documents import charts, figures
 from qidsql.report.documents.contents import (
+    column_sets,
     criterion_of,
     open_findings,
     place,
@@ -55,7 +56,13 @@ def render(document: Mapping[str, Any]) -> str:
         percentage=figures.percentage,
     )
     environment.globals.update(
-        share=_share, plural=plural, some=some, charts=charts, whole_of=whole_of, glossary=GLOSSARY
+        share=_share,
+        plural=plural,
+        some=some,
+        charts=charts,
+        column_sets=column_sets,
+        whole_of=whole_of,
+        glossary=GLOSSARY,
     )
     page = environment.get_template("report.html.j2").render(
         document=document,
@@ -197,7 +204,7 @@ def _searched(audit: Mapping[str, Any], kind: str) -> bool | None:
     """Whether a search found that no column set meets its criterion; None where it did not come to that."""
     for search in audit["searches"]:
         if search["criterion"] == criterion_of(audit, kind):
-            return True if search["impossible"] else False if search["column_sets"] else None
+            return True if search["impossible"] else False if column_sets(audit, search) else None
     return None
 
 
@@ -206,7 +213,7 @@ def _drivers(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
     counted: Counter[str] = Counter()
     for search in audit["searches"]:
         if search["criterion"] == criterion_of(audit, "below-k"):
-            for found in search["column_sets"]:
+            for found in column_sets(audit, search):
                 counted.update(found["columns"])
     drivers = [
         {

@@ -94,8 +94,9 @@ def _table(table: Document, least: int) -> dict[str, Any]:
 
 def _profiles(audit: Document) -> list[Document]:
     columns = [each for column in audit["columns"] for each in (column["profile"], column["without"])]
-    sets = [found for search in audit["searches"] for found in search["column_sets"]]
-    return [each for each in (audit["profile"], *columns, *sets, *audit["withheld"]) if each is not None]
+    return [
+        each for each in (audit["profile"], *columns, *audit["column_sets"], *audit["withheld"]) if each is not None
+    ]
 
 
 def _has_small(audit: Document, least: int) -> bool:
@@ -163,12 +164,7 @@ def _audit(audit: Document, least: int) -> dict[str, Any]:
         "class_sizes": _class_sizes(profile, audit["policy"]["k"]) if audit["class_sizes"] else [],
         "column_sets": _sets(audit["column_sets"], least),
         "searches": [
-            {
-                **{key: value for key, value in search.items() if key not in ("column_sets", "impossible")},
-                "impossible": IMPOSSIBLE if search["impossible"] else "",
-                "column_sets": _sets(search["column_sets"], least),
-            }
-            for search in audit["searches"]
+            {**search, "impossible": IMPOSSIBLE if search["impossible"] else ""} for search in audit["searches"]
         ],
         "withheld": [
             {"columns": option["columns"], "passes": option["passes"], "still": option["still"], **_set(option, least)}
@@ -194,14 +190,11 @@ def _set(found: Document, least: int) -> dict[str, Any]:
 
 def _sets(sets: list[Document], least: int) -> list[dict[str, Any]]:
     """The column sets in an order that tells nothing more than their steps do."""
-    told = [
-        {**{key: found[key] for key in ("criterion", "columns") if key in found}, **_set(found, least)}
-        for found in sets
-    ]
+    told = [{**{key: found[key] for key in ("criterion", "columns")}, **_set(found, least)} for found in sets]
     return sorted(
         told,
         key=lambda found: (
-            found.get("criterion", ""),
+            found["criterion"],
             len(found["columns"]),
             -(bounds(found["rows_at_risk"]) or (0, 0))[0],
             found["columns"],

@@ -1,8 +1,9 @@
 """One run document in any format. A document read back from history or from a file renders as it did at first."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
+
+from qidsql.report.json import written
 
 FORMATS = ("json", "html", "markdown", "junit", "sarif", "github", "prometheus")
 
@@ -10,7 +11,7 @@ FORMATS = ("json", "html", "markdown", "junit", "sarif", "github", "prometheus")
 def render(document: Mapping[str, Any], format: str) -> str:
     """The document as text in one of FORMATS."""
     if format == "json":
-        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        return "".join(written(document))
     if format == "html":
         from qidsql.report.documents import html
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.findings.audit import AuditResult
+from qidsql.findings.references import FORMAT, resolved
 from qidsql.findings.run import as_document
 
 WANTED = "expected what qidsql run or qidsql audit wrote with --format json"
@@ -22,11 +23,13 @@ def read(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} is not JSON; {WANTED}") from None
     if not isinstance(document, dict) or "qidsql" not in document:
         raise UsageError(f"{path} is no report of qidsql; {WANTED}")
-    if document.get("format") != 1:
-        raise UsageError(f"{path} has format {document.get('format')}, and this qidsql reads format 1; {WANTED}")
-    if document.get("kind") == "run" and set(document) >= KEYS:
-        return document
+    if document.get("format") not in range(1, FORMAT + 1):
+        raise UsageError(
+            f"{path} has format {document.get('format')}, and this qidsql reads formats up to {FORMAT}; {WANTED}"
+        )
     try:
+        if document.get("kind") == "run" and set(document) >= KEYS:
+            return {**document, "format": FORMAT, "tables": [resolved(table) for table in document["tables"]]}
         return as_document(AuditResult.from_dict(document))
-    except (KeyError, TypeError, ValueError, AttributeError, QidsqlError):
+    except (IndexError, KeyError, TypeError, ValueError, AttributeError, QidsqlError):
         raise UsageError(f"{path} is no report of a run or an audit; {WANTED}") from None
