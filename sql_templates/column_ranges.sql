@@ -2,7 +2,8 @@
 -- Parameters: :facts    column_facts.sql of each table, together
 --             :crowded  the values of facts.* lie closer together than every other place between the ends
 --             :far      zero is farther away than the ends are from each other
--- Result: one row per column with a value: number, distinct_values, low_place, high_place (from 1), crowded, far
+--             :digits   of texts: one that begins with a digit may stand between the ends
+-- Result: one row per column with a value: number, distinct_values, low_place, high_place (from 1), crowded, far, digits
 WITH facts AS MATERIALIZED (
   SELECT * FROM :facts
 ), places AS (
@@ -16,7 +17,8 @@ SELECT
   low_places.place AS low_place,
   high_places.place AS high_place,
   :crowded AS crowded,
-  :far AS far
+  :far AS far,
+  :digits AS digits
 FROM facts
 JOIN places AS low_places ON low_places.end_value = facts.low
 JOIN places AS high_places ON high_places.end_value = facts.high

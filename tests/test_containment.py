@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
@@ -13,10 +14,10 @@ from qidsql.catalog import Attribute, Catalog, Ground
 from qidsql.engines.base import Engine
 from qidsql.findings.link import Containment
 from qidsql.linkage import containment
-from qidsql.linkage.containment import Measuring, enough, form_of
+from qidsql.linkage.containment import Measuring, enough
 from qidsql.linkage.joints import Linkage, joints
 from qidsql.linkage.judgement import judged
-from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind
+from qidsql.linkage.kinds import Kind
 from qidsql.linkage.names import names_agree
 from qidsql.schema import TableName
 from qidsql.sql.containment import Compared, InCommon, InGroup, sampled_in_common, values_in_common
@@ -31,8 +32,7 @@ def catalog_of(engine: Engine, store: Store) -> Catalog:
 
 def compared(catalog: Catalog, engine: Engine, column: str, kind: Kind) -> Compared:
     attribute = catalog.attribute(column)
-    form = form_of(kind, engine.dialect)
-    return Compared(attribute.table, attribute.column, form, kind in NUMBERS, kind in MEASURED)
+    return containment.compared(attribute, kind, engine.dialect)
 
 
 def linked(store: Store, **options: object) -> Linkage:
@@ -152,21 +152,89 @@ def kinds_of_types(store: Store) -> None:
     )
 
 
-def test_numbers_meet_numbers_and_texts_texts_and_never_each_other(store: Store) -> None:
+def test_numbers_meet_numbers_and_texts_texts_and_texts_of_digits_both(store: Store) -> None:
     kinds_of_types(store)
+    store.table("t3", {"words": "VARCHAR"}, [(f"{number} x",) for number in range(100, 400, 3)])
     with store.connect() as engine:
         catalog = catalog_of(engine, store)
         found = Measuring(engine, catalog.tables, everything=True).run()
-    met = {frozenset((each.left.column, each.right.column)) for each in found.containments if each.common == 100}
-    assert met == {
-        *(
-            frozenset((one, other))
-            for one in ("small", "large", "exact", "loose")
-            for other in ("number_1", "number_2")
-        ),
-        *(frozenset((one, "text_1")) for one in ("long_text", "short_text")),
-    }
-    assert all(each.left_in_right == each.right_in_left == 1 for each in found.containments)
+    met = [{each.left.column, each.right.column} for each in found.containments if each.common == 100]
+    columns = {"n1": ("small", "large", "exact", "loose"), "t1": ("long_text", "short_text")}
+    others = [*columns["n1"], *columns["t1"]]
+    expected = [{one, other} for one in others for other in ("number_1", "number_2", "text_1")]
+    expected += [{one, other} for one in columns["n1"] for other in columns["t1"]]
+    assert sorted(map(sorted, met)) == sorted(map(sorted, expected)), "each pair once"
+    assert all(each.left_in_right == each.right_in_left == 1 for each in found.containments if each.common)
+
+
+TEXTS_OF_NUMBERS = [
+    "7",
+    "07",
+    "0",
+    "00",
+    "+7",
+    "-7",
+    "7.0",
+    " 7",
+    "7 ",
+    "",
+    "٧",
+    "x7",
+    "1e1",
+    "9" * 18,
+    "9" * 19,
+    "7\n",
+    None,
+]
+
+
+@pytest.mark.parametrize("kind", ["BIGINT", "DECIMAL(20, 2)", "DOUBLE PRECISION"])
+def test_texts_of_digits_are_the_numbers_that_they_are(store: Store, kind: str) -> None:
+    chance = random.Random(5)
+    texts = [*TEXTS_OF_NUMBERS, *(f"{chance.randrange(3000):0{chance.randrange(1, 7)}}" for _ in range(400))]
+    numbers = [*range(0, 3000, 2), 10**17]
+    store.table("a", {"t": "VARCHAR"}, [(text,) for text in texts])
+    store.table("b", {"n": kind}, [(number,) for number in numbers])
+    store.table("c", {"t": "VARCHAR"}, [(f"{text}?",) for text in texts])
+    read = {int(text) for text in texts if text is not None and re.fullmatch("[0-9]{1,18}", text, re.ASCII)}
+    with store.connect() as engine:
+        found = Measuring(engine, catalog_of(engine, store).tables, everything=True).run().containments
+    [both] = [each for each in found if {each.left.column, each.right.column} == {"t", "n"}]
+    assert (both.left.table.name, both.left_values, both.right_values) == ("a", len(read), len(numbers))
+    assert both.common == len(read & set(numbers))
+    assert "of the texts of" in both.ground and "a.t those of digits alone" in both.ground
+
+
+def test_zip_codes_that_a_file_holds_as_numbers(store: Store) -> None:
+    """The graph's joints: names differ, some texts are errors; house numbers fit by accident, and words do not fit."""
+    codes = [f"{97201 + 7 * number}" for number in range(60)]
+    rows = [(code, str(number % 40), f"no {number}") for number, code in enumerate([*codes, "?", "unknown"])]
+    store.table("patients", {"zip_code": "VARCHAR", "house": "VARCHAR", "remark": "VARCHAR"}, rows)
+    store.table("voters", {"postcode": "INTEGER", "age": "INTEGER"}, [(int(code), n) for n, code in enumerate(codes)])
+    assert pairs(linked(store)) == {frozenset(("patients.zip_code", "voters.postcode"))}
+    found = linked(store, refused=[frozenset(catalog_pair(store, "patients.zip_code", "voters.postcode"))])
+    assert pairs(found) == set()
+
+
+def catalog_pair(store: Store, *columns: str) -> list[Attribute]:
+    with store.connect() as engine:
+        catalog = catalog_of(engine, store)
+    return [catalog.attribute(column) for column in columns]
+
+
+def test_what_holds_no_value_is_said(store: Store) -> None:
+    store.table("a", {"n": "INTEGER", "t": "VARCHAR", "unused": "VARCHAR"}, [(n, f"x{n}", None) for n in range(30)])
+    store.table("b", {"n": "INTEGER", "t": "VARCHAR"}, [(n, f"y{n}") for n in range(30)])
+    store.table("none", {"n": "INTEGER", "t": "VARCHAR"}, [])
+    store.table("nulls", {"n": "INTEGER", "t": "VARCHAR"}, [(None, None)])
+    found = linked(store)
+    assert {name.name for name in found.silent} == {"none", "nulls"}
+    assert found.unfinished == ()
+    tables, columns = [note for note in found.notes if note.startswith("not compared")]
+    assert re.search(r"no value stands in them: \S*none, \S*nulls;", tables)
+    assert re.fullmatch(r"not compared, since NULL stands in every row: \S*a\.unused", columns)
+    stopped = linked(store, max_statements=0)
+    assert stopped.silent == frozenset() and stopped.unfinished, "what was not looked at is not empty"
 
 
 def test_numbers_are_compared_exactly_where_a_float_could_not(store: Store) -> None:

@@ -210,6 +210,22 @@ def test_a_reader_may_ask_and_a_budget_makes_it_inconclusive(store: Store) -> No
     assert together.outcome is Outcome.VIOLATION  # more joints could not part them
 
 
+def test_where_a_table_is_empty_nothing_leads_is_no_answer(store: Store) -> None:
+    store.table("people", {"name": "VARCHAR", "born": "VARCHAR"}, [(f"n{i}", f"b{i}") for i in range(30)])
+    store.table("visits", {"born": "VARCHAR", "diagnosis": "VARCHAR"}, [])
+    store.table("log", {"line": "VARCHAR"}, [])
+    question = GraphQuestion(("people.name",), ("visits.diagnosis",))
+    with store.connect() as engine:
+        empty = graph(engine, question)
+    assert empty.outcome is Outcome.INCONCLUSIVE and "visits holds none to compare" in empty.reason
+    assert any("visits" in note and "log" in note for note in empty.work.notes)
+    store.execute("INSERT INTO visits SELECT born, 'd' FROM people")
+    with store.connect() as engine:
+        filled = graph(engine, question)
+    assert filled.outcome is Outcome.FINISHED and filled.cut == ("born",), "an empty table aside is no obstacle"
+    assert any("log" in note and "visits" not in note for note in filled.work.notes)
+
+
 def test_what_stands_in_one_table_is_said_with_its_name(store: Store) -> None:
     fill(store, keys=True)
     result = ask(store, identifiers="people.full_name", sensitive="people.born", containment=False)

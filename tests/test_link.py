@@ -130,6 +130,21 @@ def test_columns_named_twice_are_joined_once(store: Store) -> None:
     assert found is not None and found.columns == (("n", "n"), ("n", "m"))
 
 
+def test_texts_and_numbers_are_joined_as_numbers(store: Store) -> None:
+    zips = [("01234", "a"), ("97201", "b"), ("97201", "c"), ("x", "d"), (None, "e")]
+    store.table("a", {"zip": "VARCHAR", "word": "VARCHAR"}, zips)
+    store.table("b", {"postcode": "INTEGER"}, [(1234,), (97201,), (4,)])
+    for on in ("zip=postcode", "zip = POSTCODE"):
+        found = linked(store, on=on).linked
+        assert found is not None
+        assert (found.left.rows, found.left.one, found.left.none) == (5, 3, 2)
+        assert (found.right.rows, found.right.one, found.right.several, found.right.none) == (3, 1, 1, 1)
+    other_way = linked(store, "b", "a", on="postcode=zip").linked
+    assert other_way is not None and (other_way.left.one, other_way.right.one) == (1, 3)
+    nothing = linked(store, on="word=postcode")
+    assert nothing.verdict is Verdict.INCONCLUSIVE and "each row" in nothing.reason
+
+
 def test_what_is_contained_by_accident_is_no_pass(store: Store) -> None:
     store.table("a", {"quantity": "INTEGER"}, [(number % 30,) for number in range(60)])
     store.table("b", {"age": "INTEGER"}, [(number,) for number in range(60)])
@@ -183,12 +198,12 @@ def test_any_names(store: Store) -> None:
 
 def test_bad_input(store: Store) -> None:
     store.table("a", {"number": "INTEGER", "zip": "VARCHAR"}, [])
-    store.table("b", {"number": "INTEGER", "zip_code": "VARCHAR"}, [])
+    store.table("b", {"number": "INTEGER", "zip_code": "VARCHAR", "born": "DATE"}, [])
     for on, error, words in (
         ("zip", UsageError, "--on must be a pair of columns"),
         ("zap=zip_code", UnknownName, "did you mean zip"),
         ("zip=zip_cod", UnknownName, "did you mean zip_code"),
-        ("number=zip_code", UsageError, "are not compared"),
+        ("number=born", UsageError, "are not compared"),
     ):
         with pytest.raises(error, match=words):
             linked(store, on=on)

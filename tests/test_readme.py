@@ -20,13 +20,11 @@ def without_work(text: str) -> str:
     return re.sub(r"^\d+ statements?, .*$", "", without_seconds(text), flags=re.MULTILINE)
 
 
-def test_the_report_in_readme_is_the_demos() -> None:
-    [block] = re.findall(r"```text\n\$ qidsql audit clinic.*?\n\n(.*?)```", README, flags=re.DOTALL)
-    assert without_seconds(block) == without_seconds(qidsql("demo", "--quiet").out)
-
-
-def test_the_other_reports_in_readme_are_those_of_its_commands(tmp_path: Path) -> None:
-    qidsql("demo", "--keep", tmp_path / "clinic.duckdb")
+def test_the_reports_in_readme_are_those_of_its_commands(tmp_path: Path) -> None:
+    demo = qidsql("demo", "--keep", "clinic.duckdb", "--quiet", cwd=tmp_path)
+    [(arguments, block)] = re.findall(r"```text\n\$ qidsql (audit .*?)\n\n(.*?)```", README, flags=re.DOTALL)
+    assert without_seconds(block) == without_seconds(qidsql(*arguments.split(), cwd=tmp_path).out)
+    assert without_seconds(block) == without_seconds(demo.out)
     blocks = re.findall(r"```text\n\$ qidsql ((?:keys|mask) .*?)\n\n(.*?)```", README, flags=re.DOTALL)
     assert [arguments.split()[0] for arguments, _ in blocks] == ["keys", "mask"]
     for arguments, block in blocks:

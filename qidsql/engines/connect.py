@@ -11,7 +11,7 @@ from qidsql.errors import AccessError, SourceError, UsageError
 
 EXPECTED = (
     "a Postgres URL (postgresql://user@host/db, service=NAME), a DuckDB database, a parquet, csv or json file, "
-    "or env:NAME"
+    "a folder of such files, or env:NAME"
 )
 POSTGRES_KEYWORDS = (
     r"^\s*(service|host|hostaddr|dbname|user|port|password|passfile|options|application_name|connect_timeout|"

@@ -9,6 +9,7 @@ from typing import Any
 
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
+from qidsql.figures import plural
 from qidsql.findings.packed import Packed, packed, unpacked
 from qidsql.findings.references import FORMAT as DOCUMENT_FORMAT
 from qidsql.findings.run import Document, TrendPoint
@@ -169,7 +170,7 @@ class History:
         if typed == "last" or (typed.startswith("last~") and back.isdecimal()):
             if int(back or 0) < len(heads):
                 return heads[int(back or 0)]
-            raise UsageError(f"there are {len(heads)} runs in {self.label}, so there is no {typed}")
+            raise UsageError(f"{self.label} holds {plural(len(heads), 'run')}, so there is no {typed}")
         found = [head for head in heads if head.run == typed] or [h for h in heads if typed and h.run.startswith(typed)]
         if len(found) == 1:
             return found[0]

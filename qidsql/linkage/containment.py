@@ -3,8 +3,9 @@
 Most pairs fall away by type and by a first look (a statement for each kind of values): ranges that do not meet, too
 many values to be contained. Where many are left, a sample of each column's values is looked for in all other columns,
 which decides nearly all of them. What is left then is counted exactly, many pairs in a statement, until every column
-is joined with those that it belongs to. NULL is no value. Numbers are compared as numbers, texts as texts byte by byte,
-and never a text with a number. `judgement` has the rule for what is joinable.
+is joined with those that it belongs to. NULL is no value. Numbers are compared as numbers, texts as texts byte by byte;
+with numbers, texts are compared where they are nearly all digits, as the numbers that they are then (a csv file has
+them as numbers, a database as texts). `judgement` has the rule for what is joinable.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,10 +54,11 @@ COLUMNS = 512  # in one statement of exact counts
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A column whose values can be compared."""
+    """A column whose values can be compared. `digits`: of its texts those of digits alone, as whole numbers."""
 
     attribute: Attribute
     kind: Kind
+    digits: bool = False
 
 
 @dataclass(slots=True)
@@ -64,7 +66,8 @@ class Measured:
     """What was found out, and what is left undone."""
 
     containments: list[Containment] = field(default_factory=list)
-    valued: dict[Attribute, Kind] = field(default_factory=dict)  # columns that have a value
+    valued: set[tuple[Attribute, Kind]] = field(default_factory=set)  # columns that have a value, and of which kind
+    empty: list[Attribute] = field(default_factory=list)  # columns without any value
     by_names: int = 0  # columns compared with those of agreeing names alone: the rest would contain them by accident
     counted: int = 0  # pairs counted exactly
     unfinished: list[str] = field(default_factory=list)
@@ -96,13 +99,18 @@ class Measuring:
         self._on_stage = on_stage
         self._facts: dict[int, Facts] = {}
         self._estimates: dict[Pair, float] = {}  # of containment, from samples; they only order the work
-        self._columns = list(candidates(tables))
+        own = list(candidates(tables))
+        self._columns = [*own, *_with_digits(own)]
         self._joined = Components()
         self._apart = {frozenset(pair) for pair in apart}
-        places: dict[Attribute, int] = {column.attribute: number for number, column in enumerate(self._columns)}
+        places: dict[Attribute, int] = {column.attribute: number for number, column in enumerate(own)}
+        self._read = {places[column.attribute]: len(own) + n for n, column in enumerate(self._columns[len(own) :])}
+        self._texts = {digits: texts for texts, digits in self._read.items()}
+        for texts, digits in self._read.items():
+            self._joined.join(texts, digits)
         for pair in known:
             self._apart.add(pair)
-            self._joined.join(*(places.setdefault(each, len(places)) for each in sorted(pair)))
+            self._joined.join(*(places.setdefault(each, len(self._read) + len(places)) for each in sorted(pair)))
         self.found = Measured()
 
     def run(self) -> Measured:
@@ -121,22 +129,46 @@ class Measuring:
     # The first look: ends and numbers of values.
 
     def _look(self) -> None:
-        self._on_stage(f"a first look at {plural(len(self._columns), 'column')}")
+        own = [number for number, column in enumerate(self._columns) if not column.digits]
+        self._on_stage(f"a first look at {plural(len(own), 'column')}")
+        numbers = [number for number in own if self._columns[number].kind in NUMBERS]
+        looked = self._ranges([number for number in own if number not in set(numbers)])
+        digits = [extra for text, extra in self._read.items() if text in self._facts and self._facts[text].digits]
+        looked |= self._ranges([*numbers, *digits])
+        for text, extra in self._read.items():
+            if extra in self._facts and not self._nearly_all(extra, text):
+                del self._facts[extra]
+        self.found.valued = {(self._columns[n].attribute, self._columns[n].kind) for n in self._facts}
+        self.found.empty = [self._columns[n].attribute for n in sorted(looked - set(self._facts)) if n in set(own)]
+        if not self._everything:
+            chance = {self._columns[n].attribute for n in self._facts if self._at_hand(n) or self._few(n)}
+            self.found.by_names = len(chance)
+
+    def _ranges(self, numbers: Iterable[int]) -> set[int]:
+        """Fetches facts of the columns whose values others could share; returns which these are."""
         groups: dict[Kind, dict[object, list[int]]] = {}
-        for number, column in enumerate(self._columns):
-            groups.setdefault(self._order(number), {}).setdefault(column.attribute.table, []).append(number)
+        for number in numbers:
+            groups.setdefault(self._order(number), {}).setdefault(self._columns[number].attribute.table, []).append(
+                number
+            )
+        shared = {
+            order: tables
+            for order, tables in groups.items()
+            if len(tables) > 1 or any(number in self._read for table in tables.values() for number in table)
+        }
         statements = [
             column_ranges(
                 self._engine.dialect,
                 [[(number, self._compared(number, order), None) for number in table] for table in tables.values()],
             )
-            for order, tables in groups.items()
-            if len(tables) > 1
+            for order, tables in shared.items()
         ]
         self._ask(statements, lambda place, facts: self._facts.update(facts))
-        self.found.valued = {self._columns[number].attribute: self._columns[number].kind for number in self._facts}
-        if not self._everything:
-            self.found.by_names = sum(self._at_hand(number) or self._few(number) for number in self._facts)
+        return {number for tables in shared.values() for table in tables.values() for number in table}
+
+    def _nearly_all(self, digits: int, texts: int) -> bool:
+        """Whether a column's texts are digits but for errors, as far as a first look tells."""
+        return self._facts[digits].distinct * ABOUT**2 >= CONTAINED * self._facts[texts].distinct
 
     def _order(self, number: int) -> Kind:
         """The kind in which a column's ends and samples are compared with those of others: all numbers as one."""
@@ -162,6 +194,7 @@ class Measuring:
             and few.low <= many.high
             and many.low <= few.high
             and one.attribute.table != other.attribute.table
+            and not (one.digits and other.digits)
             and (one.kind is other.kind or compared_as(one.kind, other.kind) is not None)
             and not (self._apart and frozenset((one.attribute, other.attribute)) in self._apart)
         )
@@ -285,9 +318,11 @@ class Measuring:
             for pair, found in zip(block, answer.values(), strict=True):
                 del still_open[pair]
                 self.found.counted += 1
-                left, right = sorted(pair)
+                left, right = sorted(pair, key=self._place)
                 found = found if pair == (left, right) else found.reversed()
-                judgement = judged(self._columns[left].attribute, self._columns[right].attribute, kind, found)
+                one, other = self._columns[left], self._columns[right]
+                read = next((str(each.attribute) for each in (one, other) if each.digits), None)
+                judgement = judged(one.attribute, other.attribute, kind, found, read)
                 if judgement.joinable or self._everything:
                     self.found.containments.append(judgement)
                 if judgement.joinable:
@@ -339,10 +374,13 @@ class Measuring:
         if allowed < len(statements):
             raise BudgetSpent("the budget of statements (--max-statements) is used up")
 
+    def _place(self, number: int) -> int:
+        """The place of a column among all: of its texts of digits, that of the texts."""
+        return self._texts.get(number, number)
+
     def _compared(self, number: int, kind: Kind) -> Compared:
-        attribute = self._columns[number].attribute
-        form = form_of(kind, self._engine.dialect)
-        return Compared(attribute.table, attribute.column, form, kind in NUMBERS, kind in MEASURED)
+        column = self._columns[number]
+        return compared(column.attribute, kind, self._engine.dialect, column.digits)
 
 
 def _shifted(keep: Callable[[int, Answer], None], start: int) -> Callable[[int, Answer], None]:
@@ -362,6 +400,20 @@ def candidates(tables: Iterable[CatalogTable]) -> Iterator[Candidate]:
                 kind = kind_of(column) if column.readable else None
                 if kind is not None:
                     yield Candidate(Attribute(table.name, column.name), kind)
+
+
+def _with_digits(columns: Sequence[Candidate]) -> Iterator[Candidate]:
+    """The columns of texts that might be the numbers of other tables."""
+    numbers = {column.attribute.table for column in columns if column.kind in NUMBERS}
+    for column in columns:
+        if column.kind is Kind.TEXT and numbers - {column.attribute.table}:
+            yield Candidate(column.attribute, Kind.WHOLE, digits=True)
+
+
+def compared(attribute: Attribute, kind: Kind, dialect: Dialect, digits: bool = False) -> Compared:
+    """A column in the form in which values of a kind are compared; `digits`: its texts of digits, as numbers."""
+    form = form_of(kind, dialect)
+    return Compared(attribute.table, attribute.column, form, kind in NUMBERS, kind in MEASURED, digits)
 
 
 @cache

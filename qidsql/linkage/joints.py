@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from qidsql.catalog import Attribute, Catalog, Dependency, Ground, Joint
 from qidsql.engines.base import Engine
-from qidsql.figures import plural
+from qidsql.figures import plural, some
 from qidsql.findings.link import Containment
 from qidsql.linkage.containment import Measured, Measuring
 from qidsql.linkage.kinds import kind_of
 from qidsql.linkage.lineage import lineage
+from qidsql.schema import TableName
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Linkage:
     """Joints and dependencies between the attributes of a catalog, and what it took to find them.
 
     `containments` are the measurements behind the joints by containment. `unfinished` says in words what is left
-    undone, closed tables too, `notes` what else to know.
+    undone, closed tables too, `notes` what else to know; `silent` tables hold no value that could be compared.
     """
 
     joints: tuple[Joint, ...]
@@ -26,6 +27,7 @@ class Linkage:
     statements: int = 0
     unfinished: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    silent: frozenset[TableName] = frozenset()
 
 
 def joints(
@@ -73,7 +75,8 @@ def joints(
         tuple(contained),
         engine.asked - asked,
         (*measured.unfinished, *(_closed(catalog) if values else ())),
-        (*found.notes, *_by_chance(measured)),
+        (*found.notes, *_without_value(measured), *_by_chance(measured)),
+        _silent(measured),
     )
 
 
@@ -92,6 +95,26 @@ def _closed(catalog: Catalog) -> list[str]:
         if not column.readable
     ]
     return closed + ([f"not compared, since this user may not read them: {', '.join(hidden)}"] if hidden else [])
+
+
+def _silent(measured: Measured) -> frozenset[TableName]:
+    valued = {attribute.table for attribute, _ in measured.valued}
+    return frozenset(attribute.table for attribute in measured.empty) - valued
+
+
+def _without_value(measured: Measured) -> list[str]:
+    """What could not be compared since it holds nothing, table by table where that is all of one."""
+    silent = _silent(measured)
+    notes = []
+    if silent:
+        notes.append(
+            f"not compared, since no value stands in them: {some(sorted(map(str, silent)), 6)}; what their values "
+            f"would tie together once they are filled stays apart"
+        )
+    columns = [str(attribute) for attribute in measured.empty if attribute.table not in silent]
+    if columns:
+        notes.append(f"not compared, since NULL stands in every row: {some(columns, 6)}")
+    return notes
 
 
 def _by_chance(measured: Measured) -> list[str]:

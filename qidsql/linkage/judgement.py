@@ -17,8 +17,8 @@ CONTAINED = Fraction(9, 10)  # of a column's values; the rest may be errors, or 
 FEW = 20  # distinct values: fewer are codes, which fit into many columns
 
 
-def judged(left: Attribute, right: Attribute, kind: Kind, found: InCommon) -> Containment:
-    """Whether two columns are joinable, and why, in words.
+def judged(left: Attribute, right: Attribute, kind: Kind, found: InCommon, digits: str | None = None) -> Containment:
+    """Whether two columns are joinable, and why, in words. `digits`: the column whose texts were read as numbers.
 
     They are when at least 90 % of the distinct values of one stand in the other and that is no accident: the names
     agree, or it has at least 20 values, and the other's are texts and the like, or numbers that lie apart, or days and
@@ -35,6 +35,8 @@ def judged(left: Attribute, right: Attribute, kind: Kind, found: InCommon) -> Co
         f"{percent(share(found.common, values))} of the {plural(values, 'value')} of {small} stand in {big}, "
         f"{percent(share(found.common, others))} the other way, compared as {kind}"
     )
+    if digits is not None:
+        shares += f" (of the texts of {digits} those of digits alone)"
     joinable, why = False, "too few for a join"
     if contained:
         reasons = [_accident(kind, found, *side) for side in contained]

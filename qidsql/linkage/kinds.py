@@ -60,6 +60,13 @@ def kind_of(column: CatalogColumn) -> Kind | None:
     return None
 
 
+def asked_as(one: Kind, other: Kind) -> Kind | None:
+    """The kind in which values of both are compared where a person asks for it: texts with numbers, too."""
+    if Kind.TEXT in (one, other) and (one in NUMBERS or other in NUMBERS):
+        return one if one in NUMBERS else other
+    return compared_as(one, other)
+
+
 def compared_as(one: Kind, other: Kind) -> Kind | None:
     """The kind in which values of both can be compared; None when they cannot."""
     if {one, other} == {Kind.HUGE, Kind.DECIMAL}:  # no exact type holds both

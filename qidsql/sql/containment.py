@@ -14,6 +14,7 @@ from qidsql.sql.templates import fill
 
 TABLE = "rows_of_table"
 MEASURES = ("lows", "highs", "distinct_values")
+DIGITS = "^[0-9]{1,18}$"  # texts that are whole numbers, as far as every engine's whole numbers go
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,18 @@ class Compared:
     form: exp.DataType | None  # None: as texts, byte by byte
     number: bool
     measured: bool  # its values have distances
+    digits: bool = False  # it holds texts: those of digits alone are its values, as numbers
 
     def value(self, dialect: Dialect) -> exp.Expr:
         column = exp.column(exp.to_identifier(self.column, quoted=True), table=exp.to_identifier(TABLE))
         if self.form is None:
             return dialect.comparable(column, Comparison.BYTES)
+        if self.digits:
+            digits = exp.RegexpLike(
+                this=dialect.comparable(column, Comparison.BYTES), expression=exp.Literal.string(DIGITS)
+            )
+            text = exp.cast(column.copy(), dialect.text.copy())
+            return exp.Case(ifs=[exp.If(this=digits, true=exp.TryCast(this=text, to=self.form.copy()))])
         value: exp.Expr = exp.cast(column, self.form.copy())
         if self.measured and not self.number:  # an endless date is none: it has no distance to others
             finite = exp.Anonymous(this="ISFINITE", expressions=[column.copy()])
@@ -45,7 +53,7 @@ class Facts:
     """A first look at a column: about how many values it has, and the places of its ends among all ends.
 
     `crowded`: its values lie closer together than every other place between its ends; `far`: zero is farther away than
-    its ends are from each other.
+    its ends are from each other; `digits`: of texts, that some may begin with a digit.
     """
 
     distinct: int
@@ -53,6 +61,7 @@ class Facts:
     high: int
     crowded: bool
     far: bool
+    digits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +132,7 @@ def column_ranges(
         facts=_together(facts, "all_facts"),
         crowded=_crowded(dialect, example, low, high, distinct),
         far=_far(dialect, example, low, high),
+        digits=_digits(dialect, example, low, high),
     )
 
     def read(rows: list[Row]) -> dict[int, Facts]:
@@ -133,8 +143,9 @@ def column_ranges(
                 integer(high),
                 bool(crowded),
                 bool(far),
+                bool(digits),
             )
-            for number, distinct, low, high, crowded, far in rows
+            for number, distinct, low, high, crowded, far, digits in rows
         }
 
     asked = sum(map(len, tables))
@@ -304,6 +315,15 @@ def _far(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> e
         return exp.true()
     away = exp.func("LEAST", exp.Abs(this=_float(dialect, low)), exp.Abs(this=_float(dialect, high)))
     return exp.GT(this=away, expression=_span(dialect, column, low, high))
+
+
+def _digits(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """Whether a text that begins with a digit may stand between the ends."""
+    if column.form is not None:
+        return exp.false()
+    above = exp.LT(this=dialect.comparable(low.copy(), Comparison.BYTES), expression=exp.Literal.string(":"))
+    below = exp.GTE(this=dialect.comparable(high.copy(), Comparison.BYTES), expression=exp.Literal.string("0"))
+    return exp.and_(above, below)
 
 
 def _aligned(dialect: Dialect, column: Compared, ends: Mapping[str, exp.Expr]) -> exp.Expr:

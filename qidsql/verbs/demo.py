@@ -17,7 +17,7 @@ Try next:
 {first}  qidsql audit {path} patients --k 5 --sensitive diagnosis --exclude birth_date
   qidsql profile {path} patients -c zip_code -c birth_date -c sex --show-sql
   qidsql audit {path} visits --entity patient_id --identifier visit_id
-Your own data: qidsql audit SOURCE TABLE (SOURCE: a Postgres URL, a DuckDB database, a parquet, csv or json file)
+Your own data: qidsql audit SOURCE TABLE (SOURCE: a Postgres URL, a DuckDB database, a data file or a folder of them)
 """
 
 

@@ -278,9 +278,20 @@ class Answer:
                 answer += f"; to protect: {columns}"
             else:
                 answer += f"; where only {tables} can be protected it takes {columns}"
+        silent = [] if self.chosen else self._silent()
+        if silent:
+            return (
+                Outcome.INCONCLUSIVE,
+                f"as far as there are values, {answer}; {some(silent, 3)} holds none to compare",
+            )
         if work.unfinished:
             return Outcome.INCONCLUSIVE, f"as far as attributes were compared, {answer}; more may be one"
         return Outcome.FINISHED, answer
+
+    def _silent(self) -> list[str]:
+        """The tables of identifiers and sensitive attributes of which no value could be compared."""
+        named = {str(attribute.table) for node in self.ends for attribute in self.graph.nodes[node]}
+        return sorted(named & {str(table) for table in self.built.silent})
 
     def _cut_words(self, cut: Sequence[int], apart: str) -> str:
         """That a cut separates, and how it stands among the others."""

@@ -31,6 +31,7 @@ class BuiltGraph:
     excluded: tuple[Attribute, ...] = ()
     unfinished: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    silent: frozenset[TableName] = frozenset()  # tables without a value that could be compared
 
 
 def build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[str], None]) -> BuiltGraph:
@@ -58,7 +59,7 @@ def build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[st
     notes = list(found.notes)
     if engine is not None and not question.containment:
         notes.append("values were not compared (--no-containment): what only they would tie together stays apart")
-    return BuiltGraph(made, outside, typed, excluded, list(found.unfinished), notes)
+    return BuiltGraph(made, outside, typed, excluded, list(found.unfinished), notes, found.silent)
 
 
 def named(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Attribute]:

@@ -1,7 +1,7 @@
 """Which columns of two tables are joinable, and whom a join on them singles out."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -14,13 +14,13 @@ from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.figures import count, percent, plural, some
 from qidsql.findings.audit import Verdict
 from qidsql.findings.link import Containment, Linked, LinkResult, Matches
-from qidsql.linkage.containment import Measuring, form_of
+from qidsql.linkage.containment import Measuring, compared
 from qidsql.linkage.judgement import CONTAINED
-from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind, compared_as, kind_of
+from qidsql.linkage.kinds import NUMBERS, Kind, asked_as, compared_as, kind_of
 from qidsql.linkage.names import names_agree
 from qidsql.policy import Policy
 from qidsql.schema import Table
-from qidsql.sql.containment import TABLE, Compared, rows_by_match
+from qidsql.sql.containment import TABLE, rows_by_match
 from qidsql.sql.relation import condition, table_node
 from qidsql.work import Work
 
@@ -90,7 +90,7 @@ def link(
         if draft.shared and not draft.unfinished:
             on_stage("counting rows by their matches")
             statement = rows_by_match(
-                engine.dialect, source, _source(engine, tables[1], None), _pairs(engine, tables, draft.shared), policy.k
+                engine.dialect, source, _source(engine, tables[1], None), _pairs(engine, sides, draft.shared), policy.k
             )
             counts = engine.run(statement, deadline)
             draft.linked = _linked(draft.shared, counts)
@@ -140,7 +140,7 @@ def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, st
             wrong = wrong or error
             continue
         kinds = [kind_of(column) for column in (one, other)]
-        kind = None if kinds[0] is None or kinds[1] is None else compared_as(kinds[0], kinds[1])
+        kind = None if kinds[0] is None or kinds[1] is None else asked_as(kinds[0], kinds[1])
         if kind is None:
             raise UsageError(
                 f"--on {typed}: {one.type} and {other.type} are not compared; make them one type in a view"
@@ -170,12 +170,12 @@ def _shared(found: Sequence[Containment], left: Table) -> Iterator[tuple[str, st
             yield one.column, other.column, Kind(each.compared_as)
 
 
-def _nothing_compared(sides: Sequence[CatalogTable], valued: Mapping[Attribute, Kind]) -> str:
+def _nothing_compared(sides: Sequence[CatalogTable], valued: Iterable[tuple[Attribute, Kind]]) -> str:
     """Why no value of one table could be compared with one of the other; nothing where some were.
 
     Kinds are looked at only where both tables have columns of them: a table without a value in these is named.
     """
-    kinds = [{kind for each, kind in valued.items() if each.table == table.name} for table in sides]
+    kinds = [{kind for each, kind in valued if each.table == table.name} for table in sides]
     if any(compared_as(one, other) for one in kinds[0] for other in kinds[1]):
         return ""
     declared = [{kind_of(column) for column in table.columns if column.readable} - {None} for table in sides]
@@ -194,13 +194,14 @@ def _source(engine: Engine, table: Table, where: str | None) -> exp.Expr:
 
 
 def _pairs(
-    engine: Engine, tables: tuple[Table, Table], shared: Sequence[tuple[str, str, Kind]]
+    engine: Engine, sides: tuple[CatalogTable, CatalogTable], shared: Sequence[tuple[str, str, Kind]]
 ) -> list[tuple[exp.Expr, exp.Expr]]:
-    def value(table: Table, column: str, kind: Kind) -> exp.Expr:
-        form = form_of(kind, engine.dialect)
-        return Compared(table.name, column, form, kind in NUMBERS, kind in MEASURED).value(engine.dialect)
+    def value(table: CatalogTable, name: str, kind: Kind) -> exp.Expr:
+        [column] = [column for column in table.columns if column.name == name]
+        digits = kind in NUMBERS and kind_of(column) is Kind.TEXT
+        return compared(Attribute(table.name, name), kind, engine.dialect, digits).value(engine.dialect)
 
-    return [(value(tables[0], one, kind), value(tables[1], other, kind)) for one, other, kind in shared]
+    return [(value(sides[0], one, kind), value(sides[1], other, kind)) for one, other, kind in shared]
 
 
 def _linked(shared: Sequence[tuple[str, str, Kind]], counts: Sequence[int]) -> Linked:

@@ -134,6 +134,8 @@ def _linkage(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "column_ranges", column_ranges(dialect, [[(0, texts[0], None)], [(1, texts[1], 7)]])
     yield "column_ranges_of_numbers", column_ranges(dialect, [[(0, numbers[0], None)], [(1, numbers[1], 7)]])
     yield "values_in_common", values_in_common(dialect, texts, [(0, 1)])
+    digits = [replace(number, column="zip", digits=True) for number in numbers[:1]]
+    yield "values_in_common_of_digits", values_in_common(dialect, [*digits, numbers[1]], [(0, 1)])
     yield "values_in_common_of_days", values_in_common(dialect, days, [(1, 0)])
     left, right = texts[0].source(), texts[1].source()
     on = [(one.value(dialect), other.value(dialect)) for one, other in (texts, days)]
