@@ -103,12 +103,13 @@ LATER: dict[str, tuple[int, Any, list[Any]]] = {
     "table_function_get_client_context": (531, None, [c_void_p, POINTER(c_void_p)]),
 }
 LATER_FROM = (1, 5, 6)
+REBINDS_FROM = (2,)
 
 
 class Api:
     """The functions by their names without `duckdb_`; those of `LATER` only where `later` is true.
 
-    Python's lock is free while one of them runs.
+    Python's lock is free while one of them runs. `rebinds`: a prepared statement is bound anew each time it is run.
     """
 
     def __init__(self, address: int) -> None:
@@ -116,6 +117,7 @@ class Api:
         self._bind(places, STABLE)
         self.version: str = self.library_version().decode()
         self.later = _numbers(self.version) >= LATER_FROM
+        self.rebinds = _numbers(self.version) >= REBINDS_FROM
         if self.later:
             self._bind(places, LATER)
 

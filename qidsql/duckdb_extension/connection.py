@@ -8,8 +8,6 @@ from qidsql.duckdb_extension.capi import Api, Result
 from qidsql.duckdb_extension.values import rows_of
 from qidsql.engines.host_connection import HostError
 
-QUIET = "SET enable_progress_bar = false"  # a shell's own setting, which would draw over its prompt
-
 
 class Connection:
     """One connection to an instance, for one thread at a time; `interrupt` may come from another.
@@ -33,7 +31,6 @@ class Connection:
             made = c_void_p()
             if self._api.connect(self._instance, ctypes.byref(made)):
                 raise HostError(0, "no connection")
-            self._answer(made, QUIET)
             self._handle = made
         return self._handle
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import CFUNCTYPE, c_int, c_uint, c_void_p
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -159,8 +159,14 @@ class _House:
         api.bind_set_bind_data(info, self._hold(call), self.door.forget)
 
     def init(self, info: int) -> None:
-        """Runs it. (Not at the first row: DuckDB asks for that in one of its worker threads, which is then missing.)"""
+        """Runs it. (Not at the first row: DuckDB asks for that in one of its worker threads, which is then missing.)
+
+        Where DuckDB runs a prepared statement as it was bound, the table may have been altered since: it is looked at
+        again.
+        """
         call: Call = self._held[self.api.init_get_bind_data(info)]
+        if not self.api.rebinds:
+            call = replace(call, seen=_seen(self.api.version))
         with raising_interrupts(self.door.watch, self.door.interrupts), self._engine(call) as engine:
             run = call.function.trace if call.trace else call.function.run
             rows = run(engine, call.table, call.options)

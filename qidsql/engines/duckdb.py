@@ -138,15 +138,23 @@ class DuckDBEngine(Engine):
         return translate(error, purpose)
 
     def table_names(self) -> list[TableName]:
-        return [self._name(row) for row in self._catalog("tables")]
+        return [self._name(row) for row in self._listed()]
 
     def describe(self, table: str | None) -> Table:
-        rows = self._catalog("tables")
+        rows = self._listed()
         default_schema = str(self._catalog("default_schema")[0][0])
         name = find_table(table, [self._name(row) for row in rows], "duckdb", [default_schema], self.label)
         row = next(row for row in rows if self._name(row) == name)
         # A view does not say which collation its columns inherit: with any collation about, compare texts by bytes.
-        collated = bool(row[5]) or (row[3] == "view" and any(other[5] for other in rows))
+        return self._described_row(row, bool(row[5]) or (row[3] == "view" and any(other[5] for other in rows)))
+
+    def _listed(self) -> list[Row]:
+        """The tables and views, in the order of their names."""
+        return sorted((*self._catalog("tables"), *self._catalog("views")), key=lambda row: row[:3])
+
+    def _described_row(self, row: Row, collated: bool) -> Table:
+        """A table of the list with its columns. One statement."""
+        name = self._name(row)
         # The catalog lists a view's columns as of its making; the query behind it may have more by now.
         columns = tuple(
             Column(
@@ -170,8 +178,8 @@ class DuckDBEngine(Engine):
         return _table(listed.name, listed.kind, columns, listed.estimated_rows)
 
     def catalog(self, schema: str | None = None) -> Catalog:
-        """Three statements to the system catalog. A view's columns are those of its making."""
-        rows = self._catalog("tables")
+        """Four statements to the system catalog. A view's columns are those of its making."""
+        rows = self._listed()
         schema = find_schema(schema, map(self._name, rows), self.label)
         rows = [row for row in rows if schema is None or row[1] == schema]
         collated_views = any(row[5] for row in rows)

@@ -64,10 +64,18 @@ class HostEngine(DuckDBEngine):
         return self._seen.tables[table]
 
     def _described(self, table: str | None) -> Table:
+        """Views, which take DuckDB long to list, are asked for only where no table is meant."""
+        meant = self._meant(table)[:1]
+        for row in self._catalog("tables") if meant else ():
+            if _folded(self._name(row)) == _folded(meant[0]):
+                return self._in_duckdb(table, self._described_row(row, bool(row[5])))
         try:
-            described = super().describe(self._qualified(table))
+            return self._in_duckdb(table, super().describe(self._qualified(table)))
         except UnknownName as error:
             raise UsageError(f"{error}; {UNSEEN.format(table=table)}") from None
+
+    def _in_duckdb(self, table: str | None, described: Table) -> Table:
+        """The table. Raises SourceError where its rows lie in an attached Postgres."""
         catalog = described.name.catalog
         if self._kinds.get(catalog.lower()) == (catalog, POSTGRES):
             raise SourceError(
@@ -128,18 +136,22 @@ class HostEngine(DuckDBEngine):
         return None, typed
 
     def _qualified(self, typed: str | None) -> str | None:
-        """The name with its catalog and schema, where DuckDB itself would find it: by the search path, and a.b also as
-        table b of the database a.
+        """The name with its catalog and schema, where DuckDB itself would find it."""
+        if not (meant := self._meant(typed)):
+            return typed
+        known = {_folded(name): name for name in self.table_names()}
+        found = next((known[_folded(name)] for name in meant if _folded(name) in known), None)
+        return typed if found is None else table_node(found).sql("duckdb")
+
+    def _meant(self, typed: str | None) -> list[TableName]:
+        """What DuckDB would look for, one after the other: by the search path, and a.b also as table b of the database
+        a. Nothing for a name that has its database, or is none.
         """
         node = None if typed is None else parsed_name(typed, "duckdb")
         if node is None or node.catalog:
-            return typed
-        known = {_folded(name): name for name in self.table_names()}
-        wanted = [TableName(node.name, node.db or schema, catalog) for catalog, schema in self._search_path or ()]
-        if node.db:
-            wanted.append(TableName(node.name, "main", node.db))
-        found = next((known[_folded(name)] for name in wanted if _folded(name) in known), None)
-        return typed if found is None else table_node(found).sql("duckdb")
+            return []
+        names = [TableName(node.name, node.db or schema, catalog) for catalog, schema in self._search_path or ()]
+        return [*names, TableName(node.name, "main", node.db)] if node.db else names
 
 
 def engine_for(table: str, connection: HostConnection, search_path: str | None, seen: Seen) -> Engine:
