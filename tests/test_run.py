@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
+from qidsql.errors import StoreError
 from qidsql.findings.run import RunVerdict, State, worst
+from qidsql.history.records import History
 from qidsql.policy_file import read_policy_file
 from qidsql.report.run import console_of, print_changes, render, text_of
 from qidsql.verbs.run import plan, run
 from tests.commandline import command, environment, inside
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
-from tests.stores import PostgresStore, Store, quoted
+from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
 WORST_FIRST = ["error", "violation", "inconclusive", "pass"]
 CODES = {"pass": 0, "violation": 1, "error": 2, "inconclusive": 3}
@@ -180,6 +182,48 @@ def test_a_table_is_compared_with_the_last_run_on_it(store: Store, tmp_path: Pat
     assert third["notes"] == [f"{name}: compared with run {first['run']}, the last on it"]
     store.table("none1", {"sex": "TEXT"}, [("f",)] * 6)
     assert not [note for note in ran(tmp_path)[1]["notes"] if "no longer audited" in note]
+
+
+def test_a_table_that_is_gone_is_missed_once_whatever_else_was_run(store: Store, tmp_path: Path) -> None:
+    """Also when a run with --only came between, which is no run of all tables; and one that --only met first."""
+
+    def gone(*arguments: str) -> list[str]:
+        notes = ran(tmp_path, *arguments)[1]["notes"]
+        return [note.partition(";")[0] for note in notes if note.startswith("no longer audited")]
+
+    fill(store, a_people=SAFE, a_pets=SAFE)
+    policy_file(tmp_path, store.url, entries("a_*"))
+    first = ran(tmp_path)[1]
+    fill(store, a_late=SAFE)
+    only = ran(tmp_path, "--only", "a_late")[1]
+    assert (first["only"], only["only"], len(only["tables"])) == ([], ["a_late"], 1)
+    for name in ("a_pets", "a_late"):
+        store.execute(f"DROP TABLE {name}")
+    assert gone("--only", "a_people") == []
+    late, pets = (each["table"] for each in (*only["tables"], first["tables"][1]))
+    told = {f"no longer audited since run {only['run']}: {late}", f"no longer audited since run {first['run']}: {pets}"}
+    assert set(gone()) == told
+    assert gone() == []
+    assert set(gone("--baseline", only["run"])) == {each for each in told if late in each}
+    fill(store, a_pets=SAFE)
+    [pets] = [each for each in ran(tmp_path)[1]["tables"] if each["table"].endswith("pets")]
+    assert ran(tmp_path, "--only", "a_people")[0] == 0
+    store.execute("DROP TABLE a_pets")
+    assert len(gone()) == 1
+    assert gone() == []
+
+
+def test_a_history_that_is_lost_at_the_very_end_loses_no_run(tmp_path: Path) -> None:
+    class Lost(History):
+        def last_tables(self) -> dict[tuple[str, str], str]:
+            raise StoreError("it was dropped")
+
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, safe=SAFE)
+    file = read_policy_file(policy_file(tmp_path, store.url, entries("safe")))
+    result = run(file, Lost(history_of(tmp_path).store))
+    assert result.verdict == "pass"
+    assert result.notes == ("whether tables of earlier runs are gone is not known: it was dropped",)
 
 
 def test_a_long_change_goes_on_under_its_beginning(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ def overview(alerts: Sequence[Alert], record: Record, today: date) -> dict[str, 
     kept = record.kept()
     return {
         "format": 1,
+        "kind": "alerts",
         "alerts": [
             {
                 "alert": alert.name,

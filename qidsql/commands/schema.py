@@ -26,6 +26,7 @@ class Schema(StrEnum):
     link = "link"
     init = "init"
     history = "history"
+    alerts = "alerts"
     diff = "diff"
     doctor = "doctor"
 

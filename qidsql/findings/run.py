@@ -208,6 +208,7 @@ class RunResult:
     complete: bool = True  # every table was reached; an interrupted run is never compared with
     interrupted: bool = False  # by Ctrl-C or SIGTERM; a budget that is spent is no interruption
     fail_on: str = "any"
+    only: tuple[str, ...] = ()  # the tables and patterns that were asked for; empty: all of the policy file
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -233,6 +234,7 @@ class RunResult:
             "config": None if self.config is None else dict(self.config),
             "verdict": str(self.verdict),
             "reason": self.reason,
+            "only": list(self.only),
             "complete": self.complete,
             "interrupted": self.interrupted,
             "fail_on": self.fail_on,

@@ -8,8 +8,9 @@ from typing import Any
 from qidsql.alerts.changes import Standing, Told
 from qidsql.alerts.delivery import Kept
 from qidsql.alerts.message import Message
+from qidsql.engines.store import Transaction
 from qidsql.history.records import History
-from qidsql.sql.statements import integer
+from qidsql.sql.statements import Row, integer
 
 
 class AlertRecord:
@@ -21,8 +22,8 @@ class AlertRecord:
     def told(self, alert: str) -> Mapping[tuple[str, str], Told]:
         """What the alert told last, by source and table."""
         with self._history.reading() as store:
-            states = store.ask("alert_states", alert=alert) if store else []
-            findings = store.ask("alert_findings", alert=alert) if store and states else []
+            states = self._asked(store, "alert_states", alert=alert)
+            findings = self._asked(store, "alert_findings", alert=alert)
         broken: dict[tuple[str, str], dict[str, Standing]] = {}
         for source, table, finding, *figures in findings:
             broken.setdefault((str(source), str(table)), {})[str(finding)] = Standing(*map(integer, figures))
@@ -66,11 +67,15 @@ class AlertRecord:
     def kept(self) -> Sequence[Kept]:
         """The messages that have not arrived, oldest first."""
         with self._history.reading() as store:
-            rows = store.ask("deliveries") if store else []
+            rows = self._asked(store, "deliveries")
         return [
             Kept(Message.of(json.loads(str(document))), _moment(since), integer(attempts), str(failure))
             for since, attempts, failure, document in rows
         ]
+
+    def _asked(self, store: Transaction | None, table: str, **values: Any) -> list[Row]:
+        """What the query of a table's name finds; nothing where no run of a qidsql that has such a table was yet."""
+        return store.ask(table, **values) if store and self._history.holds(store, table) else []
 
     def failed(self, message: str, attempts: int, failure: str) -> None:
         """Notes how often the message was tried in all, and why the last attempt failed."""

@@ -187,7 +187,7 @@ class History:
         if not heads:
             raise UnknownName("run", [run], self.label, [])
         head = json.loads(str(heads[0][0]))
-        return {**head, "format": DOCUMENT_FORMAT, "tables": Packed(map(_bytes, tables))}
+        return {"only": [], **head, "format": DOCUMENT_FORMAT, "tables": Packed(map(_bytes, tables))}
 
     def past(self, source: str, table: str, run: str | None = None) -> Past:
         """What there is of a table: in that run, or in the last complete one that came to pass or violation on it."""
@@ -213,6 +213,19 @@ class History:
         with self.reading() as store:
             rows = store.ask("audited_tables", run=run) if store else []
         return [(str(source), str(table)) for source, table in rows]
+
+    def last_tables(self) -> dict[tuple[str, str], str]:
+        """The tables of the last complete run on the whole policy file, and of those with --only since then: by source
+        and name, each with the last of these runs."""
+        found: dict[tuple[str, str], str] = {}
+        for head in self.runs():
+            if head.complete:
+                found = {**dict.fromkeys(self.audited_tables(head.run), head.run), **found}
+                with self.reading() as store:
+                    heads = store.ask("run_document", run=head.run) if store else []
+                if heads and not json.loads(str(heads[0][0])).get("only"):
+                    break
+        return found
 
     def tables(self) -> list[tuple[str, str]]:
         """Source and name of every table ever audited."""
@@ -263,6 +276,10 @@ class History:
                 return
             self._format(store)
             yield store
+
+    def holds(self, store: Transaction, table: str) -> bool:
+        """Whether the table is there; one that a later qidsql brought is made by its first transaction that writes."""
+        return table in self._tables(store)
 
     def _tables(self, store: Transaction) -> set[str]:
         """The tables that are there; asked until all of them are, since catalogs answer slowly."""

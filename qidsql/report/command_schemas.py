@@ -255,6 +255,41 @@ DIFF = some(
         )
     ),
 )
+DAY: Schema = {"type": "string", "format": "date"}
+ALERTS = some(
+    "the alerts of a policy file",
+    format=FORMAT,
+    kind={"const": "alerts"},
+    alerts=every(
+        some(
+            "an alert: whom it tells of what; never an address",
+            alert={**TEXT, "description": "its name in the policy file"},
+            kind=one_of("webhook", "slack", "teams", "command", "email"),
+            on=every(one_of("violation", "worse", "error", "inconclusive")),
+            owners={**TEXTS, "description": "whose tables alone it is about; empty: all"},
+            tables={**TEXTS, "description": "the tables and patterns that alone it is about; empty: all"},
+            snoozed=every(some("silence that still lasts", table=TEXT, until=DAY, reason=TEXT)),
+            told=every(
+                some(
+                    "what it told last and is no pass; of the run as a whole with an empty table",
+                    source=TEXT,
+                    table=TEXT,
+                    verdict=VERDICTS,
+                )
+            ),
+            kept=every(
+                some(
+                    "a message that has not arrived, oldest first",
+                    id=TEXT,
+                    since=MOMENT,
+                    attempts=WHOLE,
+                    failure={**TEXT, "description": "why the last attempt failed; empty before the first"},
+                    text=TEXT,
+                )
+            ),
+        )
+    ),
+)
 COMMANDS: dict[str, Schema] = {
     "profile": some(
         "the measures of one column set",
@@ -438,6 +473,7 @@ COMMANDS: dict[str, Schema] = {
     ),
     "history": HISTORY,
     "diff": DIFF,
+    "alerts": ALERTS,
     "doctor": some(
         "what stands in the way of an audit",
         format=FORMAT,

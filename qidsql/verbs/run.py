@@ -154,6 +154,7 @@ def run(
         complete=not made.stopped,
         interrupted=made.stopped == INTERRUPTED,
         fail_on=fail_on,
+        only=tuple(only),
         notes=(*made.notes, *made.last_notes(), *_vanished(done.heads, past, only, file)),
     )
 
@@ -408,15 +409,25 @@ def _past(history: History | None, baseline: str | None, resume: bool) -> _Past:
 
 
 def _vanished(tables: Sequence[TableRun], past: _Past, only: Sequence[str], file: PolicyFile) -> list[str]:
-    """Tables of the run compared with that are in this one no more."""
-    if past.history is None or past.baseline is None or only:
+    """Tables of the last run on the whole file, and of a named baseline, that are in this one no more."""
+    if past.history is None or only:
         return []
     now = {(table.source, table.table) for table in tables}
     now |= {(entry.source, entry.table or "") for entry in file.tables if entry.is_pattern}  # of which nothing came
-    gone = [table for source, table in past.history.audited_tables(past.baseline.run) if (source, table) not in now]
-    if not gone:
-        return []
-    return [f"no longer audited since run {past.baseline.run}: {some(gone)}; were they dropped, or is a right missing?"]
+    try:
+        known = past.history.last_tables()
+        if past.named is not None:
+            known = {**dict.fromkeys(past.history.audited_tables(past.named.run), past.named.run), **known}
+    except StoreError as error:  # no reason to lose the run
+        return [f"whether tables of earlier runs are gone is not known: {error}"]
+    gone: dict[str, list[str]] = {}
+    for (source, table), last in known.items():
+        if (source, table) not in now:
+            gone.setdefault(last, []).append(table)
+    return [
+        f"no longer audited since run {last}: {some(tables)}; were they dropped, or is a right missing?"
+        for last, tables in gone.items()
+    ]
 
 
 def _other_question(table: str, before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:

@@ -9,7 +9,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from qidsql.alerts.changes import Change, Standing
+from qidsql.alerts.changes import Change, Standing, Told
 from qidsql.alerts.delivery import Kept, Record, ShortRecord, deliver_kept, tell
 from qidsql.alerts.message import Message
 from qidsql.alerts.overview import overview
@@ -33,6 +33,20 @@ def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]
     yield open_history(url, schema, patience=1)
     with psycopg.connect(url, autocommit=True) as admin:
         admin.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+
+
+def test_a_history_from_before_there_were_alerts_is_read(history: History) -> None:
+    """Of each table in turn: nothing stands there, and the next transaction that writes makes it again."""
+    subject, standing = ("clinic", "main.patients"), {"a": Standing(1, 2, 3)}
+    for table in ("alert_findings", "alert_states", "deliveries"):
+        change = Change(*subject, None, None, "violation", "", (), standing)
+        AlertRecord(History(history.store)).put(message(1, "team", change), START)
+        with history.writing() as store:
+            store._connection.execute(f"DROP TABLE {table}")  # type: ignore[attr-defined]
+        older = AlertRecord(History(history.store))
+        told = {subject: Told("violation", {} if table == "alert_findings" else standing)}
+        assert older.told("team") == ({} if table == "alert_states" else told)
+        assert len(older.kept()) == (table != "deliveries")
 
 
 def message(number: int, name: str, *changes: Change) -> Message:

@@ -95,6 +95,7 @@ def run(documents: Mapping[str, Document]) -> Document:
         "format": 2,
         "qidsql": qidsql.__version__,
         "kind": "run",
+        "only": [],
         "complete": True,
         "interrupted": False,
         "fail_on": "any",

@@ -52,8 +52,8 @@ def without_small_counts(document: Document, least: int) -> dict[str, Any]:
 
 
 KEPT = (
-    *("format", "qidsql", "kind", "run", "started", "finished", "seconds", "config", "verdict", "complete"),
-    *("interrupted", "fail_on", "exit_code", "baseline", "statements"),
+    *("format", "qidsql", "kind", "run", "started", "finished", "seconds", "config", "verdict"),
+    *("only", "complete", "interrupted", "fail_on", "exit_code", "baseline", "statements"),
 )
 KEPT_OF_A_TABLE = ("source", "source_label", "table", "line", "owner", "verdict", "error", "resumed")
 KEPT_OF_AN_AUDIT = (
