@@ -134,6 +134,16 @@ OutputOption = Annotated[
         "-o", "--output", metavar="FILE", help="write the report to this file, not to stdout", show_default=False
     ),
 ]
+OutputsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write the report to this file, not to stdout; repeat for several, each in the format of its ending",
+        show_default=False,
+    ),
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="print the statements asked first, and ask only the catalog")
 ]

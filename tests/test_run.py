@@ -226,6 +226,25 @@ def test_a_history_that_is_lost_at_the_very_end_loses_no_run(tmp_path: Path) -> 
     assert result.notes == ("whether tables of earlier runs are gone is not known: it was dropped",)
 
 
+def test_one_run_writes_several_reports(tmp_path: Path) -> None:
+    """Each in the format of its ending; one that cannot be written keeps neither the others nor the record back."""
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, safe=SAFE)
+    policy_file(tmp_path, store.url, entries("safe"))
+    files = {"a.html": "<!doctype html>", "a.prom": "# HELP qidsql_info", "a.json": "{"}
+    outputs = [part for name in files for part in ("-o", name)]
+    assert inside("run", "-q", "-o", "/dev/full", *outputs, cwd=tmp_path).line.startswith(
+        "--output /dev/full cannot be"
+    )
+    for name, beginning in files.items():
+        assert (tmp_path / name).read_text().startswith(beginning)
+    assert len(history_of(tmp_path).runs()) == 1
+    assert "goes with one --output" in inside("run", "--format", "json", *outputs, cwd=tmp_path).line
+    assert "its folder must exist" in inside("run", *outputs, "-o", "none/a.md", cwd=tmp_path).line
+    assert "--min-count is for reports" in inside("run", "--min-count", "11", *outputs, "-o", "a", cwd=tmp_path).line
+    assert len(history_of(tmp_path).runs()) == 1, "all three were said before the work"
+
+
 def test_a_long_change_goes_on_under_its_beginning(tmp_path: Path) -> None:
     finding = {
         "state": "worse",

@@ -10,11 +10,11 @@ import typer
 from qidsql.commands.running import ExitCode, check_min_count, chosen, screen, showing_progress_of_many, standing_for
 from qidsql.commands.streams import check_output, parts, say
 from qidsql.errors import QidsqlError, UsageError
-from qidsql.options import HistoryOption, MinCountOption, OutputOption, QuietOption, ReportFormat, ReportFormatOption
+from qidsql.options import HistoryOption, MinCountOption, OutputsOption, QuietOption, ReportFormat, ReportFormatOption
 from qidsql.policy_schema import PRESETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from qidsql.findings.run import RunResult
     from qidsql.policy_file import PolicyFile
@@ -24,7 +24,7 @@ EXAMPLES = (
 Examples:
   qidsql run
   qidsql run qidsql.toml --only main.patients --only "main.visits_*"
-  qidsql run --fail-on new --format json --output run.json
+  qidsql run --fail-on new --output run.json --output report.html --output metrics.prom
   QIDSQL_K=11 qidsql run --max-seconds 3600
   qidsql run --every "0 3 * * *" --timezone Europe/Amsterdam
 Presets of the policy file (preset = "cms"):
@@ -142,7 +142,7 @@ def run(
         ),
     ] = None,
     format: ReportFormatOption = None,
-    output: OutputOption = None,
+    output: OutputsOption = None,
     min_count: MinCountOption = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -161,9 +161,7 @@ def run(
         raise UsageError("--timezone and --heartbeat go with --every")
     if every is not None and no_history:
         raise UsageError("--every needs the history: it keeps two schedulers apart and knows the last run")
-    check_output(output)
-    wanted = chosen(format, ReportFormat, output)
-    check_min_count(min_count, wanted)
+    wanted = reports(format, output or (), min_count)
     teller = Teller(quiet)
     ended = False
 
@@ -197,11 +195,8 @@ def run(
 
             document = without_small_counts(document, min_count)
         try:
-            recorded = not (no_history or unrecorded)
-            with parts(output) as put:
-                for text in render(document, wanted, output, recorded):
-                    put(text)
-            if output is not None and not quiet:
+            deliver(document, wanted, recorded=not (no_history or unrecorded))
+            if output and not quiet:
                 say(f"{document['verdict']}: {document['reason']}")
         finally:
             if unrecorded:
@@ -222,6 +217,33 @@ def run(
     last = next((datetime.fromisoformat(head.started) for head in records.runs()), None)
     cut = repeat(schedule, once, say, last=last, lock=records.alone, heartbeat=heartbeat)
     raise typer.Exit(ExitCode.INCONCLUSIVE if cut and not ended else ExitCode.PASS)
+
+
+def reports(
+    format: ReportFormat | None, outputs: "Sequence[Path]", min_count: int | None
+) -> "dict[Path | None, StrEnum]":
+    """The format of each report, by its file; None: stdout. Raises UsageError for what cannot be, before the work."""
+    if format is not None and len(outputs) > 1:
+        raise UsageError(f"--format goes with one --output, and there are {len(outputs)}; let the ending of each tell")
+    wanted: dict[Path | None, StrEnum] = {each: chosen(format, ReportFormat, each) for each in outputs or (None,)}
+    for each, kind in wanted.items():
+        check_output(each)
+        check_min_count(min_count, kind)
+    return wanted
+
+
+def deliver(document: "dict[str, Any]", wanted: "Mapping[Path | None, StrEnum]", recorded: bool) -> None:
+    """Writes each report; one that cannot be written keeps none of the others back. Raises UsageError."""
+    failures = []
+    for output, format in wanted.items():
+        try:
+            with parts(output) as put:
+                for text in render(document, format, output, recorded):
+                    put(text)
+        except UsageError as error:
+            failures.append(str(error))
+    if failures:
+        raise UsageError("; ".join(failures))
 
 
 def policy(config: Path, k: int | None, max_statements: int | None, max_seconds: float | None) -> "PolicyFile":

@@ -1,11 +1,13 @@
 """docker/compose.yaml: against the Compose specification's schema, and for what it promises."""
 
 import json
+import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from qidsql.report.documents import prometheus
 from tests.docker.image import HOUSE
 from tests.postgres_server import wait_until
 
@@ -63,6 +66,47 @@ def test_our_containers_can_do_little(name: str) -> None:
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert all(mount.startswith("/tmp:") for mount in service["tmpfs"])
     assert "privileged" not in service
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_says_whether_it_is_well(name: str) -> None:
+    check = SERVICES[name]["healthcheck"]
+    assert check["test"][0] in ("CMD", "CMD-SHELL")
+    assert {"interval", "timeout", "retries"} <= set(check)
+
+
+def test_the_auditor_is_well_while_its_scheduler_lives_and_its_runs_come_to_verdicts(tmp_path: Path) -> None:
+    """The very command of the compose file, in the shell that it names, on metrics that a run has written."""
+    text = SERVICES["auditor"]["healthcheck"]["test"][1].replace("${HEALTHY_HOURS:-26}", "26").replace("$$", "$")
+    for mounted in ("/tmp/qidsql.heartbeat", "/reports/audit.prom"):
+        assert mounted in text
+        text = text.replace(mounted, str(tmp_path / Path(mounted).name))
+    heartbeat, metrics = tmp_path / "qidsql.heartbeat", tmp_path / "audit.prom"
+    assert f"--output=/reports/{metrics.name}" in SERVICES["auditor"]["command"]
+
+    def well() -> bool:
+        return subprocess.run(["/bin/sh", "-c", text], capture_output=True).returncode == 0
+
+    def ran(hours: float, verdict: str) -> None:
+        started = (datetime.now(UTC) - timedelta(hours=hours)).isoformat()
+        table: dict[str, Any] = {"source": "s", "table": "t", "owner": None, "verdict": verdict, "audit": None}
+        document = {"qidsql": "0", "verdict": verdict, "started": started, "seconds": 1.5, "statements": 1}
+        metrics.write_text(prometheus.render({**document, "tables": [{**table, "findings": [], "trend": []}]}))
+
+    assert not well(), "the scheduler is not there"
+    heartbeat.touch()
+    assert well(), "no run was due yet"
+    for hours, verdict, expected in (
+        (1, "pass", True),
+        (25, "violation", True),
+        (27, "pass", False),
+        (1, "error", False),
+    ):
+        ran(hours, verdict)
+        assert well() is expected, (hours, verdict)
+    ran(1, "pass")
+    os.utime(heartbeat, (0, 0))
+    assert not well(), "the scheduler hangs"
 
 
 def test_what_is_served_cannot_be_changed_and_only_this_machine_sees_it() -> None:
@@ -128,11 +172,11 @@ def test_nginx_serves_the_reports_and_nothing_can_be_put(tmp_path: Path) -> None
     command = [nginx, "-c", str(tmp_path / "nginx.conf"), "-p", str(tmp_path), "-e", str(tmp_path / "error.log")]
     server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
 
-    def ask(method: str, path: str) -> tuple[int, str, str | None]:
+    def ask(method: str, path: str, header: str = "Content-Security-Policy") -> tuple[int, str, str | None]:
         connection = HTTPConnection("127.0.0.1", port, timeout=10)
         connection.request(method, path, body=b"x" if method == "PUT" else None)
         answer = connection.getresponse()
-        body, rules = answer.read().decode(errors="replace"), answer.getheader("Content-Security-Policy")
+        body, rules = answer.read().decode(errors="replace"), answer.getheader(header)
         connection.close()
         return answer.status, body, rules
 
@@ -149,6 +193,11 @@ def test_nginx_serves_the_reports_and_nothing_can_be_put(tmp_path: Path) -> None
         assert ask("GET", "/old.html")[1] == "<p>an older one"
         assert ask("PUT", "/audit.html")[0] == 403
         assert ask("GET", "/../nginx.conf")[0] in (400, 404)
+        (tmp_path / "reports" / "audit.prom").write_text("qidsql_run_statements 1\n")
+        metrics = (200, "qidsql_run_statements 1\n", "text/plain; version=0.0.4")
+        assert ask("GET", "/audit.prom", "Content-Type") == metrics
+        assert ask("PUT", "/audit.prom")[0] == 403
+        assert ask("HEAD", "/")[0] == 200, "the health check"
         (tmp_path / "reports" / "audit.html").unlink()
         assert "old.html" in ask("GET", "/")[1], "without a newest report there is a list"
     finally:
