@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from qidsql.options import STATEMENTS
+from qidsql.sql.dialects import DUCKDB, POSTGRES
 from tests.commandline import qidsql
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
@@ -37,6 +39,12 @@ def test_the_graph_in_readme_is_that_of_its_command(tmp_path: Path) -> None:
     (tmp_path / "outside.toml").write_text(file)
     [(arguments, block)] = re.findall(r"```text\n\$ qidsql (graph .*?)\n\n(.*?)```", README, flags=re.DOTALL)
     assert without_work(block) == without_work(qidsql(*arguments.split(), cwd=tmp_path).out)
+
+
+def test_what_one_statement_can_do_is_said_as_it_is() -> None:
+    assert (POSTGRES.union_sets, POSTGRES.grouping_pays) == (1, True)
+    assert f"up to {DUCKDB.union_sets} column sets" in STATEMENTS
+    assert f"up to {DUCKDB.union_sets} column sets of a table of at most {DUCKDB.union_rows:,} rows" in README
 
 
 def commands(*group: str) -> list[tuple[str, ...]]:

@@ -15,6 +15,7 @@ from qidsql.commands.running import (
 )
 from qidsql.commands.streams import check_output
 from qidsql.options import (
+    STATEMENTS,
     ColumnOption,
     DryRunOption,
     EntityOption,
@@ -92,7 +93,7 @@ def run(
         typer.Option(
             "--max-statements",
             metavar="N",
-            help="statements to ask at most; default: 1000, fewer on large tables",
+            help=f"statements to ask at most; default: 1000, fewer on large tables; {STATEMENTS}",
             show_default=False,
         ),
     ] = None,

@@ -10,7 +10,15 @@ import typer
 from qidsql.commands.running import ExitCode, check_min_count, chosen, screen, showing_progress_of_many, standing_for
 from qidsql.commands.streams import check_output, parts, say
 from qidsql.errors import QidsqlError, UsageError
-from qidsql.options import HistoryOption, MinCountOption, OutputsOption, QuietOption, ReportFormat, ReportFormatOption
+from qidsql.options import (
+    STATEMENTS,
+    HistoryOption,
+    MinCountOption,
+    OutputsOption,
+    QuietOption,
+    ReportFormat,
+    ReportFormatOption,
+)
 from qidsql.policy_schema import PRESETS
 
 if TYPE_CHECKING:
@@ -91,7 +99,7 @@ def run(
             metavar="N",
             envvar="QIDSQL_MAX_STATEMENTS",
             show_envvar=False,
-            help="statements to ask in the whole run at most",
+            help=f"statements to ask in the whole run at most; {STATEMENTS}",
             min=1,
             show_default=False,
         ),
