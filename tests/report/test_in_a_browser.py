@@ -53,6 +53,17 @@ def test_charts_have_a_size(page: Page, files: Mapping[str, Path], name: str) ->
 
 
 @pytest.mark.parametrize("width", [360, 1000])
+@pytest.mark.parametrize("name", ["run", "violation", "hidden"])
+def test_no_word_of_a_chart_is_cut_off(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
+    page.open(files[name], width=width)
+    box = "(a => (b => [a.left - b.left, b.right - a.right, a.top - b.top, b.bottom - a.bottom, e.textContent])"
+    told = f"{box}(e.ownerSVGElement.getBoundingClientRect()))(e.getBoundingClientRect())"
+    words = page.ask(f"[...document.querySelectorAll('svg text')].filter(e => e.textContent).map(e => {told})")
+    assert words
+    assert [each for each in words if min(each[:4]) < -0.5] == []
+
+
+@pytest.mark.parametrize("width", [360, 1000])
 @pytest.mark.parametrize("name", ["run", "hostile", "hidden"])
 def test_nothing_is_wider_than_the_window(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
     """Wide tables scroll in their own box; names of 300 letters are broken."""

@@ -12,11 +12,11 @@ from markupsafe import Markup, escape
 
 from qidsql.figures import plural, size_range
 from qidsql.measures import SizeBin
-from qidsql.report.documents.figures import middle, moment, number, share
+from qidsql.report.documents.figures import middle, moment, number, percentage, share
 
 ROW = 30  # pixels of height for a bar
-LABELS, BARS = 24, 42  # percent of the width: the column of labels, the longest bar
-LEFT, RIGHT, TOP, BOTTOM = 8, 92, 16, 116  # the field of a trend: percent across, pixels down
+LABELS, BARS = 16, 40  # percent of the width: the column of labels, the longest bar
+LEFT, RIGHT, TOP, BOTTOM = 8, 92, 32, 132  # the field of a trend: percent across, pixels down
 
 
 def class_sizes(bins: Sequence[Mapping[str, Any]], k: int, unit: str, name: str) -> Markup:
@@ -74,7 +74,7 @@ def trend(points: Sequence[Mapping[str, Any]], name: str) -> Markup:
     ]
     lines: list[svg.Element] = [
         svg.Line(x1=_percent(LEFT), y1=BOTTOM, x2=_percent(RIGHT), y2=BOTTOM, class_=["axis"]),
-        _text(LEFT - 1, TOP, f"{100 * most:.3g} %" if any(known) else "", "end"),
+        _text(0, TOP - 20, percentage(most) if any(known) else "", "start"),  # above: beside the line it may not fit
         _text(LEFT - 1, BOTTOM, "0 %", "end"),
     ]
     for before, after in pairwise(places):
