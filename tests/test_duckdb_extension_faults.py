@@ -19,8 +19,9 @@ from qidsql.duckdb_extension.build import C_API, NAME, footer
 from qidsql.duckdb_extension.install import usage
 from qidsql.duckdb_extension.settings import SUFFIX
 from qidsql.verbs.demo import write_demo
-from tests.commandline import Outcome, command, environment
+from tests.commandline import HOUSE, Outcome, command, environment
 from tests.duckdb_hosts import Host, Module, Refused, Shell
+from tests.postgres_server import wait_until
 
 PEOPLE = "CREATE TABLE people AS SELECT i AS id, i % 7 AS a, i % 13 AS b FROM range(3000) AS r(i)"
 ROUNDS = 200 if os.environ.get("QIDSQL_TEST_FULL") else 3
@@ -206,12 +207,17 @@ def test_no_error_holds_a_cell(host: Host) -> None:
 
 
 ENDLESS = "CREATE VIEW endless AS SELECT hash(i) % 1000 AS a, hash(i + 1) % 1000 AS b FROM range(20000000000) AS r(i)"
+ASKING = "qidsql_0"  # the name of the thread that puts an audit's first statement to DuckDB
 INTERRUPTED = """
-import sys, time, duckdb
+import sys, threading, time, duckdb
 connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
 connection.load_extension(sys.argv[1])
 connection.execute(sys.argv[2])
-print("ready", flush=True)
+def tell():
+    while not any(each.name == sys.argv[3] for each in threading.enumerate()):
+        time.sleep(0.01)
+    print("under way", flush=True)
+threading.Thread(target=tell, daemon=True).start()
 try:
     connection.execute("FROM qid_keys('endless')").fetchall()
 except (duckdb.Error, KeyboardInterrupt, RuntimeError) as error:
@@ -224,15 +230,14 @@ def test_ctrl_c_ends_the_audit_and_not_the_process(host: Host) -> None:
     if not isinstance(host, Module):
         pytest.skip("see test_ctrl_c_gives_the_prompt_back")
     running = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, str(host.extension), ENDLESS],
+        [sys.executable, "-c", INTERRUPTED, str(host.extension), ENDLESS, ASKING],
         env=host.environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     assert running.stdout is not None
-    assert running.stdout.readline() == "ready\n"
-    time.sleep(2)  # the audit is under way
+    assert running.stdout.readline() == "under way\n"
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert "[(42,)]" in out, (out, err)
@@ -251,21 +256,20 @@ def audit():
         print(str(error).splitlines()[0], flush=True)
 thread = threading.Thread(target=audit, daemon=True)
 thread.start()
-while not any(each.name == "qidsql-interrupts" for each in threading.enumerate()):
+while not any(each.name == sys.argv[4] for each in threading.enumerate()):
     time.sleep(0.01)
-time.sleep(float(sys.argv[4]))  # the audit is under way
 if sys.argv[3] == "awaited":
     atexit.register(thread.join)
 """
 
 
-@pytest.mark.parametrize("seconds", ["0", "0.5"])
+@pytest.mark.parametrize("started", ["qidsql-interrupts", ASKING])
 @pytest.mark.parametrize("thread", ["awaited", "left"])
-def test_an_audit_under_way_ends_with_python(host: Host, thread: str, seconds: str) -> None:
+def test_an_audit_under_way_ends_with_python(host: Host, thread: str, started: str) -> None:
     """Python waits for all threads but those it is told not to; the audit's own threads are none of these."""
     if not isinstance(host, Module):
         pytest.skip("a shell has no other thread")
-    start = [sys.executable, "-c", LEFT, str(host.extension), ENDLESS, thread, seconds]
+    start = [sys.executable, "-c", LEFT, str(host.extension), ENDLESS, thread, started]
     done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False)
     # A thread that Python leaves behind comes back into Python, and may not come to write its line, or the end of it.
     message = "Invalid Input Error: qidsql: Python is shutting down"
@@ -273,27 +277,75 @@ def test_an_audit_under_way_ends_with_python(host: Host, thread: str, seconds: s
     assert done.stdout.rstrip("\n") in ([message] if thread == "awaited" else [message, ""]), done
 
 
-def test_ctrl_c_gives_the_prompt_back(shell: Shell) -> None:
+STARTING = """
+import threading, time
+from qidsql.duckdb_extension import interrupts
+
+interrupts.TICK = 0.002
+pressed, interrupted = 0, 0
+
+def audit():
+    global pressed, interrupted
+    try:
+        with interrupts.raising_interrupts(lambda begin: None, lambda: pressed):
+            pressed += 1
+            while True:
+                threading.Thread(target=int).start()
+                time.sleep(0.0005)
+    except KeyboardInterrupt:
+        interrupted += 1
+
+for _ in range(50):
+    thread = threading.Thread(target=audit)
+    thread.start()
+    thread.join()
+print(interrupted)
+"""
+
+
+def test_ctrl_c_is_for_the_audit_and_not_for_a_thread_that_it_starts() -> None:
+    start = [sys.executable, "-c", STARTING]
+    done = subprocess.run(start, env=environment(), capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout, done.stderr) == ("50\n", "")
+
+
+TOLD = """
+import pathlib, threading
+__path__ = [{package!r}]  # all else is the real package's
+exec(pathlib.Path(__path__[0], "__init__.py").read_text())
+start = threading.Thread.start
+def told(thread):
+    start(thread)
+    if thread.name == {name!r}:
+        pathlib.Path({mark!r}).touch()
+threading.Thread.start = told
+"""
+
+
+def test_ctrl_c_gives_the_prompt_back(shell: Shell, broken: Path, tmp_path: Path) -> None:
     """In a terminal, as a person sits before it."""
+    package, mark = tmp_path / "telling" / "qidsql" / "__init__.py", tmp_path / "under way"
+    package.parent.mkdir(parents=True)
+    package.write_text(TOLD.format(package=str(HOUSE / "qidsql"), name=ASKING, mark=str(mark)))
+    spoil(broken, path=str(tmp_path / "telling"))
+    before = ["-unsigned", "-cmd", f"LOAD '{broken}'", "-cmd", ENDLESS]
     process, terminal = pty.fork()
     if process == 0:
-        os.execve(shell.program, [shell.program, "-unsigned"], {**environment(), "TERM": "dumb"})
+        os.execve(shell.program, [shell.program, *before], {**environment(), "TERM": "dumb"})
 
     def wait_for(text: bytes) -> None:
-        seen, end = b"", time.monotonic() + 60
+        seen, end = b"", time.monotonic() + 120
         while text not in seen:
             assert time.monotonic() < end, seen
             if select.select([terminal], [], [], 0.1)[0]:
                 seen += os.read(terminal, 1 << 16)
 
     try:
-        for statement in (shell.load, ENDLESS, "FROM qid_keys('endless')"):
-            wait_for(b"D ")
-            os.write(terminal, f"{statement};\n".encode())
-            time.sleep(1)
-        time.sleep(3)  # it is under way then
+        wait_for(b"D ")
+        os.write(terminal, b"FROM qid_keys('endless');\n")
+        wait_until(mark.exists)
         os.write(terminal, b"\x03")
-        time.sleep(1)
+        wait_for(b"D ")
         os.write(terminal, b"SELECT 4200 + 42 AS answer;\n")
         wait_for(b"4242")
     finally:

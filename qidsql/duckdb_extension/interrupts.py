@@ -2,6 +2,7 @@
 
 import ctypes
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,12 +28,16 @@ def raising_interrupts(watch: Callable[[int], None], interrupts: Callable[[], in
     raised.argtypes = [ctypes.c_ulong, ctypes.py_object]
 
     def look() -> None:
-        while not over.wait(TICK):
+        pause = TICK
+        while not over.wait(pause):
             if interrupts() != before:
                 with pending:
-                    if not over.is_set():
+                    if over.is_set():
+                        return
+                    if not _starts_a_thread(thread):
                         raised(thread, KeyboardInterrupt)
-                return
+                        return
+                pause = TICK / 50  # it has started it soon
 
     watch(1)
     before = interrupts()
@@ -45,3 +50,16 @@ def raising_interrupts(watch: Callable[[int], None], interrupts: Callable[[], in
             over.set()
         looking.join()  # a thread that Python's end would cut off leaves things behind
         watch(0)
+
+
+def _starts_a_thread(thread: int) -> bool:
+    """Whether it is starting another one, which until it runs goes by its starter's number, up to Python 3.11.
+
+    What is raised then would end the new thread before it could say that it runs, and its starter waits for that.
+    """
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        if frame.f_code is threading.Thread.start.__code__:
+            return True
+        frame = frame.f_back
+    return False
