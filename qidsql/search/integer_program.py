@@ -105,11 +105,14 @@ def _run(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:
     solver.HandleUserInterrupt = True
     result = solver.startSolve()
     stopped: Stopped | None = None
-    while solver.is_solver_running():
+    running = True
+    while running:
         try:
-            time.sleep(TICK)
-            if stopped is None:
-                tick()
+            running = solver.is_solver_running()
+            if running:
+                time.sleep(TICK)
+                if stopped is None:
+                    tick()
         except Stopped as stop:
             stopped = stop
             solver.cancelSolve()

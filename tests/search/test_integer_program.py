@@ -2,7 +2,6 @@
 
 import _thread
 import itertools
-import threading
 import time
 from random import Random
 
@@ -59,16 +58,16 @@ HARD = hard_program()
 
 
 def test_a_deadline_leaves_the_best_found_and_a_bound() -> None:
-    found = solve(HARD, time.monotonic() + 1)
-    assert isinstance(found.stopped, BudgetSpent)
+    for seconds in (0.5, 5, 50):  # what it finds in a time depends on the machine, and that it keeps to it does not
+        found = solve(HARD, time.monotonic() + seconds)
+        assert isinstance(found.stopped, BudgetSpent)
+        if found.lower_bound > 0:
+            break
     assert found.values is not None
     cost = sum(c * round(value) for c, value in zip(HARD.costs, found.values, strict=True))
     assert 0 < found.lower_bound < cost
 
 
 def test_ctrl_c_ends_it() -> None:
-    timer = threading.Timer(0.5, _thread.interrupt_main)
-    timer.start()
-    found = solve(HARD, time.monotonic() + 60)
-    timer.join()
+    found = solve(HARD, tick=_thread.interrupt_main)  # while the solver is at work
     assert isinstance(found.stopped, Interrupted)
