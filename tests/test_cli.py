@@ -1,5 +1,6 @@
 """The command line as a user meets it: a process with streams, signals and an exit code."""
 
+import gzip
 import json
 import os
 import pty
@@ -7,13 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from tests.commandline import Outcome, command, environment, qidsql, refused
+from tests.postgres_server import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -344,21 +345,16 @@ def test_interrupted_it_says_what_is_known(large: Path, scratch: Path, how: sign
 
 
 def test_interrupted_while_files_are_parsed(scratch: Path, tmp_path: Path) -> None:
-    with (tmp_path / "people.csv").open("w") as file:
-        file.write("a,b,c\n")
-        for block in range(60):
-            file.write("".join(f"{i},{i % 977},text{i % 7919}\n" for i in range(block * 50_000, (block + 1) * 50_000)))
+    million = gzip.compress(b"4711,977,text7919\n" * 1_000_000)
+    (tmp_path / "people.csv.gz").write_bytes(gzip.compress(b"a,b,c\n") + million * 100)
     process = subprocess.Popen(
-        command("audit", tmp_path / "people.csv"),
+        command("audit", tmp_path / "people.csv.gz"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment({"TMPDIR": str(scratch)}),
         text=True,
     )
-    for _ in range(1000):
-        if list(scratch.glob("qidsql-*/parsed.duckdb")):
-            break
-        time.sleep(0.01)
+    wait_until(lambda: list(scratch.glob("qidsql-*/parsed.duckdb")))
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (3, "")

@@ -6,7 +6,6 @@ import re
 import shlex
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -26,6 +25,7 @@ from qidsql.verbs.keys import ALGORITHMS, KeysQuestion, keys
 from qidsql.verbs.mask import MaskQuestion, mask
 from qidsql.weights import column_weights
 from tests.commandline import command, environment, qidsql, refused, several
+from tests.postgres_server import wait_until
 from tests.search.small_tables import minimal_sets
 from tests.stores import DuckDBStore, PostgresStore, Store
 from tests.test_keys import ROWS, TYPES
@@ -97,12 +97,11 @@ def _part(row: object, mask: int) -> tuple[object, ...]:
 
 
 def wait_for_lines(file: Path, process: "subprocess.Popen[str]") -> None:
-    for _ in range(600):
-        if file.exists() and file.read_text().count("\n"):
-            return
+    def found() -> bool:
         assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
-    raise AssertionError("no set was found within 30 seconds")
+        return file.exists() and "\n" in file.read_text()
+
+    wait_until(found)
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "crash"])

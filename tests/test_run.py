@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,9 @@ from qidsql.report.run import console_of, print_changes, render, text_of
 from qidsql.verbs.run import plan, run
 from tests.commandline import command, environment, inside
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
+from tests.postgres_server import wait_until
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
+from tests.test_scheduled_runs import asleep
 
 WORST_FIRST = ["error", "violation", "inconclusive", "pass"]
 CODES = {"pass": 0, "violation": 1, "error": 2, "inconclusive": 3}
@@ -445,7 +446,7 @@ def test_a_source_that_changed_is_audited_again(store: Store, tmp_path: Path) ->
 def test_signals_end_a_run_with_a_record(postgres_store: PostgresStore, tmp_path: Path) -> None:
     """The real process, told to stop in the middle of a statement."""
     fill(postgres_store, safe=SAFE)
-    postgres_store.execute("CREATE VIEW slow AS SELECT sex, CAST(pg_sleep(60) AS TEXT) AS ward FROM safe")
+    postgres_store.execute("CREATE VIEW slow AS SELECT sex, CAST(pg_sleep(600) AS TEXT) AS ward FROM safe")
     policy_file(tmp_path, postgres_store.url, entries("safe", "slow"))
     process = subprocess.Popen(
         command("run", "--format", "json"),
@@ -454,11 +455,8 @@ def test_signals_end_a_run_with_a_record(postgres_store: PostgresStore, tmp_path
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    give_up = time.monotonic() + 60
-    busy = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%slow%' AND pid <> pg_backend_pid()"
-    while time.monotonic() < give_up and not postgres_store.admin.execute(busy.encode()).fetchall():
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGTERM)
+    wait_until(lambda: asleep(postgres_store))
+    process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 3, err
     document = json.loads(out)

@@ -119,11 +119,9 @@ def mail_receiver(
         options |= {"authenticator": authenticate, "auth_required": True, "auth_require_tls": not from_the_start}
     if context is not None:
         options |= {"ssl_context": context} if from_the_start else {"tls_context": context, "require_starttls": True}
-    with socket.socket() as free:  # the controller wants to know its port beforehand
-        free.bind(("127.0.0.1", 0))
-        receiver.port = free.getsockname()[1]
-    controller = _Started(receiver, hostname="127.0.0.1", port=receiver.port, ready_timeout=30, **options)
+    controller = _Started(receiver, hostname="127.0.0.1", port=0, ready_timeout=120, **options)
     controller.start()
+    receiver.port = controller.port
     try:
         yield receiver
     finally:
@@ -131,7 +129,11 @@ def mail_receiver(
 
 
 class _Started(Controller):
-    """The controller looks whether it answers by talking TLS to itself as a server would; a connection is enough."""
+    """The controller looks whether it answers by talking TLS to itself as a server would; a connection is enough.
+
+    Its port is one that the system gave it: of one that was looked up before, another could make use meanwhile.
+    """
 
     def _trigger_server(self) -> None:
+        self.port = self.server.sockets[0].getsockname()[1]
         socket.create_connection(("127.0.0.1", self.port)).close()
