@@ -359,6 +359,41 @@ def test_keys_between_tables_tell_persons_and_things(store: Store) -> None:
     assert all(line.startswith("#") for line in text.splitlines() if "wards" in line)
 
 
+def test_columns_called_like_a_key_refer_to_its_table(store: Store) -> None:
+    """No foreign key is declared. Whatever the key of a table of persons is called, it is the number of a person."""
+    store.execute("CREATE TABLE patient (pid INTEGER PRIMARY KEY, age INTEGER)")
+    store.execute("CREATE TABLE slots (slot INTEGER PRIMARY KEY, pid INTEGER, code INTEGER)")
+    store.execute("CREATE TABLE devices (dev INTEGER PRIMARY KEY, code INTEGER UNIQUE, maker VARCHAR(9))")
+    store.execute("CREATE TABLE readings (slot INTEGER, dev INTEGER, pid VARCHAR(9), raw DOUBLE PRECISION)")
+    store.execute("INSERT INTO patient SELECT i, i % 9 FROM generate_series(1, 60) AS r(i)")
+    store.execute("INSERT INTO slots SELECT i, 1 + i % 40, i % 7 FROM generate_series(1, 120) AS r(i)")
+    store.execute("INSERT INTO devices SELECT i, i + 99, 'm' || i % 3 FROM generate_series(1, 40) AS r(i)")
+    store.execute(
+        "INSERT INTO readings SELECT 1 + i % 60, 1 + i % 40, 'x', i / 7.0 FROM generate_series(1, 120) AS r(i)"
+    )
+    result = proposed(store)
+    assert columns_of(result, "patient")["pid"] == D
+    slots = next(table for table in result.tables if table.table.name == "slots")
+    assert slots.entity == "pid"
+    assert columns_of(result, "slots") == {"slot": D, "pid": D, "code": Q}, "codes mean nothing by their name alone"
+    readings = next(table for table in result.tables if table.table.name == "readings")
+    assert readings.entity is None, "texts are no numbers of patients"
+    assert columns_of(result, "readings") == {"slot": D, "dev": Q, "pid": OTHER, "raw": Q}
+    why = {column.column: column.reason for column in readings.columns}
+    assert "named like the key of a table whose rows belong to one person each" in why["slot"]
+    assert "named like the key of another table's rows" in why["dev"], "devices belong to nobody"
+
+
+def test_when_is_no_secret_and_a_payment_has_a_number() -> None:
+    for name in ("diagnosis", "surgery", "leave_start", "payment", "hiv_test"):
+        assert role_of(name, type="DATE") == role_of(name, type="TIMESTAMP") == Q, name
+        assert role_of(name) == S, name
+    for name in ("payment_ref", "loan_number", "Kredit_Nr"):
+        assert role_of(name) == Q, name
+    for name in ("gross", "tax_withheld", "leave_type", "sick_note", "Krankmeldung"):
+        assert role_of(name) == S, name
+
+
 def test_two_persons_in_a_row_name_no_entity(store: Store) -> None:
     rows = [(i % 9, i % 7, i % 5) for i in range(60)]
     store.table("gifts", {"donor_id": "INTEGER", "customer_id": "INTEGER", "agent_id": "INTEGER"}, rows)

@@ -26,6 +26,7 @@ DEVICE = r"(?i)inet|cidr|macaddr8?"
 BINARY = r"(?i)bytea|blob|binary.*|varbinary.*"
 UNIQUE_BY_MAKING = r"(?i)uuid"
 MOMENT = r"(?i)date|timestamp.*|datetime.*"
+MEASURES = r"(?i)double.*|real|float.*|money|(decimal|numeric)\(\d+, *[1-9]\d*\)"  # with places behind the point
 NUMBERS = r"(?i)(u?(tiny|small|big|huge)?int(eger|[0-9]+)?|decimal.*|numeric.*|double.*|real|float.*|money)"
 
 
@@ -65,10 +66,16 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with what is known besides its names. `references` are the tables that single columns refer to."""
+    """A table with what is known besides its names.
+
+    `references` are the tables that single columns refer to: by foreign keys, or, those `undeclared`, since they are
+    called like another table's key. The rows of `personal` tables belong to one person each.
+    """
 
     listed: CatalogTable
     references: Mapping[str, TableName] = field(default_factory=dict)
+    undeclared: frozenset[str] = frozenset()
+    personal: frozenset[TableName] = frozenset()
     labels: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)  # besides those in the catalog
     measured: Mapping[str, Measured] = field(default_factory=dict)
 
@@ -173,7 +180,11 @@ def _by_name(table: Table, column: CatalogColumn, measured: Measured | None) -> 
     if (who := _whose_number(table, column.name)) is not None:
         return _Idea(Role.DIRECT_IDENTIFIER, f"name: the number of a person ({who})", firm=False)
     if column.name in table.references:
-        return _shared_number(_by_reference(table.references[column.name]), measured)
+        refers = "named like the key of" if column.name in table.undeclared else "refers to"
+        referenced = table.references[column.name]
+        if referenced in table.personal and _shared_by_few(measured):
+            return _Idea(Role.DIRECT_IDENTIFIER, f"{refers} a table whose rows belong to one person each", firm=False)
+        return _by_reference(referenced, refers)
     numbered = names.without_number(parts)
     if numbered is not None and (not numbered or set(numbered) <= {*table.words, *_singulars(table.words)}):
         if table.person is not None:
@@ -188,6 +199,9 @@ def _by_name(table: Table, column: CatalogColumn, measured: Measured | None) -> 
         return _Idea(
             Role.DIRECT_IDENTIFIER, f"name: a person ({who})", "a name, a number, or another sign?", firm=False
         )
+    if (column.name,) in table.listed.unique:
+        whose = "the row" if table.person is None else f"a person ({table.person})"
+        return _Idea(Role.DIRECT_IDENTIFIER, f"declared key: the number of {whose}", firm=False)
     if numbered is not None and measured is not None:
         if measured.identifying:
             return _Idea(Role.DIRECT_IDENTIFIER, "name: a number", "whose number?")
@@ -204,6 +218,10 @@ def _of_concept(parts: tuple[str, ...], hit: names.Hit, column: CatalogColumn) -
         return _Idea(
             Role.QUASI_IDENTIFIER, f"name: something about {concept.meaning}", "or does it hold the thing itself?"
         )
+    if concept.role is Role.SENSITIVE and re.fullmatch(MOMENT, column.base or column.type):
+        return _Idea(Role.QUASI_IDENTIFIER, f"name and type: when ({concept.meaning})", doubt, firm=False)
+    if concept.meaning == "money" and names.without_number(parts) is not None:
+        return _Idea(Role.QUASI_IDENTIFIER, "name: the number of a payment, a contract or an account", "whose number?")
     if names.is_not_the_amount(parts, hit):
         return _Idea(Role.QUASI_IDENTIFIER, "name: how or when money is paid", "or does it tell how much?")
     if concept.meaning == "free text" and re.fullmatch(NUMBERS, column.type):
@@ -211,15 +229,13 @@ def _of_concept(parts: tuple[str, ...], hit: names.Hit, column: CatalogColumn) -
     return _Idea(concept.role, f"name: {concept.meaning}", doubt, firm=not identifying)
 
 
-def _by_reference(table: TableName) -> _Idea:
+def _by_reference(table: TableName, refers: str) -> _Idea:
     """What refers to a table that lists no persons is what that table is about."""
     parts = names.words(table.name)
     hit = names.find(parts)
     if hit is not None and hit.exact and hit.concept.role is not Role.EXCLUDED:
-        return _Idea(hit.concept.role, f"refers to a table: {hit.concept.meaning}", hit.concept.doubt, firm=False)
-    return _Idea(
-        Role.QUASI_IDENTIFIER, "refers to a row of another table", "what does that say of a person?", firm=False
-    )
+        return _Idea(hit.concept.role, f"{refers} a table: {hit.concept.meaning}", hit.concept.doubt, firm=False)
+    return _Idea(Role.QUASI_IDENTIFIER, f"{refers} another table's rows", "what does that say of a person?", firm=False)
 
 
 def _named_thing(table: Table, parts: tuple[str, ...]) -> _Idea:
@@ -235,11 +251,13 @@ def _named_thing(table: Table, parts: tuple[str, ...]) -> _Idea:
 
 def _shared_number(idea: _Idea, measured: Measured | None) -> _Idea:
     """A number that few rows share leads to a record elsewhere, and so to a person."""
-    if idea.role is not Role.QUASI_IDENTIFIER or measured is None or measured.values <= FEW:
-        return idea
-    if MANY * measured.values < measured.profile.rows:
+    if idea.role is not Role.QUASI_IDENTIFIER or measured is None or not _shared_by_few(measured):
         return idea
     return _Idea(Role.DIRECT_IDENTIFIER, "name: a number that few rows share", "whose number?")
+
+
+def _shared_by_few(measured: Measured | None) -> bool:
+    return measured is None or (measured.values > FEW and MANY * measured.values >= measured.profile.rows)
 
 
 def _by_type(column: CatalogColumn, measured: Measured | None) -> _Idea:
@@ -252,6 +270,8 @@ def _by_type(column: CatalogColumn, measured: Measured | None) -> _Idea:
         return _Idea(Role.DIRECT_IDENTIFIER, "type: binary data", "a picture, a document, a key?", firm=False)
     if re.fullmatch(MOMENT, kind):
         return _Idea(Role.QUASI_IDENTIFIER, "type: a date", "of what?")
+    if measured is not None and measured.identifying and re.fullmatch(MEASURES, kind):
+        return _Idea(Role.QUASI_IDENTIFIER, unknown, "what does it measure? nearly every row has a value of its own")
     if measured is not None and measured.identifying:
         return _Idea(Role.DIRECT_IDENTIFIER, unknown, "nearly every row has a value of its own")
     if re.fullmatch(UNIQUE_BY_MAKING, kind):

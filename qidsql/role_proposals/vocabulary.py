@@ -251,9 +251,10 @@ CONCEPTS = (
         QUASI,
         en="occupation | job | job title | profession | employer | company | workplace | industry | workclass | "
         "work class | class of worker | employment | employment status | job category | department | position | "
-        "rank | hours per week | working hours | hire date | date hired | termination date | job level",
+        "rank | hours per week | working hours | hire date | date hired | termination date | job level | "
+        "cost center | cost centre",
         de="Beruf | Tätigkeit | Arbeitgeber | Firma | Branche | Abteilung | Erwerbsstatus | Beschäftigung | "
-        "Stelle | Einstellungsdatum | Eintrittsdatum | Austrittsdatum | Arbeitszeit",
+        "Stelle | Einstellungsdatum | Eintrittsdatum | Austrittsdatum | Arbeitszeit | Kostenstelle",
         fr="profession | métier | employeur | entreprise | emploi | catégorie socioprofessionnelle | csp | "
         "secteur | poste | date embauche | temps de travail | service employeur",
         es="profesión | ocupación | empleo | empleador | empresa | puesto | trabajo | sector | oficio | "
@@ -349,6 +350,15 @@ CONCEPTS = (
         "embarazada | fumador | vacuna | causa muerte | salud | antecedentes | vih",
     ),
     Concept(
+        "absence from work or school",
+        SENSITIVE,
+        en="leave | leave type | leave reason | absence | absences | absence type | absence reason | absent | "
+        "absent days | sick note | sickness",
+        de="Fehlzeit | Fehltage | Abwesenheit | Krankmeldung | Krankheitstage",
+        fr="absence | arrêt maladie | congé maladie",
+        es="ausencia | baja médica",
+    ),
+    Concept(
         "belief, politics or membership (GDPR Art. 9)",
         SENSITIVE,
         en="religion | religious | faith | church | denomination | political party | party affiliation | "
@@ -381,7 +391,8 @@ CONCEPTS = (
         "earnings | compensation | net worth | balance | debt | loan | loan amount | loan status | mortgage | "
         "rent | credit score | credit limit | credit history | fico | default payment | amount | price paid | "
         "total cost | cost | costs | charges | payment | spending | capital gain | capital loss | tax paid | "
-        "benefit | pension | bankruptcy | fee | fees | tuition fee | dunning | dunning level | free lunch",
+        "benefit | pension | bankruptcy | fee | fees | tuition fee | dunning | dunning level | free lunch | "
+        "gross | gross pay | net pay | withheld | tax withheld | deduction | deductions | garnishment | alimony",
         de="Gehalt | Einkommen | Lohn | Bezüge | Verdienst | Kontostand | Saldo | Schulden | Kredit | Darlehen | "
         "Miete | Bonität | Betrag | Rente | Kosten | Prämie",
         fr="salaire | revenu | revenus | rémunération | solde | dette | prêt | crédit | loyer | montant | pension | "

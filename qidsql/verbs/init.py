@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from qidsql.catalog import Catalog, CatalogTable
+from qidsql.catalog import Attribute, Catalog, CatalogTable
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
 from qidsql.figures import plural
 from qidsql.findings.init import InitResult, TableProposal
+from qidsql.linkage.kinds import kind_of
+from qidsql.linkage.names import names_agree
 from qidsql.policy_draft import draft, gone, slug, updated
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.role_proposals import dbt
+from qidsql.role_proposals.names import is_subject, person, words
 from qidsql.role_proposals.proposal import Measured, Table, entity, lists_things, propose
 from qidsql.schema import TableName
 from qidsql.sql.relation import relation
@@ -69,12 +72,16 @@ def init(
     counting = _Counting(engine, question, clock, again)
     if question.statistics:
         counting.count(chosen, on_stage)
-    references = _references(catalog)
+    declared, called = _references(catalog), _called_like_keys(catalog)
+    references = {name: {**called.get(name, {}), **declared.get(name, {})} for name in {*declared, *called}}
     referred = {other for columns in references.values() for other in columns.values()}
+    personal = _personal(catalog, references)
     tables = []
     for listed in chosen:
         labels = {column.name: dbt.labels_of(said, listed.name, column.name) for column in listed.columns}
-        table = Table(listed, references.get(listed.name, {}), labels, counting.found.get(listed.name, {}))
+        undeclared = frozenset(called.get(listed.name, {})) - set(declared.get(listed.name, {}))
+        found = counting.found.get(listed.name, {})
+        table = Table(listed, references.get(listed.name, {}), undeclared, personal, labels, found)
         tables.append(_proposal(table, listed.name in referred))
     notes = []
     if said and not any(dbt.labels_of(said, table.name, c.name) for table in chosen for c in table.columns):
@@ -174,6 +181,32 @@ def _references(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
         for own, referenced in zip(key.columns, key.referenced, strict=True):
             found.setdefault(own.table, {}).setdefault(own.column, referenced.table)
     return found
+
+
+def _called_like_keys(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
+    """The table whose declared key a column is called like, of the columns for which that is one table."""
+    keys = [
+        (Attribute(table.name, column.name), kind_of(column))
+        for table in catalog.tables
+        for column in table.columns
+        if (column.name,) in table.unique
+    ]
+    found: dict[TableName, dict[str, TableName]] = {}
+    for table in catalog.tables:
+        for column in table.columns:
+            own, kind = Attribute(table.name, column.name), kind_of(column)
+            like = {key.table for key, of in keys if of is kind and key.table != own.table and names_agree(own, key)}
+            if len(like) == 1 and (column.name,) not in table.unique:
+                found.setdefault(table.name, {})[column.name] = like.pop()
+    return found
+
+
+def _personal(catalog: Catalog, references: Mapping[TableName, Mapping[str, TableName]]) -> frozenset[TableName]:
+    """The tables whose rows belong to one person each: of those whom tables are about, or referring to such a table."""
+    found = {table.name for table in catalog.tables if is_subject(person(words(table.name.name)) or "")}
+    while more := {name for name, others in references.items() if found & set(others.values())} - found:
+        found |= more
+    return frozenset(found)
 
 
 def _proposal(table: Table, referred: bool) -> TableProposal:
