@@ -184,9 +184,7 @@ class _Reader:
             nothing,
             sources=sources,
             tables=tables,
-            history_url=self.url(history["url"], ("history", "url"))
-            if "url" in history
-            else str(beside(self.path, HISTORY_NAME)),
+            history_url=self.history(history["url"]) if "url" in history else str(beside(self.path, HISTORY_NAME)),
             history_schema=history.get("schema", "qidsql"),
             max_statements=run.get("max_statements"),
             max_seconds=run.get("max_seconds"),
@@ -211,6 +209,13 @@ class _Reader:
         if text.startswith("env:") or re.match(r"^[a-zA-Z][\w+.-]*:", text) or re.match(r"^\s*\w+\s*=", text):
             return text
         return str(beside(self.path, text))
+
+    def history(self, text: str) -> str:
+        """Where runs are kept: a path, or the URL of what can hold them."""
+        path: KeyPath = ("history", "url")
+        if (kind := re.match(r"([a-zA-Z][\w+.-]+)://", text)) and kind[1] not in ("postgres", "postgresql", "duckdb"):
+            self.note(path, "runs cannot be kept there; expected a path, a Postgres URL, or env:NAME of one")
+        return self.url(text, path)
 
     def entry(self, place: int, given: Mapping[str, Any], sources: Mapping[str, Source]) -> TableEntry:
         path: KeyPath = ("tables", place)

@@ -146,7 +146,9 @@ ALERT = table(
                 "silent on tables until a day",
                 {
                     "table": text("a table or a pattern; default: every table"),
-                    "until": text("the day from which on it is told again", pattern=r"^\d{4}-\d\d-\d\d$"),
+                    "until": text(
+                        "the day from which on it is told again, such as 2026-12-01", pattern=r"^\d{4}-\d\d-\d\d$"
+                    ),
                     "reason": {"type": "string", "description": "why"},
                 },
                 required=("until",),
@@ -222,7 +224,11 @@ def problems(
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(_is(value, kind) for kind in kinds):
-        yield path, f"expected {' or '.join(WORDS[kind] for kind in kinds)}{_meaning(schema)}"
+        if schema.get("items", {}).get("type") == "object":
+            words = f"[[{'.'.join(part for part in path if isinstance(part, str))}]] in double brackets, once for each"
+        else:
+            words = " or ".join(WORDS[kind] for kind in kinds)
+        yield path, f"expected {words}{_meaning(schema)}"
         return
     if "enum" in schema and value not in schema["enum"]:
         near = get_close_matches(str(value).lower(), list(map(str, schema["enum"])), n=1)
@@ -232,7 +238,7 @@ def problems(
         if len(value) < schema.get("minLength", 0):
             yield path, f"expected {WORDS['string']}, got an empty one{_meaning(schema)}"
         elif not re.search(schema.get("pattern", ""), value):
-            yield path, f"not as expected{_meaning(schema)}"
+            yield path, f"expected {schema['description']}"
     elif isinstance(value, (int, float)):
         if value < schema.get("minimum", value):
             yield path, f"expected at least {schema['minimum']}, got {value}{_meaning(schema)}"

@@ -100,7 +100,9 @@ def parsed(path: Path, written: bytes) -> TomlFile:
             last = len(text.rstrip().splitlines())
             said = f"{path}:{last}: not valid TOML; something is missing at the end, such as a quote or a bracket"
         else:
-            said = f"{path}:{found[1]}:{found[2]}: not valid TOML; expected lines such as k = 5, texts in quotes"
+            twice = re.match("Cannot (declare|overwrite|redefine)|Duplicate", str(error))
+            why = "this key or table is there already" if twice else "expected lines such as k = 5, texts in quotes"
+            said = f"{path}:{found[1]}:{found[2]}: not valid TOML; {why}"
         raise TomlFileError([said]) from None
 
 

@@ -125,7 +125,7 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
         ('ward = "other"', 'ward = "othr"', r":23: tables\[1\].roles.ward: expected .*did you mean other\?"),
         ("expires = 2027-03-31", "", r":25: tables\[1\].exceptions\[1\]: expires is missing"),
         ("expires = 2027-03-31", 'expires = "2027-02-31"', r":29: .*expires: not a day of the calendar"),
-        ("expires = 2027-03-31", 'expires = "soon"', r":29: .*expires: not as expected"),
+        ("expires = 2027-03-31", 'expires = "soon"', r":29: .*expires: expected the last day on which .* 2027-03-31"),
         ('finding = "below-k"\ncolumns = ["sex", "birth_date"]\n', "", r"exceptions\[1\]: accepts everything"),
         ('url = "env:CLINIC_URL"', 'url = ""', r":3: sources.clinic.url: expected a text in quotes, got an empty one"),
         ("workers = 3", "workers = 65", r":4: sources.clinic.workers: expected at most 64"),
@@ -133,7 +133,9 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
         ("format = 1", "format = 2", r":1: format: 2 takes a later qidsql; this one, \d.*, reads format 1. Upgrade it"),
         ("format = 1", "format = 0", r":1: format: expected 1"),
         ('table = "public.patients"', "table = 3 +", r"qidsql.toml:15:\d+: not valid TOML"),
-        ("rows_at_risk = 0.25", 'source = "files"', r"qidsql.toml:32:\d+: not valid TOML"),
+        ("rows_at_risk = 0.25", 'source = "files"', r"qidsql.toml:32:\d+: not valid TOML; this key .* already"),
+        ("[defaults]", "[sources.clinic]", r"qidsql.toml:7:\d+: not valid TOML; this key or table is there already"),
+        ("[[tables.exceptions]]", "[tables.exceptions]", r"exceptions: expected \[\[tables.exceptions\]\] in double"),
     ],
 )
 def test_mistakes_are_told_with_their_line(tmp_path: Path, wrong: str, right: str, said: str) -> None:
@@ -141,6 +143,11 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, wrong: str, right: st
     found = mistakes(tmp_path, GOOD.replace(wrong, right))
     assert len(found) == 1, found
     assert re.search(said, found[0]), found
+
+
+def test_a_history_that_cannot_be(tmp_path: Path) -> None:
+    [found] = mistakes(tmp_path, GOOD + '[history]\nurl = "mysql://host/db"\n')
+    assert re.search(r"qidsql.toml:\d+: history.url: runs cannot be kept there; expected a path", found)
 
 
 def test_all_mistakes_at_once_a_line_each(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from datetime import date
@@ -266,6 +267,16 @@ def test_what_many_tables_share_is_said_once(tmp_path: Path) -> None:
     out = " ".join(inside("run", "--no-history", cwd=tmp_path).out.split())
     assert out.count("there is no file none.duckdb") == 1
     assert "error: main.t0, main.t1, main.t2, main.t3, main.t4, main.t5, ... (30 in all) could not be audited" in out
+
+
+def test_an_error_of_one_table_is_told_with_its_line(tmp_path: Path) -> None:
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, safe=SAFE, risky=SAFE)
+    policy_file(tmp_path, store.url, entries("saef", "risky", more="[tables.roles]\nwrad = 'other'\n") + "[[tables]]\n")
+    out = " ".join(inside("run", "--no-history", cwd=tmp_path).out.split())
+    assert "error: saef (qidsql.toml:5) could not be audited: no table saef (did you mean " in out
+    assert "error: main.risky (qidsql.toml:10) could not be audited: no column wrad (did you mean ward?)" in out
+    assert re.search(r"error: main \(qidsql.toml:15\) could not be audited: .* has 2 tables, name one", out), out
 
 
 def test_findings_against_the_last_complete_run(store: Store, tmp_path: Path) -> None:

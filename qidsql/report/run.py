@@ -3,6 +3,7 @@
 import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from shlex import quote
 from typing import Any
 
@@ -26,7 +27,7 @@ def render(document: Mapping[str, Any], width: int = 110, colour: bool = False, 
     console.print()
     _tables(console, document["tables"])
     _changes(console, document)
-    _reasons(console, document["tables"])
+    _reasons(console, document)
     for note in document["notes"]:
         console.print(f"Note: {note}")
     _foot(console, document)
@@ -34,15 +35,23 @@ def render(document: Mapping[str, Any], width: int = 110, colour: bool = False, 
     return text_of(console)
 
 
-def _reasons(console: Console, tables: Sequence[Mapping[str, Any]]) -> None:
-    """Why tables have their verdicts, where the rows above do not tell; one that many share is told once."""
-    shared: dict[tuple[str, str], list[str]] = {}
-    for table in tables:
+def _reasons(console: Console, document: Mapping[str, Any]) -> None:
+    """Why tables have their verdicts, where the rows above do not tell; one that many share is told once.
+
+    Of an error of one table also the line of the policy file that names it: it may be the one to correct.
+    """
+    file = PurePath((document["config"] or {}).get("path", "")).name
+    shared: dict[tuple[str, str], list[tuple[str, int | None]]] = {}
+    for table in document["tables"]:
         if table["verdict"] in ("error", "inconclusive") or _is_large_enough(table):
             why = table["reason"].removeprefix(table["table"])
-            shared.setdefault((table["verdict"], why), []).append(table["table"] if why != table["reason"] else "")
-    for (verdict, why), names in shared.items():
-        console.print(f"{verdict}: {some(names, SHOWN_TABLES)}{why}", style=COLOURS[verdict])
+            name = table["table"] if why != table["reason"] else ""
+            shared.setdefault((table["verdict"], why), []).append((name, table["line"]))
+    for (verdict, why), subjects in shared.items():
+        name, line = subjects[0]
+        alone = len(subjects) == 1 and verdict == "error" and name and line
+        told = f"{name} ({file}:{line})" if alone else some([each for each, _ in subjects], SHOWN_TABLES)
+        console.print(f"{verdict}: {told}{why}", style=COLOURS[verdict])
 
 
 def _is_large_enough(table: Mapping[str, Any]) -> bool:
