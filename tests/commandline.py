@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import AnyStr
 
 import pytest
 
@@ -46,10 +47,18 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "qidsql", *map(str, arguments)]
 
 
+def finished(process: "subprocess.Popen[AnyStr]", seconds: float = 120) -> tuple[AnyStr, AnyStr]:
+    """What else the process writes until it ends. One that does not end is killed, else it slows all that follows."""
+    try:
+        return process.communicate(timeout=seconds)
+    finally:
+        process.kill()
+
+
 def qidsql(*arguments: object, cwd: Path | None = None, **extra: str) -> Outcome:
     """Runs `qidsql arguments` to its end, with these variables set besides."""
     done = subprocess.run(
-        command(*arguments), capture_output=True, cwd=cwd, env=environment(extra), timeout=120, check=False
+        command(*arguments), capture_output=True, cwd=cwd, env=environment(extra), timeout=300, check=False
     )
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -4,11 +4,13 @@ The server is QIDSQL_TEST_POSTGRES_URL where that is set, else one started from 
 """
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.adult import adult, adult_path
 from tests.duckdb_hosts import extension, host, shell
@@ -16,6 +18,14 @@ from tests.postgres_server import PostgresServer, started
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
 __all__ = ["adult", "adult_path", "extension", "host", "shell"]  # fixtures of their own file
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start what they start in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # and so do the processes that tests start and interrupt
+
+# The same examples each time, however long they take: a change must not fail for what chance finds on that day alone.
+FULL = bool(os.environ.get("QIDSQL_TEST_FULL"))
+settings.register_profile("qidsql", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not FULL)
+settings.load_profile("qidsql")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -20,7 +20,7 @@ from qidsql.duckdb_extension.settings import SUFFIX, Settings
 from tests.commandline import HOUSE, environment
 
 OLDER = "1.5.6"  # the newest of which PyPI has a shell
-SECONDS = 120
+SECONDS = 600  # after which a process is taken for one that hangs
 
 
 class Refused(str):

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.commandline import Outcome, command, environment, qidsql, refused
+from tests.commandline import Outcome, command, environment, finished, qidsql, refused
 from tests.postgres_server import wait_until
 
 
@@ -235,7 +235,7 @@ def test_quiet(clinic: Path) -> None:
 
 def shell(script: str, **extra: str) -> Outcome:
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", script], capture_output=True, env=environment(extra), timeout=60, check=False
+        ["bash", "-o", "pipefail", "-c", script], capture_output=True, env=environment(extra), timeout=300, check=False
     )
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -287,7 +287,7 @@ def on_a_terminal(*arguments: object, **extra: str) -> str:
         if not piece:
             break
         seen += piece
-    process.wait(timeout=60)
+    process.wait(timeout=300)
     os.close(leader)
     return seen.decode()
 
@@ -335,7 +335,7 @@ def test_interrupted_it_says_what_is_known(large: Path, scratch: Path, how: sign
         if line.startswith("-- class sizes of 14 columns"):
             break
     process.send_signal(how)
-    out, err = process.communicate(timeout=60)
+    out, err = finished(process)
     assert process.returncode == 3
     assert out.startswith("INCONCLUSIVE  main.large was interrupted")
     assert "interrupted" in out
@@ -356,7 +356,7 @@ def test_interrupted_while_files_are_parsed(scratch: Path, tmp_path: Path) -> No
     )
     wait_until(lambda: list(scratch.glob("qidsql-*/parsed.duckdb")))
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = finished(process)
     assert (process.returncode, out) == (3, "")
     assert Outcome(3, out, err).line.startswith("interrupted")
     assert list(scratch.iterdir()) == []

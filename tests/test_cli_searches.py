@@ -24,7 +24,7 @@ from qidsql.report import terminal
 from qidsql.verbs.keys import ALGORITHMS, KeysQuestion, keys
 from qidsql.verbs.mask import MaskQuestion, mask
 from qidsql.weights import column_weights
-from tests.commandline import command, environment, qidsql, refused, several
+from tests.commandline import command, environment, finished, qidsql, refused, several
 from tests.postgres_server import wait_until
 from tests.search.small_tables import minimal_sets
 from tests.stores import DuckDBStore, PostgresStore, Store
@@ -118,7 +118,7 @@ def test_what_was_found_is_in_the_file_when_the_search_ends_early(
     )
     wait_for_lines(file, process)
     process.send_signal(how)
-    out, err = process.communicate(timeout=60)
+    out, err = finished(process)
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert lines[0]["columns"] == ["id"]
     if how is signal.SIGKILL:

@@ -48,7 +48,7 @@ class Attaching:
             env=self.host.environment(),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         assert done.returncode == 0, done.stderr

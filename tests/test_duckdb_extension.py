@@ -456,7 +456,7 @@ def test_six_threads_at_once(host: Host) -> None:
         [sys.executable, "-c", SIX_THREADS, str(host.extension), PEOPLE],
         env=host.environment(),
         check=True,
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -19,7 +19,7 @@ from qidsql.duckdb_extension.build import C_API, NAME, footer
 from qidsql.duckdb_extension.install import usage
 from qidsql.duckdb_extension.settings import SUFFIX
 from qidsql.verbs.demo import write_demo
-from tests.commandline import HOUSE, Outcome, command, environment
+from tests.commandline import HOUSE, Outcome, command, environment, finished
 from tests.duckdb_hosts import Host, Module, Refused, Shell
 from tests.postgres_server import wait_until
 
@@ -170,7 +170,7 @@ def test_a_table_dropped_between_bind_and_run_is_an_error(host: Host) -> None:
     if not isinstance(host, Module):
         pytest.skip("a module lets the test in between")
     start = [sys.executable, "-c", DROPPED, str(host.extension), PEOPLE]
-    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=300, check=False)
     error, answer = done.stdout.splitlines()
     looked_up_again = "qidsql: no table people in this database"
     assert ("qidsql: the table, or one below the view, is not there any more" in error) or (looked_up_again in error)
@@ -239,7 +239,7 @@ def test_ctrl_c_ends_the_audit_and_not_the_process(host: Host) -> None:
     assert running.stdout is not None
     assert running.stdout.readline() == "under way\n"
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = finished(running)
     assert "[(42,)]" in out, (out, err)
     assert running.returncode == 0, err
 
@@ -270,7 +270,7 @@ def test_an_audit_under_way_ends_with_python(host: Host, thread: str, started: s
     if not isinstance(host, Module):
         pytest.skip("a shell has no other thread")
     start = [sys.executable, "-c", LEFT, str(host.extension), ENDLESS, thread, started]
-    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=300, check=False)
     # A thread that Python leaves behind comes back into Python, and may not come to write its line, or the end of it.
     message = "Invalid Input Error: qidsql: Python is shutting down"
     assert done.returncode == 0, done
@@ -305,7 +305,7 @@ print(interrupted)
 
 def test_ctrl_c_is_for_the_audit_and_not_for_a_thread_that_it_starts() -> None:
     start = [sys.executable, "-c", STARTING]
-    done = subprocess.run(start, env=environment(), capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(start, env=environment(), capture_output=True, text=True, timeout=300, check=False)
     assert (done.stdout, done.stderr) == ("50\n", "")
 
 
@@ -377,7 +377,7 @@ def test_loading_waits_for_nothing_heavy(host: Host) -> None:
     if not isinstance(host, Module):
         pytest.skip("a module tells which of Python's are loaded")
     start = [sys.executable, "-c", LIGHT, str(host.extension)]
-    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout) == (0, "[]\n"), done
 
 
@@ -386,7 +386,7 @@ def test_starts_and_exits(host: Host) -> None:
         if isinstance(host, Module):
             start = [sys.executable, "-c", STARTS, str(host.extension), PEOPLE]
             done = subprocess.run(
-                start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False
+                start, env=host.environment(), capture_output=True, text=True, timeout=300, check=False
             )
             assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
         else:
@@ -408,7 +408,7 @@ def test_a_file_that_is_closed_is_let_go(host: Host, tmp_path: Path) -> None:
     path = tmp_path / "file.duckdb"
     if isinstance(host, Module):
         closed = [sys.executable, "-c", CLOSED, str(host.extension), PEOPLE, str(path)]
-        subprocess.run(closed, env=host.environment(), check=True, timeout=120)
+        subprocess.run(closed, env=host.environment(), check=True, timeout=300)
         return
     assert isinstance(host, Shell)
     check = tmp_path / "check.py"
@@ -430,7 +430,7 @@ def test_a_file_that_is_closed_is_let_go(host: Host, tmp_path: Path) -> None:
 def cli(*arguments: object, home: Path, **extra: str) -> Outcome:
     variables = {**environment(extra), "HOME": str(home)}
     variables.pop("XDG_CONFIG_HOME", None)
-    done = subprocess.run(command(*arguments), env=variables, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command(*arguments), env=variables, capture_output=True, text=True, timeout=300, check=False)
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
@@ -497,7 +497,7 @@ def test_a_signed_repository_needs_no_unsigned(extension: Path, home: Path, tmp_
     variables = {**environment(), "HOME": str(home)}
     variables.pop("XDG_CONFIG_HOME", None)
     audit = f"{PEOPLE}; FROM qid_keys('people')"
-    subprocess.run([sys.executable, "-c", use, done.out, audit], env=variables, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", use, done.out, audit], env=variables, check=True, timeout=300)
 
     [signed] = repository.rglob(NAME)
     content = bytearray(signed.read_bytes())
@@ -505,7 +505,7 @@ def test_a_signed_repository_needs_no_unsigned(extension: Path, home: Path, tmp_
     signed.write_bytes(content)
     again = [sys.executable, "-c", use, "FORCE " + done.out[done.out.index("INSTALL") :], audit]
     allowed = [*again[:3], "SET allow_extension_repositories = 'allowed'; " + again[3], audit]
-    refused = subprocess.run(allowed, env=variables, capture_output=True, text=True, timeout=60, check=False)
+    refused = subprocess.run(allowed, env=variables, capture_output=True, text=True, timeout=300, check=False)
     assert refused.returncode != 0
     assert "signature" in refused.stderr
 

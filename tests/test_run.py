@@ -17,7 +17,7 @@ from qidsql.history.records import History
 from qidsql.policy_file import read_policy_file
 from qidsql.report.run import console_of, print_changes, render, text_of
 from qidsql.verbs.run import plan, run
-from tests.commandline import command, environment, inside
+from tests.commandline import command, environment, finished, inside
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.postgres_server import wait_until
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
@@ -468,7 +468,7 @@ def test_signals_end_a_run_with_a_record(postgres_store: PostgresStore, tmp_path
     )
     wait_until(lambda: asleep(postgres_store))
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=60)
+    out, err = finished(process)
     assert process.returncode == 3, err
     document = json.loads(out)
     assert [each["verdict"] for each in document["tables"]] == ["pass", "inconclusive"]

@@ -13,7 +13,7 @@ import pytest
 
 from tests.alerts.receivers import HttpReceiver, http_receiver
 from tests.alerts.runs import SECRET
-from tests.commandline import Outcome, command, environment
+from tests.commandline import Outcome, command, environment, finished
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.postgres_server import wait_until
 from tests.stores import DuckDBStore, PostgresStore
@@ -133,7 +133,7 @@ def test_ctrl_c_while_an_alert_waits_leaves_the_verdict(
         assert len(team.posts) == 1
         assert len(history_of(tmp_path).runs()) == 1
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = finished(process)
     assert process.returncode == 1
     assert "what was not delivered is kept for the next run" in err
 
@@ -244,7 +244,7 @@ def test_a_scheduler_runs_tells_once_and_ends_with_0(tables: DuckDBStore, tmp_pa
         wait_until(lambda: len(news(tmp_path)) == 3)
         assert (tmp_path / "heartbeat").exists()
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=60)
+        _, err = finished(process)
     assert news(tmp_path) == [("main.risky", None, "violation"), ("", None, "error"), ("", "error", "pass")]
     assert "not valid TOML" in err
     assert "Traceback" not in err
@@ -281,7 +281,7 @@ def test_sigterm_at_work_is_recorded_as_an_interruption_and_tells_nobody(
         wait_until(lambda: asleep(postgres_store))
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=60)
+        _, err = finished(process)
     assert process.returncode == 3
     assert "Traceback" not in err
     wait_until(lambda: not asleep(postgres_store))  # the statement was cancelled on the server

@@ -22,7 +22,7 @@ from qidsql.policy import Policy
 from qidsql.report import terminal
 from qidsql.sql.statements import Statement
 from qidsql.verbs.uniques import UniquesQuestion, uniques
-from tests.commandline import command, environment, qidsql, refused
+from tests.commandline import command, environment, finished, qidsql, refused
 from tests.protect.test_minimal_uniques import minimal_unsafe
 from tests.stores import DuckDBStore, Store
 
@@ -317,7 +317,7 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path: Path, wait: int) -> None
             break
     time.sleep(wait)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = finished(process)
     assert process.returncode == 3, err
     assert out.startswith("INCONCLUSIVE")
     assert "interrupted" in out

@@ -169,7 +169,7 @@ def test_a_server_that_does_not_take_it(
 
 
 def test_nobody_listens_and_no_name_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    teller = Teller(alert(attempts=1, kind="webhook", url="env:ALERT_URL"))
+    teller = Teller(alert(attempts=1, kind="webhook", url="env:ALERT_URL", timeout=60))  # so long can a name take
     for url, said in (
         ("http://127.0.0.1:1/" + SECRET, "the connection was refused"),
         ("http://no-such-host.invalid/" + SECRET, "the name of its host is not known"),

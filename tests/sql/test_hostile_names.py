@@ -1,7 +1,7 @@
 """Names that try to break out of their quotes, as tables and as columns, on both engines."""
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qidsql.profiler import TableProfiler
@@ -85,7 +85,7 @@ def test_a_hostile_name(module_store: Store, name: str) -> None:
 
 
 @given(table=names, first=names, second=names)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20)
 @example(table="t", first="columns 0", second="SELECT 918273645 AS set_number")
 def test_any_name(module_store: Store, table: str, first: str, second: str) -> None:
     if first.lower() == second.lower():
