@@ -5,7 +5,6 @@ The server is QIDSQL_TEST_POSTGRES_URL where that is set, else one started from 
 
 import os
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.adult import adult, adult_path
 from tests.duckdb_hosts import extension, host, shell
-from tests.postgres_server import PostgresServer, started
+from tests.postgres_server import PostgresServer, server_folder, started
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
 __all__ = ["adult", "adult_path", "extension", "host", "shell"]  # fixtures of their own file
@@ -37,7 +36,7 @@ def postgres_url() -> Iterator[str]:
     if given:
         yield given
         return
-    with tempfile.TemporaryDirectory(prefix="qidsql-postgres-") as folder:
+    with server_folder("qidsql-postgres-") as folder:
         server = started(Path(folder))
         yield server.get_uri()
         server.cleanup()

