@@ -392,6 +392,29 @@ def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_pat
     assert "leave out --then" in refused(*asked, "--protect", "visits", "--then", "audit", "--format", "dot")
 
 
+def test_a_persons_number_is_said_and_persons_are_counted(duckdb_store: DuckDBStore) -> None:
+    import duckdb
+
+    with duckdb.connect(str(duckdb_store.path)) as connection:
+        connection.execute("CREATE TABLE patients (nr VARCHAR PRIMARY KEY, name VARCHAR)")
+        connection.execute("INSERT INTO patients SELECT 'p' || i, 'name ' || i FROM range(40) AS r(i)")
+        connection.execute("CREATE TABLE visits (who VARCHAR REFERENCES patients (nr), born VARCHAR, illness VARCHAR)")
+        connection.execute("INSERT INTO visits SELECT 'p' || i % 40, 'b' || i % 20, 'x' FROM range(400) AS r(i)")
+        connection.execute("CREATE TABLE roll AS SELECT 'b' || i AS born, 'name ' || i AS voter FROM range(20) AS r(i)")
+    options = ["--identifier", "name", "--sensitive", "illness", "--protect", "visits", "--then", "audit"]
+    both = qidsql("graph", duckdb_store.path, *options, "--identifier", "voter", "--format", "json")
+    found = json.loads(both.out)
+    assert found["protection"]["tables"][0]["columns"] == ["who", "born"]
+    [note] = [note for note in found["notes"] if "is the key of" in note]
+    assert "visits.who is the key of" in note and "patients" in note and "to be withheld" in note
+    assert both.code == 0, "10 rows a class of who and born"
+    with_entity = qidsql("graph", duckdb_store.path, *options, "--identifier", "voter", "--entity", "who")
+    assert with_entity.code == 1 and "patients" in with_entity.out, "2 persons a class of born"
+    alone = refused("graph", duckdb_store.path, *options, "--entity", "who", "--exclude", "roll")
+    assert "is all there is to protect" in alone and "withhold it" in alone
+    assert "--then audit" in refused("graph", duckdb_store.path, *options[:-2], "--entity", "who")
+
+
 def test_the_answer_uses_the_names_of_the_question_and_of_tables_before_views(store: Store) -> None:
     store.execute("CREATE TABLE people (name VARCHAR, nr INTEGER)")
     store.execute("CREATE TABLE stays (who INTEGER, illness VARCHAR)")

@@ -124,6 +124,15 @@ def run(
         ),
     ] = None,
     k: Annotated[int, typer.Option("--k", metavar="K", help="the class size that --then asks for")] = 5,
+    entity: Annotated[
+        str | None,
+        typer.Option(
+            "--entity",
+            metavar="NAME",
+            help="the column of that table that tells persons apart: --then counts persons in a class, not rows",
+            show_default=False,
+        ),
+    ] = None,
     max_statements: MaxStatementsOption = None,
     max_seconds: MaxSecondsOption = None,
     format: Annotated[
@@ -174,6 +183,7 @@ def run(
         every_path=every_path,
         then=then_by_name(then) if then is not None else None,
         k=k,
+        entity=entity,
         max_statements=max_statements,
         max_seconds=max_seconds,
     )

@@ -68,7 +68,9 @@ class Measured:
     containments: list[Containment] = field(default_factory=list)
     valued: set[tuple[Attribute, Kind]] = field(default_factory=set)  # columns that have a value, and of which kind
     empty: list[Attribute] = field(default_factory=list)  # columns without any value
-    by_names: int = 0  # columns compared with those of agreeing names alone: the rest would contain them by accident
+    by_names: list[Attribute] = field(
+        default_factory=list
+    )  # compared with those of agreeing names alone: see judgement
     counted: int = 0  # pairs counted exactly
     unfinished: list[str] = field(default_factory=list)
 
@@ -142,7 +144,7 @@ class Measuring:
         self.found.empty = [self._columns[n].attribute for n in sorted(looked - set(self._facts)) if n in set(own)]
         if not self._everything:
             chance = {self._columns[n].attribute for n in self._facts if self._at_hand(n) or self._few(n)}
-            self.found.by_names = len(chance)
+            self.found.by_names = sorted(chance)
 
     def _ranges(self, numbers: Iterable[int]) -> set[int]:
         """Fetches facts of the columns whose values others could share; returns which these are."""

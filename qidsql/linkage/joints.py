@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from qidsql.catalog import Attribute, Catalog, Dependency, Ground, Joint
 from qidsql.engines.base import Engine
-from qidsql.figures import plural, some
+from qidsql.figures import some
 from qidsql.findings.link import Containment
 from qidsql.linkage.containment import Measured, Measuring
 from qidsql.linkage.kinds import kind_of
@@ -121,8 +121,8 @@ def _by_chance(measured: Measured) -> list[str]:
     if not measured.by_names:
         return []
     return [
-        f"{plural(measured.by_names, 'column')} of few codes, or of numbers close together near zero, were compared "
-        f"only where names agree: such values stand in one another by accident"
+        f"columns of few codes, or of numbers close together near zero, stand in one another by accident, and were "
+        f"compared only where names agree: {some(list(map(str, measured.by_names)), 6)}"
     ]
 
 

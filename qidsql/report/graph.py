@@ -150,7 +150,9 @@ def _merges(console: Console, result: GraphResult) -> None:
         return
     console.print()
     grounds = Counter(merge.ground for merge in result.merges)
-    told = ", ".join(f"{count(number)} by {ground}" for ground, number in grounds.items())
+    told = ", ".join(
+        f"{count(number)} {ground if ground == 'declared' else f'by {ground}'}" for ground, number in grounds.items()
+    )
     console.print(
         Text.assemble(("Taken for one attribute", "bold"), f"  {told}; refuse what is not, in --outside FILE")
     )

@@ -168,7 +168,7 @@ def _size(name: str) -> tuple[float, float]:
 
 def _table_size(shown: Picture, number: int) -> tuple[float, float]:
     aside = shown.aside[number]
-    signs = max(len(_short(shown.tables[number].name)) * SIGN, len(aside) * SIGN * 0.82)
+    signs = max(len(_short(shown.tables[number].name)) * SIGN * 1.1, len(aside) * SIGN * 0.82)
     return max(64.0, signs + 24), TABLE + (TABLE_LINE if aside else 0)
 
 

@@ -46,6 +46,6 @@ def graph(
         statements=engine.asked - asked if engine else 0,
         scans=engine.scans - scans if engine else 0,
         unfinished=tuple(built.unfinished),
-        notes=tuple(built.notes),
+        notes=(*built.notes, *answer.notes()),
     )
     return answer.result(work)

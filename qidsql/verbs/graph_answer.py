@@ -46,10 +46,10 @@ class Answer:
         self.tables_between = {stop.table for stop in self.network if not isinstance(stop, (int, str))}
         self.ends = {*self.identifiers, *self.sensitive}
         self.chosen = min(self.found.cuts, key=self._preference, default=None)
+        self.protection = self._protection()
 
     def result(self, work: GraphWork) -> GraphResult:
-        protection = self._protection()
-        outcome, reason = self._judge(protection, work)
+        outcome, reason = self._judge(self.protection, work)
         names = self.graph.labels
         paths, complete = self._paths()
         return GraphResult(
@@ -71,9 +71,24 @@ class Answer:
             together=tuple(str(self.graph.tables[table].name) for table in self.found.together),
             paths=paths,
             paths_complete=complete,
-            protection=protection,
+            protection=self.protection,
             work=work,
         )
+
+    def notes(self) -> list[str]:
+        """That rows of the table to be published may belong together: a column to protect is another table's key."""
+        found = []
+        for number, table in zip(self.protected, self.protection.tables if self.protection else (), strict=False):
+            own = self.graph.tables[number].name
+            for column in table.columns:
+                node = self.graph.place[Attribute(own, column)]
+                other = next((a for a in self.graph.nodes[node] if a.table != own and a in self.built.keys), None)
+                if other is not None and Attribute(own, column) not in self.built.keys:
+                    found.append(
+                        f"{own}.{column} is the key of {other.table}: where that lists persons it is a person's "
+                        f"number, to be withheld or replaced, and the rows of one person are no crowd"
+                    )
+        return found
 
     # who and what
 

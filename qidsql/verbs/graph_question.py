@@ -37,6 +37,7 @@ class GraphQuestion:
     every_path: bool = False
     then: Then | None = None
     k: int = 5
+    entity: str | None = None  # the column of the table to be published that tells persons apart, for `then`
     max_statements: int | None = None
     max_seconds: float | None = None
 
@@ -52,6 +53,10 @@ class GraphQuestion:
             raise UsageError(f"--max-paths must be at least 1, got {self.max_paths}")
         if self.then is not None and len(self.protect) != 1:
             raise UsageError(f"--then {self.then} works on one table: name it with --protect TABLE")
+        if self.entity is not None and self.then not in (Then.AUDIT, Then.MASK):
+            raise UsageError(
+                "--entity counts persons in --then audit and --then mask; leave it out, or choose one of them"
+            )
 
 
 def algorithm(text: str) -> Algorithm:

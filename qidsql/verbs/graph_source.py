@@ -32,6 +32,7 @@ class BuiltGraph:
     unfinished: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     silent: frozenset[TableName] = frozenset()  # tables without a value that could be compared
+    keys: frozenset[Attribute] = frozenset()  # declared: no two rows have the same value
 
 
 def build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[str], None]) -> BuiltGraph:
@@ -59,7 +60,13 @@ def build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[st
     notes = list(found.notes)
     if engine is not None and not question.containment:
         notes.append("values were not compared (--no-containment): what only they would tie together stays apart")
-    return BuiltGraph(made, outside, typed, excluded, list(found.unfinished), notes, found.silent)
+    return BuiltGraph(made, outside, typed, excluded, list(found.unfinished), notes, found.silent, _keys(catalog))
+
+
+def _keys(catalog: Catalog) -> frozenset[Attribute]:
+    return frozenset(
+        Attribute(table.name, columns[0]) for table in catalog.tables for columns in table.unique if len(columns) == 1
+    )
 
 
 def named(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Attribute]:

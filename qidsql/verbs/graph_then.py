@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from qidsql.engines.base import Engine
+from qidsql.errors import UsageError
 from qidsql.findings.graph import Followed, GraphResult, ProtectedTable
 from qidsql.findings.search import Outcome
 from qidsql.policy import Policy
@@ -21,14 +22,21 @@ def follow(
     """The result with what was asked to follow it; as it is where nothing was, or where it would be in vain.
 
     That is so unless the graph was finished and protecting these columns of the table closes every path: a table that
-    passes would say nothing. The budgets of the question are for both: where nothing is left of them, the result is
-    inconclusive. Raises as the command that follows.
+    passes would say nothing. An entity is not published, and so not among them. The budgets of the question are for
+    both: where nothing is left of them, the result is inconclusive. Raises UsageError, and as the command that follows.
     """
     if question.then is None or result.protection is None or result.outcome is not Outcome.FINISHED:
         return result
     [table] = result.protection.tables
     if not table.columns:
         return result
+    if question.entity in table.columns:  # it tells persons apart and is not published: what else is to be protected?
+        table = replace(table, columns=tuple(name for name in table.columns if name != question.entity))
+        if not table.columns:
+            raise UsageError(
+                f"--entity {question.entity} is all there is to protect in {table.table}: withhold it, or replace it; "
+                f"a person's number is no quasi-identifier"
+            )
     statements, seconds = question.max_statements, question.max_seconds
     if statements is not None:
         statements -= result.work.statements
@@ -57,12 +65,14 @@ def _run(
             audit(
                 engine,
                 table.table,
-                Policy.read(k=question.k, **options, max_statements=question.max_statements),
+                Policy.read(k=question.k, entity=question.entity, **options, max_statements=question.max_statements),
                 on_stage,
             ),
         )
     if verb is Then.MASK:
-        masking = MaskQuestion(**asked(violates=question.k, **options, max_statements=question.max_statements))
+        masking = MaskQuestion(
+            **asked(violates=question.k, entity=question.entity, **options, max_statements=question.max_statements)
+        )
         return Followed(verb, mask(engine, table.table, masking, on_stage))
     policy = Policy.read(k=question.k, **options)
     return Followed(verb, suppress(engine, table.table, SuppressQuestion(policy), on_stage))
