@@ -15,7 +15,7 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run")
-SILENCE = 60  # seconds without a word, after which it is given up
+SILENCE = 300  # seconds without a word, after which it is given up
 
 
 class BrowserGone(Exception):

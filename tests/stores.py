@@ -108,5 +108,8 @@ class PostgresStore(Store):
             self.admin.execute(statement.encode())
 
     def close(self) -> None:
+        """Ends what a test that failed may have left at work: it would hold its locks for as long as it likes."""
+        left = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND position(%s IN query) > 0"
+        self.admin.execute(f"SELECT pg_terminate_backend(pid) {left}".encode(), [self.schema])
         self.admin.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(self.schema)))
         self.admin.close()

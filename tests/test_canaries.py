@@ -16,7 +16,7 @@ import qidsql as package
 from qidsql.errors import QidsqlError
 from qidsql.history.opening import open_history
 from qidsql.history.records import TABLES
-from tests.commandline import command, environment, qidsql, several
+from tests.commandline import command, environment, finished, qidsql, several
 
 MARK = "cnry"  # in every text value
 NUMBERS = [770_000_000_001 + 7_919 * i for i in range(60)]  # in every numeric value; as text they all begin with 77000
@@ -223,7 +223,7 @@ def test_an_interrupted_run_leaves_no_value(folder: Path, tmp_path: Path) -> Non
     assert process.stderr
     first = process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = finished(process)
     assert_no_value(first + out + err, tmp_path)
     assert list(scratch.iterdir()) == []
 

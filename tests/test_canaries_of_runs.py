@@ -276,7 +276,7 @@ def test_no_value_when_a_table_goes_away_during_a_run_and_a_statement_is_cancell
     """The first table holds the run up until the second is gone; the server ends its statement."""
     server = aviary["server"]
     assert isinstance(server, PostgresStore)
-    server.execute("CREATE VIEW slow AS SELECT grp, a_text FROM birds, pg_sleep(60)")
+    server.execute("CREATE VIEW slow AS SELECT grp, a_text FROM birds, pg_sleep(600)")
     server.execute("CREATE TABLE vanishing AS SELECT a_text, grp FROM birds")
     policy(ear.folder, "", entry("server", f"{server.schema}.slow") + entry("server", f"{server.schema}.vanishing"))
     asleep = "FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%slow%'"

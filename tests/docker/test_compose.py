@@ -202,4 +202,4 @@ def test_nginx_serves_the_reports_and_nothing_can_be_put(tmp_path: Path) -> None
         assert "old.html" in ask("GET", "/")[1], "without a newest report there is a list"
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(120)

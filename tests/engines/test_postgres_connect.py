@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from qidsql.engines.connect import connect
 from qidsql.errors import SourceError, UsageError
-from tests.postgres_server import PostgresServer
+from tests.postgres_server import PostgresServer, server_folder
 from tests.stores import PostgresStore
 
 CANARY = "c4n4ry"
@@ -136,9 +136,10 @@ def test_a_wrong_password(guarded: PostgresServer, monkeypatch: pytest.MonkeyPat
 # failures
 
 
-def test_nobody_answers(tmp_path: Path) -> None:
+def test_nobody_answers() -> None:
     assert "no Postgres server answers at 127.0.0.1 port 1;" in refusal(f"postgresql://me:{CANARY}@127.0.0.1:1/db")
-    assert f"no Postgres server answers at {tmp_path};" in refusal(f"postgresql://me:{CANARY}@/db?host={tmp_path}")
+    with server_folder("qidsql-nobody-") as folder:
+        assert f"no Postgres server answers at {folder};" in refusal(f"postgresql://me:{CANARY}@/db?host={folder}")
 
 
 def test_the_environment_is_named_when_it_chose_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
