@@ -8,7 +8,7 @@ import typer
 from qidsql.commands.history import opened_history
 from qidsql.commands.run import render
 from qidsql.commands.running import check_min_count, chosen
-from qidsql.commands.streams import check_output, write
+from qidsql.commands.streams import check_output, parts
 from qidsql.options import (
     HistoryOption,
     MinCountOption,
@@ -54,7 +54,9 @@ def run(
         from qidsql.report.documents.min_count import without_small_counts
 
         document = without_small_counts(document, min_count)
-    write("".join(render(document, wanted, output)), output)
+    with parts(output) as put:
+        for text in render(document, wanted, output):
+            put(text)
 
 
 def _document(of: str, config: Path, history: str | None) -> dict[str, Any]:

@@ -315,15 +315,11 @@ def unrecorded(result: "RunResult", folder: Path, why: str) -> str:
 
 
 def render(document: "dict[str, Any]", format: StrEnum, output: Path | None, recorded: bool = True) -> "Iterator[str]":
-    """The report on a run, in parts: JSON of many tables is long."""
-    if format == ReportFormat.json:
-        from qidsql.report import json
+    """The report on a run, in parts."""
+    if format != ReportFormat.terminal:
+        from qidsql.report.documents.rendering import written
 
-        yield from json.written(document)
-    elif format != ReportFormat.terminal:
-        from qidsql.report.documents.rendering import render as render_document
-
-        yield render_document(document, format)
+        yield from written(document, format)
     else:
         from qidsql.report import run as report
 

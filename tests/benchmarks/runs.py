@@ -1,4 +1,6 @@
-"""A run over many tables: seconds, statements and the client's peak memory. python -m tests.benchmarks.runs [TABLES]
+"""A run over many tables, with the reports that tell each finding: seconds, statements and the client's peak memory.
+
+    python -m tests.benchmarks.runs [TABLES]
 
 DuckDB runs inside the client, so its own buffers count there: the source is opened with ?memory_limit=200MB.
 """
@@ -15,6 +17,7 @@ import duckdb
 from tests.commandline import environment
 
 ROWS, COLUMNS = 2_000, 20
+ENDINGS = ("json", "html", "sarif", "prom")
 MEASURED = """
 import re, sys
 from pathlib import Path
@@ -47,13 +50,14 @@ def main() -> None:
         columns = ", ".join(f"c{place} INTEGER" for place in range(COLUMNS))
         for table in range(tables):
             server.psql(f"CREATE TABLE t{table} ({columns}); COPY t{table} FROM '{folder}/t{table}.csv' (FORMAT csv)")
-        print(f"{'engine':10} {'tables':>6} {'statements':>10} {'seconds':>8} {'peak MB':>8} {'report MB':>9}  verdict")
+        print(f"{'engine':10} {'tables':>6} {'statements':>10} {'seconds':>8} {'peak MB':>8} {'JSON MB':>9}  verdict")
         for engine, url in (("duckdb", "many.duckdb?memory_limit=200MB"), ("postgres", "env:MANY")):
             (folder / "qidsql.toml").write_text(
                 f'format = 1\n[sources.many]\nurl = "{url}"\n'
                 '[defaults]\nmax_statements = 200\n[[tables]]\ntable = "t*"\n'
             )
-            arguments = ["run", "-q", "--history", f"{engine}-history.duckdb", "--format", "json"]
+            arguments = ["run", "-q", "--history", f"{engine}-history.duckdb"]
+            arguments += [part for ending in ENDINGS for part in ("-o", f"report.{ending}")]
             done = subprocess.run(
                 [sys.executable, "-c", MEASURED, *arguments],
                 cwd=folder,
@@ -61,8 +65,8 @@ def main() -> None:
                 capture_output=True,
                 check=False,
             )
-            document = json.loads(done.stdout)
-            peak, megabytes = int(done.stderr.split()[-1]), len(done.stdout) / 1e6
+            document = json.loads((folder / "report.json").read_text())
+            peak, megabytes = int(done.stderr.split()[-1]), (folder / "report.json").stat().st_size / 1e6
             print(
                 f"{engine:10} {len(document['tables']):>6} {document['statements']:>10} {document['seconds']:>8.1f} "
                 f"{peak:>8} {megabytes:>9.1f}  {document['verdict']}"

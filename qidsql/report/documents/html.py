@@ -4,7 +4,7 @@ No script, no network: styles and charts are in the page, and its content securi
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -69,10 +69,24 @@ def render(document: Mapping[str, Any]) -> str:
         title=_title(document),
         verdicts=VERDICTS,
         of_a_run=OF_A_RUN,
-        tables=[_view(index, document, table) for index, table in enumerate(document["tables"], 1)],
+        tables=_Views(document),
         shown_sets=SETS,
     )
     return without_controls(page)
+
+
+class _Views:
+    """What the page shows of each table, made when it comes to it: not all tables are unpacked at once."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+
+    def __len__(self) -> int:
+        return len(self._document["tables"])
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for index, table in enumerate(self._document["tables"], 1):
+            yield _view(index, self._document, table)
 
 
 def _title(document: Mapping[str, Any]) -> str:

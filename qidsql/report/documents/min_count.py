@@ -28,6 +28,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from qidsql.figures import plural, some
+from qidsql.findings.packed import Packed
 from qidsql.report.documents.contents import TITLES, unit_of, whole_of
 from qidsql.report.documents.figures import bounds, number, share
 
@@ -43,8 +44,11 @@ def without_small_counts(document: Document, least: int) -> dict[str, Any]:
 
     A figure that is told as a step is {"at_least": a, "at_most": b}, one that is left out None.
     """
-    tables = [_table(table, least) for table in document["tables"]]
-    verdicts = [table["verdict"] for table in tables]
+    tables: list[dict[str, Any]] | Packed = Packed() if isinstance(document["tables"], Packed) else []
+    verdicts = []
+    for table in document["tables"]:
+        verdicts.append(table["verdict"])
+        tables.append(_table(table, least))
     told = [f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts)]
     reason = tables[0]["reason"] if len(tables) == 1 else f"{plural(len(tables), 'table')}: {', '.join(told)}"
     kept = {key: value for key, value in document.items() if key in KEPT}

@@ -1,37 +1,43 @@
 """One run document in any format. A document read back from history or from a file renders as it did at first."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-from qidsql.report.json import written
 
 FORMATS = ("json", "html", "markdown", "junit", "sarif", "github", "prometheus")
 
 
 def render(document: Mapping[str, Any], format: str) -> str:
     """The document as text in one of FORMATS."""
+    return "".join(written(document, format))
+
+
+def written(document: Mapping[str, Any], format: str) -> Iterator[str]:
+    """The same in parts: what tells every finding of many tables is long."""
     if format == "json":
-        return "".join(written(document))
-    if format == "html":
-        from qidsql.report.documents import html
+        from qidsql.report import json
 
-        return html.render(document)
-    if format == "markdown":
-        from qidsql.report.documents import markdown
-
-        return markdown.render(document)
-    if format == "junit":
-        from qidsql.report.documents import junit
-
-        return junit.render(document)
-    if format == "sarif":
+        yield from json.written(document)
+    elif format == "sarif":
         from qidsql.report.documents import sarif
 
-        return sarif.render(document)
-    if format == "github":
+        yield from sarif.written(document)
+    elif format == "html":
+        from qidsql.report.documents import html
+
+        yield html.render(document)
+    elif format == "markdown":
+        from qidsql.report.documents import markdown
+
+        yield markdown.render(document)
+    elif format == "junit":
+        from qidsql.report.documents import junit
+
+        yield junit.render(document)
+    elif format == "github":
         from qidsql.report.documents import github
 
-        return github.render(document)
-    from qidsql.report.documents import prometheus
+        yield github.render(document)
+    else:
+        from qidsql.report.documents import prometheus
 
-    return prometheus.render(document)
+        yield prometheus.render(document)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -17,8 +17,8 @@ UNJUDGED = {
 }
 
 
-def render(document: Mapping[str, Any]) -> str:
-    """The document as SARIF: one run, whose rules are the kinds of findings."""
+def written(document: Mapping[str, Any]) -> Iterator[str]:
+    """The document as SARIF, in parts: one run, whose rules are the kinds of findings, a result a line."""
     rules = {kind: (TITLES[kind], HELP[kind]) for kind in TITLES} | UNJUDGED
     run = {
         "tool": {
@@ -30,10 +30,19 @@ def render(document: Mapping[str, Any]) -> str:
             }
         },
         "invocations": [_invocation(document)],
-        "results": [result for table in document["tables"] for result in _results(document, table, list(rules))],
         "columnKind": "unicodeCodePoints",
+        "results": [],
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    head, end, foot = json.dumps(
+        {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False
+    ).rpartition("]\n    }\n  ]\n}")
+    yield head
+    between = "\n"
+    for table in document["tables"]:
+        for result in _results(document, table, list(rules)):
+            yield f"{between}        {json.dumps(result, ensure_ascii=False)}"
+            between = ",\n"
+    yield ("" if between == "\n" else "\n      ") + end + foot + "\n"
 
 
 def _rule(kind: str, title: str, help: str) -> dict[str, Any]:
@@ -56,21 +65,22 @@ def level(kind: str) -> str:
 
 
 def _invocation(document: Mapping[str, Any]) -> dict[str, Any]:
-    broken = [table for table in document["tables"] if table["verdict"] in BROKEN]
+    notices = [
+        {
+            "level": "error" if table["verdict"] == "error" else "warning",
+            "message": {"text": f"{place(table)}: {sentence(table)}"},
+        }
+        for table in document["tables"]
+        if table["verdict"] in BROKEN
+    ]
     found: dict[str, Any] = {
-        "executionSuccessful": not any(table["verdict"] == "error" for table in broken),
+        "executionSuccessful": not any(notice["level"] == "error" for notice in notices),
         "startTimeUtc": str(document["started"]).replace("+00:00", "Z"),
     }
     if document["finished"]:
         found["endTimeUtc"] = str(document["finished"]).replace("+00:00", "Z")
-    if broken:
-        found["toolExecutionNotifications"] = [
-            {
-                "level": "error" if table["verdict"] == "error" else "warning",
-                "message": {"text": f"{place(table)}: {sentence(table)}"},
-            }
-            for table in broken
-        ]
+    if notices:
+        found["toolExecutionNotifications"] = notices
     return found
 
 
