@@ -277,6 +277,44 @@ def test_an_audit_under_way_ends_with_python(host: Host, thread: str, started: s
     assert done.stdout.rstrip("\n") in ([message] if thread == "awaited" else [message, ""]), done
 
 
+LATE = """
+import atexit, sys, threading, time, duckdb
+from contextlib import contextmanager
+from qidsql.duckdb_extension import door
+connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+connection.load_extension(sys.argv[1])
+connection.execute(sys.argv[2])
+called, begin = threading.Event(), door.raising_interrupts
+@contextmanager
+def late(watch, interrupts):
+    before = interrupts()
+    called.set()
+    while interrupts() == before:
+        time.sleep(0.001)
+    with begin(watch, interrupts):
+        yield
+door.raising_interrupts = late
+def audit():
+    try:
+        connection.cursor().execute("FROM qid_keys('endless')").fetchall()
+    except duckdb.Error as error:
+        print(str(error).splitlines()[0], flush=True)
+thread = threading.Thread(target=audit, daemon=True)
+thread.start()
+called.wait()
+atexit.register(thread.join)
+"""
+
+
+def test_an_audit_that_begins_while_python_ends_ends_too(host: Host) -> None:
+    """It was let in, and the interrupt came before it looked for interrupts."""
+    if not isinstance(host, Module):
+        pytest.skip("a shell has no other thread")
+    start = [sys.executable, "-c", LATE, str(host.extension), ENDLESS]
+    done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "Invalid Input Error: qidsql: Python is shutting down\n"), done
+
+
 STARTING = """
 import threading, time
 from qidsql.duckdb_extension import interrupts

@@ -17,7 +17,7 @@ from qidsql.duckdb_extension.capi import Api
 from qidsql.duckdb_extension.functions import FUNCTIONS, TRACE, Columns, Row, TableFunction, in_sql
 from qidsql.duckdb_extension.interrupts import raising_interrupts
 from qidsql.duckdb_extension.values import LogicalType, argument, put_rows
-from qidsql.errors import QidsqlError, SourceError, UsageError
+from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
@@ -167,9 +167,12 @@ class _House:
         call: Call = self._held[self.api.init_get_bind_data(info)]
         if not self.api.rebinds:
             call = replace(call, seen=_seen(self.api.version))
-        with raising_interrupts(self.door.watch, self.door.interrupts), self._engine(call) as engine:
-            run = call.function.trace if call.trace else call.function.run
-            rows = run(engine, call.table, call.options)
+        with raising_interrupts(self.door.watch, self.door.interrupts):
+            if self._closing:  # before the interrupts were counted: none will come
+                raise Interrupted(ENDING)
+            with self._engine(call) as engine:
+                run = call.function.trace if call.trace else call.function.run
+                rows = run(engine, call.table, call.options)
         self.api.init_set_init_data(info, self._hold(Scan(call.columns, rows)), self.door.forget)
 
     def scan(self, info: int, chunk: int) -> None:
