@@ -159,7 +159,10 @@ class _House:
         api.bind_set_bind_data(info, self._hold(call), self.door.forget)
 
     def init(self, info: int) -> None:
-        """Runs it. (Not at the first row: DuckDB asks for that in one of its worker threads, which is then missing.)
+        """Runs it, in the caller's thread or in one of DuckDB's, as DuckDB chooses.
+
+        While it runs in one of DuckDB's, the caller sleeps from 2.0 on and spins before: there only an operator that
+        says it is blocked puts it to sleep, which no function of the C API can say.
 
         Where DuckDB runs a prepared statement as it was bound, the table may have been altered since: it is looked at
         again.

@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import duckdb
@@ -163,9 +163,7 @@ class DuckDBEngine(Engine):
                 nullable=nullable != "NO",
                 comparison=_comparison(str(kind), collated),
             )
-            for column, kind, nullable, *_ in self._catalog(
-                "columns", purpose=f"columns of {name}", table=table_node(name)
-            )
+            for column, kind, nullable, *_ in self._put(_columns_text(name), f"columns of {name}")
         )
         kind = self._kind(row)
         return _table(name, kind, columns, None if row[4] is None else integer(row[4]))
@@ -261,8 +259,11 @@ class DuckDBEngine(Engine):
         text = (
             _catalog_text(template) if not holes else fill(f"duckdb/{template}", **holes).sql("duckdb", comments=False)
         )
+        return self._put(text, purpose)
+
+    def _put(self, sql: str, purpose: str) -> list[Row]:
         try:
-            return self._connection.execute(text).fetchall()
+            return self._connection.execute(sql).fetchall()
         except (duckdb.Error, RuntimeError) as error:
             raise self.translate(error, purpose) from None
 
@@ -283,6 +284,12 @@ def _comment(text: object) -> tuple[tuple[str, str], ...]:
 def _catalog_text(template: str) -> str:
     """The text of a catalog query without holes."""
     return _text(fill(f"duckdb/{template}"))
+
+
+@lru_cache(maxsize=256)
+def _columns_text(table: TableName) -> str:
+    """The text of the query for a table's columns: a call in a shell is bound and run, and often comes again."""
+    return _text(fill("duckdb/columns", table=table_node(table)))
 
 
 def _text(tree: exp.Expr) -> str:
