@@ -27,7 +27,7 @@ import pytest
 from tests.commandline import command
 from tests.duckdb_hosts import OLDER, Host, Module, Shell, build, fetched
 
-CALLS = 200
+CALLS = 100
 PEOPLE = "CREATE TABLE people AS SELECT i AS id, i % 7 AS a, CAST(i % 13 AS VARCHAR) AS b FROM range(300) AS r(i)"
 CALL = "FROM qid_keys('people')"
 SPENT = (
