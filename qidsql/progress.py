@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from qidsql.engines.base import Asked, Engine
+from qidsql.figures import plural
 
 SHOW_AFTER = 1.0  # seconds; work that is done by then needs no progress
 PLAIN_EVERY = 30.0  # seconds between two lines where no line can be redrawn
@@ -55,7 +56,7 @@ class _News:
     def __str__(self) -> str:
         last = f" (done: {self._last})" if self._last else ""
         seconds = time.monotonic() - self._started
-        return f"{seconds:.0f} s, {self._statements:,} statements: {self._stage}{last}"
+        return f"{seconds:.0f} s, {plural(self._statements, 'statement')}: {self._stage}{last}"
 
 
 def _live(news: _News, stream: TextIO) -> None:

@@ -247,6 +247,17 @@ def test_the_command(duckdb_store: DuckDBStore) -> None:
     assert "GROUP BY" in shown.err
 
 
+def test_a_pass_tells_of_the_other_way_round(duckdb_store: DuckDBStore) -> None:
+    """One row of the list fits many records: nobody on it is singled out, but each of those records is."""
+    duckdb_store.table("list", {"zip": "INTEGER"}, [(9000 + 7 * number,) for number in range(30)])
+    duckdb_store.table("records", {"postcode": "VARCHAR"}, [(str(9000 + 7 * (n % 60)),) for n in range(240)])
+    outcome = qidsql("link", duckdb_store.url, "list", "records", "--on", "zip=postcode")
+    assert outcome.code == 0
+    assert "main.records main.list --on postcode=zip  # the other way round: 120 rows of main.records" in outcome.out
+    other = qidsql("link", duckdb_store.url, "records", "list", "--on", "postcode=zip")
+    assert other.code == 1 and "120 of 240 rows" in other.out and "other way round" not in other.out
+
+
 def test_no_value_is_told(duckdb_store: DuckDBStore) -> None:
     rows = [(f"cnry{number}", 770_000_000_001 + 7919 * number) for number in range(40)]
     for table in ("one", "two"):

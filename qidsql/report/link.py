@@ -121,7 +121,18 @@ def _foot(console: Console, result: LinkResult) -> None:
         console.print(line)
     asked = f"{plural(result.work.statements, 'statement')}, at most {plural(result.work.scans, 'scan')}"
     console.print(f"{asked}, {seconds(result.work.seconds)}; only read, {NOTHING_LEFT}.")
-    if result.linked is not None and result.linked.left.below_k:
+    if result.linked is None:
+        return
+    steps, source = [], shlex.quote(result.work.source)
+    if result.linked.left.below_k:
         columns = "".join(f" -c {shlex.quote(one)}" for one, _ in result.linked.columns)
-        typed = f"qidsql suppress {shlex.quote(result.work.source)} {shlex.quote(result.left)}{columns}"
-        following(console, [(typed, "the fewest cells to blank so that no one stands out on these columns")])
+        typed = f"qidsql suppress {source} {shlex.quote(result.left)}{columns}"
+        steps.append((typed, "the fewest cells to blank so that no one stands out on these columns"))
+    elif result.linked.right.below_k:
+        typed = f"qidsql link {source} {shlex.quote(result.right)} {shlex.quote(result.left)}"
+        if result.given:
+            typed += "".join(f" --on {shlex.quote(f'{other}={one}')}" for one, other in result.linked.columns)
+        typed += f" --k {result.k}" if result.k != 2 else ""
+        rows = plural(result.linked.right.below_k, "row")
+        steps.append((typed, f"the other way round: {rows} of {result.right} would be singled out"))
+    following(console, steps)
