@@ -3,7 +3,7 @@ statements, of an audit beside the command line's, and how many starts ended bad
 python -m tests.benchmarks.extension [--rows N] [--starts N]
 
 The shell and the older module come from PyPI. Wall seconds are for a machine that does nothing else; processor
-seconds, which stand beside them, tell more on one that does. 4 minutes with two processors.
+seconds, which stand beside them, tell more on one that does. A quarter of an hour with two processors.
 """
 
 import argparse
