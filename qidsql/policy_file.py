@@ -62,6 +62,11 @@ class TableEntry:
     exemptions: tuple[Exemption, ...] = ()
 
     @property
+    def label(self) -> str:
+        """What it is called where no table of it is known: as it is typed, else as its source."""
+        return self.table or self.source
+
+    @property
     def is_pattern(self) -> bool:
         return self.table is not None and any(sign in self.table for sign in "*?[")
 

@@ -31,7 +31,7 @@ PRESETS = {
 }
 ROLES = ("direct identifier", "quasi-identifier", "sensitive", "other")
 KINDS = ("k-anonymity", "below-k", "key", "distinct", "separation", "rows-at-risk", "direct-identifier")
-FEWER = "on small tables DuckDB needs fewer than Postgres for the same work"
+FEWER = "DuckDB needs fewer than Postgres for the same work"
 RATIO = "a ratio above 0 and at most 1, such as 0.9, or a text such as 9/10 or 90%"
 
 
@@ -95,9 +95,7 @@ COMMON: Schema = {
     },
     "keep_identifiers": {"type": "boolean", "description": "search recognised direct identifiers too"},
     "max_size": whole("the largest column set to look for"),
-    "max_statements": whole(
-        "statements to ask of one table at most; DuckDB needs fewer than Postgres for the same work"
-    ),
+    "max_statements": whole(f"statements to ask of one table at most; {FEWER}"),
     "max_seconds": seconds("seconds to work on one table at most"),
     "owner": text("who is told of the table, such as a team or an address"),
     "roles": named(
@@ -181,9 +179,7 @@ POLICY_SCHEMA: Schema = {
             "run": table(
                 "the budget of a whole run; what is not begun by then is inconclusive",
                 {
-                    "max_statements": whole(
-                        "statements to ask of all tables at most; DuckDB needs fewer than Postgres for the same work"
-                    ),
+                    "max_statements": whole(f"statements to ask of all tables at most; {FEWER}"),
                     "max_seconds": seconds("seconds to work at most"),
                 },
             ),

@@ -147,11 +147,15 @@ def test_a_table_altered_after_a_statement_was_prepared_is_audited_as_it_is(host
     assert (before, altered, after) == ([], [], [{"columns": ["id"]}])
 
 
-DROPPED = """
-import sys, duckdb
+OPENED = """
+import atexit, sys, threading, time, duckdb
 connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
 connection.load_extension(sys.argv[1])
 connection.execute(sys.argv[2])
+"""
+DROPPED = (
+    OPENED
+    + """
 from qidsql.duckdb_extension.functions import TableFunction
 run = TableFunction.run
 def meanwhile(*given):
@@ -164,6 +168,7 @@ except duckdb.Error as error:
     print(str(error).splitlines()[0])
 print(connection.execute("SELECT 42").fetchone())
 """
+)
 
 
 def test_a_table_dropped_between_bind_and_run_is_an_error(host: Host) -> None:
@@ -208,11 +213,9 @@ def test_no_error_holds_a_cell(host: Host) -> None:
 
 ENDLESS = "CREATE VIEW endless AS SELECT hash(i) % 1000 AS a, hash(i + 1) % 1000 AS b FROM range(20000000000) AS r(i)"
 ASKING = "qidsql_0"  # the name of the thread that puts an audit's first statement to DuckDB
-INTERRUPTED = """
-import sys, threading, time, duckdb
-connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
-connection.load_extension(sys.argv[1])
-connection.execute(sys.argv[2])
+INTERRUPTED = (
+    OPENED
+    + """
 def tell():
     while not any(each.name == sys.argv[3] for each in threading.enumerate()):
         time.sleep(0.01)
@@ -224,6 +227,7 @@ except (duckdb.Error, KeyboardInterrupt, RuntimeError) as error:
     print(type(error).__name__)
 print(connection.execute("SELECT 42").fetchall())
 """
+)
 
 
 def test_ctrl_c_ends_the_audit_and_not_the_process(host: Host) -> None:
@@ -244,11 +248,7 @@ def test_ctrl_c_ends_the_audit_and_not_the_process(host: Host) -> None:
     assert running.returncode == 0, err
 
 
-LEFT = """
-import atexit, sys, threading, time, duckdb
-connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
-connection.load_extension(sys.argv[1])
-connection.execute(sys.argv[2])
+IN_A_THREAD = """
 def audit():
     try:
         connection.cursor().execute("FROM qid_keys('endless')").fetchall()
@@ -256,11 +256,17 @@ def audit():
         print(str(error).splitlines()[0], flush=True)
 thread = threading.Thread(target=audit, daemon=True)
 thread.start()
+"""
+LEFT = (
+    OPENED
+    + IN_A_THREAD
+    + """
 while not any(each.name == sys.argv[4] for each in threading.enumerate()):
     time.sleep(0.01)
 if sys.argv[3] == "awaited":
     atexit.register(thread.join)
 """
+)
 
 
 @pytest.mark.parametrize("started", ["qidsql-interrupts", ASKING])
@@ -277,13 +283,11 @@ def test_an_audit_under_way_ends_with_python(host: Host, thread: str, started: s
     assert done.stdout.rstrip("\n") in ([message] if thread == "awaited" else [message, ""]), done
 
 
-LATE = """
-import atexit, sys, threading, time, duckdb
+LATE = (
+    OPENED
+    + """
 from contextlib import contextmanager
 from qidsql.duckdb_extension import door
-connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
-connection.load_extension(sys.argv[1])
-connection.execute(sys.argv[2])
 called, begin = threading.Event(), door.raising_interrupts
 @contextmanager
 def late(watch, interrupts):
@@ -294,16 +298,13 @@ def late(watch, interrupts):
     with begin(watch, interrupts):
         yield
 door.raising_interrupts = late
-def audit():
-    try:
-        connection.cursor().execute("FROM qid_keys('endless')").fetchall()
-    except duckdb.Error as error:
-        print(str(error).splitlines()[0], flush=True)
-thread = threading.Thread(target=audit, daemon=True)
-thread.start()
+"""
+    + IN_A_THREAD
+    + """
 called.wait()
 atexit.register(thread.join)
 """
+)
 
 
 def test_an_audit_that_begins_while_python_ends_ends_too(host: Host) -> None:
@@ -392,14 +393,13 @@ def test_ctrl_c_gives_the_prompt_back(shell: Shell, broken: Path, tmp_path: Path
         os.close(terminal)
 
 
-STARTS = """
-import sys, duckdb
-connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
-connection.load_extension(sys.argv[1])
-connection.execute(sys.argv[2])
+STARTS = (
+    OPENED
+    + """
 assert connection.execute("SELECT columns FROM qid_keys('people')").fetchall() == [(["id"],)]
 unfinished = connection.execute("FROM qid_keys('people'), range(2000000)")  # DuckDB 2.0 goes on with it
 """
+)
 
 
 LIGHT = """

@@ -254,12 +254,12 @@ class DuckDBEngine(Engine):
     def _name(self, row: Row) -> TableName:
         return TableName(name=str(row[2]), schema=str(row[1]), catalog=str(row[0]))
 
-    def _catalog(self, template: str, purpose: str = "catalog", **holes: Filling) -> list[Row]:
+    def _catalog(self, template: str, **holes: Filling) -> list[Row]:
         """Rows of a catalog query."""
         text = (
             _catalog_text(template) if not holes else fill(f"duckdb/{template}", **holes).sql("duckdb", comments=False)
         )
-        return self._put(text, purpose)
+        return self._put(text, "catalog")
 
     def _put(self, sql: str, purpose: str) -> list[Row]:
         try:

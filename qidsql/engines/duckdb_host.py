@@ -104,11 +104,11 @@ class HostEngine(DuckDBEngine):
             )
         return super().translate(kind(str(error)), purpose)
 
-    def _catalog(self, template: str, purpose: str = "catalog", **holes: Filling) -> list[Row]:
+    def _catalog(self, template: str, **holes: Filling) -> list[Row]:
         if holes:
-            return super()._catalog(template, purpose, **holes)
+            return super()._catalog(template, **holes)
         if template not in self._seen.rows:
-            self._seen.rows[template] = super()._catalog(template, purpose)
+            self._seen.rows[template] = super()._catalog(template)
         return self._seen.rows[template]
 
     def _schemas(self, search_path: str | None) -> list[tuple[str, str]] | None:

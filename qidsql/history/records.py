@@ -271,7 +271,7 @@ class History:
             yield None
             return
         with self.store.transaction(writing=False) as store:
-            if TABLES[0] not in self._tables(store):
+            if not self.holds(store, TABLES[0]):
                 yield None  # a run that was killed can leave a file without any
                 return
             self._format(store)

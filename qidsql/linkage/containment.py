@@ -134,14 +134,14 @@ class Measuring:
         own = [number for number, column in enumerate(self._columns) if not column.digits]
         self._on_stage(f"a first look at {plural(len(own), 'column')}")
         numbers = [number for number in own if self._columns[number].kind in NUMBERS]
-        looked = self._ranges([number for number in own if number not in set(numbers)])
+        looked = self._ranges([number for number in own if self._columns[number].kind not in NUMBERS])
         digits = [extra for text, extra in self._read.items() if text in self._facts and self._facts[text].digits]
         looked |= self._ranges([*numbers, *digits])
         for text, extra in self._read.items():
             if extra in self._facts and not self._nearly_all(extra, text):
                 del self._facts[extra]
         self.found.valued = {(self._columns[n].attribute, self._columns[n].kind) for n in self._facts}
-        self.found.empty = [self._columns[n].attribute for n in sorted(looked - set(self._facts)) if n in set(own)]
+        self.found.empty = [self._columns[n].attribute for n in own if n in looked and n not in self._facts]
         if not self._everything:
             chance = {self._columns[n].attribute for n in self._facts if self._at_hand(n) or self._few(n)}
             self.found.by_names = sorted(chance)

@@ -1,7 +1,7 @@
 """The report for programs: a line for each thing that holds no others, such as a column set: there can be many."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from qidsql.findings.references import referring
@@ -22,12 +22,19 @@ def render(result: Reportable) -> str:
 
 def written(document: Mapping[str, Any]) -> Iterator[str]:
     """A run document as JSON text, in parts, a table each: not all of them are unpacked at once."""
-    yield _object({**document, "tables": []}, "").removesuffix("[]\n}") + "["
+    frame, inner = _object({**document, "tables": []}, "") + "\n", STEP * 2
+    yield from filled(frame, (_object(referring(table), inner) for table in document["tables"]), inner)
+
+
+def filled(frame: str, items: Iterable[str], indent: str) -> Iterator[str]:
+    """A JSON text in parts: the frame, with these items in its last list, which is empty there, each on a line."""
+    head, _, foot = frame.rpartition("[]")
+    yield head + "["
     between = "\n"
-    for table in document["tables"]:
-        yield between + STEP * 2 + _object(referring(table), STEP * 2)
+    for item in items:
+        yield between + indent + item
         between = ",\n"
-    yield "]\n}\n" if between == "\n" else f"\n{STEP}]\n}}\n"
+    yield ("" if between == "\n" else "\n" + indent.removesuffix(STEP)) + "]" + foot
 
 
 def _object(value: Mapping[str, Any], indent: str) -> str:

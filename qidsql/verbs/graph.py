@@ -5,10 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from qidsql.engines.base import Engine
-from qidsql.findings.graph import (
-    GraphResult,
-    GraphWork,
-)
+from qidsql.findings.graph import GraphResult, GraphWork
 from qidsql.verbs.graph_answer import Answer
 from qidsql.verbs.graph_question import GraphQuestion
 from qidsql.verbs.graph_source import build, with_dependencies

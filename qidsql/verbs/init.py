@@ -13,8 +13,8 @@ from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
 from qidsql.figures import plural
 from qidsql.findings.init import InitResult, TableProposal
-from qidsql.linkage.kinds import kind_of
-from qidsql.linkage.names import names_agree
+from qidsql.linkage.kinds import Kind, kind_of
+from qidsql.linkage.names import names_agree, names_of
 from qidsql.policy_draft import draft, gone, slug, updated
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.role_proposals import dbt
@@ -185,19 +185,22 @@ def _references(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
 
 def _called_like_keys(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
     """The table whose declared key a column is called like, of the columns for which that is one table."""
-    keys = [
-        (Attribute(table.name, column.name), kind_of(column))
-        for table in catalog.tables
-        for column in table.columns
-        if (column.name,) in table.unique
-    ]
-    found: dict[TableName, dict[str, TableName]] = {}
+    keys: dict[tuple[tuple[str, ...], Kind | None], list[Attribute]] = {}  # by the names under which they can stand
+    others: list[tuple[Attribute, Kind | None]] = []
     for table in catalog.tables:
         for column in table.columns:
-            own, kind = Attribute(table.name, column.name), kind_of(column)
-            like = {key.table for key, of in keys if of is kind and key.table != own.table and names_agree(own, key)}
-            if len(like) == 1 and (column.name,) not in table.unique:
-                found.setdefault(table.name, {})[column.name] = like.pop()
+            attribute, kind = Attribute(table.name, column.name), kind_of(column)
+            if (column.name,) not in table.unique:
+                others.append((attribute, kind))
+                continue
+            for name in names_of(attribute):
+                keys.setdefault((name, kind), []).append(attribute)
+    found: dict[TableName, dict[str, TableName]] = {}
+    for own, kind in others:
+        near = [key for name in names_of(own) for key in keys.get((name, kind), ())]
+        like = {key.table for key in near if key.table != own.table and names_agree(own, key)}
+        if len(like) == 1:
+            found.setdefault(own.table, {})[own.column] = like.pop()
     return found
 
 

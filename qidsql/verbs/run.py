@@ -179,7 +179,7 @@ def plan(file: PolicyFile, only: Sequence[str] = (), watch: Watch | None = None)
                     found.setdefault(place, []).append(planned)
         except QidsqlError as error:
             for place, entry in entries:
-                found[place] = [Planned(entry, name, entry.table or entry.source, entry.table, str(error))]
+                found[place] = [Planned(entry, name, entry.label, entry.table, str(error))]
     return [planned for place in sorted(found) for planned in found[place]]
 
 
@@ -194,9 +194,7 @@ def _expanded(engine: Engine, entries: Iterable[tuple[int, TableEntry]]) -> list
             try:
                 name = str(engine.describe(entry.table).name)
             except QidsqlError as error:
-                planned.append(
-                    (place, Planned(entry, engine.label, entry.table or entry.source, entry.table, str(error)))
-                )
+                planned.append((place, Planned(entry, engine.label, entry.label, entry.table, str(error))))
                 continue
             again = "another entry of the policy file names this table too" if name in taken else None
             taken.add(name)
@@ -205,7 +203,7 @@ def _expanded(engine: Engine, entries: Iterable[tuple[int, TableEntry]]) -> list
         matching = [name for name in known if entry.matches(name)]
         if not matching:
             nothing = f"no table of {engine.label} that this user may read fits {entry.table}"
-            planned.append((place, Planned(entry, engine.label, entry.table or entry.source, None, nothing)))
+            planned.append((place, Planned(entry, engine.label, entry.label, None, nothing)))
         planned += [(place, Planned(entry, engine.label, name, known[name])) for name in matching if name not in taken]
         taken.update(matching)
     return planned
@@ -415,9 +413,7 @@ def _vanished(tables: Sequence[TableRun], past: _Past, only: Sequence[str], file
     if past.history is None or only:
         return []
     now = {(table.source, table.table) for table in tables}
-    now |= {
-        (entry.source, entry.table or entry.source) for entry in file.tables if entry.is_pattern
-    }  # of which nothing came
+    now |= {(entry.source, entry.label) for entry in file.tables if entry.is_pattern}  # of which nothing came
     try:
         known = past.history.last_tables()
         if past.named is not None:

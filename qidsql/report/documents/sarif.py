@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from qidsql.report.documents.contents import BROKEN, CAUSES, HELP, TITLES, file_of, place, sentence
+from qidsql.report.json import STEP, filled
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 STATES = {"new": "new", "worse": "updated", "better": "updated", "unchanged": "unchanged", "gone": "absent"}
@@ -33,16 +34,9 @@ def written(document: Mapping[str, Any]) -> Iterator[str]:
         "columnKind": "unicodeCodePoints",
         "results": [],
     }
-    head, end, foot = json.dumps(
-        {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False
-    ).rpartition("]\n    }\n  ]\n}")
-    yield head
-    between = "\n"
-    for table in document["tables"]:
-        for result in _results(document, table, list(rules)):
-            yield f"{between}        {json.dumps(result, ensure_ascii=False)}"
-            between = ",\n"
-    yield ("" if between == "\n" else "\n      ") + end + foot + "\n"
+    frame = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    results = (result for table in document["tables"] for result in _results(document, table, list(rules)))
+    yield from filled(frame, (json.dumps(result, ensure_ascii=False) for result in results), STEP * 4)
 
 
 def _rule(kind: str, title: str, help: str) -> dict[str, Any]:
