@@ -326,7 +326,8 @@ class TableProfiler:
 
     def _single_statements(self, masks: Sequence[int]) -> list[Question]:
         dialect = self.engine.dialect
-        if self.entity is not None or not dialect.grouping_pays or self.source.drawn:
+        by_class = self.entity is None and self.nulls is Nulls.EQUAL  # what one scan for many sets can count
+        if not by_class or not dialect.grouping_pays or self.source.drawn:
             return self._statements(masks)
         share = -(-len(masks) // self.engine.workers)  # one scan for each session keeps all of them busy
         return [

@@ -1,0 +1,34 @@
+"""How often a promise was put to the test, and how often it did not hold: a module for each class of trials.
+
+    python -m tests.trials                      every class in full (hours)
+    python -m tests.trials audits -n 200        one class, 200 trials
+
+A class is a module with `TRIALS`. Its `run` yields None for a trial that held, and one line for a trial that failed,
+with the seed or the input that repeats it. The test command runs a small share of each class (see test_shares.py).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where trials take place: an empty folder, and the superuser's URL of a Postgres server, started on first use."""
+
+    folder: Path
+    postgres_url: Callable[[], str]
+
+
+Run: TypeAlias = Callable[[int, int, Ground], Iterator[str | None]]  # number of trials, seed, ground
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """One class: what is tried, how often in full, how often within the test command, and how."""
+
+    title: str
+    full: int
+    fast: int
+    run: Run
