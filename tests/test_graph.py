@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 import qidsql as package
+from qidsql.attribute_graph.separation import Algorithm
 from qidsql.errors import UnknownName, UsageError
 from qidsql.findings.graph import GraphResult
 from qidsql.findings.search import Outcome
@@ -243,14 +244,15 @@ def test_several_identifiers_and_sensitive_attributes(duckdb_store: DuckDBStore,
         result = graph(engine, question)
         assert result.cut is not None
         assert cut_columns(result) in ({frozenset(PERSON), frozenset(WARD)}, {frozenset(PATIENT), frozenset(WARD)})
-    # directed: one by one, and united (equation 4)
+    # directed: together; by the paper's paths one by one, and united (equation 4)
     path = tmp_path / "outside.toml"
     path.write_text(
         '[[tables]]\nname = "a"\ncolumns = ["who", "x", "y"]\n\n[[tables]]\nname = "b"\ncolumns = ["x", "one"]\n'
         'dependencies = {x = ["one"]}\n\n[[tables]]\nname = "c"\ncolumns = ["y", "two"]\n'
     )
-    united = graph(None, GraphQuestion(("who",), ("one", "two"), outside=path))
-    assert united.directed
+    joint = graph(None, GraphQuestion(("who",), ("one", "two"), outside=path))
+    assert (joint.directed, joint.cut, joint.parts, joint.optimal) == (True, ("x", "y"), (), True)
+    united = graph(None, GraphQuestion(("who",), ("one", "two"), outside=path, algorithm=Algorithm.PATHS))
     assert united.parts == (("one", ("x",)), ("two", ("y",)))
     assert united.cut == ("x", "y")
 

@@ -4,11 +4,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from qidsql.attribute_graph.graph import AttributeGraph
 from qidsql.attribute_graph.minimum_cut import minimum_cuts
 from qidsql.attribute_graph.network import Stop, leading, network
 from qidsql.attribute_graph.path_cut import path_cut
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 class Algorithm(StrEnum):
@@ -20,11 +24,11 @@ class Algorithm(StrEnum):
 class Separation:
     """What separates all identifiers from all sensitive attributes. Cuts are sets of nodes, in the graph's order.
 
-    `cuts` are those that the algorithm gives: all of the smallest size, the first of them when there are more than
-    were asked for (`complete`), or the one of the paths. `minimum` is the size of the smallest. `parts` are the cuts
-    of the sensitive attributes by themselves where ways are closed; their union is then the only cut (Yan et al.,
-    equation 4). `together` are the tables in which an identifier leads to a sensitive attribute without anything
-    between: then there is no cut.
+    `cuts` are those that the algorithm gives: all of the smallest size, or the first of them when there are more than
+    were asked for (`complete` is False then); with `Algorithm.PATHS` the one of the paths. `minimum` is the size of a
+    smallest cut, whatever the algorithm gives. `parts` are the cuts of the sensitive attributes one by one, of which
+    the cut is the union (Yan et al., equation 4): it separates, and need not be smallest. `together` are the tables in
+    which an identifier leads to a sensitive attribute without anything between: then there is no cut.
     """
 
     cuts: tuple[tuple[int, ...], ...]
@@ -39,9 +43,10 @@ def separate(
 ) -> Separation:
     """The cuts between identifiers and sensitive attributes, `most` of them at most.
 
-    Neither is ever part of a cut (Yan et al., Definition 3). Several identifiers stand side by side. Several
-    sensitive attributes are merged where all ways are open both ways; where some are closed each is separated by
-    itself, from ways that do not lead over another one, which has its own cut.
+    Neither is ever part of a cut (Yan et al., Definition 3). Several identifiers stand side by side, and several
+    sensitive attributes are merged, in directed graphs too: one flow finds the smallest cuts for all of them together.
+    With `Algorithm.PATHS` and closed ways each sensitive attribute is separated by itself, as the paper does, from
+    paths that do not lead over another one, which has its own cut.
     """
     together = _together(graph, identifiers, sensitive)
     if together:
@@ -49,26 +54,23 @@ def separate(
     ends = {*identifiers, *sensitive}
     whole = leading(network(graph, identifiers, sensitive))
     smallest = list(islice(minimum_cuts(whole, _cuttable(whole, ends)), most + 1))
-    minimum = len(smallest[0])
-    if graph.directed and len(sensitive) > 1:
-        parts = []
-        for one in sensitive:
-            apart = network(graph, identifiers, [one])
-            apart.remove_nodes_from(set(sensitive) - {one})
-            apart = leading(apart)
-            first = (
-                path_cut(apart) if algorithm is Algorithm.PATHS else next(minimum_cuts(apart, _cuttable(apart, ends)))
-            )
-            assert first is not None  # nothing stands together
-            parts.append((one, _nodes(first)))
-        union = tuple(sorted({node for _, part in parts for node in part}))
-        return Separation((union,), True, minimum, tuple(parts))
-    if algorithm is Algorithm.PATHS:
-        picked = path_cut(whole)
-        assert picked is not None
-        return Separation((_nodes(picked),), True, minimum)
-    cuts = sorted(map(_nodes, smallest[:most]))
-    return Separation(tuple(cuts), len(smallest) <= most, minimum)
+    if algorithm is Algorithm.MINIMUM_CUT:
+        return Separation(tuple(sorted(map(_nodes, smallest[:most]))), len(smallest) <= most, len(smallest[0]))
+    if not graph.directed or len(sensitive) == 1:
+        return Separation((_picked(whole),), True, len(smallest[0]))
+    parts = []
+    for one in sensitive:
+        apart = network(graph, identifiers, [one])
+        apart.remove_nodes_from(set(sensitive) - {one})
+        parts.append((one, _picked(leading(apart))))
+    union = tuple(sorted({node for _, part in parts for node in part}))
+    return Separation((union,), True, len(smallest[0]), tuple(parts))
+
+
+def _picked(found: "nx.DiGraph[Stop]") -> tuple[int, ...]:
+    picked = path_cut(found)
+    assert picked is not None  # nothing stands together
+    return _nodes(picked)
 
 
 def _together(graph: AttributeGraph, identifiers: Collection[int], sensitive: Collection[int]) -> tuple[int, ...]:

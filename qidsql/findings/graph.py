@@ -132,8 +132,8 @@ class GraphResult:
     """Which attributes separate identifiers from sensitive ones; a report is rendered from nothing else.
 
     `cut` is the answer, one of `cuts`; None where there is none since both stand `together` in these tables. `minimum`
-    is the size of a smallest cut, `parts` the cuts of the sensitive attributes by themselves where dependencies close
-    ways. `undirected` is a smallest cut without the dependencies, where that is another.
+    is the size of a smallest cut, `parts` the cuts of the sensitive attributes one by one where the cut is their union
+    (Yan et al., equation 4). `undirected` is a smallest cut without the dependencies, where that is another.
     """
 
     outcome: Outcome

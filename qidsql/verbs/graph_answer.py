@@ -311,7 +311,7 @@ class Answer:
     def _cut_words(self, cut: Sequence[int], apart: str) -> str:
         """That a cut separates, and how it stands among the others."""
         names, more = self._names(cut), len(self.found.cuts) - 1
-        if self.question.algorithm is Algorithm.PATHS or self.found.parts:
+        if self.question.algorithm is Algorithm.PATHS:
             how = "" if len(cut) > self.found.minimum else ", and no fewer do"
             return f"{_listed(names)} separate{'s' if len(cut) == 1 else ''} {apart}{how if len(cut) > 1 else ''}"
         others = "" if not more else f" (as would {plural(more, 'other set')} of {len(cut)})"
