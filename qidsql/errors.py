@@ -12,6 +12,7 @@
         ├── BudgetSpent        statements, seconds or size of the budget are used up
         ├── ConnectionLost     the server went away or cancelled the work
         ├── StatementFailed    the engine could not answer a statement, after it had answered others
+        ├── Refuted            an answer failed the test that follows every search: a defect of qidsql
         └── Interrupted        Ctrl-C
 
 A driver's own text can hold values of cells and passwords, so it never becomes part of a message.
@@ -106,6 +107,16 @@ class ConnectionLost(Stopped):
 
 class StatementFailed(Stopped):
     """The engine could not answer a statement, after it had answered others."""
+
+
+class Refuted(Stopped):
+    """An answer failed the test that follows every search, so it is not reported. `what` says which claim is wrong."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the answer failed its own test ({what}), so it is not reported; this is a defect of qidsql: please "
+            f"report it with the version, the options and the output of --show-sql"
+        )
 
 
 class Interrupted(Stopped):

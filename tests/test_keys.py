@@ -48,6 +48,19 @@ def engine(module_store: Store) -> Engine:
         yield engine  # type: ignore[misc]
 
 
+def test_greedy_keys_of_persons_tell_persons_apart(store: Store) -> None:
+    # "c" alone leaves as many pairs of persons together as "d" does, and yet each divides the classes of the other.
+    store.table(
+        "t",
+        {"c": "VARCHAR", "d": "VARCHAR", "who": "INTEGER"},
+        [("A", "X", 1), ("A", "Y", 2), ("B", "X", 3), ("C", "X", 2)],
+    )
+    with store.connect() as engine:
+        for algorithm in ("greedy", "naive-greedy", "implicit-hitting-set"):
+            result = keys(engine, "t", KeysQuestion(Policy(k=2, entity="who"), algorithm=algorithm))
+            assert [(found.columns, found.meets) for found in result.column_sets] == [(("c", "d"), True)], algorithm
+
+
 def masks(result: KeysResult) -> set[int]:
     return {sum(1 << NAMES.index(name) for name in found.columns) for found in result.column_sets}
 

@@ -54,6 +54,16 @@ def lightest(rows: Sequence[Record], row: Record, k: int, weights: Sequence[int]
     )
 
 
+def test_no_bound_is_claimed_for_blank_cells_that_protect_others(store: Store) -> None:
+    store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(2, 0), (1, 2), (1, 2), (2, 0), (2, 0)])
+    with store.connect() as engine:  # one row of (2, 0) all blank would do: 2 cells
+        result = suppress(engine, "t", SuppressQuestion(Policy(k=3), method=Method.SHARED))
+        by_row = suppress(engine, "t", SuppressQuestion(Policy(k=3)))
+    assert (result.cost, result.lower_bound, result.optimal) == (4, None, False)
+    assert "fewer may do" in result.reason
+    assert (by_row.cost, by_row.lower_bound, by_row.optimal) == (4, 4, True)
+
+
 def ask(
     store: Store,
     table: str = "people",
@@ -288,7 +298,7 @@ def test_the_report_and_json(store: Store) -> None:
     result = ask(store)
     text = terminal.render(result, 100)
     assert text.startswith("FINISHED")
-    assert "proved: no fewer will do" in text
+    assert "proved: no row is safe with fewer blanks of" in text
     for value in ("Ulm", "Bonn", "Kiel"):
         assert value not in text
         assert value not in json.dumps(result.to_dict())

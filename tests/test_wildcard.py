@@ -29,6 +29,13 @@ TABLES = 500 if os.environ.get("QIDSQL_TEST_FULL") == "1" else 25
 K = 3
 
 
+def test_single_columns_are_matched_not_grouped(store: Store) -> None:
+    rows = [(1, 1), (1, 1), (2, 1), (None, 1), (2, None), (1, 1), (None, 2), (1, 2)]
+    store.table("t", {"a": "INTEGER", "b": "INTEGER"}, rows)
+    found = api.keys(store.url, "t", columns=["a", "b"], nulls="wildcard", wanted="all", violates=4)
+    assert ([each.columns for each in found.column_sets], found.complete) == ([("b",)], True)
+
+
 @dataclass(frozen=True)
 class NullTable:
     """Few values and many NULLs, of types whose text, order and size differ."""

@@ -21,7 +21,6 @@ class AnonymizeResult:
     algorithm: str
     cost: int | None
     lower_bound: int
-    optimal: bool
     cells: int | None
     by_column: dict[str, int]
     rows_touched: int
@@ -33,6 +32,11 @@ class AnonymizeResult:
     not_copied: tuple[tuple[str, str], ...]
     script: tuple[str, ...]  # would make the copy, as long as the table stays as it is
     work: SearchWork
+
+    @property
+    def optimal(self) -> bool:
+        """True when no anonymization costs less, by the proved bound."""
+        return self.cost is not None and self.cost == self.lower_bound
 
     def to_dict(self) -> dict[str, object]:
         """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""

@@ -54,8 +54,8 @@ class FoundSet:
 class KeysResult:
     """The column sets that meet a criterion, smallest first; a report is rendered from nothing else.
 
-    `minimal`: no set can do without one of its columns. `optimal`: no set weighs less than the one found, whose weight
-    is `cost`; `lower_bound` is what every set weighs at least, as far as is proved. `impossible` says why there can be
+    `minimal`: no set can do without one of its columns. `cost` is the weight of the one set that was asked for, and
+    `lower_bound` what every set weighs at least, as far as is proved. `impossible` says why there can be
     none. `profile` is that of all columns together.
     """
 
@@ -69,13 +69,17 @@ class KeysResult:
     complete: bool
     complete_to_size: int
     cost: int | None
-    optimal: bool
     lower_bound: int | None
     impossible: str
     certificate: Certificate | None
     profile: ClassProfile | None
     shown: int  # how many sets a report for people lists
     work: SearchWork
+
+    @property
+    def optimal(self) -> bool:
+        """True when no set can weigh less, by the proved bound."""
+        return self.cost is not None and self.cost == self.lower_bound
 
     @property
     def by_size(self) -> dict[int, int]:
@@ -119,12 +123,16 @@ class MaskResult:
     withheld: tuple[str, ...]
     weight: int
     bound: int
-    optimal: bool
     safe: bool | None
     profile: ClassProfile | None  # of the published columns, on the full table
     certificate: Certificate | None
     script: tuple[str, ...]
     work: SearchWork
+
+    @property
+    def optimal(self) -> bool:
+        """True when no choice can publish more, by the proved bound."""
+        return self.safe is True and self.weight == self.bound
 
     def to_dict(self) -> dict[str, object]:
         """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""

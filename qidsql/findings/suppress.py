@@ -32,7 +32,8 @@ class ColumnLoss:
 class SuppressResult:
     """The lightest suppression; a report is rendered from nothing else.
 
-    `cost` is the weight of the suppressed cells, and no suppression weighs less when `optimal`. `by_cells` counts rows
+    `cost` is the weight of the suppressed cells. `lower_bound` is what every suppression weighs at least in which each
+    row is safe by its own blank cells, where that is proved (`method` optimal). `by_cells` counts rows
     by the cells they lose. `at_risk`: rows of the written copy that match fewer than k where NULL matches anything;
     None where no copy was made. `target` is the copy, `copied` its columns, `script` the statements that were asked
     for instead. Before there is a plan (`outcome` inconclusive or violation) the figures are None or empty.
@@ -42,8 +43,8 @@ class SuppressResult:
     reason: str  # the answer, in one sentence
     k: int
     method: str
-    optimal: bool
     cost: int | None
+    lower_bound: int | None
     cells: int | None
     records: int | None
     by_cells: dict[int, int]
@@ -57,6 +58,11 @@ class SuppressResult:
     script: tuple[str, ...]
     work: SearchWork
 
+    @property
+    def optimal(self) -> bool:
+        """True when no suppression of the kind weighs less, by the proved bound."""
+        return self.cost is not None and self.cost == self.lower_bound
+
     def to_dict(self) -> dict[str, object]:
         """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
         return {
@@ -65,7 +71,7 @@ class SuppressResult:
             "method": str(self.method),
             "optimal": self.optimal,
             "cost": self.cost,
-            "lower_bound": self.cost if self.optimal else None,
+            "lower_bound": self.lower_bound,
             "cells": self.cells,
             "records": self.records,
             "by_cells": {str(cells): rows for cells, rows in self.by_cells.items()},

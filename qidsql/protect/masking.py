@@ -24,7 +24,8 @@ class MaskingPlan:
     `published` and `withheld` are column sets, `weight` that of the published one, and no plan at all publishes more
     than `bound`: the plan is optimal when they are equal. `profile` is the published set's (None when it is empty, or
     was not measured), and `safe` says that the full table shows no quasi-identifier in it; it is None where only a
-    sample was asked, for which the `certificate` stands. `stopped` says why the search ended early, if it did.
+    sample was asked, for which the `certificate` stands. `stopped` says why the search ended early, if it did. The
+    bound of an exact plan follows from the quasi-identifiers `met`: every plan withholds a column of each.
     """
 
     criterion: Criterion
@@ -37,6 +38,7 @@ class MaskingPlan:
     safe: bool | None
     stopped: Stopped | StatementError | None = None
     certificate: Certificate | None = None
+    met: tuple[int, ...] = ()
 
     @property
     def optimal(self) -> bool:
@@ -167,16 +169,17 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
     cost = column_weights(weights, profiler.columns)
     everything = (1 << profiler.columns) - 1
     best = greedy_masking(profiler, criterion, weights)
-    bound, known = best.bound, [1 << place for place in range(profiler.columns)]
-    stopped = best.stopped
+    bound, stopped = best.bound, best.stopped
+    known: list[int] = []
 
     def meets(mask: int) -> bool:
         return criterion.met_by(profiler.profiles([mask])[0])
 
     try:
         if stopped is None and everything:
-            singles = profiler.profiles(known)  # asked by the greedy plan: no cost
-            known = [mask for mask, single in zip(known, singles, strict=True) if criterion.met_by(single)]
+            columns = [1 << place for place in range(profiler.columns)]
+            singles = profiler.profiles(columns)  # asked by the greedy plan: no cost
+            known = [mask for mask, single in zip(columns, singles, strict=True) if criterion.met_by(single)]
         while stopped is None and best.weight < bound:
             least = minimum_hitting_set(known, cost, tick=lambda: profiler.profiles([]))
             bound = min(bound, sum(cost) - least.lower_bound)
@@ -197,7 +200,8 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
                 raise BudgetSpent("the solver could not prove its smallest hitting set")
     except (Stopped, KeyboardInterrupt) as stop:
         stopped = stopped_by(stop)
-    return _plan(criterion, "implicit hitting set", best.published, cost, bound, best.profile, stopped)
+    plan = _plan(criterion, "implicit hitting set", best.published, cost, bound, best.profile, stopped)
+    return replace(plan, met=tuple(known))
 
 
 def _plan(

@@ -47,8 +47,8 @@ def borders(
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
         reduced = Reduced(profiler, criterion, {everything: whole})
         sample = None if hints is None else reduced.over(hints)
-        failing = Failing(reduced, criterion, sample)
-        search = _Search(profiler, failing, limit, lambda masks: tell(_found(masks, failing, reduced)))
+        border = Failing(reduced, criterion, sample)
+        search = _Search(profiler, border, limit, lambda masks: tell(_found(masks, border, reduced)))
         search.failing.meeting[(1 << reduced.columns) - 1] = whole  # the columns left out change no class
         if sample is not None:
             search.follow(_hinted(sample, criterion, last))
@@ -62,7 +62,8 @@ def borders(
     found = _found(search.minimal, search.failing, reduced)
     complete = stopped is None and not search.cut
     size = profiler.columns if complete else search.settled
-    return SearchResult(criterion, ALGORITHM, tuple(sorted(found, key=_size)), complete, size, stopped)
+    failing = reduced.failing(search.failing.complements)
+    return SearchResult(criterion, ALGORITHM, tuple(sorted(found, key=_size)), complete, size, stopped, failing=failing)
 
 
 class _Search:

@@ -14,9 +14,9 @@ def greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | No
 
     Adds the column that brings most per weight (`level`), the first one of equals, until the criterion is met. For a
     key of n rows, or a separation quasi-identifier, the set weighs at most 1 + 2 ln n times the lightest one; for the
-    other criteria nothing is promised. Asks the profile of all columns, then one profile per step and column left,
-    all columns of a step at once; columns that follow from those chosen are asked no more. It need not be minimal.
-    Stopped early, it returns nothing. Raises UsageError.
+    other criteria, and with persons, nothing is promised. Asks the profile of all columns, then one profile per step
+    and column left, all columns of a step at once; columns that follow from those chosen are asked no more. It need not
+    be minimal. Stopped early, it returns nothing. Raises UsageError.
 
     [Motwani & Xu, 2.2: Greedy Minimum Key; weights: section 7]
     """
@@ -33,11 +33,17 @@ def greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | No
             profiles = profiler.profiles([chosen | 1 << place for place in places])
             options = dict(zip(places, profiles, strict=True))
             best = _best(criterion, profile, options, cost)
-            left &= ~sum(1 << p for p in places if options[p].colliding_pairs == profile.colliding_pairs or p == best)
+            left &= ~sum(1 << p for p in places if _divides_nothing(profile, options[p]) or p == best)
             chosen, profile = chosen | 1 << best, options[best]
     except Stopped as stop:
         return SearchResult(criterion, "greedy", (), False, 0, stop)
     return SearchResult(criterion, "greedy", (Found(chosen, profile),), False, 0, minimal=False)
+
+
+def _divides_nothing(profile: ClassProfile, with_column: ClassProfile) -> bool:
+    """True when a column tells apart no rows that agree: it never will later. Pairs of persons alone do not say so,
+    as one person can be in several classes."""
+    return (with_column.classes, with_column.colliding_pairs) == (profile.classes, profile.colliding_pairs)
 
 
 def _best(criterion: Criterion, present: ClassProfile, options: dict[int, ClassProfile], cost: Sequence[int]) -> int:

@@ -6,6 +6,8 @@ from qidsql.errors import Stopped
 from qidsql.measures import Criterion, Profiler
 from qidsql.search.result import Found, SearchResult
 
+ALGORITHM = "greedy-minimal"
+
 
 def greedy_minimal(profiler: Profiler, criterion: Criterion, order: Sequence[int] | None = None) -> SearchResult:
     """One minimal column set that meets the criterion; none when the whole column set does not meet it.
@@ -18,10 +20,11 @@ def greedy_minimal(profiler: Profiler, criterion: Criterion, order: Sequence[int
     [Yuan & Wang, Algorithm 5.1]
     """
     kept = (1 << profiler.columns) - 1
+    failing: list[int] = []
     try:
         [profile] = profiler.profiles([kept])
         if not criterion.met_by(profile):
-            return SearchResult(criterion, "greedy", (), True, profiler.columns)
+            return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
         for place in order if order is not None else reversed(range(profiler.columns)):
             rest = kept & ~(1 << place)
             if not rest:
@@ -29,6 +32,8 @@ def greedy_minimal(profiler: Profiler, criterion: Criterion, order: Sequence[int
             [without] = profiler.profiles([rest])
             if criterion.met_by(without):
                 kept, profile = rest, without
+            else:
+                failing.append(rest)
     except Stopped as stop:
-        return SearchResult(criterion, "greedy", (), False, 0, stop)
-    return SearchResult(criterion, "greedy", (Found(kept, profile),), False, 0)
+        return SearchResult(criterion, ALGORITHM, (), False, 0, stop)
+    return SearchResult(criterion, ALGORITHM, (Found(kept, profile),), False, 0, failing=tuple(failing))

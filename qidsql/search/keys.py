@@ -68,14 +68,16 @@ def minimal_keys(
         if len(keys) > limit:
             many = BudgetSpent(f"there are more than {limit:,} minimal keys")
             keys, settled = _smallest(anchors.masks, settled, limit, reduced)
-            return SearchResult(Key(), ALGORITHM, _found(keys, whole), False, settled, many)
+            return SearchResult(Key(), ALGORITHM, _found(keys, whole), False, settled, many, failing=progress.failing)
         size = settled if listing.cut else profiler.columns
-        return SearchResult(Key(), ALGORITHM, _found(keys, whole), not listing.cut, size)
+        return SearchResult(Key(), ALGORITHM, _found(keys, whole), not listing.cut, size, failing=progress.failing)
     except ENDINGS as ending:
         keys, settled = progress.proved(limit) if progress else ([], 0)
         if isinstance(ending, StatementError) and not keys:
             raise
-        return SearchResult(Key(), ALGORITHM, _found(keys, whole) if keys else (), False, settled, stopped_by(ending))
+        found = _found(keys, whole) if keys else ()
+        failing = progress.failing if progress else ()
+        return SearchResult(Key(), ALGORITHM, found, False, settled, stopped_by(ending), failing=failing)
 
 
 class _Progress:
@@ -86,6 +88,11 @@ class _Progress:
         self._anchors, self._reduced = anchors, reduced
         self._some = SomeKeys(anchors, reduced)
         self._effort = 0
+
+    @property
+    def failing(self) -> tuple[int, ...]:
+        """The sets on which two rows agree, as far as these are known."""
+        return self._reduced.failing(self._anchors.masks)
 
     def settle(self, together: int) -> bool:
         """Asks until all candidates with a column more are known to be keys or not; True: there may be larger ones."""

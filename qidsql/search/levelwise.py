@@ -29,6 +29,7 @@ def levelwise(
     found: list[Found] = []
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
     candidates = [1 << place for place in range(profiler.columns)]
+    border: list[int] = []
     done = 0
     stopped: Stopped | None = None
     while candidates and done < last and stopped is None:
@@ -38,13 +39,15 @@ def levelwise(
             stopped = stop
             break
         done += 1
+        border += failing
         candidates = list(islice(_next_level(failing), max_candidates + 1))
         if done < last and len(candidates) > max_candidates:
             stopped = BudgetSpent(
                 f"more than {max_candidates:,} column sets of {done + 1} columns would have to be asked"
             )
     complete = not candidates
-    return SearchResult(criterion, "levelwise", tuple(found), complete, profiler.columns if complete else done, stopped)
+    size = profiler.columns if complete else done
+    return SearchResult(criterion, "levelwise", tuple(found), complete, size, stopped, failing=tuple(border))
 
 
 def sift(

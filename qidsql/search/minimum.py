@@ -43,6 +43,7 @@ def minimum(
         raise ValueError(f"expected {profiler.columns} positive weights, got {weights}")
     failing, reduced = Failing(profiler, criterion), None
     everything = (1 << profiler.columns) - 1
+    certificates: Sequence[int] = ()
     bound = 0
 
     def tick() -> None:
@@ -77,7 +78,9 @@ def minimum(
                     bisected = True
                     _bisect(failing, least.mask, useful)
             if weight_of(_best(failing.meeting, costs), costs) == bound:
-                return _result(criterion, _in_full(failing, reduced, weights), weights, bound)
+                return _result(
+                    criterion, _in_full(failing, reduced, weights), weights, bound, reduced.failing(certificates)
+                )
             if pairs:
                 if pairs.settles(least.mask):
                     raise BudgetSpent(UNPROVED)
@@ -90,7 +93,8 @@ def minimum(
     except ENDINGS as ending:
         if isinstance(ending, StatementError) and not failing.meeting:
             raise
-        return _result(criterion, _in_full(failing, reduced, weights), weights, bound, stopped_by(ending))
+        proof = reduced.failing(certificates) if reduced else ()
+        return _result(criterion, _in_full(failing, reduced, weights), weights, bound, proof, stopped_by(ending))
 
 
 def _settled(pairs: Anchors, candidate: int, costs: Sequence[int], tick: Callable[[], object]) -> list[int]:
@@ -129,11 +133,12 @@ def _result(
     meeting: Mapping[int, ClassProfile],
     costs: Sequence[int],
     bound: int,
+    failing: tuple[int, ...],
     stopped: Stopped | StatementError | None = None,
 ) -> SearchResult:
     """The best set seen, as a result; it need not be minimal when the search was stopped."""
     if not meeting:
-        return SearchResult(criterion, ALGORITHM, (), False, 0, stopped, lower_bound=bound)
+        return SearchResult(criterion, ALGORITHM, (), False, 0, stopped, lower_bound=bound, failing=failing)
     best = _best(meeting, costs)
     cost = weight_of(best, costs)
     return SearchResult(
@@ -145,6 +150,6 @@ def _result(
         stopped,
         minimal=stopped is None,
         cost=cost,
-        optimal=cost == bound,
         lower_bound=bound,
+        failing=failing,
     )

@@ -76,6 +76,7 @@ def _search(
     if not isinstance(criterion, (Key, Determines, Separation, Distinct)):
         raise UsageError(f"sub-tables cannot prune the search for a {criterion.name}; use another algorithm")
     border = [1 << place for place in range(profiler.columns)]
+    refuted: list[int] = []  # sets that fail on a sub-table
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
     try:
         if not isinstance(criterion, Separation):
@@ -90,6 +91,7 @@ def _search(
             if result.stopped is not None:
                 return SearchResult(criterion, algorithm, (), False, 0, result.stopped)
             border = [found.mask for found in result.found]
+            refuted += result.failing
     except Stopped as stop:
         return SearchResult(criterion, algorithm, (), False, 0, stop)
     result = above(profiler, criterion, border, last, max_candidates, tell)
@@ -100,7 +102,18 @@ def _search(
         unit = "pairs of rows" if isinstance(criterion, Separation) else "rows"
         certificate = Certificate(promise, unit, tuple(sizes), sampler.seed, delta)
     to_size = result.complete_to_size if proved else 0
-    return SearchResult(criterion, algorithm, result.found, whole, to_size, result.stopped, certificate=certificate)
+    failing = (*refuted, *result.failing) if proved else ()
+    return SearchResult(
+        criterion,
+        algorithm,
+        result.found,
+        whole,
+        to_size,
+        result.stopped,
+        minimal=proved,
+        certificate=certificate,
+        failing=failing,
+    )
 
 
 def _necessary(criterion: Criterion, table: Profiler, size: int, delta: Fraction) -> Criterion:
@@ -127,6 +140,7 @@ def above(
     waiting: dict[int, set[int]] = {}
     for mask in border:
         waiting.setdefault(mask.bit_count(), set()).add(mask)
+    below: list[int] = []
     done = 0
     stopped: Stopped | None = None
     for size in range(1, last + 1):
@@ -141,11 +155,12 @@ def above(
             stopped = stop
             break
         done = size
+        below += failing
         everything = (1 << profiler.columns) - 1
         waiting.setdefault(size + 1, set()).update(
             mask | 1 << place for mask in failing for place in positions(everything ^ mask)
         )
-    return SearchResult(criterion, "above a border", tuple(found), stopped is None, done, stopped)
+    return SearchResult(criterion, "above a border", tuple(found), stopped is None, done, stopped, failing=tuple(below))
 
 
 def _sizes(sampler: Sampler, shares: Sequence[int]) -> tuple[int, ...]:

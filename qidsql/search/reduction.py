@@ -69,6 +69,16 @@ class Reduced:
         for choice in product(*(self._twins[number] for number in positions(mask))):
             yield sum(1 << place for place in choice)
 
+    def failing(self, masks: Sequence[int]) -> tuple[int, ...]:
+        """The failing sets that sets of the columns kept prove, of each of which a solution holds a column.
+
+        In the profiler's own columns, and as large as can be: with the constant columns, and without any twin of a
+        column in the set.
+        """
+        everything = (1 << self._profiler.columns) - 1
+        twins = [sum(1 << place for place in places) for places in self._twins]
+        return tuple(everything ^ sum(twins[number] for number in positions(mask)) for mask in masks)
+
     def lightest(self, mask: int, weights: Sequence[int]) -> int:
         """The set in the profiler's own columns, of each column's twins the lightest."""
         return sum(1 << min(self._twins[number], key=lambda place: weights[place]) for number in positions(mask))

@@ -55,8 +55,11 @@ class SearchResult:
     many. `complete` means that there is no other; `complete_to_size` that there is no other of at most so many
     columns. `stopped` says why the search ended early, if it did. `certificate` stands where chance enters.
 
-    A search for one smallest set gives its `cost` (the sum of the columns' weights), whether it is proved `optimal`,
-    and the `lower_bound` that is proved for the cost of every such set.
+    `failing` are column sets that do not meet the criterion; what is said of minimal sets, of completeness and of a
+    lower bound follows from them: every set that meets it holds a column outside each of them.
+
+    A search for one smallest set gives its `cost` (the sum of the columns' weights) and the `lower_bound` that is
+    proved for the cost of every such set.
     """
 
     criterion: Criterion
@@ -68,8 +71,13 @@ class SearchResult:
     minimal: bool = True
     certificate: Certificate | None = None
     cost: int | None = None
-    optimal: bool = False
     lower_bound: int | None = None
+    failing: tuple[int, ...] = ()
+
+    @property
+    def optimal(self) -> bool:
+        """True when no set can cost less: the proved bound says so, and nothing else can."""
+        return self.cost is not None and self.cost == self.lower_bound
 
 
 def stopped_by(ending: Stopped | StatementError | KeyboardInterrupt) -> Stopped | StatementError:

@@ -88,6 +88,18 @@ class Packing:
         pairs = zip(self.key(columns, one), self.key(columns, other), strict=True)
         return exp.and_(*(mine.eq(yours) for mine, yours in pairs))
 
+    def visible(self, mask: exp.Expr) -> list[exp.Expr]:
+        """The bits of the columns that a column set leaves: v0, v1, ..., one per lane."""
+        found = []
+        for lane in self.lanes:
+            left = [
+                exp.case().when(exp.paren(_and(mask.copy(), 1 << place)).eq(0), _number(field.codes)).else_(_number(0))
+                for place, field in enumerate(self.fields)
+                if field.lane == lane
+            ]
+            found.append(exp.alias_(_sum(left), f"v{lane}"))
+        return found
+
     def differences(self, one: str, other: str) -> list[exp.Expr]:
         """The guard bits of the columns in which the records of two tables differ: d0, d1, ..., one per lane."""
         found = []

@@ -21,6 +21,7 @@ from qidsql.sql.relation import Relation
 from qidsql.sql.statements import integer
 from qidsql.sql.suppression import create_table, create_view, suppressed_by_plan
 from qidsql.target import Target
+from qidsql.verbs import gate
 from qidsql.verbs.protecting import Protecting
 from qidsql.verbs.suppress import Script
 from qidsql.workbench.anonymizer import Anonymization, Anonymizer
@@ -157,8 +158,10 @@ class _Anonymization:
         anonymizer.greedy([everything & ~mask for mask in plan.masks], self._on_stage)
         if exact:
             self._on_stage("solving the integer program")
-            return anonymizer.exact(plan.weight)
-        return anonymizer.improve(plan.weight, self._on_stage)
+            found = anonymizer.exact(plan.weight)
+        else:
+            found = anonymizer.improve(plan.weight, self._on_stage)
+        return gate.anonymization(found, anonymizer)
 
     def _statement(self, script: Script, patterns: RowPatterns) -> str:
         """What would make the same copy: the plan stands in it by codes, so that it holds no value."""
@@ -228,7 +231,6 @@ class _Anonymization:
             algorithm=found.algorithm if found else "none",
             cost=found.cost if found else None,
             lower_bound=found.lower_bound if found else 0,
-            optimal=found is not None and found.optimal,
             cells=sum(found.cells) if found else None,
             by_column=dict(zip(protecting.names, found.cells, strict=True)) if found else {},
             rows_touched=found.rows if found else 0,

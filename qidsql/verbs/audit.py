@@ -44,6 +44,7 @@ from qidsql.search.levelwise import levelwise
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.statements import Statement
+from qidsql.verbs import gate
 from qidsql.verbs.searching import comparison_notes, table_profiler
 from qidsql.verdict import assumptions, judge
 from qidsql.work import Work
@@ -311,6 +312,7 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
         result = greedy_minimal(profiler, criterion, _weakest_first(profiler))
         if result.stopped is None:
             early, result = result.found, _minimal_sets(profiler, criterion, policy)
+    result = gate.column_sets(result, profiler, [1] * profiler.columns)
     known = {found.mask for found in result.found}
     sets = (*result.found, *(found for found in early if found.mask not in known))
     draft.searches.append(_finding(result, sets, profiler, policy))
@@ -320,6 +322,7 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
         one = sum(each) + 1  # more than all together: what counts first is how many are withheld, then their weights
         least = minimum_hitting_set([found.mask for found in result.found], [one + weight for weight in each])
         fewest = least.lower_bound // one  # a set of that weight has so many columns at least
+        gate.withheld(least.mask, criterion, profiler)
         draft.least_withheld = LeastWithheld(names_of(least.mask, profiler.names), fewest)
     if result.stopped is not None:
         draft.unfinished.append(f"{criterion.name}: {result.stopped}")

@@ -32,6 +32,7 @@ from qidsql.search.minimum import minimum
 from qidsql.search.pruned import iterative, pruned
 from qidsql.search.result import Found, SearchResult, Tell, unheard
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
+from qidsql.verbs import gate
 from qidsql.verbs.searching import Searching, interruptible
 
 SHOWN = 10
@@ -140,7 +141,8 @@ def keys(
                     impossible = _impossible(question.criterion, whole, question.policy)
             if whole is None or (whole.rows and not impossible):
                 on_stage(f"looking for {WORDS[wanted]} ({question.criterion.name}) by {name}")
-                result = ALGORITHMS[name].run(search, question, telling.tell if telling else unheard)
+                found = ALGORITHMS[name].run(search, question, telling.tell if telling else unheard)
+                result = gate.column_sets(found, search.profiler, search.weights, question.shown)
                 unfinished = str(result.stopped or "")
     except Stopped as stop:
         unfinished = str(stop)
@@ -163,7 +165,6 @@ def keys(
         complete=result.complete,
         complete_to_size=result.complete_to_size,
         cost=weight,
-        optimal=result.optimal,
         lower_bound=result.lower_bound,
         impossible=impossible,
         certificate=result.certificate,

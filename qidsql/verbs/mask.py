@@ -14,6 +14,7 @@ from qidsql.question import DELTA, Sampling
 from qidsql.schema import FILES, TableName
 from qidsql.search.sample_sizes import antichain, near_size
 from qidsql.sql.publication import granting_columns, publishing_view
+from qidsql.verbs import gate
 from qidsql.verbs.searching import Searching, interruptible
 
 
@@ -76,7 +77,7 @@ def mask(
         with interruptible():
             search.use_workspace(on_stage)
             on_stage(f"looking for columns without a {question.criterion.name}")
-            plan = _plan(search, question)
+            plan = gate.masking(_plan(search, question), search.weights)
         unfinished = str(plan.stopped or "")
     except Stopped as stop:
         unfinished = str(stop)
@@ -95,7 +96,6 @@ def mask(
         withheld=search.names(everything & ~published),
         weight=plan.weight if plan else 0,
         bound=plan.bound if plan else total,
-        optimal=plan is not None and plan.optimal,
         safe=plan.safe if plan else None,
         profile=measured,
         certificate=plan.certificate if plan else None,

@@ -19,6 +19,7 @@ from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.suppression import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.templates import fill
 from qidsql.target import Target
+from qidsql.verbs import gate
 from qidsql.verbs.protecting import Protecting
 from qidsql.workbench.row_patterns import RowPatterns
 from qidsql.workbench.shared_suppression import shared
@@ -143,7 +144,7 @@ class _Suppression:
                 return self._result(
                     Outcome.VIOLATION, f"no suppression helps: {rows} are fewer than k = {k}, even if all are blank"
                 )
-            self._plan = SuppressionPlan.of(
+            plan = SuppressionPlan.of(
                 patterns,
                 k,
                 self._protecting.weights,
@@ -153,7 +154,10 @@ class _Suppression:
             )
             if question.method is Method.SHARED:
                 self._on_stage("looking for rows that blank cells of others protect")
-                self._plan = shared(self._plan, deadline=self._profiler.deadline)
+                plan = shared(plan, deadline=self._profiler.deadline)
+            self._on_stage("checking the plan")
+            by_itself = question.method is Method.OPTIMAL and question.policy.nulls == Nulls.EQUAL
+            self._plan = gate.suppression(plan, by_itself, self._profiler.deadline)
             self._losses = self._lost(patterns)
             if question.script is not None:
                 self._script = self._statements(question.script)
@@ -281,7 +285,7 @@ class _Suppression:
         cells = plural(plan.cells, "cell")
         if not plan.cells:
             return f"nothing needs to be suppressed: every row matches {plural(plan.k - 1, 'other')}"
-        proof = "proved: no fewer will do" if plan.optimal else "fewer may do"
+        proof = "proved: no row is safe with fewer blanks of its own" if plan.optimal else "fewer may do"
         weighted = f", of the weight {count(plan.weight)}," if any(each != 1 for each in plan.weights) else ""
         return f"{cells}{weighted} in {plural(plan.records, 'row')} are to be suppressed; {proof}"
 
@@ -292,8 +296,8 @@ class _Suppression:
             reason=reason,
             k=question.policy.k,
             method=question.method,
-            optimal=plan is not None and plan.optimal,
             cost=plan.weight if plan else None,
+            lower_bound=plan.lower_bound if plan else None,
             cells=plan.cells if plan else None,
             records=plan.records if plan else None,
             by_cells=plan.by_cells if plan else {},

@@ -202,7 +202,12 @@ class Anonymizer:
         [row] = self._run("suppressed_cells", "account of the cells", lost=lost_cells, everything=everything)
         rows, blank, *cells = map(integer, row)
         cost = sum(weight * number for weight, number in zip(self._weights, cells, strict=True))
-        return Anonymization(algorithm, cost, min(lower_bound, cost), tuple(cells), rows, blank, stopped)
+        return Anonymization(algorithm, cost, lower_bound, tuple(cells), rows, blank, stopped)
+
+    def wrong(self) -> int:
+        """How many groups have fewer than k rows, and how many row patterns have shares that do not add up."""
+        [row] = self._run("wrong_shares", "check of the plan", key=self._common(), k=self._k)
+        return sum(map(integer, row))
 
     def _check_time(self) -> None:
         if self._deadline is not None and time.monotonic() > self._deadline:

@@ -15,7 +15,7 @@ SETS_AT_ONCE = 12
 
 
 def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> SuppressionPlan:
-    """The plan with patterns restored that others protect, in the same table. Not proved to be the lightest.
+    """The plan with patterns restored that others protect, in the same table. No bound is proved for such plans.
 
     A statement to the workbench per dozen column sets that the plan suppresses. Raises Stopped, StatementError.
     """
@@ -40,9 +40,9 @@ def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> Suppressi
     ]
     whole = restorable(suppressed, pairs, plan.k)
     if not whole:
-        return plan
+        return replace(plan, lower_bound=None)
     bench.ask(
         "restore", "patterns that stay whole", deadline, patterns=[exp.Literal.number(pattern) for pattern in whole]
     )
     masks_now = {integer(m): integer(rows) for m, _, rows in bench.ask("plan_masks", "totals of the plan", deadline)}
-    return replace(plan, masks=masks_now, ways=(*plan.ways, f"{len(whole):,} patterns whole again"), optimal=False)
+    return replace(plan, masks=masks_now, ways=(*plan.ways, f"{len(whole):,} patterns whole again"), lower_bound=None)

@@ -7,7 +7,7 @@ among the records nearby (k > 2). A pattern that is solved is left out from then
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
@@ -33,8 +33,9 @@ PAIRS_AT_ONCE = 20_000_000
 class SuppressionPlan:
     """The lightest cells to suppress, as the table `plan` (pattern, mask) beside the `patterns` of a workbench.
 
-    `masks` counts rows by the column set suppressed in them; it holds every row. `optimal`: no row loses less in any
-    plan in which it is safe by its own blank cells. `ways` says by what the plan was found, in words.
+    `masks` counts rows by the column set suppressed in them; it holds every row. `lower_bound` is what every plan of
+    the kind weighs at least, where that is proved: plans in which each row is safe by its own blank cells. `ways` says
+    by what the plan was found, in words.
     """
 
     patterns: RowPatterns
@@ -42,7 +43,7 @@ class SuppressionPlan:
     weights: tuple[int, ...]
     masks: dict[int, int]
     ways: tuple[str, ...]
-    optimal: bool = True
+    lower_bound: int | None
 
     @classmethod
     def of(
@@ -71,12 +72,17 @@ class SuppressionPlan:
         planner = _Planner(patterns, k, tuple(weights or [1] * len(patterns.names)), wildcard, deadline, on_stage)
         planner.solve()
         masks = {integer(mask): integer(rows) for mask, _, rows in planner.ask("plan_masks", "totals of the plan")}
-        return cls(patterns, k, planner.weights, masks, planner.ways)
+        return cls(patterns, k, planner.weights, masks, planner.ways, _weight(masks, planner.weights))
 
     @property
     def weight(self) -> int:
         """The weight of all suppressed cells."""
-        return sum(weight_of(mask, self.weights) * rows for mask, rows in self.masks.items())
+        return _weight(self.masks, self.weights)
+
+    @property
+    def optimal(self) -> bool:
+        """True when no plan of the kind weighs less, by the proved bound."""
+        return self.weight == self.lower_bound
 
     @property
     def cells(self) -> int:
@@ -103,6 +109,10 @@ class SuppressionPlan:
             for place in positions(mask):
                 found[place] += rows
         return tuple(found)
+
+
+def _weight(masks: Mapping[int, int], weights: Sequence[int]) -> int:
+    return sum(weight_of(mask, weights) * rows for mask, rows in masks.items())
 
 
 class _Planner:
@@ -134,7 +144,8 @@ class _Planner:
         return self._patterns.bench.ask(template, purpose, self._deadline, **holes)
 
     def solve(self) -> None:
-        self.ask("pack_patterns", "packing of row patterns", lanes=self._packing.packed())
+        patterns = exp.to_table("patterns")
+        self.ask("pack_patterns", "packing of row patterns", lanes=self._packing.packed(), patterns=patterns)
         self.ask("start_plan", "patterns that are safe as they are", k=self._k)
         self._count("safe as they are")
         done = -1 if self._wildcard else 0  # optima up to this weight are found

@@ -38,8 +38,12 @@ class WildcardCheck:
         return self.at_risk == 0
 
 
-def wildcard_check(patterns: RowPatterns, k: int, deadline: float | None = None) -> WildcardCheck:
+def wildcard_check(
+    patterns: RowPatterns, k: int, deadline: float | None = None, table: str = "patterns"
+) -> WildcardCheck:
     """How many rows match fewer than k rows, exactly. Asks the workbench only. Raises Stopped, StatementError.
+
+    `table` is the workbench's table of row patterns, or one of the same form.
 
     Two rows match when they agree on the columns where neither has a NULL. So the rows that match a row, and have
     NULLs together with it in a column set W and all of it, are those that agree with it outside W: a grouping per W.
@@ -51,8 +55,9 @@ def wildcard_check(patterns: RowPatterns, k: int, deadline: float | None = None)
         exp.case().when(exp.column(f"c{place}").eq(0), _big(1 << place)).else_(_big(0))
         for place in range(len(patterns.names))
     ]
-    bench.ask("pack_patterns", "packing of row patterns", deadline, lanes=packing.packed())
-    bench.ask("unverified", "patterns to check", deadline, nulls=_sum(nulls))
+    rows = exp.to_table(table)
+    bench.ask("pack_patterns", "packing of row patterns", deadline, lanes=packing.packed(), patterns=rows)
+    bench.ask("unverified", "patterns to check", deadline, nulls=_sum(nulls), patterns=rows)
     bench.ask("everyone", "patterns with their NULLs", deadline)
     groups = [integer(row[0]) for row in bench.ask("unverified_groups", "sets of NULLs", deadline)]
 

@@ -1,0 +1,8 @@
+-- The patterns of the suppression plan that lose most, each once for every column that it loses: with that one restored.
+-- Parameters: :restored  the bits of single columns, as rows: (1), (2), (4), ...
+--             :most      patterns
+SELECT lost.pattern, lost.mask - restored.bit AS mask
+FROM (
+  SELECT pattern, mask FROM plan WHERE mask <> 0 ORDER BY BIT_COUNT(mask) DESC, pattern LIMIT :most
+) AS lost
+JOIN :restored ON lost.mask & restored.bit <> 0
