@@ -12,6 +12,9 @@ from qidsql.errors import Refuted
 from qidsql.measures import Key, Violates
 from qidsql.policy import Policy
 from qidsql.protect.masking import exact_masking
+from qidsql.protect.minimal_uniques import MinimalUniques
+from qidsql.protect.records import Records
+from qidsql.protect.unique_counts import UniqueCounts
 from qidsql.search.borders import borders
 from qidsql.search.minimum import minimum
 from qidsql.search.result import Found, SearchResult
@@ -151,3 +154,21 @@ def test_wrong_anonymizations_are_refuted(duckdb_store: DuckDBStore) -> None:
             rows.bench.run(Statement(defect, "a defect", lambda rows: None))
             with pytest.raises(Refuted, match="fewer than k rows, or a row is in none"):
                 gate.anonymization(found, anonymizer)
+
+
+def test_wrong_counts_of_unsafe_combinations_are_refuted() -> None:
+    draw = Random(5)
+    rows = sorted({(draw.randint(1, 3), draw.randint(1, 30)) for _ in range(30)})
+    records = Records.of([[row[place] for row in rows] for place in range(2)], [1] * len(rows))
+    for k, change in ((2, None), (2, 0), (2, 1), (31, None), (31, 0)):
+        counts = UniqueCounts(records, 2)
+        for block, masks in MinimalUniques(records, k):
+            counts.add(block, masks)
+        if change is None:
+            gate.uniques(counts, k)
+            continue
+        counts.by_record[3, change] += 1
+        if change == 0:
+            counts.by_record[3] = 0
+        with pytest.raises(Refuted, match="do not fit the sizes of classes"):
+            gate.uniques(counts, k)

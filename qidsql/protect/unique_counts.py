@@ -110,6 +110,22 @@ def suda_weight(size: int, columns: int) -> int:
     return factorial(columns - size)
 
 
+def agree_with_classes(counts: UniqueCounts, k: int) -> bool:
+    """True when complete counts fit the sizes of classes, where a NULL is a value: a definition of their own.
+
+    A record has a combination exactly when its class is below k, and a combination of one column for each column on
+    which fewer than k rows have its value, unless all rows together are below k.
+    """
+    records = counts.records
+    if records.rows < k:
+        return bool((counts.by_record[:, 0] == 1).all())
+    alone = np.zeros(records.count, dtype=np.int64)
+    for codes in records.codes:
+        alone += np.bincount(codes, weights=records.sizes)[codes] < k
+    at_risk = counts.by_record.any(axis=1)
+    return bool((at_risk == (records.sizes < k)).all() and (counts.by_record[:, 1] == alone).all())
+
+
 def suda_scores(counts: UniqueCounts) -> NDArray[np.int64] | NDArray[np.object_]:
     """Every record's SUDA score, exactly: at most columns!, so 64 bits do for 20 columns; else Python's integers."""
     columns = counts.records.columns

@@ -7,6 +7,7 @@ bound against column sets drawn at random. A claim that does not hold is not rep
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
+from typing import TYPE_CHECKING
 
 from qidsql.errors import BudgetSpent, Refuted
 from qidsql.measures import Criterion, Profiler
@@ -17,6 +18,9 @@ from qidsql.search.result import Found, SearchResult
 from qidsql.workbench.anonymizer import Anonymization, Anonymizer
 from qidsql.workbench.plan_check import plan_check, rows_at_risk
 from qidsql.workbench.suppression_plan import SuppressionPlan
+
+if TYPE_CHECKING:
+    from qidsql.protect.unique_counts import UniqueCounts
 
 MEASURED = 8  # sets whose profiles were concluded and not measured: the smallest of them are measured here
 SMALL = 200_000  # rows; above, one
@@ -107,6 +111,13 @@ def anonymization(found: Anonymization, anonymizer: Anonymizer) -> Anonymization
     _must(found.lower_bound <= found.cost, "a plan costs less than the proved bound")
     _must(not anonymizer.wrong(), "a group of the plan has fewer than k rows, or a row is in none")
     return found
+
+
+def uniques(counts: "UniqueCounts", k: int) -> None:
+    """Raises Refuted where complete counts of unsafe combinations do not fit the sizes of classes."""
+    from qidsql.protect.unique_counts import agree_with_classes
+
+    _must(agree_with_classes(counts, k), "the unsafe combinations do not fit the sizes of classes")
 
 
 class _Failing:

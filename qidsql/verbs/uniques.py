@@ -14,6 +14,7 @@ from qidsql.findings.uniques import By, ColumnUniques, RecordScore, ScoreKind, S
 from qidsql.policy import Policy
 from qidsql.schema import Nulls
 from qidsql.target import Target, target
+from qidsql.verbs import gate
 from qidsql.verbs.searching import Searching
 from qidsql.workbench.row_patterns import RowPatterns
 from qidsql.workbench.uniques_list import RecordKeys, UniquesList, check_file, is_file
@@ -137,6 +138,8 @@ class _Run:
                 if listing is not None:
                     listing.add(block, masks)
                 on_stage(_stage(found, records.rows))
+            if found.largest >= records.columns and policy.nulls == Nulls.EQUAL:
+                gate.uniques(counts, policy.k)
             keys = None
             if question.key is not None:
                 on_stage("fetching keys")
