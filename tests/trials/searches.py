@@ -48,7 +48,7 @@ def _all(stores: Sequence[Store], seed: int) -> Iterator[str | None]:
                 for place, table in enumerate(tables):
                     for draw in range(PER_TABLE):
                         random = Random(f"{first + place}.{draw}.{store.name}")
-                        options = _options(random)
+                        options = options_of(random)
                         masking = random.random() < 0.25
                         try:
                             wrong = (_mask if masking else _keys)(engine, table, options, random)
@@ -62,7 +62,7 @@ def _all(stores: Sequence[Store], seed: int) -> Iterator[str | None]:
         first += TOGETHER
 
 
-def _options(random: Random) -> dict[str, Any]:
+def options_of(random: Random) -> dict[str, Any]:
     """What both commands take: a criterion, a rule for NULLs or persons, and weights at times."""
     criterion: dict[str, Any] = random.choice(
         (
@@ -82,7 +82,7 @@ def _keys(engine: Engine, table: RandomTable, options: dict[str, Any], random: R
     if options["algorithm"] is None:
         options["wanted"] = random.choice(("minimum", "minimal", "all"))
     if options["wanted"] == "minimum":
-        options["weights"] = _weights(table, random)
+        options["weights"] = weights_of(table, random)
     if options["wanted"] == "all" and random.random() < 0.2:
         options["max_size"] = random.randint(1, 3)
     result = qidsql.keys(engine, table.name, columns=table.names, **options)
@@ -90,7 +90,7 @@ def _keys(engine: Engine, table: RandomTable, options: dict[str, Any], random: R
         return None if result.outcome == "inconclusive" else f"outcome {result.outcome} of an empty table"
     if result.outcome != "finished":
         return f"outcome {result.outcome}: {result.work.unfinished}"
-    meets = _criterion(table, options)
+    meets = criterion_of(table, options)
     right = minimal(table.columns, meets)
     found = [tuple(sorted(table.names.index(name) for name in each.columns)) for each in result.column_sets]
     if not all(map(meets, found)):
@@ -132,13 +132,13 @@ def _wrong_minimum(
 
 
 def _mask(engine: Engine, table: RandomTable, options: dict[str, Any], random: Random) -> str | None:
-    options |= {"exact": random.random() < 0.5, "weights": _weights(table, random)}
+    options |= {"exact": random.random() < 0.5, "weights": weights_of(table, random)}
     result: MaskResult = qidsql.mask(engine, table.name, columns=table.names, **options)
     if not table.rows:
         return None if result.outcome == "inconclusive" else f"outcome {result.outcome} of an empty table"
     if result.outcome != "finished":
         return f"outcome {result.outcome}: {result.work.unfinished}"
-    meets = _criterion(table, options, above=True)
+    meets = criterion_of(table, options, above=True)
     weights = [options["weights"].get(name, 1) for name in table.names]
     safe = [(), *(places for places in subsets(table.columns) if not meets(places))]
     most = max(sum(weights[place] for place in places) for places in safe)
@@ -152,11 +152,11 @@ def _mask(engine: Engine, table: RandomTable, options: dict[str, Any], random: R
     return None
 
 
-def _weights(table: RandomTable, random: Random) -> dict[str, int]:
+def weights_of(table: RandomTable, random: Random) -> dict[str, int]:
     return {name: random.randint(1, 4) for name in table.names} if random.random() < 0.4 else {}
 
 
-def _criterion(table: RandomTable, options: dict[str, Any], above: bool = False) -> Meets:
+def criterion_of(table: RandomTable, options: dict[str, Any], above: bool = False) -> Meets:
     """The criterion of the options, from its definition; `above`: what masking forbids, a ratio above the one given."""
     k = options.get("k", options.get("violates", K))
     define = definition(table, options, k)
