@@ -15,7 +15,7 @@ from qidsql.sql.sample import sample
 class TableSampler:
     """Draws samples of the rows that a profiler profiles. All samples of one sampler belong to one seed.
 
-    `columns` are the profiler's columns as the table describes them, `where` the condition its rows meet.
+    `columns` are the profiler's columns as the table describes them.
     """
 
     def __init__(
@@ -24,12 +24,11 @@ class TableSampler:
         table: Table,
         columns: Sequence[Column],
         seed: int = 0,
-        where: str | None = None,
     ) -> None:
         if profiler.entity is not None:
             raise UsageError("a sample of rows says nothing about entities; leave out --entity, or search exactly")
         self.seed = seed
-        self._profiler, self._table, self._columns, self._where = profiler, table, tuple(columns), where
+        self._profiler, self._table, self._columns = profiler, table, tuple(columns)
         self._rows: int | None = None
 
     def rows(self) -> int:
@@ -60,4 +59,4 @@ class TableSampler:
 
     def _sample(self, size: int) -> Relation:
         dialect = self._profiler.engine.dialect
-        return sample(dialect, self._table, self._columns, size, self.seed, self._where)
+        return sample(dialect, self._table, self._columns, size, self.seed)

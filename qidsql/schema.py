@@ -65,12 +65,24 @@ class TableName:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """Which rows of a table count, in a person's own SQL. Only an engine makes one, of a text that it has accepted.
+
+    `momentary`: it depends on the time at which it is evaluated.
+    """
+
+    text: str
+    momentary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table as the catalog describes it.
 
     `kind` is "table", "view", "materialized view", "partitioned table", "foreign table" or "file".
     `estimated_rows` is the catalog's guess and only steers how statements are batched. `row_address` names the hidden
     columns that together tell each row from all others and stay while the data does; empty where there are none.
+    `condition` limits the rows (see `Engine.narrowed`); None: all of them.
     """
 
     name: TableName
@@ -79,6 +91,7 @@ class Table:
     estimated_rows: int | None = None
     notes: tuple[str, ...] = ()
     row_address: tuple[str, ...] = ()
+    condition: Condition | None = None
 
     def column(self, name: str) -> Column:
         """The column of that name. Raises UnknownName."""

@@ -47,7 +47,6 @@ class Target:
         self,
         patterns: RowPatterns,
         columns: Sequence[Column],
-        where: str | None,
         deadline: float | None,
         parting: bool = False,
     ) -> None:
@@ -72,7 +71,7 @@ class Target:
             with self._right_to_write():
                 types = {"mask": "BIGINT", **dict.fromkeys(codes, "INTEGER"), **dict.fromkeys(ends, "BIGINT")}
                 received = engine.received(plan, types)
-                query = suppressed_by_plan(engine.dialect, self.table, columns, self.copied, received, where, parting)
+                query = suppressed_by_plan(engine.dialect, self.table, columns, self.copied, received, parting)
                 if self.path is not None:
                     text = engine.dialect.render(query)
                     engine.run(Statement(text, f"copy into {self}", lambda rows: None, self._copy), deadline)

@@ -31,6 +31,11 @@ class Store(ABC):
     def execute(self, statement: str, rows: Iterable[Sequence[object]] = ()) -> None:
         """Runs one statement, once per row of parameters (written ?) where there are any."""
 
+    def run(self, script: Iterable[str]) -> None:
+        """Runs the statements of a script that qidsql has printed."""
+        for statement in script:
+            self.execute(statement)
+
     def connect(self, **options: object) -> Engine:
         """An engine on the store. Close it before the next `execute` (a DuckDB file has one writer or many readers)."""
         return connect(self.url, **options)  # type: ignore[arg-type]

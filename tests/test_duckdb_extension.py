@@ -123,7 +123,7 @@ WRONG = {
     "FROM qid_keys('people', \"distinct\" := 'many')": "distinct must be a ratio such as 0.9, 9/10 or 90%, got many",
     "FROM qid_keys('people', \"all\" := true, minimal := true)": "choose one of all and minimal",
     "FROM qid_mask('people')": "say what may not be published: distinct 0.5, separation 0.8, violates 5 or rows_at_",
-    "FROM qid_keys('people', \"where\" := 'a = 1; DROP TABLE people')": "the where condition must be one condition",
+    "FROM qid_keys('people', \"where\" := 'a = 1; DROP TABLE people')": "the where condition cannot be read as one",
     "FROM qid_keys('people', \"where\" := 'a > DATE ''2024-01-01''')": "the where condition compares or calls what its",
     "FROM qid_suppress('people', \"where\" := 'year(b) > 3')": "the where condition compares or calls what its",
     "FROM qid_suppress('people', \"sql\" := 'poem')": "sql must be view, table, update; got poem",

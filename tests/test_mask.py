@@ -82,8 +82,9 @@ def test_the_script_makes_the_view(store: Store) -> None:
     store.table("t", TYPES, ROWS)
     with store.connect() as engine:
         result = ask(engine, Distinct(HALF), view="open data", policy=Policy(where="a > 2"))
-    [create, *grants] = result.script
-    store.execute(create)
+    grants = [statement for statement in result.script if statement.startswith(("GRANT", "REVOKE"))]
+    store.run(statement for statement in result.script if statement not in grants)  # there is no such role
+    assert result.script[0] == ("BEGIN" if grants else result.script[-1])
     with store.connect() as engine:
         view = engine.describe("open data")
         assert tuple(column.name for column in view.columns) == result.published
@@ -95,8 +96,7 @@ def test_the_script_leaves_a_role_the_published_columns(postgres_store: Postgres
     postgres_store.table("t", TYPES, ROWS)
     with postgres_store.connect() as engine:
         result = ask(engine, Distinct(HALF), role=reader)
-    for statement in result.script:
-        postgres_store.execute(statement)
+    postgres_store.run(result.script)
     with postgres_store.connect_as(reader) as engine:
         readable = tuple(column.name for column in engine.describe("t").columns if column.readable)
         assert readable == result.published

@@ -20,6 +20,7 @@ from qidsql.findings.search import Outcome
 from qidsql.findings.uniques import ScoreKind, UniquesResult
 from qidsql.policy import Policy
 from qidsql.report import terminal
+from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement
 from qidsql.verbs.uniques import UniquesQuestion, uniques
 from tests.commandline import command, environment, finished, qidsql, refused
@@ -169,8 +170,9 @@ def test_the_list_in_a_table_of_the_source(store: Store) -> None:
     result = house.uniques(store.url, "example", key="id", into="the_list", show_values=True)
     assert result.listed == 6
     assert str(result.into).endswith(".the_list")
-    query = 'SELECT record, rows, key, size, columns, "values" FROM the_list ORDER BY record, size, columns'
     with store.connect() as engine:
+        the_list = table_node(engine.describe("the_list").name).sql(engine.dialect.name)
+        query = f'SELECT record, rows, key, size, columns, "values" FROM {the_list} ORDER BY record, size, columns'
         lines = engine.run(Statement(query, "the list", lambda rows: rows))
     texts = [(*row[:4], *(json.loads(cell) if isinstance(cell, str) else cell for cell in row[4:])) for row in lines]
     assert texts == [

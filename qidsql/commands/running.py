@@ -181,4 +181,4 @@ def screen(output: Path | None) -> tuple[int, bool]:
 
 
 def _sql(engine: "Engine", purpose: str, statement: str) -> str:
-    return f"-- {purpose}\n{engine.dialect.pretty(statement)};\n"
+    return f"-- {purpose}\n{engine.pretty(statement)};\n"

@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -17,7 +17,7 @@ from sqlglot import exp
 from qidsql.catalog import Catalog, CatalogTable
 from qidsql.checks import Examination
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError, UsageError
-from qidsql.schema import Table, TableName
+from qidsql.schema import Condition, Table, TableName
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, Statement
@@ -30,13 +30,18 @@ TICK = 0.2  # seconds between looks at the clock while statements run: Ctrl-C is
 
 
 class Session(Protocol):
-    """One connection, used by one thread at a time: SQL in, rows out. `cancel` is called from another thread."""
+    """One connection, used by one thread at a time: SQL in, rows out. `cancel` is called from another thread.
+
+    After `hold_moment` the time of all its statements is the same, where the engine can promise that.
+    """
 
     def execute(self, sql: str) -> list[Row]: ...
 
     def export(self, sql: str, path: Path) -> None: ...
 
     def load(self, sql: str, path: Path) -> None: ...
+
+    def hold_moment(self) -> None: ...
 
     def cancel(self) -> None: ...
 
@@ -75,6 +80,8 @@ class Engine(ABC):
         self.seconds = 0.0
         self.watchers: list[Callable[[Asked], None]] = []
         self._aside: TableName | None = None
+        self._conditions: dict[tuple[TableName, str], Condition] = {}
+        self._first = sessions[0]
         self._rehearsal: list[Statement[Any]] | None = None
         self._idle = list(sessions)
         self._busy: set[Session] = set()
@@ -111,6 +118,10 @@ class Engine(ABC):
         return self.describe(table_node(listed.name).sql(self.dialect.name))
 
     @abstractmethod
+    def accepted(self, table: Table, where: str) -> Condition:
+        """The text as a condition on the table's rows: see `narrowed`. Only the catalog is read."""
+
+    @abstractmethod
     def catalog(self, schema: str | None = None) -> Catalog:
         """All tables and views of the source or of one schema, with their keys, comments and labels.
 
@@ -142,6 +153,32 @@ class Engine(ABC):
         """Makes a working copy ready for questions, and nothing else writable: its bytes. Raises StatementError."""
 
     # the generic part
+
+    def narrowed(self, table: Table, where: str | None) -> Table:
+        """The table, limited to the rows that meet a condition; None: to all of them.
+
+        The condition is the person's own text, which the engine reads by its own rules. It is one expression that says
+        the same of a row in each statement, from the row and the time alone: no query inside, no aggregate, window or
+        parameter, no hidden column, and no function or operator but the engine's own, of these none that changes
+        anything or depends on the session. The engine has bound it to the table once when this returns; a second time
+        nothing is asked. Where it depends on the time, all statements from here on go over one session.
+        Raises UsageError, UnknownName, AccessError, StatementError.
+        """
+        if where is None:
+            return table
+        key = (table.name, where)
+        if key not in self._conditions:
+            self._conditions[key] = self.accepted(table, where)
+        condition = self._conditions[key]
+        notes = table.notes
+        if condition.momentary:
+            self._hold_moment()
+            notes += ("the rows depend on the time of the audit: the where condition asks what time it is",)
+        return replace(table, condition=condition, notes=notes)
+
+    def pretty(self, statement: str) -> str:
+        """A statement over several lines, for people."""
+        return self.dialect.pretty(statement, [text for _, text in self._conditions])
 
     def state_token(self) -> str | None:
         """A text that is the same again only while the data is: what was found out then still holds.
@@ -276,6 +313,18 @@ class Engine(ABC):
             for watch in self.watchers:
                 watch(Asked(statement.sql, statement.purpose, seconds))
         return statement.read(rows)
+
+    def _hold_moment(self) -> None:
+        """Leaves one session, the first, and the time stands still there."""
+        if self.workers > 1:
+            with self._lock:
+                others = [session for session in self._idle if session is not self._first]
+                self._idle = [self._first]
+            for session in others:
+                session.close()
+            self._threads.shutdown()
+            self.workers, self._threads = 1, ThreadPoolExecutor(1, thread_name_prefix="qidsql")
+        self._first.hold_moment()
 
     def _give_back(self, session: Session) -> None:
         with self._lock:

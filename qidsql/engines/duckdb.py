@@ -15,6 +15,7 @@ from sqlglot import exp
 from qidsql.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.checks import Examination
 from qidsql.engines.base import Engine
+from qidsql.engines.duckdb_condition import accepted
 from qidsql.engines.duckdb_ddl import indexed_columns, query_of_view
 from qidsql.engines.duckdb_doctor import examine
 from qidsql.engines.duckdb_files import DataFiles, allowed_paths, file_token, find_files, read_files
@@ -28,10 +29,10 @@ from qidsql.errors import (
     StatementError,
     UsageError,
 )
-from qidsql.schema import Column, Comparison, Table, TableName
+from qidsql.schema import Column, Comparison, Condition, Table, TableName
 from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.relation import table_node
-from qidsql.sql.statements import Row, Statement, integer
+from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
 
 WORKERS = 2  # DuckDB spreads one statement over all cores itself; two statements at once fill the gaps of small ones
@@ -45,11 +46,19 @@ IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseExcep
 class DuckDBSession:
     """One cursor, for one thread at a time."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, search_path: str) -> None:
         self._cursor = cursor
+        self._cursor.execute(search_path)
+        self._held = False
 
     def execute(self, sql: str) -> list[Row]:
         return self._cursor.execute(sql).fetchall()
+
+    def hold_moment(self) -> None:
+        """Begins a transaction: now() is the time of its beginning."""
+        if not self._held:
+            self._cursor.execute("BEGIN TRANSACTION")
+            self._held = True
 
     def export(self, sql: str, path: Path) -> None:
         target = exp.Literal.string(str(path)).sql("duckdb")
@@ -76,6 +85,9 @@ class DuckDBEngine(Engine):
 
     dialect = DUCKDB
     export_format = "parquet"
+    # A macro of a database may have the name of any function, count() and sum() too, and would be called in its place.
+    # Here only DuckDB's own are found; tables are named with database and schema, and views keep a path of their own.
+    search_path = "SET search_path = 'system.main'"
 
     def __init__(
         self,
@@ -87,11 +99,11 @@ class DuckDBEngine(Engine):
         token: str | None = None,
     ) -> None:
         self._remove = weakref.finalize(self, shutil.rmtree, workspace, ignore_errors=True)
-        super().__init__([DuckDBSession(connection.cursor()) for _ in range(1 if writable else WORKERS)])
+        sessions = [DuckDBSession(connection.cursor(), self.search_path) for _ in range(1 if writable else WORKERS)]
+        super().__init__(sessions)
         self.writable = writable
         if writable:
-            self.run(Statement("BEGIN TRANSACTION", "beginning of the transaction", lambda rows: None))
-            self.asked = 0
+            self._first.hold_moment()
         self.label = label
         self._connection = connection
         self._workspace = workspace
@@ -105,6 +117,9 @@ class DuckDBEngine(Engine):
             self.snapshot = "files read in place" if True in kinds else "files parsed once, at the start"
             if len(kinds) > 1:
                 self.snapshot = "parquet files read in place, others parsed once, at the start"
+        [(schema, database)] = self._catalog("default_schema")
+        self._default = TableName("", str(schema), str(database))  # where an unqualified name is looked for
+        connection.execute(self.search_path)
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
 
     def state_token(self) -> str | None:
@@ -118,7 +133,7 @@ class DuckDBEngine(Engine):
 
     def place_aside(self) -> TableName:
         """In a database of its own in the private folder: temporary tables would show in one session only."""
-        catalog = f"{self._catalog('default_schema')[0][1]}_workspace"  # no other database has that name
+        catalog = f"{self._default.catalog}_workspace"  # no other database has that name
         name = exp.to_identifier(catalog, quoted=True)
         self._catalog("attach", path=str(self.exports() / "workspace.duckdb"), catalog=name)
         return TableName("coded", "main", catalog)
@@ -142,11 +157,13 @@ class DuckDBEngine(Engine):
 
     def describe(self, table: str | None) -> Table:
         rows = self._listed()
-        default_schema = str(self._catalog("default_schema")[0][0])
-        name = find_table(table, [self._name(row) for row in rows], "duckdb", [default_schema], self.label)
+        name = find_table(table, [self._name(row) for row in rows], "duckdb", [self._default.schema], self.label)
         row = next(row for row in rows if self._name(row) == name)
         # A view does not say which collation its columns inherit: with any collation about, compare texts by bytes.
         return self._described_row(row, bool(row[5]) or (row[3] == "view" and any(other[5] for other in rows)))
+
+    def accepted(self, table: Table, where: str) -> Condition:
+        return accepted(lambda template, **holes: self._catalog(template, **holes), self._put, table, where)
 
     def _listed(self) -> list[Row]:
         """The tables and views, in the order of their names."""
@@ -245,7 +262,7 @@ class DuckDBEngine(Engine):
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         if role is not None:
             raise UsageError("DuckDB has no roles: who may read the file may read all of it")
-        return examine(self._catalog("doctor_session")[0], self._workspace, self.files)
+        return examine(self._catalog("doctor_session", database=self._default.catalog)[0], self._workspace, self.files)
 
     def _kind(self, row: Row) -> str:
         """What a table is to people: a file is one that has the source to itself."""

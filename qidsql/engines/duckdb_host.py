@@ -50,7 +50,7 @@ class HostEngine(DuckDBEngine):
         workspace = Path(tempfile.gettempdir()) / f"qidsql-{secrets.token_hex(8)}"
         super().__init__(connection, LABEL, workspace)  # type: ignore[arg-type]
         self.snapshot = "each statement sees what is committed by then: nothing of a transaction under way"
-        self._kinds = {str(name).lower(): (str(name), kind) for name, kind, *_ in self._catalog("databases")}
+        self._kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
         self._search_path = self._schemas(search_path)
 
     def exports(self) -> Path:
@@ -113,12 +113,11 @@ class HostEngine(DuckDBEngine):
 
     def _schemas(self, search_path: str | None) -> list[tuple[str, str]] | None:
         """Catalog and schema of each entry of the caller's search path; what holds by default where it has none."""
-        _, _, catalog, schema = self._catalog("databases")[0]
-        schemas = [(str(catalog), str(schema))]
+        schemas = [(self._default.catalog, self._default.schema)]
         if search_path and search_path.strip():
             entries = [parsed_name(entry, "duckdb") for entry in _entries(search_path)]
             schemas = [(entry.db or entry.name, entry.name if entry.db else "main") for entry in entries if entry]
-        self._seen.rows["default_schema"] = [(schemas[0][1],)]
+        self._default = TableName("", schemas[0][1], schemas[0][0])
         return None if search_path is None else schemas
 
     def attached_postgres(self, typed: str) -> tuple[str | None, str]:

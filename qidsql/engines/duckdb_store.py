@@ -33,6 +33,7 @@ class DuckDBStore(Store):
     """A file; made by the first transaction that writes."""
 
     dialect = DUCKDB
+    schema = "main"
     parameter = "?"
 
     def __init__(self, path: Path, folder: str, patience: float = PATIENCE) -> None:

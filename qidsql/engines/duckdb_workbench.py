@@ -25,6 +25,8 @@ class Workbench(DuckDBEngine):
     It reads files that other engines have exported, and writes files where it is told to.
     """
 
+    search_path = "SET search_path = 'main'"
+
     def __init__(self, memory_limit: str = MEMORY_LIMIT) -> None:
         folder = Path(tempfile.mkdtemp(prefix="qidsql-"))
         try:

@@ -18,11 +18,12 @@ from qidsql.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, Fore
 from qidsql.checks import Examination
 from qidsql.engines.base import Engine
 from qidsql.engines.naming import find_table
+from qidsql.engines.postgres_condition import accepted
 from qidsql.engines.postgres_doctor import examine
 from qidsql.engines.postgres_errors import not_connected, translate
 from qidsql.errors import AccessError, QidsqlError, SourceError, UnknownName, UsageError
-from qidsql.schema import Column, Comparison, Table, TableName
-from qidsql.sql.dialects import POSTGRES
+from qidsql.schema import Column, Comparison, Condition, Table, TableName
+from qidsql.sql.dialects import POSTGRES, SYSTEM_PATH
 from qidsql.sql.relation import relation, table_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
@@ -58,27 +59,39 @@ class PostgresSession:
         self._cancelling = threading.Lock()
         connection.read_only = not writable
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        self._settings = POSTGRES.render(
-            fill(
-                "postgres/settings",
-                statement_timeout=str(statement_seconds * 1000),
-                idle_timeout=str((statement_seconds + 1800) * 1000),  # others may be busy with a whole statement
-            )
-        ).encode()
+        settings = fill(
+            "postgres/settings",
+            statement_timeout=str(statement_seconds * 1000),
+            idle_timeout=str((statement_seconds + 1800) * 1000),  # others may be busy with a whole statement
+        )
+        self._settings = f"{SYSTEM_PATH};\n{POSTGRES.render(settings)}".encode()
 
     def begin(self, snapshot: str | None = None) -> None:
-        """Starts the transaction, on a snapshot that another session has exported where one is named."""
+        """Starts the transaction, on a snapshot that another session has exported where one is named.
+
+        From here on only Postgres' own functions, operators and types are found.
+        """
         if snapshot is not None:
             name = exp.Literal.string(snapshot).sql("postgres")
             self.connection.execute(f"SET TRANSACTION SNAPSHOT {name}".encode())
         self.connection.execute(self._settings)
 
+    def role_path(self) -> list[str]:
+        """The schemas that the role's own search path names; before the transaction has begun."""
+        with self.connection.transaction(force_rollback=True):
+            rows = _rows(self.connection.execute(POSTGRES.render(fill("postgres/search_path")).encode()))
+        return [str(row[0]) for row in rows]
+
     def execute(self, sql: str) -> list[Row]:
+        return self._put(sql)
+
+    def _put(self, sql: str, single: bool = False) -> list[Row]:
+        """The rows of a statement. With `single` the server itself sees to it that there is no second one."""
         if self._snapshot:
-            return _rows(self.connection.execute(sql.encode()))
+            return _rows(self.connection.execute(sql.encode(), binary=single))
         with self.connection.transaction():
             self.begin()
-            return _rows(self.connection.execute(sql.encode()))
+            return _rows(self.connection.execute(sql.encode(), binary=single))
 
     def export(self, sql: str, path: Path) -> None:
         with ExitStack() as open_until_done:
@@ -95,13 +108,19 @@ class PostgresSession:
             while block := file.read(COPIED):
                 copy.write(block)
 
-    def attempt(self, *statements: str, undone: bool = False) -> list[Row]:
-        """The rows of the last statement. An error leaves the session as it was; `undone`: so does success."""
-        rows: list[Row] = []
-        with self.connection.transaction(force_rollback=undone):
+    def attempt(self, sql: str) -> list[Row]:
+        """The rows of a statement. An error leaves the session as it was."""
+        with self.connection.transaction():
+            return self.execute(sql)
+
+    def bind(self, *statements: str) -> None:
+        """Puts statements that hold a person's text, and forgets what they do."""
+        with self.connection.transaction(force_rollback=True):
             for sql in statements:
-                rows = self.execute(sql)
-        return rows
+                self._put(sql, single=True)
+
+    def hold_moment(self) -> None:
+        """now() is the time at which the transaction began."""
 
     def cancel(self) -> None:
         with self._cancelling:
@@ -123,13 +142,24 @@ class PostgresSession:
 
 
 class PostgresEngine(Engine):
-    """A Postgres database. The first session exports its snapshot, the others import it; it reads the catalog too."""
+    """A Postgres database. The first session exports its snapshot, the others import it; it reads the catalog too.
+
+    `role_path` lists the schemas that the role's search path names: a person's names of tables go by it.
+    """
 
     dialect = POSTGRES
     export_format = "csv"
 
-    def __init__(self, sessions: Sequence[PostgresSession], label: str, snapshot: bool, writable: bool = False) -> None:
+    def __init__(
+        self,
+        sessions: Sequence[PostgresSession],
+        label: str,
+        snapshot: bool,
+        role_path: Sequence[str],
+        writable: bool = False,
+    ) -> None:
         super().__init__(sessions)
+        self._role_path = list(role_path)
         self.writable = writable
         self.label = label
         self._one_snapshot = snapshot
@@ -234,6 +264,14 @@ class PostgresEngine(Engine):
             )
         )
 
+    def accepted(self, table: Table, where: str) -> Condition:
+        return accepted(self._catalog, self._catalog_session.bind, self.translate, table, where)
+
+    def _hold_moment(self) -> None:
+        """Where each statement sees its own moment (the report says so), each has its own time."""
+        if self._one_snapshot:
+            super()._hold_moment()
+
     def catalog(self, schema: str | None = None) -> Catalog:
         """A few statements to the system catalog. Partitions are left to their table, others' temporary tables out."""
         rows = {_name(row): row for row in self._catalog("tables") if row[5] != "temporary" and not row[6]}
@@ -287,21 +325,14 @@ class PostgresEngine(Engine):
         )
 
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
-        """Two statements to the system catalog."""
-        return examine(self._catalog, self.workers, self.snapshot, schema, role)
+        """Three statements to the system catalog."""
+        return examine(self._catalog, self._role_path, self.workers, self.snapshot, schema, role)
 
     def _definitions(self, oids: Sequence[int]) -> dict[int, str]:
         """The queries of views, every name in them with its schema."""
         if not oids:
             return {}
-        sqls = [
-            self.dialect.render(fill("postgres/empty_search_path")),
-            self.dialect.render(fill("postgres/catalog_views", oids=_numbers(oids))),
-        ]
-        try:
-            rows = self._catalog_session.attempt(*sqls, undone=True)
-        except (psycopg.Error, UnicodeError) as error:
-            raise self.translate(error, "reading of the catalog") from None
+        rows = self._catalog("catalog_views", oids=_numbers(oids))
         return {integer(oid): str(text).strip().removesuffix(";") for oid, text in rows}
 
     def _obstacle(self, name: TableName, obstacle: str) -> str:
@@ -316,7 +347,7 @@ class PostgresEngine(Engine):
 
     def _find(self, typed: str | None, rows: dict[TableName, Row]) -> TableName:
         """The table that was meant. One that cannot be audited is refused, and never in the way of one that can."""
-        path = [str(row[0]) for row in self._catalog("search_path")]
+        path = self._role_path
         obstacles = {name: row[5] for name, row in rows.items() if row[5] is not None}
         try:
             return find_table(typed, [name for name in rows if name not in obstacles], "postgres", path, self.label)
@@ -373,19 +404,22 @@ def connect(
     if writable or workspace:
         workers, snapshot = 1, True
 
-    def session(exported: str | None = None) -> PostgresSession:
+    def session(exported: str | None = None, begin: bool = snapshot) -> PostgresSession:
         connection = psycopg.connect(source, prepare_threshold=None, **connection_options(parameters))  # type: ignore[arg-type]
         new = opened.enter_context(
             closing(PostgresSession(connection, statement_seconds, snapshot, writable or workspace))
         )
-        if snapshot:
+        if begin:
             new.begin(exported)
         return new
 
     with ExitStack() as opened:
         try:
-            first = session()
+            first = session(begin=False)
             _check_version(first.connection.info)
+            role_path = first.role_path()
+            if snapshot:
+                first.begin()
             exported = None
             if snapshot and workers > 1:
                 exported = str(first.execute(POSTGRES.render(fill("postgres/export_snapshot")))[0][0])
@@ -395,7 +429,8 @@ def connect(
                     sessions.append(session(exported))
         except psycopg.Error as error:
             raise not_connected(error, parameters) from None
-        engine = PostgresEngine(sessions, connection_label(first.connection.info, parameters), snapshot, writable)
+        label = connection_label(first.connection.info, parameters)
+        engine = PostgresEngine(sessions, label, snapshot, role_path, writable)
         opened.pop_all()
     return engine
 

@@ -72,17 +72,31 @@ class AttachedSession:
     def load(self, sql: str, path: Path) -> None:
         raise NotImplementedError("an attached Postgres is only read")
 
-    def attempt(self, *statements: str, undone: bool = False) -> list[Row]:
-        """The rows of the last statement, in a transaction of their own, which is rolled back."""
+    def attempt(self, sql: str) -> list[Row]:
+        """The rows of a statement, in a transaction of its own, which is rolled back."""
         connection = self._connection.cursor()
-        rows: list[Row] = []
         try:
             self._begin(connection)
-            for sql in statements:
-                rows = self._rows(connection, sql)
+            return self._rows(connection, sql)
         finally:
             connection.close()
-        return rows
+
+    def bind(self, *statements: str) -> None:
+        """Each inside another statement, which has no room for a second one."""
+        for sql in statements:
+            self.attempt(sql)
+
+    def role_path(self) -> list[str]:
+        """The schemas that the role's own search path names."""
+        connection = self._connection.cursor()
+        try:
+            self._put(connection, "BEGIN")
+            return [str(row[0]) for row in self._rows(connection, POSTGRES.render(fill("postgres/search_path")))]
+        finally:
+            connection.close()
+
+    def hold_moment(self) -> None:
+        """now() is the time at which the transaction began."""
 
     def cancel(self) -> None:
         """DuckDB waits for Postgres and hears nothing meanwhile, so Postgres is told, by another connection."""
@@ -123,14 +137,14 @@ class AttachedSession:
             statement_timeout=str(STATEMENT_SECONDS * 1000),
             idle_timeout=str(IDLE_SECONDS * 1000),
         )
-        [(_, isolation, backend)] = self._rows(connection, POSTGRES.render(fill("postgres/attached_session")))
+        [(_, isolation, backend, _)] = self._rows(connection, POSTGRES.render(fill("postgres/attached_session")))
         self._rows(connection, POSTGRES.render(settings))
         self.isolation = str(isolation)
         return integer(backend)
 
     def _rows(self, connection: HostConnection, sql: str) -> list[Row]:
         """A row comes as a JSON text that Postgres writes: DuckDB would make floating-point numbers of exact ones."""
-        query = f"SELECT CAST(row_to_json(answer) AS TEXT) AS answer FROM ({sql}) AS answer"
+        query = f"SELECT CAST(pg_catalog.row_to_json(answer) AS pg_catalog.text) AS answer FROM ({sql}) AS answer"
         asked = DUCKDB.render(fill("duckdb/postgres_query", database=self._database, query=query))
         return [_cells(cast(str, text)) for (text,) in self._put(connection, asked)]
 
@@ -154,7 +168,11 @@ class AttachedEngine(PostgresEngine):
         self._host, self._typed, self._inside, self._seen = host, typed, inside, seen
         session = AttachedSession(connection, database)
         label = f"{database}, the Postgres attached to this database"
-        super().__init__([cast(PostgresSession, session)], label, snapshot=True)
+        try:
+            role_path = session.role_path()
+        except psycopg.Error as error:
+            raise self.translate(error, "reading of the catalog") from None
+        super().__init__([cast(PostgresSession, session)], label, snapshot=True, role_path=role_path)
         if session.isolation not in ("repeatable read", "serializable"):
             self._one_snapshot = False
             self.snapshot = "each statement sees its own moment"

@@ -51,15 +51,27 @@ class _Session(NamedTuple):
 
 
 def examine(
-    ask: Callable[[str], list[Row]], sessions: int, snapshot: str, schema: str | None, role: str | None
+    ask: Callable[..., list[Row]],
+    role_path: Sequence[str],
+    sessions: int,
+    snapshot: str,
+    schema: str | None,
+    role: str | None,
 ) -> Examination:
-    """The findings; `ask` answers a catalog query by the name of its template. Two statements, to the catalog only.
+    """The findings; `ask` answers a catalog query by the name of its template. Three statements, to the catalog only.
 
-    With a `role` the grants are all that it needs, without one those that this session's role lacks.
+    `role_path` lists the schemas of the session's role's own search path. With a `role` the grants are all that it needs, without one those that this session's role lacks.
     """
     facts = _Session(*ask("doctor_session")[0])  # type: ignore[arg-type]
     rights = [_rights(row) for row in ask("doctor_tables") if schema is None or row[0] == schema]
-    checks = [*_role(facts, rights), *_connection(facts, sessions, snapshot), *_limits(facts)]
+    schemas = [exp.Literal.string(each) for each in role_path]
+    creators = ask("doctor_path", schemas=schemas) if schemas else []
+    checks = [
+        *_role(facts, rights),
+        *_path(facts.role, creators),
+        *_connection(facts, sessions, snapshot),
+        *_limits(facts),
+    ]
     tables = {each.name: tuple(_table(each)) for each in rights}
     grants = _grants(rights, facts.database, role or facts.role, everything=role is not None)
     return Examination(tuple(checks), tables, tuple(grants))
@@ -90,10 +102,31 @@ def _role(facts: _Session, rights: Sequence[_Rights]) -> Iterator[Check]:
     remedy = "qidsql only reads; a role with SELECT only is safer, --role NAME prints its GRANTs"
     written = [str(each.name) for each in rights if each.write]
     if facts.superuser:
-        yield Check(State.WARNING, f"{facts.role} is a superuser", remedy)
+        yield Check(
+            State.WARNING,
+            f"{facts.role} is a superuser: others' functions behind views, casts and types run with its rights, on the "
+            f"server's files and programs too, and a read-only session does not stop them",
+            remedy,
+        )
     elif written:
         many = plural(len(written), "table")
         yield Check(State.WARNING, f"{facts.role} may write to {many}: {some(written, 4)}", remedy)
+
+
+def _path(role: str, creators: Sequence[Row]) -> Iterator[Check]:
+    """Schemas in which others could put functions and operators that catch a call of this role."""
+    for schema, by_everybody, names in creators:
+        if by_everybody or names:
+            who = "every role" if by_everybody else str(names)
+            whom = "PUBLIC" if by_everybody else str(names)
+            yield Check(
+                State.WARNING,
+                f"{who} may create functions and operators in schema {schema}, on the search path of {role}; they could "
+                f"be called in place of Postgres' own",
+                f"qidsql looks past them, other programs of {role} do not: REVOKE CREATE ON SCHEMA "
+                f"{_identifier(str(schema)).sql('postgres')} FROM {whom}, or ALTER ROLE "
+                f"{_identifier(role).sql('postgres')} SET search_path = ''",
+            )
 
 
 def _connection(facts: _Session, sessions: int, snapshot: str) -> Iterator[Check]:

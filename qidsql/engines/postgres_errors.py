@@ -35,6 +35,12 @@ WHY_NOT_CONNECTED = (
     (r"server closed the connection|invalid response", "what answers at {host} is no Postgres server, or it went away"),
 )
 
+# A view's own names are settled when it is made, those inside a function when it is called.
+PATH_OF_FUNCTIONS = (
+    "it was altered or dropped meanwhile, or a function behind the view names something without its schema, and an "
+    "audit finds only what is Postgres' own that way; run: ALTER FUNCTION ... SET search_path = ..."
+)
+
 # By SQLSTATE, or the beginning of one. {purpose} is what the statement was for.
 WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
     (
@@ -65,7 +71,7 @@ WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
     (
         "42P01",
         StatementError,
-        "a table or view was gone at the {purpose}; was it dropped meanwhile? If not, run the audit again",
+        f"a table was not found at the {{purpose}}: {PATH_OF_FUNCTIONS}",
     ),
     ("42P07", UsageError, "the table that the {purpose} makes is there already; give another name, or --replace"),
     (
@@ -76,8 +82,7 @@ WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
     (
         "42",
         StatementError,
-        "Postgres does not understand the {purpose} (SQLSTATE {state}); do the types and operators of the where "
-        "condition fit?",
+        f"Postgres cannot make sense of the {{purpose}} (SQLSTATE {{state}}): {PATH_OF_FUNCTIONS}",
     ),
     ("53", StatementError, "Postgres ran out of memory, disk or temporary space at the {purpose} (SQLSTATE {state})"),
     (

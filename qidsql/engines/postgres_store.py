@@ -11,7 +11,7 @@ from qidsql.engines.postgres import connection_label, connection_options, connec
 from qidsql.engines.postgres_errors import not_connected
 from qidsql.engines.store import PATIENCE, Store, values
 from qidsql.errors import Held, StoreError
-from qidsql.sql.dialects import POSTGRES
+from qidsql.sql.dialects import POSTGRES, SYSTEM_PATH
 from qidsql.sql.statements import Row
 from qidsql.sql.templates import fill
 
@@ -48,7 +48,6 @@ class PostgresStore(Store):
                         f"{self.label} could not be used: the role may not look into it; run: GRANT USAGE ON SCHEMA "
                         f"{self._name.sql('postgres')} TO {exp.to_identifier(role, quoted=True).sql('postgres')}"
                     )
-                connection.execute(_text("store/use_schema", schema=self.schema))
                 yield PostgresTransaction(self, connection)
         except psycopg.Error as error:
             raise self._why_not(error) from None
@@ -72,6 +71,7 @@ class PostgresStore(Store):
             raise StoreError(f"{self.label} cannot be reached: {not_connected(error, self.parameters)}") from None
         with connection:
             self.label = f"schema {self.schema} of {connection_label(connection.info, self.parameters)}"
+            connection.execute(SYSTEM_PATH.encode())
             connection.execute(_text("store/settings", lock_timeout=str(int(self.patience * 1000))))
             yield connection
 

@@ -31,6 +31,7 @@ class Store(ABC):
     """A database for what qidsql keeps."""
 
     dialect: Dialect
+    schema: str  # that its tables are in
     label: str  # as people may see it: never a password
     parameter: str  # how the driver writes the place of a value
 
@@ -63,14 +64,20 @@ class Store(ABC):
         """
 
     def prepared(self, name: str) -> tuple[str, tuple[str, ...]]:
-        """A template's text for the driver, and the names of its holes in their order."""
-        return _prepared(f"{self.folder}/{name}", self.dialect, self.parameter)
+        """A template's text for the driver, its tables with their schema; and the names of its holes in their order."""
+        return _prepared(f"{self.folder}/{name}", self.dialect, self.schema, self.parameter)
 
 
 @cache
-def _prepared(name: str, dialect: Dialect, parameter: str) -> tuple[str, tuple[str, ...]]:
+def _prepared(name: str, dialect: Dialect, schema: str, parameter: str) -> tuple[str, tuple[str, ...]]:
     holes = {hole.name for hole in template(name).find_all(exp.Placeholder)}
-    text = dialect.render(fill(name, **{hole: exp.var(f"hole_{hole}") for hole in holes}))
+    tree = fill(name, **{hole: exp.var(f"hole_{hole}") for hole in holes})
+    for table in tree.find_all(exp.Table):
+        if not table.db:
+            table.set("db", exp.to_identifier(schema, quoted=True))
+    text = dialect.render(tree)
+    if parameter == "%s":
+        text = text.replace("%", "%%")
     return re.sub(r"\bhole_\w+", parameter, text), tuple(re.findall(r"\bhole_(\w+)", text))
 
 

@@ -284,7 +284,7 @@ class History:
     def _tables(self, store: Transaction) -> set[str]:
         """The tables that are there; asked until all of them are, since catalogs answer slowly."""
         if not self._there >= set(TABLES):
-            self._there = {str(name) for (name,) in store.ask("tables_there")}
+            self._there = {str(name) for (name,) in store.ask("tables_there", schema=self.store.schema)}
         return self._there
 
     def _format(self, store: Transaction) -> int:

@@ -9,6 +9,11 @@ from sqlglot import exp
 
 from qidsql.schema import Column, Comparison
 
+# Until the transaction ends, a name without a schema finds nothing but what is Postgres' own. Else whoever may create
+# in a schema of the role's path could have a count() or = of their own called in place of the system's (CVE-2018-1058).
+# The schema of temporary tables would be searched before all others if it were not named.
+SYSTEM_PATH = "SET LOCAL search_path = pg_catalog, pg_temp"
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
@@ -25,7 +30,7 @@ class Dialect:
     hash. `bits`: what an integer is cast to before its bits are counted.
     `decimal`, `number`: types in which exact numbers, and any numbers, can be compared. `value_hash` makes a
     non-negative 63-bit integer of a number (True) or of another value, the same for equal ones. `about_distinct` counts
-    distinct values, approximately where that costs less.
+    distinct values, approximately where that costs less. `opening` and `closing` go around a script (see `script`).
     """
 
     name: str
@@ -46,6 +51,12 @@ class Dialect:
     number: exp.DataType
     value_hash: Callable[[exp.Expr, bool], exp.Expr]
     about_distinct: Callable[[exp.Expr], exp.Expr]
+    opening: tuple[str, ...] = ()
+    closing: tuple[str, ...] = ()
+
+    def script(self, *statements: str) -> tuple[str, ...]:
+        """Statements that a person will run, and what makes them mean the same in that person's session."""
+        return (*self.opening, *statements, *self.closing)
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         """The expression whose equality decides whether two rows agree on a column."""
@@ -72,9 +83,15 @@ class Dialect:
                 cast.set("to", self.wide.copy())
         return tree.sql(dialect=self.name, comments=False)
 
-    def pretty(self, statement: str) -> str:
-        """A rendered statement over several lines, for people."""
-        return sqlglot.parse_one(statement, read=self.name).sql(dialect=self.name, pretty=True)
+    def pretty(self, statement: str, verbatim: Sequence[str] = ()) -> str:
+        """A rendered statement over several lines, for people; these texts in it stay as they are."""
+        marks = {f"verbatim_{place}": text for place, text in enumerate(verbatim)}
+        for mark, text in marks.items():
+            statement = statement.replace(f"\n{text}\n", mark)
+        pretty = sqlglot.parse_one(statement, read=self.name).sql(dialect=self.name, pretty=True)
+        for mark, text in marks.items():
+            pretty = pretty.replace(mark, f"\n{text}\n")
+        return pretty
 
 
 def _duckdb_row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
@@ -165,4 +182,6 @@ POSTGRES = Dialect(
     number=exp.DataType.build("NUMERIC", dialect="postgres"),
     value_hash=_postgres_value_hash,
     about_distinct=_postgres_about_distinct,
+    opening=("BEGIN", SYSTEM_PATH),
+    closing=("COMMIT",),
 )

@@ -17,20 +17,20 @@ def publishing_view(
     published: Sequence[str],
     view: TableName,
     role: str | None = None,
-    where: str | None = None,
 ) -> list[str]:
     """The statements that make a view of the published columns and, where the engine has roles, let a role read it.
 
-    The role needs no right on the table, and should have none. Raises UsageError, UnknownName.
+    The view has the rows that count. The role needs no right on the table, and should have none. Raises UsageError,
+    UnknownName.
     """
     tree = fill(
         "publish_view",
         view=table_node(view),
         columns=_columns(table, published),
         table=table_node(table.name),
-        condition=exp.true() if where is None else condition(dialect, table, where),
+        condition=condition(table),
     )
-    if where is None:
+    if table.condition is None:
         next(tree.find_all(exp.Select)).set("where", None)
     trees = [tree]
     if role is not None and dialect.has_roles:

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
-from qidsql.errors import UsageError
 from qidsql.schema import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import Dialect
 
@@ -36,29 +33,26 @@ class Relation:
         return [self.column(name) for name in names]
 
 
-def relation(dialect: Dialect, table: Table, columns: Sequence[Column], where: str | None = None) -> Relation:
-    """The rows of a table that meet a condition, with these columns, each in its comparable form.
+def relation(dialect: Dialect, table: Table, columns: Sequence[Column]) -> Relation:
+    """The rows of a table that meet its condition, with these columns, each in its comparable form.
 
     The same one for the same arguments, so what is rendered of it serves again: a shell binds a call, then runs it.
-
-    Raises UsageError when the condition is more than a plain condition on the table's columns, UnknownName when it
-    names a column that the table does not have.
     """
-    return _relation(dialect, table, tuple(columns), where)
+    return _relation(dialect, table, tuple(columns))
 
 
 @lru_cache(maxsize=64)
-def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...], where: str | None) -> Relation:
+def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...]) -> Relation:
     source = table_node(table.name)
     long = frozenset(column.name for column in columns if dialect.is_long(column))
-    if where is None and all(column.comparison is Comparison.VALUE for column in columns):
+    if table.condition is None and all(column.comparison is Comparison.VALUE for column in columns):
         address = [exp.column(exp.to_identifier(name), table=exp.to_identifier(ALIAS)) for name in table.row_address]
         return Relation(
             exp.alias_(source, ALIAS, table=True), address=address[0] if len(address) == 1 else None, long=long
         )
     select = exp.select(*comparable_columns(dialect, columns)).from_(source)
-    if where is not None:
-        select = select.where(condition(dialect, table, where))
+    if table.condition is not None:
+        select = select.where(condition(table))
     return Relation(select.subquery(ALIAS), long=long)
 
 
@@ -79,40 +73,15 @@ def table_node(name: TableName) -> exp.Table:
     return exp.Table(this=parts[0], db=parts[1], catalog=parts[2])
 
 
-def condition(dialect: Dialect, table: Table, text: str) -> exp.Expr:
-    """The user's condition, parsed and tied to the table's columns.
+def condition(table: Table) -> exp.Expr:
+    """Which rows of the table count: TRUE, or the person's own text, for the engine to read by its own rules.
 
-    Raises UsageError, UnknownName.
+    It belongs into a SELECT from the table alone, without an alias, so that the text may also name the table. The text
+    has lines of its own: it may end in a comment.
     """
-    try:
-        tree = sqlglot.parse_one(f"SELECT 1 WHERE {text}", read=dialect.name)
-    except SqlglotError:
-        raise UsageError("the where condition cannot be read as SQL; expected something like: age >= 18") from None
-    clause = tree.args.get("where")
-    if not isinstance(tree, exp.Select) or clause is None or set(_given(tree)) != {"expressions", "where"}:
-        raise UsageError("the where condition must be one condition on the table's columns, nothing behind it")
-    for node in clause.walk():
-        if isinstance(node, (exp.Query, exp.Subquery, exp.Exists, exp.Window, exp.AggFunc)):
-            raise UsageError(
-                "the where condition must be a plain condition on the table's columns, without a query inside"
-            )
-        if isinstance(node, (exp.Star, exp.Rand, exp.Randn, exp.Uuid)):
-            raise UsageError(
-                "the where condition must say the same of a row each time, and name its columns: no * and no random()"
-            )
-        if isinstance(node, (exp.Anonymous, exp.Command, exp.Placeholder, exp.Parameter, exp.SessionParameter)):
-            raise UsageError(
-                f"the where condition uses {node.name or 'a parameter'}, which qidsql does not know as a plain function"
-            )
-    found = list(clause.find_all(exp.Column))
-    resolved = table.resolve([column.name for column in found])
-    by_name = {column.name.lower(): column.name for column in resolved} | {c.name: c.name for c in resolved}
-    for column in found:
-        name = by_name.get(column.name, by_name.get(column.name.lower(), column.name))
-        column.replace(exp.column(exp.to_identifier(name, quoted=True)))
-    condition_node: exp.Expr = clause.this
-    return condition_node
+    return exp.true() if table.condition is None else exp.paren(verbatim(table.condition.text), copy=False)
 
 
-def _given(node: exp.Expr) -> list[str]:
-    return [key for key, value in node.args.items() if value]
+def verbatim(text: str) -> exp.Expr:
+    """SQL that nobody reads on its way to the engine. It becomes part of a statement: `Engine.narrowed` checks it."""
+    return exp.Var(this=f"\n{text}\n")

@@ -13,29 +13,27 @@ from qidsql.sql.templates import fill
 MAX_SEED = 2**60
 
 
-def sample(
-    dialect: Dialect, table: Table, columns: Sequence[Column], size: int, seed: int, where: str | None = None
-) -> Relation:
-    """`size` rows drawn at random without replacement from those that meet the condition; all when there are fewer.
+def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int, seed: int) -> Relation:
+    """`size` rows drawn at random without replacement from those that count; all when there are fewer.
 
     The same rows in every statement while the data stays the same: nothing depends on threads, plans, or the columns
     that a statement reads. Another seed draws independently; the sample of a smaller size is part of that of a
     larger one. One scan for a table; views, which have no row addresses, are sorted by their contents as well.
     An engine's own sampling clauses are not used: DuckDB's reservoir favours places in a filtered table and differs
-    from run to run over a view, Postgres has none of an exact size. Raises UsageError, UnknownName.
+    from run to run over a view, Postgres has none of an exact size. Raises UsageError.
     """
     if not 0 <= seed < MAX_SEED:
         raise UsageError(f"the seed must lie between 0 and {MAX_SEED - 1}, not at {seed}")
     if size < 1:
         raise UsageError(f"a sample must have at least one row, not {size}")
     if not table.row_address:
-        return _of_values(dialect, relation(dialect, table, columns, where), columns, size, seed)
-    address = [exp.column(exp.to_identifier(name), table=exp.to_identifier(ALIAS)) for name in table.row_address]
+        return _of_values(dialect, relation(dialect, table, columns), columns, size, seed)
+    address = [exp.column(exp.to_identifier(name)) for name in table.row_address]
     tree = fill(
         "sample_rows",
         columns=comparable_columns(dialect, columns),
-        table=exp.alias_(table_node(table.name), ALIAS, table=True),
-        condition=exp.true() if where is None else condition(dialect, table, where),
+        table=table_node(table.name),
+        condition=condition(table),
         place=dialect.shuffled(dialect.row_hash(address), seed),
         size=size,
     )

@@ -16,14 +16,13 @@ def suppressed_by_plan(
     columns: Sequence[Column],
     copied: Sequence[Column],
     plan: exp.Expr,
-    where: str | None = None,
     parting: bool = False,
 ) -> exp.Query:
     """The rows with the columns `copied`, those cells blank that the plan names.
 
     `columns` make the row patterns, bit i of a mask stands for the i-th; `plan` has their codes c0, c1, ... and mask,
     and rows that are not in it stay whole. With `parting` a mask is for the rows first_row to last_row of its pattern,
-    counted in any order. One scan. Raises UsageError, UnknownName.
+    counted in any order. One scan.
     """
     comparable = [_comparable(dialect, column) for column in columns]
     values = [exp.alias_(value, f"v{place}") for place, value in enumerate(comparable)]
@@ -32,7 +31,7 @@ def suppressed_by_plan(
         originals=_originals(copied),
         aliased=[*values, *_row_in_pattern(comparable, parting)],
         table=table_node(table.name),
-        condition=_condition(dialect, table, where),
+        condition=condition(table),
         published=_published(columns, copied, "classes", exp.column("mask", table="plan")),
     )
     assert isinstance(query, exp.Select)
@@ -61,18 +60,17 @@ def suppressed_by_counts(
     copied: Sequence[Column],
     masks: Sequence[int],
     k: int,
-    where: str | None = None,
 ) -> exp.Query:
     """The rows with the columns `copied`, each with the first of the masks blank that leaves it with k - 1 others.
 
-    All columns are blank where none of the masks does. A window over the rows per mask. Raises UsageError, UnknownName.
+    All columns are blank where none of the masks does. A window over the rows per mask.
     """
     query = fill(
         "suppressed_by_counts",
         originals=_originals(copied),
         mask=_mask(dialect, columns, masks, k),
         table=table_node(table.name),
-        condition=_condition(dialect, table, where),
+        condition=condition(table),
         published=_published(columns, copied, "planned", exp.column("mask", table="planned")),
     )
     assert isinstance(query, exp.Query)
@@ -80,7 +78,7 @@ def suppressed_by_counts(
 
 
 def suppression_in_place(
-    dialect: Dialect, table: Table, columns: Sequence[Column], masks: Sequence[int], k: int, where: str | None = None
+    dialect: Dialect, table: Table, columns: Sequence[Column], masks: Sequence[int], k: int
 ) -> str:
     """The statement that blanks the same cells in the table itself, which needs row addresses."""
     source = table_node(table.name)
@@ -102,7 +100,7 @@ def suppression_in_place(
         ],
         address=[exp.alias_(exp.column(each), f"a{place}") for place, each in enumerate(address)],
         mask=_mask(dialect, columns, masks, k),
-        condition=_condition(dialect, table, where),
+        condition=condition(table),
         same=exp.and_(
             *(
                 exp.column(each, table=name).eq(exp.column(f"a{place}", table="planned"))
@@ -138,10 +136,6 @@ def _row_in_pattern(values: Sequence[exp.Expr], parting: bool) -> list[exp.Expr]
 
 def _comparable(dialect: Dialect, column: Column) -> exp.Expr:
     return dialect.comparable(exp.column(exp.to_identifier(column.name, quoted=True)), column.comparison)
-
-
-def _condition(dialect: Dialect, table: Table, where: str | None) -> exp.Expr:
-    return exp.true() if where is None else condition(dialect, table, where)
 
 
 def _originals(copied: Sequence[Column]) -> list[exp.Expr]:

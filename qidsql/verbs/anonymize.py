@@ -137,7 +137,7 @@ class _Anonymization:
             if unproved and (question.policy.max_seconds or isinstance(found.stopped, Interrupted)):
                 return self._result(Outcome.INCONCLUSIVE, self._reason(found), str(found.stopped))
             if question.script is not None:
-                self._script = (self._statement(question.script, patterns),)
+                self._script = self._engine.dialect.script(self._statement(question.script, patterns))
             if protecting.target is not None:
                 return self._write(protecting.target, patterns)
         return self._result(Outcome.FINISHED, self._reason(found))
@@ -183,8 +183,7 @@ class _Anonymization:
             )
         lines = [tuple(map(integer, row)) for row in rows] or [(0,) * (len(codes) + 3)]
         plan = exp.values(lines, alias="lines", columns=["mask", *codes, *ends])
-        where = self._question.policy.where
-        query = suppressed_by_plan(dialect, table, columns, self._protecting.copied, plan, where, parting=True)
+        query = suppressed_by_plan(dialect, table, columns, self._protecting.copied, plan, parting=True)
         name = TableName(f"{table.name.name}_anonymized", table.name.schema, table.name.catalog)
         make = create_view if script is Script.VIEW else create_table
         return make(dialect, name, query)
@@ -196,7 +195,7 @@ class _Anonymization:
         self._on_stage(f"writing {goal}")
         everything = (1 << len(profiler.names)) - 1
         patterns.bench.ask("plan_of_shares", "plan", everything=everything)
-        goal.write(patterns, self._protecting.columns, self._question.policy.where, profiler.deadline, parting=True)
+        goal.write(patterns, self._protecting.columns, profiler.deadline, parting=True)
         self._on_stage(f"auditing {goal}")
         copy = TableProfiler(self._engine, Relation(goal.rows(self._protecting.columns)), profiler.names, k)
         self._after = copy.profile(copy.everything)

@@ -97,7 +97,7 @@ def audit(
     """
     started, clock, asked, scans = datetime.now(UTC), time.monotonic(), engine.asked, engine.scans
     on_stage("reading the catalog")
-    described = engine.describe(table)
+    described = engine.narrowed(engine.describe(table), policy.where)
     roles = assign_roles(described, policy)
     draft = _Draft(columns=_findings(described, roles), weights=weights or {})
     interrupted = False
@@ -152,7 +152,7 @@ def planned_statements(engine: Engine, table: str | None, policy: Policy) -> lis
     """
     if engine.workspace:
         return engine.rehearsed(lambda: audit(engine, table, policy))
-    described = engine.describe(table)
+    described = engine.narrowed(engine.describe(table), policy.where)
     profiler = table_profiler(engine, described, audited_columns(described, assign_roles(described, policy)), policy)
     without = [profiler.everything & ~(1 << place) for place in range(profiler.columns)]
     most = policy.max_statements or default_statements(described.estimated_rows or 0)

@@ -64,14 +64,13 @@ def link(
     policy = question.policy
     deadline = None if policy.max_seconds is None else clock + policy.max_seconds
     on_stage("reading the catalog")
-    tables = engine.describe(left), engine.describe(right)
+    tables = engine.narrowed(engine.describe(left), policy.where), engine.describe(right)
     if tables[0].name == tables[1].name:
         raise UsageError(f"{left} and {right} are one table; name two")
     in_catalog = {table.name: table for table in engine.catalog().tables}
     sides = in_catalog[tables[0].name], in_catalog[tables[1].name]
     draft = _Draft()
     draft.shared = list(dict.fromkeys(_given(typed, *sides) for typed in question.on))
-    source = _source(engine, tables[0], policy.where)  # wrong conditions are said before the work
     try:
         if not question.on:
             left_over = None if policy.max_statements is None else policy.max_statements - 1  # one for the matches
@@ -89,9 +88,8 @@ def link(
             draft.nothing = _nothing_compared(sides, measured.valued)
         if draft.shared and not draft.unfinished:
             on_stage("counting rows by their matches")
-            statement = rows_by_match(
-                engine.dialect, source, _source(engine, tables[1], None), _pairs(engine, sides, draft.shared), policy.k
-            )
+            sources = _source(tables[0]), _source(tables[1])
+            statement = rows_by_match(engine.dialect, *sources, _pairs(engine, sides, draft.shared), policy.k)
             counts = engine.run(statement, deadline)
             draft.linked = _linked(draft.shared, counts)
     except Stopped as stop:
@@ -185,11 +183,11 @@ def _nothing_compared(sides: Sequence[CatalogTable], valued: Iterable[tuple[Attr
     return f"{' and '.join(empty) or 'one of them'} has no value in the columns that both could share"
 
 
-def _source(engine: Engine, table: Table, where: str | None) -> exp.Expr:
-    if where is None:
+def _source(table: Table) -> exp.Expr:
+    if table.condition is None:
         return exp.alias_(table_node(table.name), TABLE, table=True)
     columns = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in table.columns if column.readable]
-    rows = exp.select(*columns).from_(table_node(table.name)).where(condition(engine.dialect, table, where))
+    rows = exp.select(*columns).from_(table_node(table.name)).where(condition(table))
     return rows.subquery(TABLE)
 
 

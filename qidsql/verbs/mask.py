@@ -119,14 +119,14 @@ def _plan(search: Searching, question: MaskQuestion) -> MaskingPlan:
 
 def _script(engine: Engine, search: Searching, question: MaskQuestion, published: tuple[str, ...]) -> tuple[str, ...]:
     """What would publish the columns: a view, or the columns of the table itself. Empty for files and for nothing."""
-    table, where = search.table, question.policy.where
+    table = search.table
     if not published or table.kind in FILES:
         return ()
     view = TableName(question.view or f"{table.name.name}_published", table.name.schema, table.name.catalog)
-    statements = publishing_view(engine.dialect, table, published, view, question.role, where)
-    if engine.dialect.has_roles and where is None:  # a grant of columns would publish every row
+    statements = publishing_view(engine.dialect, table, published, view, question.role)
+    if engine.dialect.has_roles and table.condition is None:  # a grant of columns would publish every row
         statements += granting_columns(engine.dialect, table, published, question.role)
-    return tuple(statements)
+    return engine.dialect.script(*statements)
 
 
 def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | None, plain: bool) -> str:

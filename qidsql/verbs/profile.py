@@ -61,10 +61,10 @@ class _Question:
 
 
 def _question(engine: Engine, table: str | None, policy: Policy) -> _Question:
-    described = engine.describe(table)
+    described = engine.narrowed(engine.describe(table), policy.where)
     columns = audited_columns(described, assign_roles(described, policy))
     entity = described.resolve([policy.entity]) if policy.entity else ()
-    source = relation(engine.dialect, described, columns + entity, policy.where)
+    source = relation(engine.dialect, described, columns + entity)
     names = tuple(column.name for column in columns)
     statement = class_sizes(engine.dialect, source, names, entity[0].name if entity else None)
     return _Question(described, names, statement)

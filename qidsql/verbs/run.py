@@ -290,7 +290,7 @@ class _Run:
             if not entry.is_pattern:
                 described.resolve([*entry.roles, *entry.weights])
             weights = entry.weights_of(columns)
-            kept = self._kept(entry, engine, described, policy)
+            kept = self._kept(entry, engine, engine.narrowed(described, policy.where), policy)
             before = None if kept is None else self._resumed(kept)
             if before is not None:
                 again = [Finding.from_dict(each) for each in before["findings"]]
@@ -365,7 +365,8 @@ class _Run:
     def _kept(self, entry: TableEntry, engine: Engine, table: Table, policy: Policy) -> Unfinished | None:
         """What this table's answer could be kept as; None where nothing promises that the data stays the same."""
         token = engine.state_token()
-        if self.past.history is None or token is None or table.kind not in RESUMABLE or "(" in (policy.where or ""):
+        momentary = table.condition is not None and table.condition.momentary
+        if self.past.history is None or token is None or table.kind not in RESUMABLE or momentary:
             return None
         asked = [__version__, engine.version, policy.to_dict(), entry.exemptions, entry.all_weights, self.today]
         question = hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()

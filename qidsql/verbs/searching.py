@@ -22,11 +22,11 @@ from qidsql.sql.relation import Relation, relation
 
 
 def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], policy: Policy) -> TableProfiler:
-    """The profiler of these columns, on the policy's rows, entity and budget. Raises UsageError, UnknownName."""
+    """The profiler of these columns, on the policy's entity and budget. Raises UsageError, UnknownName."""
     entity = table.resolve([policy.entity]) if policy.entity else ()
     return TableProfiler(
         engine,
-        relation(engine.dialect, table, (*columns, *entity), policy.where),
+        relation(engine.dialect, table, (*columns, *entity)),
         [column.name for column in columns],
         policy.k,
         entity[0].name if entity else None,
@@ -82,7 +82,7 @@ class Searching:
         self._started, self._clock = datetime.now(UTC), time.monotonic()
         self._asked, self._scans = engine.asked, engine.scans
         self._engine, self._policy = engine, policy
-        self.table = engine.describe(table)
+        self.table = engine.narrowed(engine.describe(table), policy.where)
         self.roles = roles = assign_roles(self.table, policy)
         self._columns = audited_columns(self.table, roles)
         self._left_out = tuple((n, reason) for n, (role, reason) in roles.items() if role is not Role.QUASI_IDENTIFIER)
@@ -105,12 +105,12 @@ class Searching:
         return names_of(mask, self.profiler.names)
 
     def sampler(self, seed: int) -> TableSampler:
-        return TableSampler(self.profiler, self.table, self._columns, seed, self._policy.where)
+        return TableSampler(self.profiler, self.table, self._columns, seed)
 
     def with_column(self, name: str) -> Relation:
         """The same rows with one column more, as it is. Raises UnknownName."""
         column = replace(self.table.column(name), comparison=Comparison.VALUE)
-        return relation(self._engine.dialect, self.table, (*self._columns, column), self._policy.where)
+        return relation(self._engine.dialect, self.table, (*self._columns, column))
 
     def work(self, rows: int | None, unfinished: Sequence[str]) -> SearchWork:
         """What it took, up to now. `rows` are those of a profile: with an entity, distinct entities."""

@@ -235,7 +235,7 @@ class _Suppression:
     def _statements(self, script: Script) -> tuple[str, ...]:
         """What would suppress the same cells, in the engine alone."""
         assert self._plan is not None
-        table, dialect, where = self._protecting.table, self._engine.dialect, self._question.policy.where
+        table, dialect = self._protecting.table, self._engine.dialect
         if table.kind in FILES:
             raise UsageError("a file takes no statements; --into writes a copy of it")
         weights = self._plan.weights
@@ -252,19 +252,19 @@ class _Suppression:
             fixed = [c.name for c in self._protecting.columns if c.name in lost and not c.nullable]
             if fixed:
                 raise UsageError(f"{', '.join(fixed)} may not be NULL in {table.name}; use --sql view, or --into")
-            return (suppression_in_place(dialect, table, self._protecting.columns, masks, self._plan.k, where),)
+            return dialect.script(suppression_in_place(dialect, table, self._protecting.columns, masks, self._plan.k))
         name = TableName(f"{table.name.name}_suppressed", table.name.schema, table.name.catalog)
         query = suppressed_by_counts(
-            dialect, table, self._protecting.columns, self._protecting.copied, masks, self._plan.k, where
+            dialect, table, self._protecting.columns, self._protecting.copied, masks, self._plan.k
         )
         make = create_view if script is Script.VIEW else create_table
-        return (make(dialect, name, query),)
+        return dialect.script(make(dialect, name, query))
 
     def _write(self, goal: Target, patterns: RowPatterns) -> SuppressResult:
         """Writes the copy, audits it, and keeps it only when it passes."""
         profiler, k = self._profiler, self._question.policy.k
         self._on_stage(f"writing {goal}")
-        goal.write(patterns, self._protecting.columns, self._question.policy.where, profiler.deadline)
+        goal.write(patterns, self._protecting.columns, profiler.deadline)
         self._on_stage(f"auditing {goal}")
         copy = TableProfiler(self._engine, Relation(goal.rows(self._protecting.columns)), self._names, k)
         with RowPatterns.of(copy) as written:

@@ -1,4 +1,5 @@
 -- What bears on an audit in this database: how it is opened, and its limits.
+-- Parameters: :database  its name
 -- Result: is_read_only, memory_limit, threads, path (NULL in memory)
 SELECT
   base.readonly AS is_read_only,
@@ -6,4 +7,4 @@ SELECT
   current_setting('threads') AS threads,
   base.path
 FROM duckdb_databases() AS base
-WHERE base.database_name = current_database()
+WHERE base.database_name = :database

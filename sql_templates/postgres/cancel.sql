@@ -1,4 +1,4 @@
--- Ends the statement of another session of the same role.
+-- Ends the statement of another session of the same role. The search path is not ours, so the function has its schema.
 -- Parameters: :backend  its process
 SELECT
-  pg_cancel_backend(:backend) AS cancelled
+  pg_catalog.pg_cancel_backend(:backend) AS cancelled

@@ -2,7 +2,8 @@
 -- Parameters: :oids  the tables
 -- Result: column_name, data_type, is_nullable, readable (this role may SELECT it),
 --         comparison: text   equality of the type, or of a type inside it, merges values that a reader can tell apart
---                            (citext; interval: 1 month is 30 days), or fails only at run time (composites)
+--                            (citext; interval: 1 month is 30 days), fails only at run time (composites), or is that of
+--                            an extension, which the search path does not find (hstore, ltree)
 --                     bytes  a collation in it merges texts that differ
 --                     value  the type's own equality, should it have one (postgres/groupable.sql tells)
 --         oid, base_type (what a domain is made of; enum for all enums)
@@ -40,10 +41,15 @@ WITH RECURSIVE parts AS (
   SELECT
     parts.oid,
     parts.place,
-    bool_or(type.typname IN ('citext', 'interval') OR type.typtype IN ('c', 'm')) AS by_text,
+    bool_or(
+      type.typname IN ('citext', 'interval')
+      OR type.typtype IN ('c', 'm')
+      OR (type.typtype = 'b' AND type.typelem = 0 AND namespace.nspname <> 'pg_catalog')
+    ) AS by_text,
     bool_or(NOT collation_of.collisdeterministic) AS by_bytes
   FROM parts
   JOIN pg_type AS type ON type.oid = parts.type_oid
+  JOIN pg_namespace AS namespace ON namespace.oid = type.typnamespace
   LEFT JOIN pg_collation AS collation_of ON collation_of.oid = parts.collation_oid
   GROUP BY parts.oid, parts.place
 )

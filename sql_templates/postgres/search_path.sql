@@ -1,2 +1,3 @@
--- The schemas that an unqualified name is looked up in, first one first.
-SELECT unnest(current_schemas(false)) AS schema_name
+-- The schemas that an unqualified name is looked up in, first one first. Under a path that nobody has pinned yet, so every
+-- name has its schema.
+SELECT pg_catalog.unnest(pg_catalog.current_schemas(false)) AS schema_name

@@ -20,7 +20,6 @@ FROM (
     ('idle_in_transaction_session_timeout', :idle_timeout),
     ('client_connection_check_interval', '5s'),
     ('jit', 'off'),
-    ('timezone', 'UTC'),
     ('datestyle', 'ISO'),
     ('intervalstyle', 'postgres'),
     ('extra_float_digits', '1'),

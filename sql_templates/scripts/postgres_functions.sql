@@ -7,13 +7,18 @@
 -- They run with the caller's rights, see the caller's own transaction, and read only. Row-level security that would
 -- hide rows is an error. A NULL counts as a value of its own. Other roles need GRANT USAGE ON SCHEMA qidsql TO them. To
 -- be rid of them: DROP SCHEMA qidsql CASCADE.
+--
+-- Whatever the search path of who makes or calls them, they find nothing but what is Postgres' own.
+
+BEGIN;
+SET LOCAL search_path = pg_catalog, pg_temp;
 
 CREATE SCHEMA IF NOT EXISTS qidsql;
 
 -- The columns as their classes are to be made of: as they are; by their text where equality merges what a reader can
 -- tell apart, or where the type has none; by bytes where a collation merges texts. All columns where none is named.
 CREATE OR REPLACE FUNCTION qidsql.compared(relation regclass, columns text[]) RETURNS text[]
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 DECLARE
   described record;
   node text;
@@ -60,7 +65,7 @@ END $$;
 -- How many classes of each size there are. One scan.
 CREATE OR REPLACE FUNCTION qidsql.class_sizes(relation regclass, compared text[])
 RETURNS TABLE (class_size bigint, class_count bigint)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 BEGIN
   RETURN QUERY EXECUTE format('SELECT class_size, class_count FROM (' ||
 $sizes${class_sizes}$sizes$
@@ -73,7 +78,7 @@ RETURNS TABLE (
   rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
   separation_ratio double precision, share_at_risk double precision
 )
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 BEGIN
   IF k IS NULL OR k < 2 THEN
     RAISE EXCEPTION 'qidsql: k must be at least 2: every table is 1-anonymous';
@@ -118,14 +123,14 @@ RETURNS TABLE (
   rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
   separation_ratio double precision, share_at_risk double precision
 )
-LANGUAGE sql STABLE AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
   SELECT * FROM qidsql.measures(relation, qidsql.compared(relation, columns), k)
 $$;
 
 -- The classes below k, smallest first, each with the values of its columns.
 CREATE OR REPLACE FUNCTION qidsql.violations(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
 RETURNS TABLE (class_size bigint, "values" jsonb)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 DECLARE
   compared text[] := qidsql.compared(relation, columns);
 BEGIN
@@ -157,7 +162,7 @@ RETURNS TABLE (
   classes_at_risk bigint, rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric,
   distinct_ratio double precision, separation_ratio double precision, share_at_risk double precision
 )
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET row_security = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 DECLARE
   attribute text;
   missing bigint;
@@ -174,3 +179,5 @@ BEGIN
     FROM qidsql.measures(relation, qidsql.compared(relation, ARRAY[attribute]), k) AS measured;
   END LOOP;
 END $$;
+
+COMMIT;

@@ -42,7 +42,7 @@ def test_a_history_from_before_there_were_alerts_is_read(history: History) -> No
         change = Change(*subject, None, None, "violation", "", (), standing)
         AlertRecord(History(history.store)).put(message(1, "team", change), START)
         with history.writing() as store:
-            store._connection.execute(f"DROP TABLE {table}")  # type: ignore[attr-defined]
+            store._connection.execute(f"DROP TABLE {history.store.schema}.{table}")  # type: ignore[attr-defined]
         older = AlertRecord(History(history.store))
         told = {subject: Told("violation", {} if table == "alert_findings" else standing)}
         assert older.told("team") == ({} if table == "alert_states" else told)

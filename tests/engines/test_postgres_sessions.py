@@ -80,15 +80,15 @@ def test_an_audit_writes_nothing(people: PostgresStore, reader: str, snapshot: b
     "statement",
     [
         "CREATE TEMP TABLE scratch (a int)",
-        "INSERT INTO t VALUES (1, 1, 1)",
-        "SELECT * FROM t FOR UPDATE",
-        "SELECT nextval('s')",
+        "INSERT INTO {schema}.t VALUES (1, 1, 1)",
+        "SELECT * FROM {schema}.t FOR UPDATE",
+        "SELECT nextval('{schema}.s')",
     ],
 )
 def test_a_session_could_not_write_if_it_tried(people: PostgresStore, snapshot: bool, statement: str) -> None:
     people.execute("CREATE SEQUENCE s")
     with people.connect(snapshot=snapshot) as engine, pytest.raises(StatementError, match="only reads"):
-        ask(engine, statement)
+        ask(engine, statement.format(schema=people.schema))
 
 
 def test_settings_end_with_the_transaction(people: PostgresStore) -> None:
@@ -120,7 +120,7 @@ END $$
 def test_all_sessions_see_one_snapshot(people: PostgresStore) -> None:
     people.execute(MEETING)
     with people.connect(workers=3) as engine:
-        question = "SELECT COUNT(*), pg_backend_pid(), meet(3) FROM t GROUP BY ()"
+        question = f"SELECT COUNT(*), pg_backend_pid(), {people.schema}.meet(3) FROM {people.schema}.t GROUP BY ()"
         people.execute("INSERT INTO t SELECT 1, 1, 1 FROM generate_series(1, 100)")
         before = [rows[0] for rows in ask(engine, *[question] * 3)]
         people.execute("DELETE FROM t WHERE a < 3")
@@ -140,7 +140,7 @@ def test_sessions_that_open_amid_writing_see_one_snapshot(people: PostgresStore)
     writer.start()
     try:
         with people.connect(workers=4) as engine:
-            counts = ask(engine, *["SELECT COUNT(*), pg_sleep(0.1) FROM t"] * 4)
+            counts = ask(engine, *[f"SELECT COUNT(*), pg_sleep(0.1) FROM {people.schema}.t"] * 4)
     finally:
         stop.set()
         writer.join()
@@ -151,9 +151,10 @@ def test_sessions_that_open_amid_writing_see_one_snapshot(people: PostgresStore)
 def test_without_a_snapshot_each_statement_sees_its_own_moment(people: PostgresStore) -> None:
     url, look = named(people)
     with connect(url, workers=2, snapshot=False) as engine:
-        assert ask(engine, "SELECT COUNT(*) FROM t") == [[(500,)]]
+        question = f"SELECT COUNT(*) FROM {people.schema}.t"
+        assert ask(engine, question) == [[(500,)]]
         people.execute("INSERT INTO t VALUES (1, 1, 1)")
-        assert ask(engine, "SELECT COUNT(*) FROM t") == [[(501,)]]
+        assert ask(engine, question) == [[(501,)]]
         assert set(look("state, backend_xmin")) == {("idle", None)}  # nothing that holds up a vacuum
         assert engine.snapshot == "each statement sees its own moment"
 
@@ -232,7 +233,7 @@ def test_a_session_that_died_while_idle_is_noticed(people: PostgresStore) -> Non
         look("pg_terminate_backend(pid)")
         wait_until(lambda: not look("pid"))
         with pytest.raises(ConnectionLost):
-            ask(engine, "SELECT COUNT(*) FROM t")
+            ask(engine, f"SELECT COUNT(*) FROM {people.schema}.t")
 
 
 def test_a_session_that_was_idle_for_too_long_is_a_lost_connection(people: PostgresStore) -> None:
@@ -241,7 +242,7 @@ def test_a_session_that_was_idle_for_too_long_is_a_lost_connection(people: Postg
         ask(engine, "SELECT set_config('idle_in_transaction_session_timeout', '50', TRUE)")
         wait_until(lambda: not look("pid"))
         with pytest.raises(ConnectionLost):
-            ask(engine, "SELECT COUNT(*) FROM t")
+            ask(engine, f"SELECT COUNT(*) FROM {people.schema}.t")
 
 
 def test_a_server_side_cancel_leaves_the_audit_inconclusive(slow: PostgresStore) -> None:

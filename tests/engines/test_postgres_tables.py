@@ -316,8 +316,9 @@ def test_a_view_that_fails_shows_no_value(postgres_store: PostgresStore) -> None
 
 def test_a_view_that_wants_to_write_is_refused(postgres_store: PostgresStore) -> None:
     postgres_store.execute(
-        "CREATE TABLE t AS SELECT 1 AS b; CREATE FUNCTION write(int) RETURNS int LANGUAGE sql AS "
-        "'INSERT INTO t VALUES (2) RETURNING b'; CREATE VIEW v AS SELECT write(b) AS b FROM t"
+        "CREATE TABLE t AS SELECT 1 AS b; CREATE FUNCTION write(int) RETURNS int LANGUAGE sql "
+        f"SET search_path = {postgres_store.schema} AS 'INSERT INTO t VALUES (2) RETURNING b'; "
+        "CREATE VIEW v AS SELECT write(b) AS b FROM t"
     )
     assert "only reads" in str(refusal(postgres_store, "v"))
     assert audited(postgres_store, "t").work.rows == 1

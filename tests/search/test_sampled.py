@@ -125,10 +125,10 @@ def pairs(sample: Profiler) -> dict[int, int]:
 
 
 def sampler(engine: Engine, name: str, seed: int, where: str | None = None) -> TableSampler:
-    table = engine.describe(name)
-    source = relation(engine.dialect, table, table.columns, where)
+    table = engine.narrowed(engine.describe(name), where)
+    source = relation(engine.dialect, table, table.columns)
     profiler = TableProfiler(engine, source, [column.name for column in table.columns], 5)
-    return TableSampler(profiler, table, table.columns, seed, where)
+    return TableSampler(profiler, table, table.columns, seed)
 
 
 @pytest.mark.parametrize("name", ["t", "v"])

@@ -118,8 +118,8 @@ def test_a_table_and_a_condition_named_like_the_marks_of_the_statement(store: St
     rows = [(1, 1, 1), (1, 2, 1), (2, 2, 1)]
     store.table(name, {column: "INTEGER", "the part 1: rest": "INTEGER", "c": "INTEGER"}, rows)
     with store.connect() as engine:
-        described = engine.describe(quoted(name))
-        source = relation(engine.dialect, described, described.columns, f'"{column}" > 0')
+        described = engine.narrowed(engine.describe(quoted(name)), f'"{column}" > 0')
+        source = relation(engine.dialect, described, described.columns)
         profiler = TableProfiler(engine, source, [each.name for each in described.columns], K)
         result = minimal_keys(profiler, DifferenceMasks(profiler))
     assert [each.mask for each in result.found] == [0b011]

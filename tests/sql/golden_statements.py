@@ -11,7 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from qidsql.least_squares import Covariate
-from qidsql.schema import Column, Comparison, Table, TableName
+from qidsql.schema import Column, Comparison, Condition, Table, TableName
 from qidsql.sql.containment import Compared, InGroup, column_ranges, rows_by_match, sampled_in_common, values_in_common
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
 from qidsql.sql.difference import agreeing
@@ -69,7 +69,8 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     people = Table(TableName("people", "clinic"), "table", PLAIN, row_address=("ctid",))
     plan = suppressed_by_plan(dialect, people, PLAIN[:2], PLAIN, exp.to_table("plan"))
     yield "suppressed_by_plan", Statement(dialect.render(plan), "rows by a plan", lambda rows: rows)
-    counts = suppressed_by_counts(dialect, people, PLAIN[:2], PLAIN, [0, 1, 2], 3, "person > 7")
+    some = replace(people, condition=Condition("person > 7"))
+    counts = suppressed_by_counts(dialect, some, PLAIN[:2], PLAIN, [0, 1, 2], 3)
     for make in (create_table, create_view):
         made = make(dialect, TableName("safe", "clinic"), counts)
         yield make.__name__, Statement(made, "the same by counts", lambda rows: rows)
@@ -82,7 +83,7 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "column_counts", column_counts(dialect, plain, ALL)
     domain = Domain(1000, {"zip": 0, 'we"ird': 7}, {'we"ird': 300})
     yield "matching_rows", matching_profile(dialect, plain, ALL, 5, domain)
-    where = _source(dialect, PLAIN, "ZIP >= '10' AND person IS NOT NULL")
+    where = _source(dialect, PLAIN, "ZIP >= '10' AND people.person IS NOT NULL")
     yield "where", class_profiles(dialect, where, [ALL], 5)
     compared = _source(dialect, COMPARED)
     yield "compared", class_profiles(dialect, compared, [ALL], 5)
@@ -102,15 +103,16 @@ def _scripts(dialect: Dialect) -> Iterator[tuple[str, list[str]]]:
     """What is printed for people to run."""
     table, view = Table(TableName("people", "clinic"), "table", PLAIN), TableName("public", "clinic")
     yield "publish_view", publishing_view(dialect, table, ALL, view, "reader")
-    yield "publish_view_where", publishing_view(dialect, table, ALL, view, where="person > 7")
+    some = replace(table, condition=Condition("person > 7 -- of all"))
+    yield "publish_view_where", publishing_view(dialect, some, ALL, view)
     if dialect.has_roles:
         yield "grant_columns", granting_columns(dialect, table, ALL, "reader")
 
 
 def _sample(dialect: Dialect, row_address: bool) -> Relation:
-    table = Table(TableName("people", "clinic"), "table", PLAIN)
     address = {DUCKDB.name: ("rowid",), POSTGRES.name: ("tableoid", "ctid")}[dialect.name] if row_address else ()
-    return sample(dialect, replace(table, row_address=address), PLAIN, 40, 7, "person > 7")
+    name, condition = TableName("people", "clinic"), Condition("person > 7")
+    return sample(dialect, Table(name, "table", PLAIN, row_address=address, condition=condition), PLAIN, 40, 7)
 
 
 def _impact(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
@@ -150,8 +152,8 @@ def in_groups(columns: Sequence[Compared]) -> tuple[list[InGroup], list[InGroup]
 
 
 def _source(dialect: Dialect, columns: tuple[Column, ...], where: str | None = None) -> Relation:
-    table = Table(TableName("people", "clinic"), "table", columns)
-    return relation(dialect, table, columns, where)
+    condition = None if where is None else Condition(where)
+    return relation(dialect, Table(TableName("people", "clinic"), "table", columns, condition=condition), columns)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ def fill(store: Store) -> None:
 def test_the_view_holds_the_published_columns_and_rows(store: Store) -> None:
     fill(store)
     with store.connect() as engine:
-        table = engine.describe('"we""ird"')
-        script = publishing_view(engine.dialect, table, ["a", 'b "x"'], TableName("public view"), where="a > 1")
+        table = engine.narrowed(engine.describe('"we""ird"'), "a > 1")
+        script = publishing_view(engine.dialect, table, ["a", 'b "x"'], TableName("public view"))
     assert len(script) == 1
     for statement in script:
         store.execute(statement)

@@ -28,8 +28,8 @@ def fill(store: Store) -> None:
 
 
 def drawn(engine: Engine, table: str, size: int, seed: int, where: str | None = None) -> Relation:
-    described = engine.describe(table)
-    return sample(engine.dialect, described, described.columns, size, seed, where)
+    described = engine.narrowed(engine.describe(table), where)
+    return sample(engine.dialect, described, described.columns, size, seed)
 
 
 def values(engine: Engine, relation: Relation, column: str = "id") -> list[int]:
@@ -200,8 +200,8 @@ def test_a_condition_on_a_column_that_is_not_audited(store: Store) -> None:
     fill(store)
     with store.connect() as engine:
         for name in KINDS:
-            table = engine.describe(name)
-            source = sample(engine.dialect, table, table.resolve(["a"]), 100, 1, "b = 1")
+            table = engine.narrowed(engine.describe(name), "b = 1")
+            source = sample(engine.dialect, table, table.resolve(["a"]), 100, 1)
             assert engine.run(column_counts(engine.dialect, source, ("a",))) == (100, (0,))
 
 

@@ -1,1 +1,3 @@
-SELECT set_number, class_size, COUNT(*) AS class_count FROM (SELECT 0 AS set_number, COUNT(*) AS class_size FROM (SELECT "zip" AS "zip", "we""ird" AS "we""ird", "person" AS "person" FROM "clinic"."people" AS relation WHERE "person" > 7 ORDER BY (HASHINT8EXTENDED(HASHTEXTEXTENDED(CAST(ROW(relation.tableoid, relation.ctid) AS TEXT), 0), 7) & 9223372036854775807) NULLS FIRST LIMIT 40) AS relation GROUP BY relation."zip", relation."we""ird") AS classes GROUP BY set_number, class_size
+SELECT set_number, class_size, COUNT(*) AS class_count FROM (SELECT 0 AS set_number, COUNT(*) AS class_size FROM (SELECT "zip" AS "zip", "we""ird" AS "we""ird", "person" AS "person" FROM "clinic"."people" WHERE (
+person > 7
+) ORDER BY (HASHINT8EXTENDED(HASHTEXTEXTENDED(CAST(ROW(tableoid, ctid) AS TEXT), 0), 7) & 9223372036854775807) NULLS FIRST LIMIT 40) AS relation GROUP BY relation."zip", relation."we""ird") AS classes GROUP BY set_number, class_size

@@ -1,0 +1,49 @@
+"""What both engines do alike with a person's condition: the statements that bind it to its table, and the refusals."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from qidsql.errors import UnknownName, UsageError
+from qidsql.schema import Table
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import table_node, verbatim
+from qidsql.sql.templates import fill
+
+UNREADABLE = "the where condition cannot be read as one condition in SQL; expected something like: age >= 18"
+NO_QUERY = "the where condition must be a plain condition on the table's columns, without a query inside"
+NO_GROUPS = "the where condition must be true of single rows: no aggregate, no window, no set of rows"
+NO_STAR = "the where condition must name its columns: no *"
+NO_PARAMETER = "the where condition must be complete: no parameters"
+CHANGES = "may answer otherwise each time, or change something"
+SESSION = "depends on the session and not on the row"
+NOT_OF_A_ROW = "is no function of a single row"
+UNKNOWN = "the engine does not have"
+
+
+def bindings(dialect: Dialect, table: Table, where: str) -> tuple[str, str]:
+    """Two statements that bind the text to the table and ask for no row. What fits both is one expression.
+
+    A text that closes the parenthesis of the second, to go on as it likes, is no SQL behind CASE WHEN in the first, and
+    one that ends the CASE is none in the parenthesis.
+    """
+    case = exp.Case(ifs=[exp.If(this=verbatim(where), true=exp.true())])
+    first, second = (
+        dialect.render(fill("bound_condition", table=table_node(table.name), condition=form))
+        for form in (case, exp.paren(verbatim(where), copy=False))
+    )
+    return first, second
+
+
+def call_refused(name: str, why: str) -> UsageError:
+    return UsageError(f"the where condition calls {name}, which {why}")
+
+
+def hidden_refused(name: str) -> UsageError:
+    return UsageError(
+        f"the where condition names {name}, a row's place in storage, where another row may be tomorrow; name columns"
+    )
+
+
+def no_columns(table: Table, names: Sequence[str], known: Sequence[str]) -> UnknownName:
+    return UnknownName("column", list(dict.fromkeys(names)), str(table.name), known)

@@ -1,0 +1,81 @@
+"""The words of a text as Postgres' own scanner splits it, with standard_conforming_strings on.
+
+[PostgreSQL manual, 4.1: Lexical Structure; src/backend/parser/scan.l]
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_NAME = r"[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_$\u0080-\U0010ffff]*"
+_TAG = r"\$(?:[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*)?\$"
+_TOKEN = re.compile(
+    rf"""
+    (?P<space> [ \t\n\r\f\v]+ | --[^\n\r]* )
+    | (?P<comment> /\* )
+    | (?P<escaped> [uU]&["'] )
+    | (?P<string> [eE]'(?:[^'\\]|''|\\.)*' | [bBxXnN]?'(?:[^']|'')*' )
+    | (?P<tag> {_TAG} )
+    | (?P<parameter> \$\d+ )
+    | (?P<quoted> "(?:[^"]|"")+" )
+    | (?P<name> {_NAME} )
+    | (?P<number> \d+(?:\.\d*)?(?:[eE][-+]?\d+)? )
+    | (?P<sign> [^'"\0] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Kind(StrEnum):
+    NAME = "name"  # a word: a name or a keyword, in lower case as Postgres reads it
+    QUOTED = "quoted"  # a name in quotes, without them
+    STRING = "string"
+    PARAMETER = "parameter"
+    NUMBER = "number"
+    SIGN = "sign"  # a character of an operator, or a bracket
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    kind: Kind
+    text: str
+
+    @property
+    def is_name(self) -> bool:
+        return self.kind in (Kind.NAME, Kind.QUOTED)
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of the text; comments are left out. Raises ValueError where one does not end.
+
+    Unicode escapes (U&'', U&"") are refused too: what they spell depends on a clause behind them.
+    """
+    found: list[Token] = []
+    place = 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if match is None or match.lastgroup == "escaped":
+            raise ValueError("not a text that ends")
+        kind, piece, place = str(match.lastgroup), match[0], match.end()
+        if kind == "comment":
+            place = _end_of_comment(text, place)
+        elif kind == "tag":
+            place = text.index(piece, place) + len(piece)
+            found.append(Token(Kind.STRING, text[match.start() : place]))
+        elif kind == "quoted":
+            found.append(Token(Kind.QUOTED, piece[1:-1].replace('""', '"')))
+        elif kind != "space":
+            found.append(
+                Token(Kind(kind), re.sub("[A-Z]+", lambda m: m[0].lower(), piece) if kind == "name" else piece)
+            )
+    return found
+
+
+def _end_of_comment(text: str, place: int) -> int:
+    """Where a comment ends that has begun before the place; comments nest. Raises ValueError."""
+    depth = 1
+    for mark in re.finditer(r"/\*|\*/", text[place:]):
+        depth += 1 if mark[0] == "/*" else -1
+        if depth == 0:
+            return place + mark.end()
+    raise ValueError("a comment does not end")
