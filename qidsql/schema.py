@@ -68,11 +68,12 @@ class TableName:
 class Condition:
     """Which rows of a table count, in a person's own SQL. Only an engine makes one, of a text that it has accepted.
 
-    `momentary`: it depends on the time at which it is evaluated.
+    `momentary`: it depends on the time at which it is evaluated. `notes`: what a reader of the answer has to know.
     """
 
     text: str
     momentary: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

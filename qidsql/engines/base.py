@@ -170,7 +170,7 @@ class Engine(ABC):
         if key not in self._conditions:
             self._conditions[key] = self.accepted(table, where)
         condition = self._conditions[key]
-        notes = table.notes
+        notes = table.notes + condition.notes
         if condition.momentary:
             self._hold_moment()
             notes += ("the rows depend on the time of the audit: the where condition asks what time it is",)

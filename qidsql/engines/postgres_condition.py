@@ -93,7 +93,7 @@ def accepted(
 ) -> Condition:
     """The text as a condition on the table's rows. `bind` puts statements to the server, one at a time.
 
-    Two statements to the catalog, and two that read no row. Raises as `Engine.narrowed`.
+    Three statements to the catalog, and two that read no row. Raises as `Engine.narrowed`.
     """
     words = _words(where)
     names = list(_names(words))
@@ -108,7 +108,9 @@ def accepted(
         raise _not_bound(error, ask, table, names, missing) or translate(error, "where condition") from None
     times = any(name.alone in MOMENTS and not name.quoted for name in names)
     times |= any(word.kind is Kind.STRING and TIMES.search(word.text) for word in words)
-    return Condition(where, momentary or times)
+    changed = ", ".join(str(name) for (name,) in ask("changed_settings"))
+    note = f"the where condition is read with {changed} as an audit sets it, not as the role has it"
+    return Condition(where, momentary or times, (note,) if changed else ())
 
 
 def _words(where: str) -> list[Token]:
@@ -227,7 +229,8 @@ def _refuse_others_operators(ask: Ask, table: Table, names: Sequence[_Name]) -> 
         if column in others and (name.alone or _is_of_table(table, name)) and not (cast or null):
             raise UsageError(
                 f"the where condition compares {column}, whose type {others[column]} has operators of its own that are "
-                f"not Postgres' own; write CAST({column} AS text), which compares letter by letter"
+                f"not Postgres' own; write CAST({column} AS text), which compares letter by letter, or audit a view that "
+                f"has the condition"
             )
 
 

@@ -38,7 +38,7 @@ PATTERNS = (
     (Kind.WHOLE, r"u?(tiny|small|big)?int(eger)?"),
     (Kind.DECIMAL, r"numeric|decimal\((\d+),\s*(\d+)\)"),
     (Kind.FLOAT, r"float|double( precision)?|real"),
-    (Kind.TEXT, r"varchar|text|character varying|character|bpchar|name|citext|(public\.)?citext|enum"),
+    (Kind.TEXT, r"varchar|text|character varying|character|bpchar|name|(\w+\.)?citext|enum"),
     (Kind.DATE, r"date"),
     (Kind.TIMESTAMP, r"timestamp(_s|_ms|_ns)?|timestamp without time zone"),
     (Kind.ZONED, r"timestamp with time zone"),

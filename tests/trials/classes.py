@@ -1,3 +1,3 @@
 """The classes of trials, each a module beside this one, in the order in which they are printed."""
 
-CLASSES: tuple[str, ...] = ("audits", "searches", "protections", "truncated", "sampling")
+CLASSES: tuple[str, ...] = ("audits", "searches", "protections", "truncated", "sampling", "conditions")
