@@ -1,4 +1,4 @@
-"""Servers of older Postgres versions, where their programs can be had: Debian's packages, or a wheel that holds them."""
+"""Servers of older Postgres versions, where their programs can be had: from Debian's packages, or from a wheel."""
 
 import os
 import shutil

@@ -105,6 +105,33 @@ def test_names(attaching: Attaching, postgres_store: PostgresStore) -> None:
         assert words in answer
 
 
+def test_conditions_are_read_by_postgres(attaching: Attaching, postgres_store: PostgresStore) -> None:
+    """DuckDB would take A for a, has no to_char, and other functions by the name of Postgres' own."""
+    postgres_store.execute('CREATE TABLE twins ("A" int, a int, born date)')
+    postgres_store.execute(
+        "INSERT INTO twins SELECT i % 2, i % 5, DATE '2020-02-01' + i FROM generate_series(1, 40) AS i"
+    )
+    name = f"pg.{postgres_store.schema}.twins"
+    accepted = {"A = 2": 8, '"A" = 1': 20, "to_char(born, 'YYYY-MM') = '2020-02'": 28, "born < now()": 40}
+    refused = {
+        "A + nope = 2": "no column nope in ",
+        "pg_sleep(9) IS NULL": "the where condition calls pg_sleep, which may answer otherwise each time",
+        "a = 1) OR (a = 2": "the where condition cannot be read as one condition in SQL",
+        "ctid IS NULL": "the where condition names ctid, a row's place in storage",
+        "a > 'x'": "Postgres could not compute or convert a value at the where condition",
+    }
+
+    def asked(where: str) -> str:
+        text = where.replace("'", "''")
+        return f"SELECT rows FROM qid_audit('{name}', \"where\" := '{text}') WHERE finding = 'table'"
+
+    answers = attaching.run(postgres_store.url, [asked(where) for where in (*accepted, *refused)])
+    assert [lists(answer) for answer in answers[: len(accepted)]] == [[[count]] for count in accepted.values()]
+    for answer, words in zip(answers[len(accepted) :], refused.values(), strict=True):
+        assert isinstance(answer, Refused)
+        assert words in answer
+
+
 def test_the_rows_are_grouped_inside_postgres(attaching: Attaching, postgres_store: PostgresStore) -> None:
     postgres_store.execute(PEOPLE)
     postgres_store.execute(GROUPED)

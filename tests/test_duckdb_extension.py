@@ -85,6 +85,12 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("SELECT class_size, a, b FROM qidsql.violations('mine', ['a', 'b'], k := 2) ORDER BY ALL LIMIT 1", [[1, 0, "0"]]),
     ("ROLLBACK", None),
     ("SELECT rows FROM qid_keys('people', columns := ['id'])", [[301]]),
+    # conditions
+    ("CREATE TABLE homes AS SELECT {'city': 'Oslo'} AS home, 'Bergen' AS city, i AS age FROM range(3) AS r(i)", None),
+    ("SELECT rows FROM qid_audit('homes', \"where\" := 'home.city = ''Oslo''') WHERE finding = 'table'", [[3]]),
+    ("SELECT rows FROM qid_audit('homes', \"where\" := 'city <> ''Oslo''') WHERE finding = 'table'", [[3]]),
+    ("SELECT note FROM qid_audit('homes', \"where\" := 'now() > ''2020-01-01''') WHERE note LIKE '%what time it is%'",
+     [["the rows depend on the time of the audit: the where condition asks what time it is"]]),
     # the single statements elsewhere
     ("SELECT rows FROM qidsql.profile('other.people')", [[7]]),
     ("SELECT rows FROM qidsql.profile('\"my schema\".no')", "no"),
@@ -125,6 +131,8 @@ WRONG = {
     "FROM qid_mask('people')": "say what may not be published: distinct 0.5, separation 0.8, violates 5 or rows_at_",
     "FROM qid_keys('people', \"where\" := 'a = 1; DROP TABLE people')": "the where condition cannot be read as one",
     "FROM qid_keys('people', \"where\" := 'a > DATE ''2024-01-01''')": "the where condition compares or calls what its",
+    "FROM qid_audit('people', \"where\" := 'random() > 0.5')": "the where condition calls random, which may answer",
+    "FROM qid_audit('people', \"where\" := 'aa = 1')": "no column aa (did you mean a?) in main.people",
     "FROM qid_suppress('people', \"where\" := 'year(b) > 3')": "the where condition compares or calls what its",
     "FROM qid_suppress('people', \"sql\" := 'poem')": "sql must be view, table, update; got poem",
 }  # fmt: skip

@@ -228,8 +228,8 @@ def _refuse_others_operators(ask: Ask, table: Table, names: Sequence[_Name]) -> 
         null = name.after[:2] == ("is", "null") or name.after == ("is", "not", "null")
         if column in others and (name.alone or _is_of_table(table, name)) and not (cast or null):
             raise UsageError(
-                f"the where condition compares {column}, whose type {others[column]} has operators of its own that are "
-                f"not Postgres' own; write CAST({column} AS text), which compares letter by letter, or audit a view that "
+                f"the where condition compares {column}, whose type {others[column]} has operators that are not "
+                f"Postgres' own; write CAST({column} AS text), which compares letter by letter, or audit a view that "
                 f"has the condition"
             )
 

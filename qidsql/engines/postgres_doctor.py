@@ -60,7 +60,8 @@ def examine(
 ) -> Examination:
     """The findings; `ask` answers a catalog query by the name of its template. Three statements, to the catalog only.
 
-    `role_path` lists the schemas of the session's role's own search path. With a `role` the grants are all that it needs, without one those that this session's role lacks.
+    `role_path` lists the schemas on the search path of the session's role. With a `role` the grants are all that it
+    needs, without one those that this session's role lacks.
     """
     facts = _Session(*ask("doctor_session")[0])  # type: ignore[arg-type]
     rights = [_rights(row) for row in ask("doctor_tables") if schema is None or row[0] == schema]
@@ -121,8 +122,8 @@ def _path(role: str, creators: Sequence[Row]) -> Iterator[Check]:
             whom = "PUBLIC" if by_everybody else str(names)
             yield Check(
                 State.WARNING,
-                f"{who} may create functions and operators in schema {schema}, on the search path of {role}; they could "
-                f"be called in place of Postgres' own",
+                f"{who} may create functions and operators in schema {schema}, on the search path of {role}; they "
+                f"could be called in place of Postgres' own",
                 f"qidsql looks past them, other programs of {role} do not: REVOKE CREATE ON SCHEMA "
                 f"{_identifier(str(schema)).sql('postgres')} FROM {whom}, or ALTER ROLE "
                 f"{_identifier(role).sql('postgres')} SET search_path = ''",

@@ -7,20 +7,19 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-_NAME = r"[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_$\u0080-\U0010ffff]*"
-_TAG = r"\$(?:[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*)?\$"
+_LETTER = r"A-Za-z_\u0080-\U0010ffff"
 _TOKEN = re.compile(
     rf"""
     (?P<space> [ \t\n\r\f\v]+ | --[^\n\r]* )
     | (?P<comment> /\* )
     | (?P<escaped> [uU]&["'] )
     | (?P<string> [eE]'(?:[^'\\]|''|\\.)*' | [bBxXnN]?'(?:[^']|'')*' )
-    | (?P<tag> {_TAG} )
+    | (?P<tag> \$(?:[{_LETTER}][{_LETTER}0-9]*)?\$ )
     | (?P<parameter> \$\d+ )
     | (?P<quoted> "(?:[^"]|"")+" )
-    | (?P<name> {_NAME} )
+    | (?P<name> (?![eEbBxXnN]')[{_LETTER}][{_LETTER}0-9$]* )
     | (?P<number> \d+(?:\.\d*)?(?:[eE][-+]?\d+)? )
-    | (?P<sign> [^'"\0] )
+    | (?P<sign> [^{_LETTER}0-9'"\0] )
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -64,6 +63,8 @@ def tokens(text: str) -> list[Token]:
             found.append(Token(Kind.STRING, text[match.start() : place]))
         elif kind == "quoted":
             found.append(Token(Kind.QUOTED, piece[1:-1].replace('""', '"')))
+        elif kind == "string" and found and found[-1].text.startswith(("E'", "e'")):
+            raise ValueError("goes on with another string, where a backslash escapes as in the first")
         elif kind != "space":
             found.append(
                 Token(Kind(kind), re.sub("[A-Z]+", lambda m: m[0].lower(), piece) if kind == "name" else piece)

@@ -213,6 +213,12 @@ WHOLE = (
     "DEFAULT = 1", "nosuch = 1", "nobody.age = 1", "people.nosuch = 1",
 )  # fmt: skip
 POSTGRES_WHOLE = (
+    "city = E'\\' || ' OR pg_sleep(3600) IS NULL OR city = E'\\''",
+    "city = E'a'\n'\\' || ' OR pg_sleep(3600) IS NULL OR city = '\\''",
+    "city = 'a' /* ' */ OR pg_sleep(3600) IS NULL OR city = ''",
+    "city = 'a\\' OR pg_sleep(3600) IS NULL OR city = '\\'", "city = $$'$$ OR pg_sleep(3600) IS NULL OR city = $$'$$",
+    "city = $a$'$a$ || $b$'$b$ OR pg_sleep(3600) IS NULL", "city = '' -- '\n OR pg_sleep(3600) IS NULL --'",
+    "city = N'\\' OR pg_sleep(3600) IS NULL OR N'\\' = city", "age::text = '1'\rOR pg_sleep(3600) IS NULL",
     'U&"pg\\005fsleep"(3600) IS NULL', "U&\"!0070g_sleep\" UESCAPE '!' (3600) IS NULL", "U&'\\0061' = 'a'",
     "ctid = '(0,1)'", "xmin = 1", "people.tableoid > 0", "cmax IS NULL", "CURRENT OF c", "age = :x",
     "generate_series(1, 2) = 1", "unnest(tags) = 'x'", "ROW(people.*) IS NULL", "jsonb_each(doc) IS NULL",
