@@ -25,8 +25,12 @@ def bindings(dialect: Dialect, table: Table, where: str) -> tuple[str, str]:
     """Two statements that bind the text to the table and ask for no row. What fits both is one expression.
 
     A text that closes the parenthesis of the second, to go on as it likes, is no SQL behind CASE WHEN in the first, and
-    one that ends the CASE is none in the parenthesis.
+    one that ends the CASE is none in the parenthesis. Raises UsageError where the text cannot be sent at all.
     """
+    try:
+        where.encode()
+    except UnicodeEncodeError:
+        raise UsageError(UNREADABLE) from None
     case = exp.Case(ifs=[exp.If(this=verbatim(where), true=exp.true())])
     first, second = (
         dialect.render(fill("bound_condition", table=table_node(table.name), condition=form))

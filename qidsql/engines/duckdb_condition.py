@@ -40,6 +40,8 @@ MOMENTS = {"current_date", "current_time", "current_timestamp", "localtime", "lo
 # SQL's own words, which call a function without parentheses where no column has their name.
 WORDS = MOMENTS | {"current_catalog", "current_role", "current_schema", "current_user", "session_user", "user"}
 UP_TO_NOW = {"age"}  # age(x) is the time from x to today; the catalog does not say so
+# What depends on more than its arguments, though the catalogs of DuckDB 1.4 and 1.5 do not say so.
+UNSTABLE = {"current_setting", "getvariable", "vector_type"}
 FOREIGN = "is a macro of this database, and only DuckDB's own functions are accepted; audit a view that calls it"
 
 
@@ -206,5 +208,7 @@ def _why_not(versions: Sequence[_Function]) -> str | None:
         if {"aggregate", "window"} & kinds:
             raise UsageError(NO_GROUPS)
         return NOT_OF_A_ROW
+    if versions[0].name in UNSTABLE:
+        return SESSION
     stabilities = {version.stability for version in versions if not version.tells_time}
     return CHANGES if "VOLATILE" in stabilities else SESSION if "CONSISTENT_WITHIN_QUERY" in stabilities else None
