@@ -33,7 +33,7 @@ BEGIN
 EXCEPTION WHEN insufficient_privilege THEN NULL;
 END $$;
 CREATE FUNCTION counted(n bigint, x int) RETURNS bigint LANGUAGE plpgsql AS
-$$ BEGIN PERFORM {schema}.caught(); RETURN n + 100; END $$;
+$$ BEGIN IF n = 0 THEN PERFORM {schema}.caught(); END IF; RETURN n + 100; END $$;
 CREATE AGGREGATE count(int) (SFUNC = counted, STYPE = bigint, INITCOND = '0');
 CREATE FUNCTION other(varchar, varchar) RETURNS boolean LANGUAGE sql AS 'SELECT CAST($1 AS text) <> CAST($2 AS text)';
 CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = other);
