@@ -1,6 +1,8 @@
 """What to audit, and what is allowed: the options of one audit, checked."""
 
-from collections.abc import Iterable
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
@@ -114,6 +116,45 @@ class Policy:
 SETTINGS = tuple(each.name for each in fields(Policy) if each.name != "spelling")
 
 
+BUDGETS = ("max_statements", "max_seconds")  # what an audit may take: no part of what it asks
+CONDITION = "where"  # can hold values of cells
+
+
+def question(written: Mapping[str, Any]) -> str:
+    """A fingerprint of what a policy, as `to_dict` writes it, asks: figures compare where it is the same.
+
+    Settings at their defaults are left out, so that a setting that a later version adds changes no fingerprint.
+    """
+    asked = sorted((name, value) for name, value in _asked(written).items() if value != _DEFAULTS.get(name))
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12]
+
+
+def changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The settings in which two policies, as `to_dict` writes them, ask different questions, in words: k 5 -> 2."""
+    was, asked = _asked(before), _asked(now)
+    changed = [name for name in asked if was.get(name, _DEFAULTS.get(name)) != asked[name]]
+    return [_change(name, was.get(name), asked[name]) for name in changed]
+
+
+def _asked(written: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings without the budgets; lists of columns in one order, whichever the policy file has."""
+    return {
+        name: sorted(value) if isinstance(value, list) else value
+        for name, value in written.items()
+        if name not in BUDGETS
+    }
+
+
+def _change(name: str, before: Any, now: Any) -> str:
+    if name == CONDITION or isinstance(now, list) or isinstance(before, list):
+        return name
+    return f"{name} {_word(before)} -> {_word(now)}"
+
+
+def _word(value: Any) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _plain(value: Any) -> object:
     if isinstance(value, Fraction):
         return decimal(value)
@@ -134,3 +175,6 @@ def ratio(text: str | float | Fraction | None, name: str) -> Fraction | None:
 def names(given: Iterable[str] | str | None) -> tuple[str, ...]:
     """Names of columns as people give them: one, several or none."""
     return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+_DEFAULTS = _asked(Policy().to_dict())

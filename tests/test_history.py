@@ -1,6 +1,7 @@
 """The history: a run is there wholly or not at all, once, in the order in which it was recorded."""
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -407,6 +408,29 @@ def test_history_and_diff_on_the_command_line(tmp_path: Path, document: dict[str
     ]
     assert "did you mean before?" in inside("diff", "befor3", "after", cwd=tmp_path).line
     assert qidsql("history", "--history", folder, "-q").code == 0
+
+
+def test_runs_under_another_policy_are_not_compared(tmp_path: Path) -> None:
+    """k from 5 to 2 on the same data is no improvement: diff, history and the trend say that the policy changed."""
+    with DuckDBStore(tmp_path / "people.duckdb") as store:
+        fill(store, risky=RISKY, other=RISKY)
+    for k in (5, 5, 2, 2):
+        policy_file(tmp_path, store.url, entries("risky", more=f"k = {k}") + entries("other"))
+        assert inside("run", "-q", cwd=tmp_path).code == 1
+    changed = inside("diff", "last~2", "last~1", cwd=tmp_path).out
+    assert "policy changed (k 5 -> 2): findings are not compared" in changed
+    assert not re.search("better|worse|gone|new", changed.partition("main.risky")[2])
+    assert "1 table unchanged" in changed
+    for before, after in (("last~3", "last~2"), ("last~1", "last")):
+        assert "2 tables unchanged" in inside("diff", before, after, cwd=tmp_path).out
+    found = json.loads(inside("diff", "last~2", "last~1", "--format", "json", cwd=tmp_path).out)
+    assert [(each["policy_changed"], each["findings"]) for each in found["tables"]] == [(["k 5 -> 2"], []), ([], [])]
+    lines = inside("history", "--table", "risky", cwd=tmp_path).out.splitlines()[3:]
+    assert [line.endswith("policy changed") for line in lines] == [False, True, False, False]
+    page = inside("report", "last", "--format", "html", cwd=tmp_path).out
+    drawn = [part.count('class="trend"') for part in page.split('aria-label="Trend, drawn"')[1:]]
+    assert drawn == [4 + 2, 4 + 3], "points and the lines between them: none where the policy changed"
+    assert page.count(">policy changed<") == 1
 
 
 def test_rights_on_a_history_of_a_team(postgres_store: PostgresStore, reader: str, document: dict[str, Any]) -> None:

@@ -186,6 +186,32 @@ def test_a_table_is_compared_with_the_last_run_on_it(store: Store, tmp_path: Pat
     assert not [note for note in ran(tmp_path)[1]["notes"] if "no longer audited" in note]
 
 
+def test_findings_under_another_policy_are_compared_with_nothing(store: Store, tmp_path: Path) -> None:
+    """A looser k makes nothing better, a stricter one nothing worse; to who fails on new such a violation is new."""
+    fill(store, people=RISKY)
+
+    def at(k: int, *arguments: str) -> tuple[int, dict[str, Any]]:
+        policy_file(tmp_path, store.url, entries("people", more=f"k = {k}\nmax_statements = {100 + k}"))
+        return ran(tmp_path, "--fail-on", "new", *arguments)
+
+    def states(document: dict[str, Any]) -> set[str]:
+        return {finding["state"] for finding in document["tables"][0]["findings"]}
+
+    assert at(6)[0] == 1
+    assert at(6)[0] == 0
+    for k, said in ((2, "k 6 -> 2"), (5, "k 2 -> 5")):
+        code, document = at(k)
+        assert (code, states(document)) == (1, {"policy changed"})
+        assert document["tables"][0]["policy_changed"] == [said]
+        assert all(finding["was"] is None for finding in document["tables"][0]["findings"])
+        assert f"({said}): findings of" in (text := render(document)) and "No finding changed" not in text
+    code, document = at(5)
+    assert (code, states(document), document["tables"][0]["policy_changed"]) == (0, {"unchanged"}, [])
+    policy_file(tmp_path, store.url, entries("people", more="where = \"sex <> 'c4n4ry'\"\nk = 5"))
+    _, document = ran(tmp_path)
+    assert document["tables"][0]["policy_changed"] == ["where"], "a condition can hold a value of a cell"
+
+
 def test_a_table_that_is_gone_is_missed_once_whatever_else_was_run(store: Store, tmp_path: Path) -> None:
     """Also when a run with --only came between, which is no run of all tables; and one that --only met first."""
 

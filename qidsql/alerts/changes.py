@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from qidsql.alerts.settings import WORSE, Alert
+from qidsql.policy import question
 
 PASS, VIOLATION = "pass", "violation"
 WHOLE_RUN = ("", "")  # what is not about one table: a pattern that no table meets, a source that has none
@@ -20,6 +21,7 @@ CLOSED = ("gone", "excepted")  # states of findings that nobody has to answer fo
 WHOLE_TABLE = "k-anonymity"  # the kind of the finding that is about all audited columns
 REASONS = ("below-k", "key")  # kinds of findings that tell why the policy is broken, not that it is
 MARGIN = Fraction(1, 100)  # of all rows: a share at risk that grows by less is no news, as for the findings of a run
+POLICY_CHANGED = "the policy changed, so nothing is compared with what was told before"
 
 
 class Standing(NamedTuple):
@@ -37,12 +39,16 @@ class Standing(NamedTuple):
         return Fraction(self.at_risk, self.whole) if self.whole else Fraction(0)
 
 
+Findings: TypeAlias = Mapping[str, tuple[str, Standing]]  # what is broken: the words of each, and how bad it is
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What an alert told last of a table: its verdict, and what was broken of the policy."""
+    """What an alert told last of a table: its verdict, what was broken of the policy, and what the policy asked."""
 
     verdict: str
     broken: Mapping[str, Standing] = field(default_factory=dict)
+    question: str | None = None  # a fingerprint of the policy; None: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,12 @@ class Change:
     reason: str
     worse: tuple[str, ...] = ()  # the findings of a violation told before that are new or worse
     broken: Mapping[str, Standing] = field(default_factory=dict, compare=False)  # to be remembered, not to be told
+    question: str | None = field(default=None, compare=False)  # the same
+
+    @property
+    def told(self) -> Told:
+        """What is remembered of it."""
+        return Told(self.now, self.broken, self.question)
 
     @property
     def subject(self) -> tuple[str, str]:
@@ -70,7 +82,7 @@ class Change:
         return f"{self.table} ({self.source})" if self.source else self.table
 
     def to_dict(self) -> dict[str, Any]:
-        return {key: value for key, value in asdict(self).items() if key != "broken"}
+        return {key: value for key, value in asdict(self).items() if key not in ("broken", "question")}
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "Change":
@@ -85,40 +97,50 @@ def changes(
 
     A table of which nothing was told counts as passing. When the run was interrupted, a table that came out
     inconclusive is left as it was: that is no news of the table. A budget that is spent is no interruption.
+    A violation told under another policy is reported once more, and later ones are compared with that.
     """
     interrupted = document["interrupted"]
     found = []
-    for source, table, owner, now, reason, findings in _verdicts(document):
+    for source, table, owner, now, reason, findings, asked in _verdicts(document):
         heard = alert.concerns(source, table, owner) and not alert.snoozed(source, table, today)
         if not heard and (source, table) != WHOLE_RUN:
             continue
         if interrupted and now == "inconclusive":
             continue
         last = told.get((source, table))
+        other_policy = last is not None and None not in (last.question, asked) and last.question != asked
         worse: tuple[str, ...] = ()
         if now == (PASS if last is None else last.verdict):
             if last is None or now != VIOLATION or WORSE not in alert.on:
                 continue
-            worse = tuple(text for id, (text, bad) in findings.items() if bad.worse_than(last.broken.get(id)))
+            worse = (POLICY_CHANGED,) if other_policy else _worse(findings, last)
             if not worse:
                 continue
         elif now != PASS and now not in alert.on:
             continue
+        elif other_policy:
+            reason = f"{reason}; {POLICY_CHANGED}"
         broken = {id: bad for id, (_, bad) in findings.items()}
         was = None if last is None else last.verdict
-        found.append(Change(source, table, owner, was, now, reason, worse, broken))
+        found.append(Change(source, table, owner, was, now, reason, worse, broken, asked))
     return sorted(found, key=lambda change: ORDER.index(change.now))
 
 
+def _worse(findings: Findings, last: Told) -> tuple[str, ...]:
+    """The findings of a violation that are new or worse since it was told."""
+    return tuple(text for id, (text, bad) in findings.items() if bad.worse_than(last.broken.get(id)))
+
+
 class _Verdict(NamedTuple):
-    """A table of a run, and what is broken there: the words of each finding, and how bad it is."""
+    """A table of a run, what is broken there, and what its policy asked."""
 
     source: str
     table: str
     owner: str | None
     now: str
     reason: str
-    broken: Mapping[str, tuple[str, Standing]]
+    broken: Findings
+    question: str | None = None
 
 
 def _verdicts(document: Mapping[str, Any]) -> list[_Verdict]:
@@ -135,6 +157,7 @@ def _verdicts(document: Mapping[str, Any]) -> list[_Verdict]:
                 for finding in table.get("findings", ())
                 if finding["state"] not in CLOSED and finding["kind"] not in REASONS
             },
+            question=question(table["audit"]["policy"]) if table.get("audit") else None,
         )
         for table in document["tables"]
     ]

@@ -70,7 +70,7 @@ class ShortRecord:
     def put(self, message: Message, since: datetime) -> None:
         self._kept[message.id] = Kept(message, since)
         for change in message.changes:
-            self._told[message.alert, *change.subject] = Told(change.now, change.broken)
+            self._told[message.alert, *change.subject] = change.told
 
     def kept(self) -> Sequence[Kept]:
         return list(self._kept.values())

@@ -15,13 +15,17 @@ MARGIN = Fraction(1, 100)  # of all rows: a share at risk that moves by less is 
 Measures = Mapping[str, int | float | None]
 
 
-def compared(now: Iterable[Finding], before: Iterable[Finding], listed: Collection[Kind]) -> list[Finding]:
+def compared(
+    now: Iterable[Finding], before: Iterable[Finding], listed: Collection[Kind], same_question: bool = True
+) -> list[Finding]:
     """The findings with what became of them, and those that are gone.
 
     Of the kinds in `listed` the list of today is whole; what another kind no longer lists may still be there, and is
     left out. New: also one whose exception has ended. Worse: a smaller class, or a share at risk larger by at least
-    `MARGIN`; better: the other way round.
+    `MARGIN`; better: the other way round. Answers to different questions are not compared: none is new or gone then.
     """
+    if not same_question:
+        return [each if each.exception else replace(each, state=State.POLICY_CHANGED, was=None) for each in now]
     old = {finding.id: finding for finding in before if finding.state is not State.GONE}
     found: list[Finding] = []
     for finding in now:

@@ -31,7 +31,8 @@ def resolved(table: Document) -> dict[str, Any]:
     if audit and audit["format"] == 1:
         searches = [{key: told for key, told in each.items() if key != "column_sets"} for each in audit["searches"]]
         audit = {**audit, "format": FORMAT, "searches": searches}
-    return {**table, "audit": audit, "findings": [_resolved(each, sets) for each in table["findings"]]}
+    findings = [_resolved(each, sets) for each in table["findings"]]
+    return {"policy_changed": [], **table, "audit": audit, "findings": findings}
 
 
 def _sets(table: Document) -> list[Document]:

@@ -53,6 +53,7 @@ class State(StrEnum):
     UNCHANGED = "unchanged"
     GONE = "gone"
     EXCEPTED = "excepted"  # there, and accepted by an exception of the policy file
+    POLICY_CHANGED = "policy changed"  # there, and compared with nothing: the policy asked another question then
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +117,16 @@ class TrendPoint:
     rows: int | None
     k: int | None
     share_at_risk: float | None
+    question: str | None = None  # what its policy asked: two points compare where it is the same (None: not known)
 
 
 @dataclass(frozen=True, slots=True)
 class TableRun:
-    """One table of a run. `audit` is the dict of its AuditResult; None where it came to none (see `error`)."""
+    """One table of a run. `audit` is the dict of its AuditResult; None where it came to none (see `error`).
+
+    `policy_changed` lists the settings in which the policy differs from that of the run compared with, in words;
+    the findings are then compared with nothing.
+    """
 
     source: str  # its name in the policy file
     source_label: str  # the source as people may see it
@@ -134,6 +140,7 @@ class TableRun:
     audit: Document | None = None
     findings: tuple[Finding, ...] = ()
     trend: tuple[TrendPoint, ...] = ()  # oldest first
+    policy_changed: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -149,6 +156,7 @@ class TableRun:
             "audit": self.audit,
             "findings": [finding.to_dict() for finding in self.findings],
             "trend": [asdict(point) for point in self.trend],
+            "policy_changed": list(self.policy_changed),
         }
 
 
@@ -250,8 +258,9 @@ CODES = {RunVerdict.PASS: 0, RunVerdict.VIOLATION: 1, RunVerdict.ERROR: 2, RunVe
 
 
 def known_apart(table: TableRun) -> RunVerdict:
-    """The table's verdict, a violation of which nothing is new or worse being let pass."""
-    fresh = any(finding.state in (State.NEW, State.WORSE) for finding in table.findings)
+    """The table's verdict; a violation of which nothing is new or worse passes. Findings under another policy than
+    before were compared with nothing, and count as new."""
+    fresh = any(finding.state in (State.NEW, State.WORSE, State.POLICY_CHANGED) for finding in table.findings)
     known = table.verdict is RunVerdict.VIOLATION and table.findings and not fresh
     return RunVerdict.PASS if known else table.verdict
 

@@ -24,11 +24,15 @@ class AlertRecord:
         with self._history.reading() as store:
             states = self._asked(store, "alert_states", alert=alert)
             findings = self._asked(store, "alert_findings", alert=alert)
+            questions = self._asked(store, "alert_questions", alert=alert)
         broken: dict[tuple[str, str], dict[str, Standing]] = {}
         for source, table, finding, *figures in findings:
             broken.setdefault((str(source), str(table)), {})[str(finding)] = Standing(*map(integer, figures))
         subjects = {(str(source), str(table)): str(verdict) for source, table, verdict in states}
-        return {subject: Told(verdict, broken.get(subject, {})) for subject, verdict in subjects.items()}
+        asked = {(str(source), str(table)): str(question) for source, table, question in questions}
+        return {
+            subject: Told(verdict, broken.get(subject, {}), asked.get(subject)) for subject, verdict in subjects.items()
+        }
 
     def put(self, message: Message, since: datetime) -> None:
         """Keeps the message, and its changes as told."""
@@ -54,13 +58,20 @@ class AlertRecord:
             for change in message.changes
             for finding, standing in change.broken.items()
         ]
+        questions: list[dict[str, Any]] = [
+            {"alert": message.alert, "source": each.source, "table_name": each.table, "question": each.question}
+            for each in message.changes
+            if each.question is not None
+        ]
         with self._history.writing() as store:
             for state in states:
                 told = {name: state[name] for name in ("alert", "source", "table_name")}
                 store.ask("forget_alert_state", **told)
                 store.ask("forget_alert_findings", **told)
+                store.ask("forget_alert_question", **told)
             store.add("add_alert_state", states)
             store.add("add_alert_finding", broken)
+            store.add("add_alert_question", questions)
             store.ask("forget_delivery", message=message.id)
             store.add("add_delivery", [_row(message, since, 0, "")])
 

@@ -13,7 +13,8 @@ from qidsql.figures import plural
 from qidsql.findings.packed import Packed, packed, unpacked
 from qidsql.findings.references import FORMAT as DOCUMENT_FORMAT
 from qidsql.findings.run import Document, TrendPoint
-from qidsql.sql.statements import integer
+from qidsql.policy import question
+from qidsql.sql.statements import Row, integer
 
 FORMAT = 2  # of the tables and the documents in them; in 1 the documents were of format 1, which are read as well
 TABLES = (
@@ -25,9 +26,13 @@ TABLES = (
     "unfinished",
     "alert_states",
     "alert_findings",
+    "alert_questions",
     "deliveries",
 )
-HISTORY = ("number", "run", "started", "verdict", "reason", "rows", "k", "k_asked", "share_at_risk", "complete")
+HISTORY = (
+    *("number", "run", "started", "verdict", "reason", "rows", "k", "k_asked", "share_at_risk", "complete"),
+    "question",  # of its policy: figures compare where it is the same
+)
 TREND = 30  # earlier runs of a table that its trend tells
 
 
@@ -199,10 +204,8 @@ class History:
                 run = str(found[0][0]) if found else None
             documents = store.ask("table_document", run=run, source=source, table_name=table) if run else []
             newest = store.ask("table_history", source=source, table_name=table)[:TREND]
-        told = ("run", "started", "verdict", "rows", "k", "share_at_risk")
-        points: list[dict[str, Any]] = [
-            {**dict(zip(HISTORY, row, strict=True)), "started": _text(row[2])} for row in reversed(newest)
-        ]
+        told = ("run", "started", "verdict", "rows", "k", "share_at_risk", "question")
+        points = map(_table_head, reversed(newest))
         trend = tuple(TrendPoint(**{name: point[name] for name in told}) for point in points)
         if not documents:
             return Past(trend=trend)
@@ -237,7 +240,7 @@ class History:
         """A table in all runs, newest first."""
         with self.reading() as store:
             rows = store.ask("table_history", source=source, table_name=table) if store else []
-        return [{**dict(zip(HISTORY, row, strict=True)), "started": _text(row[2])} for row in rows]
+        return [_table_head(row) for row in rows]
 
     def unfinished(self) -> list[Unfinished]:
         """What could be resumed, newest last."""
@@ -346,6 +349,13 @@ def _finding_rows(run: str, place: int, table: Document) -> list[dict[str, Any]]
         }
         for finding in table["findings"]
     ]
+
+
+def _table_head(row: Row) -> dict[str, Any]:
+    """A table in one run, without its findings."""
+    *cells, policy = row
+    asked = None if policy is None else question(json.loads(str(policy)))
+    return {**dict(zip(HISTORY, (*cells, asked), strict=True)), "started": _text(row[2])}
 
 
 def _moment(text: str) -> datetime:

@@ -228,6 +228,7 @@ TABLE_RUN = some(
     k_asked=optional(WHOLE),
     share_at_risk=optional(NUMBER),
     complete=FLAG,
+    question={**optional(TEXT), "description": "a fingerprint of the policy: figures compare where it is the same"},
 )
 HISTORY: Schema = {
     **merged(
@@ -251,6 +252,7 @@ DIFF = some(
             table=TEXT,
             was=optional(VERDICTS),
             now=optional(VERDICTS),
+            policy_changed={**TEXTS, "description": "the settings that differ; findings are compared where none does"},
             findings=every(FINDING),
         )
     ),

@@ -1,6 +1,6 @@
 """What the history says, for people at a terminal: the runs, one table through them, two runs side by side."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.table import Table
@@ -25,7 +25,8 @@ def render(found: Mapping[str, Any], width: int = 110, colour: bool = False) -> 
     for heading in ("rows", "k", "asked", "at risk") if of_table else ("tables", "statements", "took"):
         grid.add_column(heading, justify="right", no_wrap=True)
     grid.add_column("")
-    for run in found["runs"]:
+    older = [*found["runs"][1:], {}]
+    for run, before in zip(found["runs"], older, strict=True):
         if of_table:
             cells = [
                 _count(run["rows"]),
@@ -40,10 +41,19 @@ def render(found: Mapping[str, Any], width: int = 110, colour: bool = False) -> 
             run["started"][:16].replace("T", " "),
             Text(run["verdict"], style=COLOURS[run["verdict"]]),
             *cells,
-            "" if run["complete"] else "not complete",
+            ", ".join(_remarks(run, before)),
         )
     console.print(grid)
     return text_of(console)
+
+
+def _remarks(run: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[str]:
+    """What to know of a run: figures of one table under two policies do not compare."""
+    if not run["complete"]:
+        yield "not complete"
+    questions = {each.get("question") for each in (run, before)} - {None}
+    if len(questions) > 1:
+        yield "policy changed"
 
 
 def render_diff(found: Mapping[str, Any], width: int = 110, colour: bool = False) -> str:
@@ -55,10 +65,13 @@ def render_diff(found: Mapping[str, Any], width: int = 110, colour: bool = False
     same = 0
     for table in found["tables"]:
         was, now = table["was"] or "not audited", table["now"] or "not audited"
-        if was == now and not table["findings"]:
+        changed = table["policy_changed"]
+        if was == now and not table["findings"] and not changed:
             same += 1
             continue
         console.print(Text(f"{table['source']}: {table['table']}  {was}" + ("" if was == now else f" -> {now}")))
+        if changed:
+            console.print(Text(f"  policy changed ({', '.join(changed)}): findings are not compared"))
         if table["findings"]:
             print_changes(console, [(finding, "") for finding in table["findings"]])
     console.print(f"{plural(same, 'table')} unchanged" if same else "No table is unchanged")

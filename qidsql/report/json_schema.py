@@ -203,7 +203,7 @@ FINDING = some(
     ),
     columns=TEXTS,
     measures=FOUND,
-    state=one_of("new", "worse", "better", "unchanged", "gone", "excepted"),
+    state=one_of("new", "worse", "better", "unchanged", "gone", "excepted", "policy changed"),
     was={**optional(FOUND), "description": "its measures in the run that it is compared with"},
     exception=optional(some("why it is accepted", reason=TEXT, expires=optional({"type": "string", "format": "date"}))),
     text={**TEXT, "description": "one sentence"},
@@ -230,6 +230,10 @@ POINT = some(
     k=COUNT,
     share_at_risk=SHARE,
 )
+POINT["properties"]["question"] = {
+    **optional(TEXT),
+    "description": "a fingerprint of the policy: the figures of two points compare where it is the same",
+}
 TABLE = some(
     "one table of a run",
     source={**TEXT, "description": "its name in the policy file"},
@@ -245,6 +249,11 @@ TABLE = some(
     findings=every(PLACED),
     trend={**every(POINT), "description": "oldest first"},
 )
+TABLE["properties"]["policy_changed"] = {
+    **TEXTS,
+    "description": "the settings in which the policy differs from that of the run compared with, such as k 5 -> 2; "
+    "findings are compared where there are none",
+}
 RUN = some(
     "what a run over many tables found out",
     format=FORMAT_OF_AUDITS,

@@ -111,7 +111,7 @@ def _tables(console: Console, tables: Sequence[Mapping[str, Any]]) -> None:
 def _states(findings: Sequence[Mapping[str, Any]]) -> str:
     """How many findings there are of each state: 3 new, 1 gone."""
     states = Counter(finding["state"] for finding in findings)
-    order = ("new", "worse", "better", "unchanged", "gone", "excepted")
+    order = ("new", "worse", "better", "unchanged", "policy changed", "gone", "excepted")
     return ", ".join(f"{states[state]} {state}" for state in order if states[state])
 
 
@@ -128,8 +128,12 @@ def _changes(console: Console, document: Mapping[str, Any]) -> None:
         if finding["state"] in SIGNS
     ]
     compared = f"compared with run {document['baseline']['run']}"
+    for change, tables in policy_changes(document).items():
+        since = f"Policy changed since run {document['baseline']['run']} ({change})"
+        console.print(f"{since}: findings of {some(tables, SHOWN_TABLES)} are not compared.")
     if not changed:
-        console.print(f"No finding changed, {compared}.")
+        if not all(table["policy_changed"] for table in document["tables"]):
+            console.print(f"No finding changed, {compared}.")
         console.print()
         return
     console.print(f"{plural(len(changed), 'change')}, {compared}:")
@@ -138,6 +142,15 @@ def _changes(console: Console, document: Mapping[str, Any]) -> None:
     if len(changed) > SHOWN_CHANGES:
         console.print(f"  ... and {count(len(changed) - SHOWN_CHANGES)} more (--format json lists them all)")
     console.print()
+
+
+def policy_changes(document: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The tables whose policy differs from that of the run compared with, by the settings that differ."""
+    found: dict[str, list[str]] = {}
+    for table in document["tables"]:
+        if table["policy_changed"]:
+            found.setdefault(", ".join(table["policy_changed"]), []).append(table["table"])
+    return found
 
 
 def print_changes(console: Console, findings: Sequence[tuple[Mapping[str, Any], str]]) -> None:

@@ -4,17 +4,24 @@ from typing import Any
 
 from qidsql.findings.changes import compared
 from qidsql.findings.run import Document, Finding, State, looked_for
+from qidsql.policy import changed_settings
 
 
 def diff(before: Document, after: Document) -> dict[str, Any]:
-    """Both runs' documents held against each other: tables with their verdicts, and the findings that changed."""
+    """Two runs compared: tables with their verdicts, and the findings that changed.
+
+    Findings are compared under equal policies only; `policy_changed` lists the settings that differ, in words.
+    """
     old, new = _places(before), _places(after)
     tables = []
     for key in dict.fromkeys([*old, *new]):
         was = before["tables"][old[key]] if key in old else None
         now = after["tables"][new[key]] if key in new else None
         changed: list[Finding] = []
-        if was and now and now["audit"]:
+        policy_changed: list[str] = []
+        if was and now and was["audit"] and now["audit"]:
+            policy_changed = changed_settings(was["audit"]["policy"], now["audit"]["policy"])
+        if was and now and now["audit"] and not policy_changed:
             found = compared(_findings(now), _findings(was), looked_for(now["audit"]))
             changed = [each for each in found if each.state not in (State.UNCHANGED, State.EXCEPTED)]
         tables.append(
@@ -23,6 +30,7 @@ def diff(before: Document, after: Document) -> dict[str, Any]:
                 "table": key[1],
                 "was": was and was["verdict"],
                 "now": now and now["verdict"],
+                "policy_changed": policy_changed,
                 "findings": [finding.to_dict() for finding in changed],
             }
         )

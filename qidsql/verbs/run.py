@@ -5,7 +5,7 @@ import json
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -29,7 +29,7 @@ from qidsql.findings.run import (
     worst,
 )
 from qidsql.history.records import History, Past, RunHead, Unfinished
-from qidsql.policy import Policy
+from qidsql.policy import Policy, changed_settings
 from qidsql.policy_file import PolicyFile, TableEntry
 from qidsql.schema import Table
 from qidsql.sql.relation import table_node
@@ -335,9 +335,11 @@ class _Run:
             self.elsewhere.setdefault(past.run, []).append(table.table)
         listed = looked_for(table.audit) if table.audit else set()
         old = [] if before is None else [Finding.from_dict(each) for each in before["findings"]]
+        changed: list[str] = []
         if before is not None and before["audit"] and table.audit:
-            self.notes += _other_question(table.table, before["audit"]["policy"], table.audit["policy"])
-        return replace(table, findings=tuple(compared(found, old, listed)), trend=trend)
+            changed = changed_settings(before["audit"]["policy"], table.audit["policy"])
+        states = compared(found, old, listed, same_question=not changed)
+        return replace(table, findings=tuple(states), trend=trend, policy_changed=tuple(changed))
 
     def _remembered(self, ask: Callable[[], Answer], table: str) -> Answer | None:
         """What the history says, as long as it answers: that it does not is said, and no reason to lose an audit."""
@@ -429,16 +431,6 @@ def _vanished(tables: Sequence[TableRun], past: _Past, only: Sequence[str], file
         f"no longer audited since run {last}: {some(tables)}; were they dropped, or is a right missing?"
         for last, tables in gone.items()
     ]
-
-
-def _other_question(table: str, before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
-    """That findings differ from the last run's because the policy does."""
-    budgets = ("max_statements", "max_seconds")
-    changed = [name for name in now if name not in budgets and before.get(name) != now[name]]
-    if not changed:
-        return []
-    differs = f"its policy differs from the compared run's in {', '.join(changed)}"
-    return [f"{table}: {differs}, so findings may differ for that alone"]
 
 
 def reason(tables: Sequence[TableRun], stopped: str) -> str:

@@ -2,7 +2,7 @@
 --   finding     its id, the same in every run
 --   kind        k-anonymity, below-k, key, distinct, separation, rows-at-risk, direct-identifier
 --   column_set  the names of the columns, as a JSON list
---   state       new, worse, better, unchanged, gone, excepted
+--   state       new, worse, better, unchanged, gone, excepted, policy changed
 CREATE TABLE IF NOT EXISTS findings (
   run TEXT NOT NULL,
   place BIGINT NOT NULL,

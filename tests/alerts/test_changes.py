@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from qidsql.alerts.changes import MARGIN, ORDER, Told, changes
+from qidsql.alerts.changes import MARGIN, ORDER, POLICY_CHANGED, Told, changes
 from qidsql.alerts.settings import Alert
+from qidsql.policy import Policy
 from tests.alerts.runs import alert, finding, run_document, violation
 
 TODAY = date(2026, 11, 21)
@@ -20,7 +21,7 @@ def told_of(verdicts: str, listener: Alert) -> str:
     heard = ""
     for number, letter in enumerate(verdicts):
         found = changes(listener, run_document(number + 1, patients=LETTERS[letter]), told, TODAY)
-        told |= {change.subject: Told(change.now, change.broken) for change in found}
+        told |= {change.subject: change.told for change in found}
         heard += "".join(change.now[0] for change in found) or "."
     return heard
 
@@ -62,7 +63,7 @@ def told_worse(*runs: list[dict[str, Any]], on: tuple[str, ...] = ("violation", 
     heard = []
     for number, findings in enumerate(runs, 1):
         found = changes(alert(on=list(on)), violation(number, *findings), told, TODAY)
-        told |= {change.subject: Told(change.now, change.broken) for change in found}
+        told |= {change.subject: change.told for change in found}
         heard.append(next((change.worse for change in found), ()))
         assert [change.was for change in found] in ([], [None if number == 1 else "violation"])
     return heard
@@ -116,6 +117,27 @@ def test_the_margin_is_that_of_the_findings_of_runs() -> None:
     from qidsql.findings.changes import MARGIN as OF_RUNS
 
     assert MARGIN == OF_RUNS
+
+
+def test_a_violation_is_told_once_more_when_its_policy_changes_and_compared_with_that_from_then_on() -> None:
+    """k from 11 to 2 and back: the figures under one are not held against those under the other."""
+
+    def night(k: int, at_risk: int) -> dict[str, Any]:
+        document = violation(1, finding("k-anonymity", 1, at_risk))
+        document["tables"][0]["audit"] = {"policy": Policy(k=k).to_dict()}
+        return document
+
+    nights = [night(11, 900), night(2, 100), night(2, 105), night(2, 150), night(11, 900), night(11, 900)]
+    told: dict[tuple[str, str], Told] = {}
+    heard = []
+    for document in nights:
+        found = changes(alert(), document, told, TODAY)
+        told |= {change.subject: change.told for change in found}
+        heard.append([*(found[0].worse if found else ["silent"])])
+    assert heard == [[], [POLICY_CHANGED], ["silent"], ["k-anonymity of all"], [POLICY_CHANGED], ["silent"]]
+    passing = {**nights[0], "verdict": "pass", "tables": [{**nights[1]["tables"][0], "verdict": "pass"}]}
+    [change] = changes(alert(), passing, told, TODAY)
+    assert change.now == "pass" and POLICY_CHANGED in change.reason
 
 
 # whom it concerns

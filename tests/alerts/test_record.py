@@ -38,13 +38,14 @@ def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]
 def test_a_history_from_before_there_were_alerts_is_read(history: History) -> None:
     """Of each table in turn: nothing stands there, and the next transaction that writes makes it again."""
     subject, standing = ("clinic", "main.patients"), {"a": Standing(1, 2, 3)}
-    for table in ("alert_findings", "alert_states", "deliveries"):
-        change = Change(*subject, None, None, "violation", "", (), standing)
+    for table in ("alert_findings", "alert_questions", "alert_states", "deliveries"):
+        change = Change(*subject, None, None, "violation", "", (), standing, "q1")
         AlertRecord(History(history.store)).put(message(1, "team", change), START)
         with history.writing() as store:
             store._connection.execute(f"DROP TABLE {history.store.schema}.{table}")  # type: ignore[attr-defined]
         older = AlertRecord(History(history.store))
-        told = {subject: Told("violation", {} if table == "alert_findings" else standing)}
+        asked = None if table == "alert_questions" else "q1"
+        told = {subject: Told("violation", {} if table == "alert_findings" else standing, asked)}
         assert older.told("team") == ({} if table == "alert_states" else told)
         assert len(older.kept()) == (table != "deliveries")
 
@@ -75,6 +76,7 @@ def test_a_history_remembers_what_memory_does(history: History) -> None:
                     broken={
                         each: Standing(1, number, 2**40) for each in chance.sample([HOSTILE, "b"], 2)[: number % 3]
                     },
+                    question=chance.choice([None, f"q{number}"]),
                 )
                 for table in tables
             ]

@@ -67,13 +67,22 @@ def run(documents: Mapping[str, Document]) -> Document:
         table["line"], table["source"], table["table"] = 10 + number, "clinic", f"{table['table']} {name}"
         table["owner"] = None if number % 2 else "ward <3>"
         states = itertools.cycle(["new", "worse", "better", "unchanged", "gone", "excepted"])
+        if name == "wildcard":
+            states = itertools.repeat("policy changed")
         for finding, state in zip(table["findings"], states, strict=False):
             finding["state"] = state
             finding["was"] = {"k": 2, "rows_at_risk": 17} if state in ("worse", "better") else None
             accepted = {"reason": "agreed by the board; see <minutes>", "expires": "2027-01-31"}
             finding["exception"] = accepted if state == "excepted" else None
+        table["policy_changed"] = ["k 11 -> 5", "sensitive"] if name == "wildcard" else []
         table["trend"] = [
-            {"run": f"r{n}", "started": f"2026-11-{n + 1:02}T03:00:00+00:00", "verdict": verdict, **figures}
+            {
+                "run": f"r{n}",
+                "started": f"2026-11-{n + 1:02}T03:00:00+00:00",
+                "verdict": verdict,
+                "question": f"q{n // 2}",
+                **figures,
+            }
             for n, (verdict, figures) in enumerate(
                 [
                     ("pass", {"rows": 380, "k": 5, "share_at_risk": 0.0}),
@@ -90,7 +99,7 @@ def run(documents: Mapping[str, Document]) -> Document:
         "line": 99,
     }
     broken |= {"owner": "nobody", "verdict": "error", "reason": "", "error": "no table public.gone", "resumed": False}
-    broken |= {"audit": None, "findings": [], "trend": []}
+    broken |= {"audit": None, "findings": [], "trend": [], "policy_changed": []}
     return {
         "format": 2,
         "qidsql": qidsql.__version__,

@@ -63,7 +63,8 @@ def _threshold(top: int, label: str) -> list[svg.Element]:
 
 
 def trend(points: Sequence[Mapping[str, Any]], name: str) -> Markup:
-    """A line over the runs: the share of rows below k, in percent of the highest; a run without a verdict is a gap."""
+    """A line over the runs: the share of rows below k, in percent of the highest; a run without a verdict is a gap,
+    and so is a change of the policy, before and after which the figures do not compare."""
     shares = [_share(point) for point in points]
     known = [value for value in shares if value is not None]
     most = max([*known, 0.0]) or 1.0
@@ -77,8 +78,8 @@ def trend(points: Sequence[Mapping[str, Any]], name: str) -> Markup:
         _text(0, TOP - 20, percentage(most) if any(known) else "", "start"),  # above: beside the line it may not fit
         _text(LEFT - 1, BOTTOM, "0 %", "end"),
     ]
-    for before, after in pairwise(places):
-        if before and after:
+    for (before, after), point in zip(pairwise(places), points[1:], strict=True):
+        if before and after and not point["policy_changed"]:
             lines.append(
                 svg.Line(x1=_percent(before[0]), y1=before[1], x2=_percent(after[0]), y2=after[1], class_=["trend"])
             )

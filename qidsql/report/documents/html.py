@@ -10,6 +10,7 @@ from typing import Any
 
 from qidsql.figures import plural, some
 from qidsql.measures import decimal
+from qidsql.policy import question
 from qidsql.report.documents import charts, figures
 from qidsql.report.documents.contents import (
     column_sets,
@@ -105,7 +106,7 @@ def _view(index: int, document: Mapping[str, Any], table: Mapping[str, Any]) -> 
         "excepted": [finding for finding in table["findings"] if finding["state"] == "excepted"],
         "changes": [finding for finding in table["findings"] if finding["state"] in ("new", "worse", "better", "gone")],
         "open": open_findings(table),
-        "trend": [*table["trend"], _now(document, table)] if table["trend"] else [],
+        "trend": _trend([*table["trend"], _now(document, table)]) if table["trend"] else [],
         "unit": None,
     }
     if audit:
@@ -130,7 +131,18 @@ def _now(document: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any
         "rows": audit.get("rows"),
         "k": profile.get("smallest"),
         "share_at_risk": profile.get("share_at_risk"),
+        "question": question(audit["policy"]) if audit else None,
     }
+
+
+def _trend(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The points, each with whether the policy asked another question in the point before it that has one."""
+    marked, last = [], None
+    for point in points:
+        asked = point.get("question")
+        marked.append({**point, "policy_changed": None not in (asked, last) and asked != last})
+        last = asked or last
+    return marked
 
 
 def _left_out(audit: Mapping[str, Any]) -> list[tuple[str, str, str]]:

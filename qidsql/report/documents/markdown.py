@@ -53,8 +53,10 @@ def _row(document: Mapping[str, Any], table: Mapping[str, Any]) -> str:
 
 def _details(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[str]:
     lines = [] if len(document["tables"]) == 1 and not table["error"] else ["", text(sentence(table))]
+    if table["policy_changed"]:
+        lines.append(f"- policy changed ({text(', '.join(table['policy_changed']))}): findings are not compared")
     for finding in open_findings(table)[:SETS]:
-        changed = document["baseline"] and finding["state"] != "unchanged"
+        changed = document["baseline"] and finding["state"] not in ("unchanged", "policy changed")
         state = f"**{finding['state']}** " if changed else ""
         was = f" (was: {text(_measures(finding['was']))})" if changed and finding["was"] else ""
         lines.append(f"- {state}{text(finding['text'])}{was}")

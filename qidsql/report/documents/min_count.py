@@ -59,7 +59,7 @@ KEPT = (
     *("format", "qidsql", "kind", "run", "started", "finished", "seconds", "config", "verdict"),
     *("only", "complete", "interrupted", "fail_on", "exit_code", "baseline", "statements"),
 )
-KEPT_OF_A_TABLE = ("source", "source_label", "table", "line", "owner", "verdict", "error", "resumed")
+KEPT_OF_A_TABLE = ("source", "source_label", "table", "line", "owner", "verdict", "error", "resumed", "policy_changed")
 KEPT_OF_AN_AUDIT = (
     *("format", "qidsql", "verdict", "source", "engine", "table", "kind", "snapshot", "started", "seconds", "policy"),
     *("statements", "scans", "sets_profiled", "unfinished", "complete", "least_withheld", "assumptions"),
@@ -261,7 +261,7 @@ def _point(point: Document, policy: Document | None, least: int) -> dict[str, An
         if policy is not None and policy["entity"] is None and point["share_at_risk"] is not None:
             at_risk = round(point["share_at_risk"] * rows)
             told = _share(step(at_risk, rows, stride(least, policy["k"])), rows)
-    kept = {key: point[key] for key in ("run", "started", "verdict")}
+    kept = {key: point[key] for key in ("run", "started", "verdict", "question") if key in point}
     return {**kept, "rows": rows, "k": k, "share_at_risk": told}
 
 

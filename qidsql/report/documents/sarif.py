@@ -12,6 +12,7 @@ from qidsql.report.json import STEP, filled
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 STATES = {"new": "new", "worse": "updated", "better": "updated", "unchanged": "unchanged", "gone": "absent"}
+STATES |= {"policy changed": "updated"}
 UNJUDGED = {
     "error": ("The audit broke", "The table was not judged; the message says why."),
     "inconclusive": ("The audit came out inconclusive", "It ended before a verdict; it is not to be taken for a pass."),
