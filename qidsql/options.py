@@ -105,9 +105,9 @@ MinCountOption = Annotated[
     typer.Option(
         "--min-count",
         metavar="M",
-        help="hide counts of 1 to M - 1 rows and what would give them away: numbers of rows come in steps of M, and "
-        "numbers of classes and ratios are left out; 11 for CMS. Not with the terminal format, and not in the history, "
-        "which keeps exact figures",
+        help="leave out all counts of rows but a table's total (from 2 M on), so that no reports together reveal one "
+        "of 1 to M - 1; verdicts and column sets stay; 11 for CMS. Not with the terminal format; the history keeps "
+        "exact figures",
         show_default=False,
     ),
 ]

@@ -174,10 +174,6 @@ def _known_by(finding: Mapping[str, Any]) -> str:
 
 
 def _standing(measures: Mapping[str, Any]) -> Standing:
-    """Of figures that --min-count left as ranges the least, so that nothing is told that they do not tell."""
+    """How bad a finding is; a figure that --min-count left out is 0, so that nothing is told that it would tell."""
     whole = measures.get("rows", measures.get("entities"))
-    return Standing(*(_least(each) for each in (measures.get("k"), measures.get("rows_at_risk"), whole)))
-
-
-def _least(figure: Any) -> int:
-    return int(figure["at_least"] if isinstance(figure, Mapping) else figure or 0)
+    return Standing(*(int(each or 0) for each in (measures.get("k"), measures.get("rows_at_risk"), whole)))

@@ -44,7 +44,7 @@ def run(
     """Writes the report of a run or an audit again, in another format.
 
     Nothing is audited and no source is asked. With --min-count the report can be passed on where small counts may not:
-    rows below k come in steps, and what would give small counts away is left out.
+    verdicts and column sets stay, and of the counts of rows the total of each table alone.
     """
     wanted = chosen(format, ReportFormat, output)
     check_output(output)

@@ -1,7 +1,7 @@
 """JSON Schemas (draft 2020-12) of what `--format json` writes: published, so that programs can rely on it.
 
 Keys may be added under the same `format`; a key that changes its meaning changes `format`. Figures that --min-count
-told as a range are {"at_least", "at_most"}, those that it left out null.
+left out are null, the rows of a small table {"at_least", "at_most"}.
 """
 
 from typing import Any, TypeAlias
@@ -81,7 +81,8 @@ MEASURES = {
 }
 DEFINITIONS: Schema = {
     "count": {
-        "description": "a number of rows (or entities): exact, a range of --min-count, or null where it is not told",
+        "description": "a number of rows (or entities): exact, or null where it is not known or hidden (--min-count); "
+        "a range for the rows of a table that has too few of them to tell",
         "anyOf": [
             WHOLE,
             {"type": "null"},
@@ -90,11 +91,7 @@ DEFINITIONS: Schema = {
     },
     "share": {
         "description": "a ratio for display; the counts beside it are exact",
-        "anyOf": [
-            {"type": "number", "minimum": 0, "maximum": 1},
-            {"type": "null"},
-            some("a range", at_least={"type": "number"}, at_most={"type": "number"}),
-        ],
+        "anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "null"}],
     },
     "profile": {
         "description": "the class profile of a column set; with an entity, `entities` stands in place of `rows`",
@@ -276,4 +273,4 @@ RUN = some(
     notes=TEXTS,
     tables=every(TABLE),
 )
-RUN["properties"]["min_count"] = {"type": "integer", "minimum": 2, "description": "counts below it are hidden"}
+RUN["properties"]["min_count"] = {"type": "integer", "minimum": 2, "description": "counts of rows are left out"}

@@ -105,11 +105,9 @@ def test_a_column_more_or_less_is_news_only_when_the_table_is_worse_by_it() -> N
     assert told_worse([three], [worse]) == [(), ("k-anonymity of zip + sex + age + ward",)]
 
 
-def test_ranges_that_min_count_left_are_news_when_their_least_is() -> None:
-    def hidden(low: int, high: int) -> dict[str, Any]:
-        return finding("k-anonymity", {"at_least": 1, "at_most": 10}, {"at_least": low, "at_most": high})
-
-    nights = [[hidden(1, 10)], [hidden(1, 10)], [hidden(22, 32)], [finding("k-anonymity", None, None, None)]]
+def test_figures_that_min_count_left_out_are_no_news() -> None:
+    hidden, named = finding("k-anonymity", None, None, None), finding("direct-identifier", None, None, None, "ssn")
+    nights = [[hidden], [hidden], [hidden, named], [hidden, named]]
     assert [bool(news) for news in told_worse(*nights)] == [False, False, True, False]
 
 

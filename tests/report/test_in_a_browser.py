@@ -41,7 +41,7 @@ def test_the_page_is_silent_and_asks_for_nothing(page: Page, files: Mapping[str,
     assert page.ask("document.scripts.length") == 0
 
 
-@pytest.mark.parametrize("name", ["run", "violation", "hidden"])
+@pytest.mark.parametrize("name", ["run", "violation"])
 def test_charts_have_a_size(page: Page, files: Mapping[str, Path], name: str) -> None:
     page.open(files[name])
     boxes = page.ask("[...document.querySelectorAll('svg')].map(e => [e.clientWidth, e.clientHeight])")
@@ -53,7 +53,7 @@ def test_charts_have_a_size(page: Page, files: Mapping[str, Path], name: str) ->
 
 
 @pytest.mark.parametrize("width", [360, 1000])
-@pytest.mark.parametrize("name", ["run", "violation", "hidden"])
+@pytest.mark.parametrize("name", ["run", "violation"])
 def test_no_word_of_a_chart_is_cut_off(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
     page.open(files[name], width=width)
     box = "(a => (b => [a.left - b.left, b.right - a.right, a.top - b.top, b.bottom - a.bottom, e.textContent])"

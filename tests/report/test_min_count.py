@@ -1,190 +1,148 @@
-"""--min-count: whoever sees the document, and knows its rule, cannot work out a small count.
-
-The attacker here is as strong as can be: he knows how many values each column has, and tries every table there is.
-"""
+"""--min-count: an attacker who tries every table, and every pair of tables, learns no small count from the reports."""
 
 import copy
-import itertools
 import json
 import os
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Set
+from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 
-from qidsql.findings.audit import (
-    AuditResult,
-    ColumnFinding,
-    ColumnSetFinding,
-    SearchFinding,
-    Verdict,
-    Withheld,
-)
-from qidsql.findings.run import as_document
-from qidsql.measures import ClassProfile, ClassSizes, bin_starts, size_bins
-from qidsql.policy import Policy
-from qidsql.report.documents.min_count import step, without_small_counts
+from qidsql.report.documents.min_count import total, without_small_counts
 from qidsql.report.documents.rendering import FORMATS, render
-from qidsql.schema import Role
-from qidsql.work import Work
+from tests.commandline import inside
+from tests.policies import entries, policy_file
+from tests.report.contingency import Attacker, Cells, World, changed, counts, document, possible, shown, tables
 from tests.report.documents import Document
 
 FULL = bool(os.environ.get("QIDSQL_TEST_FULL"))
+WORLDS = [World(2, 2, 16, 5, 3), World(2, 2, 16, 4, 6), World(2, 2, 18, 5, 5)]
+WORLDS += [World(2, 2, 40, 6, 4), World(2, 2, 30, 4, 6), World(2, 3, 18, 5, 3)] if FULL else []
 
 
-def tables(cells: int, rows: int) -> Iterator[tuple[int, ...]]:
-    """Every way to put so many rows into the cells."""
-    for bars in itertools.combinations(range(rows + cells - 1), cells - 1):
-        edges = (-1, *bars, rows + cells - 1)
-        yield tuple(after - before - 1 for before, after in itertools.pairwise(edges))
+@pytest.mark.parametrize("world", WORLDS)
+def test_no_small_count_can_be_worked_out_of_one_report(world: World) -> None:
+    """Of all tables with the same report, some have another figure wherever one has a small count."""
+    values: dict[object, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for cells in tables(world.height * world.width, world.rows):
+        told = values[shown(cells, world)]
+        for name, value in counts(cells, world.width, world.k).items():
+            told[name].add(value)
+    assert len(values) > 3
+    for report, by_name in values.items():
+        for name, several in by_name.items():
+            [value, *others] = several
+            assert others or not 0 < value < world.least, (name, value, report)
 
 
-def margins(cells: tuple[int, ...], width: int) -> dict[tuple[str, ...], list[int]]:
-    """Class sizes of the column sets a, b and a + b of a table given by its cells."""
-    rows = [cells[start : start + width] for start in range(0, len(cells), width)]
-    found = {
-        ("a",): [sum(row) for row in rows],
-        ("b",): [sum(each) for each in zip(*rows, strict=True)],
-        ("a", "b"): cells,
-    }
-    return {columns: [size for size in sizes if size] for columns, sizes in found.items()}
+@pytest.mark.parametrize("world", WORLDS[:1])
+def test_two_reports_of_a_changing_table_tell_what_their_words_do(world: World) -> None:
+    """To who knows how many rows were removed and added, and tries every pair of tables."""
+    attacker = Attacker(world._replace(rows=12))
+    for removed, added in ((0, 1), (1, 0), (1, 1)):
+        pairs = [(cells, after) for cells in attacker.tables for after in changed(cells, removed, added)]
+        by_words = possible(attacker, pairs, attacker.words)
+        by_reports = possible(attacker, pairs, attacker.report)
+        assert sorted(map(str, by_reports.values())) == sorted(map(str, by_words.values()))
 
 
-def document(cells: tuple[int, ...], width: int, k: int) -> Document:
-    """What an audit of that table reports, of the kind that lists most."""
-    sizes = {columns: Counter(each) for columns, each in margins(cells, width).items()}
-    profile = {columns: ClassProfile.of_sizes(each, k) for columns, each in sizes.items()}
-    whole, policy = profile["a", "b"], Policy(k=k)
-    below = [columns for columns in profile if profile[columns].smallest < k]
-    minimal = [columns for columns in below if len(columns) == 1 or below == [columns]]
-    by_row = {size: size * count for size, count in sizes["a", "b"].items()}
-    result = AuditResult(
-        verdict=Verdict.VIOLATION if below else Verdict.PASS,
-        reason=f"t is {whole.smallest}-anonymous: {whole.rows_at_risk} of {whole.rows} rows",
-        entities=None,
-        columns=tuple(
-            ColumnFinding(name, "INTEGER", Role.QUASI_IDENTIFIER, "", profile[name,], 0, profile[other,])
-            for name, other in ("ab", "ba")
-        ),
-        profile=whole,
-        class_sizes=size_bins(ClassSizes(sizes["a", "b"], by_row), bin_starts(k)),
-        searches=(
-            SearchFinding(
-                f"column set below k = {k}",
-                tuple(ColumnSetFinding(c, profile[c]) for c in minimal),
-                True,
-                2,
-                "levelwise",
-            ),
-            SearchFinding("key", (), True, 2, "x", f"none: {whole.duplicate_rows} rows repeat another row"),
-        )
-        if below
-        else (),
-        withheld=(Withheld(("b",), profile["a",], profile["a",].smallest >= k, ""),) if below else (),
-        least_withheld=None,
-        assumptions=(),
-        work=Work(
-            "s", "e", "t", "table", "", datetime(2026, 1, 1, tzinfo=UTC), 1.0, policy, whole.rows, 3, 3, 3, (), ()
-        ),
-    )
-    return as_document(result)
+def in_steps(cells: Cells, world: World) -> object:
+    """Rows below k in steps of the least count, the verdict, and the number of rows: the rule that does not hold."""
+    at_risk = counts(cells, world.width, world.k)["at risk by a+b"]
+    return at_risk > 0, at_risk // world.least, sum(cells)
 
 
-def counts(cells: tuple[int, ...], width: int, k: int) -> dict[str, int]:
-    """The counts of rows that an audit could tell, and what subtraction makes of them."""
-    told = {}
-    for columns, sizes in margins(cells, width).items():
-        name, total, at_risk = "+".join(columns), sum(sizes), sum(size for size in sizes if size < k)
-        unique = sizes.count(1)
-        told |= {
-            f"smallest of {name}": min(sizes),
-            f"largest of {name}": max(sizes),
-            f"at risk by {name}": at_risk,
-            f"not at risk by {name}": total - at_risk,
-            f"unique by {name}": unique,
-            f"not unique by {name}": total - unique,
-            f"at risk but not unique by {name}": at_risk - unique,
-            f"repeating by {name}": total - len(sizes),
-        }
-        for low, high in itertools.pairwise([*bin_starts(k), 10**9]):
-            told[f"in classes of {low} to {high - 1} by {name}"] = sum(size for size in sizes if low <= size < high)
-    told["made at risk by b"] = told["at risk by a+b"] - told["at risk by a"]
-    told["made at risk by a"] = told["at risk by a+b"] - told["at risk by b"]
-    return told
+def test_the_attacker_wins_where_counts_come_in_steps() -> None:
+    """4 and 6 rows below k = 11, one more a day later: "1 to 10" and then "11 to 21" was exactly 10."""
+    world = World(1, 3, 40, 11, 11)
+    attacker = Attacker(world, in_steps)
+    before, after = (4, 6, 30), (5, 6, 30)
+    pairs = [(cells, each) for cells in attacker.tables for each in changed(cells, 0, 1)]
+    reports = attacker.report(before), attacker.report(after)
+    assert possible(attacker, pairs, attacker.report)[reports]["before", "at risk by a+b"] == {10}
+    by_rule = Attacker(world)
+    found = possible(by_rule, pairs, by_rule.report)[by_rule.report(before), by_rule.report(after)]
+    assert len(found["before", "at risk by a+b"]) >= world.least
 
 
-WORLDS = [(2, 2, 16, 5, 3), (2, 2, 16, 4, 6), (2, 2, 18, 5, 5)]  # height, width, rows, m, k
-WORLDS += [(2, 2, 40, 6, 4), (2, 2, 30, 4, 6), (2, 3, 18, 5, 3), (2, 3, 18, 6, 4)] if FULL else []
+def test_a_changing_table_on_the_command_line(tmp_path: Path) -> None:
+    """k = m = 11, classes of 4 and 6 rows, one row more the next day: but for times and totals, one report twice."""
+    policy_file(tmp_path, "people.duckdb", entries("people", more='k = 11\n[tables.roles]\nward = "quasi-identifier"'))
+    told: list[Document] = []
+    for sizes in ({"a": 4, "b": 6, "c": 500, "d": 500}, {"a": 4, "b": 6, "c": 500, "d": 500, "e": 1}):
+        with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+            connection.execute("CREATE OR REPLACE TABLE people (ward TEXT)")
+            for ward, size in sizes.items():
+                connection.execute("INSERT INTO people SELECT ? FROM range(?)", [ward, size])
+        assert inside("run", "-q", "--no-history", "-o", "run.json", cwd=tmp_path).code == 1
+        outcome = inside("report", "run.json", "--min-count", "11", "--format", "json", cwd=tmp_path)
+        told.append(without(json.loads(outcome.out), {"run", "started", "finished", "seconds", "snapshot"}))
+    assert [each["tables"][0]["audit"]["rows"] for each in told] == [1010, 1011]
+    first, second = (without(each, {"rows"}) for each in told)
+    assert first == second
+    assert "is not 11-anonymous" in first["reason"]
 
 
-@pytest.mark.parametrize(("height", "width", "rows", "least", "k"), WORLDS)
-def test_no_small_count_can_be_worked_out(height: int, width: int, rows: int, least: int, k: int) -> None:
-    """Of all tables with the same document, some have another figure wherever one has a small count."""
-    possible: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
-    for cells in tables(height * width, rows):
-        shown = json.dumps(without_small_counts(document(cells, width, k), least))
-        for name, value in counts(cells, width, k).items():
-            possible[shown][name].add(value)
-    assert len(possible) > 3
-    for shown, by_name in possible.items():
-        for name, values in by_name.items():
-            [value, *others] = values
-            assert others or not 0 < value < least, (name, value, shown)
+def without(value: Any, keys: Set[str]) -> Any:
+    """The document without these keys, at any depth."""
+    if isinstance(value, dict):
+        return {key: without(inner, keys) for key, inner in value.items() if key not in keys}
+    return [without(inner, keys) for inner in value] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("least", [2, 11, 1000])
 def test_every_format_shows_what_is_left(document: Document, least: int) -> None:
-    """Also of a table of which nothing is: at 1,000 each is a small count as a whole."""
+    """Also of a table of which nothing is: at 1,000 each is a small one."""
     hidden = without_small_counts(document, least)
     for form in FORMATS:
         assert render(hidden, form)
 
 
-def test_what_changed_within_its_step_is_told_as_unchanged(documents: Mapping[str, Document]) -> None:
-    """Nine nights that are each told as worse than the last would count a class of 10 down to 1."""
+def test_how_much_a_finding_changed_is_left_out(documents: Mapping[str, Document]) -> None:
+    """Nine nights that are each worse than the last would count a class of 10 down to 1."""
     [table] = copy.deepcopy(documents["violation"])["tables"]
     finding = next(each for each in table["findings"] if each["kind"] == "below-k")
-
-    def state(k: int, was: int, at_risk: int, was_at_risk: int) -> str:
-        exact = {**finding["measures"], "k": k, "rows_at_risk": at_risk}
-        finding.update(measures=exact, was={**exact, "k": was, "rows_at_risk": was_at_risk}, state="worse")
-        table["findings"] = [finding]
-        document = {**documents["violation"], "tables": [table]}
-        return str(without_small_counts(document, 11)["tables"][0]["findings"][0]["state"])
-
-    assert [state(k - 1, k, 30, 30) for k in range(5, 1, -1)] == ["unchanged"] * 4
-    assert state(3, 3, 50, 46) == "unchanged"
-    assert state(3, 3, 90, 46) == "worse"
-    assert state(3, 13, 50, 46) == "worse"
+    told = {}
+    for state in ("new", "worse", "better", "unchanged", "gone", "policy changed"):
+        finding["state"] = state
+        hidden = without_small_counts({**documents["violation"], "tables": [table]}, 11)["tables"][0]["findings"]
+        [told[state]] = [each["state"] for each in hidden if each["id"] == finding["id"]]
+    assert {state for state, said in told.items() if said != state} == {"worse", "better"}
+    assert told["worse"] == told["better"] == "unchanged"
 
 
-def test_the_attacker_wins_where_nothing_is_hidden() -> None:
-    shown = {json.dumps(document(cells, 2, 3)): counts(cells, 2, 3)["smallest of a"] for cells in tables(4, 9)}
-    assert any(0 < smallest < 5 for smallest in shown.values())
+def test_the_exit_code_tells_no_more_than_the_states(documents: Mapping[str, Document]) -> None:
+    """With --fail-on new: what got worse fails the run, and the report says what it would with unchanged findings."""
+    whole = copy.deepcopy(documents["violation"]) | {"fail_on": "new", "exit_code": 1}
+    for state, code in (("worse", 0), ("unchanged", 0), ("new", 1), ("policy changed", 1)):
+        for finding in whole["tables"][0]["findings"]:
+            finding["state"] = state
+        assert without_small_counts(whole, 11)["exit_code"] == code
+    assert without_small_counts(whole | {"fail_on": "any"}, 11)["exit_code"] == 1
 
 
-@pytest.mark.parametrize(("least", "whole"), list(itertools.product((2, 3, 8), range(0, 60, 3))))
-def test_a_step_holds_the_number_and_its_rest_holds_the_rest(least: int, whole: int) -> None:
-    """Steps are the same for all numbers in them, and hold a small number, or rest, with all other small ones."""
-    steps = [step(value, whole, least) for value in range(whole + 1)]
-    assert steps[0] == 0
-    for value, told in enumerate(steps[1:], 1):
-        assert not isinstance(told, int)
-        low, high = told["at_least"], told["at_most"]
-        assert low <= value <= high
-        assert {json.dumps(steps[inside]) for inside in range(low, high + 1)} == {json.dumps(told)}
-        if value < least:
-            assert low == 1
-            assert high >= min(least - 1, whole)
-        if whole - value < least:
-            assert high == whole
-            assert low <= max(1, whole - least)
+def test_a_pass_by_exceptions_says_so(documents: Mapping[str, Document]) -> None:
+    whole = copy.deepcopy(documents["violation"])
+    whole["tables"][0]["verdict"] = "pass"
+    assert "passes by exceptions" in without_small_counts(whole, 11)["reason"]
 
 
-def figures_in(value: object) -> Iterator[int]:
-    """The exact numbers in a document: not the ends of steps."""
+@pytest.mark.parametrize("least", [2, 5, 11])
+def test_the_number_of_rows_is_exact_from_twice_the_least_on(least: int) -> None:
+    """So that with fewer than `least` new rows the first exact total reveals none below `least`."""
+    told = [total(rows, least) for rows in range(4 * least)]
+    assert told[0] == 0
+    assert all(each == {"at_least": 1, "at_most": 2 * least - 1} for each in told[1 : 2 * least])
+    assert told[2 * least :] == list(range(2 * least, 4 * least))
+    assert min(rows - added for rows in range(2 * least, 4 * least) for added in range(least)) > least
+
+
+def figures_in(value: object) -> Iterator[int | float]:
+    """The numbers in a document: not the rows of tables."""
     if isinstance(value, dict):
         if set(value) == {"at_least", "at_most"}:
             return
@@ -194,31 +152,56 @@ def figures_in(value: object) -> Iterator[int]:
     elif isinstance(value, list):
         for inner in value:
             yield from figures_in(inner)
-    elif isinstance(value, int) and not isinstance(value, bool):
+    elif isinstance(value, int | float) and not isinstance(value, bool):
         yield value
 
 
 WORK = {"format", "statements", "scans", "sets_profiled", "seconds", "exit_code", "min_count", "complete_to_size"}
-WORK |= {"policy", "low", "high", "at_least", "line"}  # limits, and numbers of columns
+WORK |= {"policy", "at_least", "line", "rows", "entities"}  # limits, numbers of columns, and totals
 
 
-def test_no_small_count_stays_in_a_real_document(documents: Mapping[str, Document]) -> None:
-    """Every exact number that stays in a table with small counts is 0 or no small count; every format renders it."""
-    hidden = set()
+def test_no_count_stays_in_a_real_document(documents: Mapping[str, Document]) -> None:
+    """No number stays in a table but its rows, and in a sentence no other than k and numbers of columns."""
     for name, whole in documents.items():
         told = without_small_counts(whole, 11)
-        for table, before in zip(told["tables"], whole["tables"], strict=True):
-            if before["audit"] and table["audit"] != before["audit"]:
-                hidden.add(name)
-                assert [value for value in figures_in(table) if 0 < value < 11] == [], name
-                assert not set(re.findall(r"\d+-anonymous", table["reason"])) - {"5-anonymous"}, name
-        for format in FORMATS:
-            assert render(told, format) != "", name
-    assert hidden >= {"violation", "identifier", "one row", "entity", "wildcard", "hostile", "run"}
+        for table in told["tables"]:
+            assert list(figures_in(table)) == [], name
+            if table["audit"]:
+                said = [table["reason"], table["audit"]["reason"], *(each["text"] for each in table["findings"])]
+                k, columns = table["audit"]["policy"]["k"], len(table["audit"]["columns"])
+                names = sorted((each["name"] for each in table["audit"]["columns"]), key=len, reverse=True)
+                for text in said:
+                    for word in (*names, table["audit"]["table"]):
+                        text = text.replace(word, "")
+                    assert {int(number) for number in re.findall(r"\d+", text)} <= {k, *range(columns + 1)}, text
+        for form in FORMATS:
+            assert render(told, form) != "", name
 
 
-def test_a_table_without_small_counts_keeps_its_figures() -> None:
-    cells = (20, 30, 40, 50)
-    before = document(cells, 2, 11)
-    assert without_small_counts(before, 11)["tables"][0]["audit"] == before["tables"][0]["audit"]
-    assert without_small_counts(before, 21)["tables"][0]["audit"] != before["tables"][0]["audit"]
+def test_markdown_and_the_page_have_a_row_for_each_table(documents: Mapping[str, Document]) -> None:
+    """And a requirement that is met is met, although no figure says so."""
+    told = without_small_counts(documents["run"], 11)
+    rows = [line for line in render(told, "markdown").splitlines() if line.startswith("|")]
+    assert [row.count("|") for row in rows] == [5] * (2 + len(told["tables"]))
+    page = render(without_small_counts(documents["pass"], 11), "html")
+    assert page.count('<span class="word pass">yes</span>') == 2
+    assert "not known" not in page
+
+
+def test_rows_and_entities_are_not_both_told(documents: Mapping[str, Document]) -> None:
+    """Their difference counts the rows that repeat a person."""
+    audit = without_small_counts(documents["entity"], 5)["tables"][0]["audit"]
+    assert (audit["rows"], audit["entities"]) == (None, 13)
+    assert "rows" not in audit["profile"]
+
+
+def test_large_counts_are_left_out_too() -> None:
+    """A figure shown on one day and hidden on the next would tell which small count hid it."""
+    world = World(2, 2, 140, 11, 11)
+    assert shown((20, 30, 40, 50), world) == shown((35, 35, 35, 35), world)
+    assert json.loads(str(shown((20, 30, 40, 50), world)))["tables"][0]["audit"]["rows"] == 140
+
+
+def test_the_attacker_wins_where_nothing_is_hidden() -> None:
+    reports = {json.dumps(document(cells, 2, 3)): counts(cells, 2, 3)["smallest of a"] for cells in tables(4, 9)}
+    assert any(0 < smallest < 5 for smallest in reports.values())

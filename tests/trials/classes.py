@@ -1,3 +1,11 @@
 """The classes of trials, each a module beside this one, in the order in which they are printed."""
 
-CLASSES: tuple[str, ...] = ("audits", "searches", "protections", "truncated", "sampling", "conditions")
+CLASSES: tuple[str, ...] = (
+    "audits",
+    "searches",
+    "protections",
+    "truncated",
+    "sampling",
+    "conditions",
+    "min_count",
+)

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from qidsql.figures import plural, size_range
 from qidsql.measures import SizeBin
-from qidsql.report.documents.figures import middle, moment, number, percentage, share
+from qidsql.report.documents.figures import moment, number, percentage, share
 
 ROW = 30  # pixels of height for a bar
 LABELS, BARS = 16, 40  # percent of the width: the column of labels, the longest bar
@@ -21,7 +21,7 @@ LEFT, RIGHT, TOP, BOTTOM = 8, 92, 32, 132  # the field of a trend: percent acros
 
 def class_sizes(bins: Sequence[Mapping[str, Any]], k: int, unit: str, name: str) -> Markup:
     """Bars: how many rows stand in classes of which size, those below k marked."""
-    total = sum(middle(each["rows"], 1) for each in bins) or 1
+    total = sum(each["rows"] for each in bins) or 1
     lines: list[svg.Element] = []
     height = ROW // 2
     described = []
@@ -30,8 +30,8 @@ def class_sizes(bins: Sequence[Mapping[str, Any]], k: int, unit: str, name: str)
             lines += _threshold(height + 8, f"k = {number(k)}")
             height += ROW
         size = size_range(SizeBin(each["low"], each["high"], 0, 0))
-        part = middle(each["rows"], 1) / total
-        told = f"{share(each['rows'], round(total))} ({number(each['rows'])})"
+        part = each["rows"] / total
+        told = f"{share(each['rows'], total)} ({number(each['rows'])})"
         side = "below" if each["low"] < k else "reached"
         lines += _bar(height, size, part, told, side)
         described.append(f"{told} {unit} in classes of {size}")
@@ -65,7 +65,7 @@ def _threshold(top: int, label: str) -> list[svg.Element]:
 def trend(points: Sequence[Mapping[str, Any]], name: str) -> Markup:
     """A line over the runs: the share of rows below k, in percent of the highest; a run without a verdict is a gap,
     and so is a change of the policy, before and after which the figures do not compare."""
-    shares = [_share(point) for point in points]
+    shares: list[float | None] = [point["share_at_risk"] for point in points]
     known = [value for value in shares if value is not None]
     most = max([*known, 0.0]) or 1.0
     step = (RIGHT - LEFT) / max(1, len(points) - 1)
@@ -91,13 +91,6 @@ def trend(points: Sequence[Mapping[str, Any]], name: str) -> Markup:
         lines.append(_text(RIGHT, BOTTOM + 20, moment(points[-1]["started"])[:10], "end"))
     described = f"{plural(len(points), 'run')}; the table below has the figures."
     return _drawing(lines, BOTTOM + 34, f"Share of rows below k of {name}, run by run", described)
-
-
-def _share(point: Mapping[str, Any]) -> float | None:
-    value = point["share_at_risk"]
-    if isinstance(value, Mapping):
-        return float(value["at_least"] + value["at_most"]) / 2
-    return None if value is None else float(value)
 
 
 def _percent(value: float) -> svg.Length:

@@ -1,4 +1,4 @@
-"""Figures of a document as text: a number, a range that --min-count left of it, or nothing."""
+"""Figures of a document as text: a number, or nothing where it is not known or hidden."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -11,7 +11,7 @@ NOTHING = "–"
 
 
 def number(value: Any) -> str:
-    """12,345; 22 to 32 for a range; a dash where there is no figure."""
+    """12,345; 1 to 21 for the rows of a table that --min-count tells as a range; a dash where there is no figure."""
     if value is None:
         return NOTHING
     if isinstance(value, Mapping):
@@ -19,39 +19,19 @@ def number(value: Any) -> str:
     return count(int(value))
 
 
-def bounds(value: Any) -> tuple[int, int] | None:
-    """The least and the most that a figure can be; None where there is none."""
-    if value is None:
-        return None
-    if isinstance(value, Mapping):
-        return int(value["at_least"]), int(value["at_most"])
-    return int(value), int(value)
+def share(part: int | None, whole: Any) -> str:
+    """Part of a whole in percent, from whole numbers."""
+    return percent(Fraction(part, whole)) if part is not None and isinstance(whole, int) and whole else NOTHING
 
 
-def share(part: Any, whole: Any) -> str:
-    """Part of a whole in percent, from whole numbers; a range where the part is one that the percentage shows."""
-    ends = bounds(part)
-    if ends is None or not isinstance(whole, int) or whole == 0:
-        return NOTHING
-    low, high = (percent(Fraction(end, whole)) for end in ends)
-    return low if low == high else f"{low} to {high}"
+def percentage(value: float | None) -> str:
+    """A share that the document holds as a float in percent."""
+    return NOTHING if value is None else percent(Fraction(value).limit_denominator(10**12))
 
 
-def percentage(value: Any) -> str:
-    """A share that the document holds as a float (or as a range of them) in percent."""
-    if value is None:
-        return NOTHING
-    ends = (value["at_least"], value["at_most"]) if isinstance(value, Mapping) else (value, value)
-    low, high = (percent(Fraction(end).limit_denominator(10**12)) for end in ends)
-    return low if low == high else f"{low} to {high}"
-
-
-def middle(part: Any, whole: Any) -> float:
-    """Part of a whole between 0 and 1, for the length of a bar; the middle of a range."""
-    ends = bounds(part)
-    if ends is None or not isinstance(whole, int) or whole == 0:
-        return 0.0
-    return sum(ends) / 2 / whole
+def part_of(part: int | None, whole: Any) -> float:
+    """Part of a whole between 0 and 1, for the length of a bar."""
+    return part / whole if part is not None and isinstance(whole, int) and whole else 0.0
 
 
 def ratio(value: Any, digits: int) -> str:

@@ -194,12 +194,9 @@ def _requirements(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _none(at_risk: Any, audit: Mapping[str, Any]) -> bool | None:
+def _none(at_risk: int | None, audit: Mapping[str, Any]) -> bool | None:
     """Whether no row is below k; by what the search came to where the figure itself is hidden."""
-    ends = figures.bounds(at_risk)
-    if ends is None or ends[0] == 0 < ends[1]:
-        return _searched(audit, "below-k")
-    return ends[1] == 0
+    return _found_none(audit, "below-k") if at_risk is None else at_risk == 0
 
 
 def _share(part: Any, whole: Any) -> str:
@@ -220,18 +217,15 @@ def _exact(profile: Mapping[str, Any] | None, name: str) -> Fraction | None:
 
 def _below(value: Fraction | None, limit: str, audit: Mapping[str, Any], kind: str) -> bool | None:
     """Whether a limit is kept; by what the search came to where the figure itself is hidden."""
-    if value is not None:
-        return value < Fraction(limit)
-    searched = _searched(audit, kind)
-    return True if searched is None and audit["profile"] and not audit["unfinished"] else searched
+    return _found_none(audit, kind) if value is None else value < Fraction(limit)
 
 
-def _searched(audit: Mapping[str, Any], kind: str) -> bool | None:
-    """Whether a search found that no column set meets its criterion; None where it did not come to that."""
+def _found_none(audit: Mapping[str, Any], kind: str) -> bool | None:
+    """Whether no column set meets a criterion, by the search for them; where all is well there is none to search."""
     for search in audit["searches"]:
         if search["criterion"] == criterion_of(audit, kind):
             return True if search["impossible"] else False if column_sets(audit, search) else None
-    return None
+    return True if audit["profile"] and not audit["unfinished"] else None
 
 
 def _drivers(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -256,4 +250,4 @@ def _drivers(audit: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _left(without: Mapping[str, Any] | None) -> float:
-    return 2.0 if without is None else figures.middle(without["rows_at_risk"], whole_of(without))
+    return 2.0 if without is None else figures.part_of(without["rows_at_risk"], whole_of(without))

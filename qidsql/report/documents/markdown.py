@@ -17,7 +17,9 @@ def render(document: Mapping[str, Any]) -> str:
     tables = document["tables"]
     parts = [f"### {SIGNS[document['verdict']]} · qidsql", "", text(document["reason"])]
     if tables:
-        parts += ["", "| Table | Verdict | Smallest class | Below k | Findings |", "|---|---|--:|--:|---|"]
+        hidden = document.get("min_count")
+        parts += ["", f"| Table | Verdict | {'k asked' if hidden else 'Smallest class | Below k'} | Findings |"]
+        parts += [f"|---|---|--:|{'' if hidden else '--:|'}---|"]
         parts += [_row(document, table) for table in tables]
     for table in tables:
         parts += _details(document, table)
@@ -48,7 +50,10 @@ def _row(document: Mapping[str, Any], table: Mapping[str, Any]) -> str:
             f"{states.count(state)} {state}" for state in ("new", "worse", "gone", "excepted") if state in states
         ]
         findings += f" ({', '.join(counted)})" if counted else ""
-    return f"| {text(table['table'])} | {SIGNS[table['verdict']]} | {smallest} | {below} | {findings} |"
+    figures = f"{smallest} | {below}"
+    if document.get("min_count"):
+        figures = number(audit["policy"]["k"]) if audit else ""
+    return f"| {text(table['table'])} | {SIGNS[table['verdict']]} | {figures} | {findings} |"
 
 
 def _details(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[str]:
@@ -66,12 +71,19 @@ def _details(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[str]
     audit = table["audit"]
     if audit:
         for option in audit["withheld"]:
-            k = f"smallest class {number(option['smallest'])}, {share(option['rows_at_risk'], whole_of(option))}"
-            lines.append(f"- without {text(', '.join(option['columns']))}: {k} of the {unit_of(audit)} below k")
+            lines.append(f"- without {text(', '.join(option['columns']))}: {_outcome(option, audit)}")
         lines += [f"- not finished: {text(left)}" for left in audit["unfinished"]]
     if not lines:
         return []
     return ["", f"<details><summary>{text(table['table'])}</summary>", "", *lines, "", "</details>"]
+
+
+def _outcome(option: Mapping[str, Any], audit: Mapping[str, Any]) -> str:
+    """What would be left without some columns; in words where the figures are hidden."""
+    if option["smallest"] is None:
+        return "the policy is met" if option["passes"] else f"still {text(option['still'])}"
+    at_risk = share(option["rows_at_risk"], whole_of(option))
+    return f"smallest class {number(option['smallest'])}, {at_risk} of the {unit_of(audit)} below k"
 
 
 def _measures(measures: Mapping[str, Any]) -> str:
@@ -84,5 +96,5 @@ def _foot(document: Mapping[str, Any]) -> str:
     against = f", compared with run {text(baseline['run'])} of {moment(baseline['started'])}" if baseline else ""
     took = f"{plural(document['statements'], 'statement')}, {seconds(document['seconds'])}"
     if document.get("min_count"):
-        against += f"; counts below {number(document['min_count'])} are hidden"
+        against += f"; counts are hidden (--min-count {number(document['min_count'])})"
     return f"{run}{moment(document['started'])}, {took}{against}; qidsql {text(document['qidsql'])}. No cell values."
