@@ -8,21 +8,19 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from qidsql.catalog import Attribute, Catalog, CatalogTable
+from qidsql.catalog import Catalog, CatalogTable
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
 from qidsql.figures import plural
-from qidsql.findings.init import InitResult, TableProposal
-from qidsql.linkage.kinds import Kind, kind_of
-from qidsql.linkage.names import names_agree, names_of
+from qidsql.findings.init import InitResult
 from qidsql.policy_draft import draft, gone, slug, updated
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.role_proposals import dbt
-from qidsql.role_proposals.names import is_subject, person, words
-from qidsql.role_proposals.proposal import Measured, Table, entity, lists_things, propose
+from qidsql.role_proposals.proposal import Measured
 from qidsql.schema import TableName
 from qidsql.sql.relation import relation
 from qidsql.toml_file import read_toml
+from qidsql.verbs.table_proposals import TableProposals
 
 K = 2  # no count by k is used
 MAX_STATEMENTS = 2000
@@ -72,17 +70,11 @@ def init(
     counting = _Counting(engine, question, clock, again)
     if question.statistics:
         counting.count(chosen, on_stage)
-    declared, called = _references(catalog), _called_like_keys(catalog)
-    references = {name: {**called.get(name, {}), **declared.get(name, {})} for name in {*declared, *called}}
-    referred = {other for columns in references.values() for other in columns.values()}
-    personal = _personal(catalog, references)
+    proposals = TableProposals(catalog)
     tables = []
     for listed in chosen:
         labels = {column.name: dbt.labels_of(said, listed.name, column.name) for column in listed.columns}
-        undeclared = frozenset(called.get(listed.name, {})) - set(declared.get(listed.name, {}))
-        found = counting.found.get(listed.name, {})
-        table = Table(listed, references.get(listed.name, {}), undeclared, personal, labels, found)
-        tables.append(_proposal(table, listed.name in referred))
+        tables.append(proposals.of(listed, labels, counting.found.get(listed.name)))
     notes = []
     if said and not any(dbt.labels_of(said, table.name, c.name) for table in chosen for c in table.columns):
         notes.append(f"--dbt {question.dbt} describes none of these tables")
@@ -172,52 +164,6 @@ def _matches(name: TableName, patterns: Sequence[str]) -> bool:
     return not patterns or any(
         fnmatchcase(text.casefold(), pattern.casefold()) for pattern in patterns for text in (str(name), name.name)
     )
-
-
-def _references(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
-    """The table that a column refers to, of the columns that are a foreign key alone or a part of one."""
-    found: dict[TableName, dict[str, TableName]] = {}
-    for key in catalog.foreign_keys:
-        for own, referenced in zip(key.columns, key.referenced, strict=True):
-            found.setdefault(own.table, {}).setdefault(own.column, referenced.table)
-    return found
-
-
-def _called_like_keys(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
-    """The table whose declared key a column is called like, of the columns for which that is one table."""
-    keys: dict[tuple[tuple[str, ...], Kind | None], list[Attribute]] = {}  # by the names under which they can stand
-    others: list[tuple[Attribute, Kind | None]] = []
-    for table in catalog.tables:
-        for column in table.columns:
-            attribute, kind = Attribute(table.name, column.name), kind_of(column)
-            if (column.name,) not in table.unique:
-                others.append((attribute, kind))
-                continue
-            for name in names_of(attribute):
-                keys.setdefault((name, kind), []).append(attribute)
-    found: dict[TableName, dict[str, TableName]] = {}
-    for own, kind in others:
-        near = [key for name in names_of(own) for key in keys.get((name, kind), ())]
-        like = {key.table for key in near if key.table != own.table and names_agree(own, key)}
-        if len(like) == 1:
-            found.setdefault(own.table, {})[own.column] = like.pop()
-    return found
-
-
-def _personal(catalog: Catalog, references: Mapping[TableName, Mapping[str, TableName]]) -> frozenset[TableName]:
-    """The tables whose rows belong to one person each: of those whom tables are about, or referring to such a table."""
-    found = {table.name for table in catalog.tables if is_subject(person(words(table.name.name)) or "")}
-    while more := {name for name, others in references.items() if found & set(others.values())} - found:
-        found |= more
-    return frozenset(found)
-
-
-def _proposal(table: Table, referred: bool) -> TableProposal:
-    columns = [replace(propose(table, column), readable=column.readable) for column in table.listed.columns]
-    entity_column, reason = entity(table, columns)
-    rows = next((measured.profile.rows for measured in table.measured.values()), None)
-    things = referred and lists_things(table)
-    return TableProposal(table.listed.name, table.listed.kind, rows, tuple(columns), entity_column, reason, things)
 
 
 class _Counting:
