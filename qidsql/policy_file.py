@@ -18,18 +18,26 @@ from qidsql.toml_file import KeyPath, TomlFile, TomlFileError, read_toml
 
 DEFAULT_NAME = "qidsql.toml"
 HISTORY_NAME = "qidsql-history.duckdb"
+CHECK = re.compile(  # the mark that init puts behind what a person has to decide: a key, a value, and the comment
+    r"""^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\s-])+=\s*(?:"[^"]*"|'[^']*'|true|false)\s*\#\s*(?:new:\s*)?CHECK\b"""
+)
 PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source by the name that the file gives it."""
+    """A source by the name that the file gives it. `scope`: patterns of the tables that the file answers for."""
 
     name: str
     url: str
     line: int
     workers: int = 2
     snapshot: bool = True
+    scope: tuple[str, ...] = ()
+
+    def answers_for(self, table: str) -> bool:
+        """Whether a table of the catalog, schema.name, is one that the file is about."""
+        return not self.scope or any(fits(pattern, table) for pattern in self.scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,11 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True)
 class TableEntry:
-    """A table to audit, or a pattern for several. `options` are those of `Policy`, roles apart."""
+    """A table to audit, or a pattern for several. `options` are those of `Policy`, roles apart.
+
+    `audit`: False where it is known and left out. `undecided` are the columns whose role is marked CHECK: init has
+    proposed it, and nobody has decided; `decided` is False where the table itself is.
+    """
 
     source: str
     table: str | None  # None: the only one that the source has
@@ -60,6 +72,10 @@ class TableEntry:
     weights: Mapping[str, int] = field(default_factory=dict)
     default_weights: Mapping[str, int] = field(default_factory=dict)  # the same
     exemptions: tuple[Exemption, ...] = ()
+    audit: bool = True
+    on_new: str | None = None
+    undecided: frozenset[str] = frozenset()
+    decided: bool = True
 
     @property
     def label(self) -> str:
@@ -71,10 +87,8 @@ class TableEntry:
         return self.table is not None and any(sign in self.table for sign in "*?[")
 
     def matches(self, table: str) -> bool:
-        """Whether a table of the catalog, schema.name, fits the pattern; one without a dot fits the bare name too."""
-        pattern = self.table or "*"
-        bare = table.rpartition(".")[2]
-        return fnmatchcase(table, pattern) or ("." not in pattern and fnmatchcase(bare, pattern))
+        """Whether a table of the catalog, schema.name, fits the pattern."""
+        return fits(self.table or "*", table)
 
     def policy(self, columns: Sequence[str] = ()) -> Policy:
         """The policy for a table of these columns. Raises UsageError."""
@@ -116,6 +130,8 @@ class PolicyFile:
     tables: tuple[TableEntry, ...]
     history_url: str
     history_schema: str = "qidsql"
+    owner: str | None = None  # of tables that no entry is about
+    on_new: str | None = None  # of the same
     max_statements: int | None = None  # of a whole run
     max_seconds: float | None = None
     alerts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -128,6 +144,11 @@ class PolicyFile:
         for entry in tables:
             entry.policy()
         return replace(self, tables=tables)
+
+
+def fits(pattern: str, table: str) -> bool:
+    """Whether a table of the catalog, schema.name, fits a pattern; one without a dot fits the bare name too."""
+    return fnmatchcase(table, pattern) or ("." not in pattern and fnmatchcase(table.rpartition(".")[2], pattern))
 
 
 def read_policy_file(path: Path) -> PolicyFile:
@@ -159,6 +180,7 @@ class _Reader:
         self.toml = file
         self.path = file.path
         self.content = _with_dates_as_text(file.content)
+        self.written = file.text.split("\n")
         self.problems: list[tuple[int, str]] = []
 
     def note(self, path: KeyPath, text: str) -> None:
@@ -191,6 +213,8 @@ class _Reader:
             tables=tables,
             history_url=self.history(history["url"]) if "url" in history else str(beside(self.path, HISTORY_NAME)),
             history_schema=history.get("schema", "qidsql"),
+            owner=defaults.get("owner"),
+            on_new=defaults.get("on_new"),
             max_statements=run.get("max_statements"),
             max_seconds=run.get("max_seconds"),
             alerts=content.get("alerts", {}),
@@ -200,7 +224,8 @@ class _Reader:
     def source(self, name: str, given: Mapping[str, Any]) -> Source:
         path: KeyPath = ("sources", name)
         url = self.url(given["url"], (*path, "url"))
-        return Source(name, url, self.line(path), given.get("workers", 2), given.get("snapshot", True))
+        options = {key: given[key] for key in ("workers", "snapshot") if key in given}
+        return Source(name, url, self.line(path), **options, scope=tuple(given.get("scope", ())))
 
     def url(self, text: str, path: KeyPath) -> str:
         """A source as it is connected to; a path is meant from the folder of the file."""
@@ -243,6 +268,10 @@ class _Reader:
             weights=given.get("weights", {}),
             default_weights=defaults.get("weights", {}),
             exemptions=(*self.exemptions(given, path), *self.exemptions(defaults, ("defaults",))),
+            audit=given.get("audit", True),
+            on_new=given.get("on_new", defaults.get("on_new")),
+            undecided=frozenset(name for name in given.get("roles", {}) if self.is_marked((*path, "roles", name))),
+            decided=not self.is_marked((*path, "audit")),
         )
         try:
             entry.policy()
@@ -252,6 +281,11 @@ class _Reader:
             at = next((place for place in places if place in self.toml.lines), path)
             self.note(at, str(error))
         return entry
+
+    def is_marked(self, path: KeyPath) -> bool:
+        """Whether CHECK stands behind a key."""
+        line = self.toml.lines.get(path)
+        return line is not None and CHECK.match(self.written[line - 1]) is not None
 
     def common(self, given: Mapping[str, Any], path: KeyPath) -> None:
         """What the schema cannot say of the keys of [defaults] and [[tables]]."""

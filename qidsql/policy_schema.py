@@ -32,6 +32,7 @@ PRESETS = {
 ROLES = ("direct identifier", "quasi-identifier", "sensitive", "other")
 KINDS = ("k-anonymity", "below-k", "key", "distinct", "separation", "rows-at-risk", "direct-identifier")
 FEWER = "DuckDB needs fewer than Postgres for the same work"
+ON_NEW = ("violation", "warn", "ignore")
 RATIO = "a ratio above 0 and at most 1, such as 0.9, or a text such as 9/10 or 90%"
 
 
@@ -97,6 +98,11 @@ COMMON: Schema = {
     "max_size": whole("the largest column set to look for"),
     "max_statements": whole(f"statements to ask of one table at most; {FEWER}"),
     "max_seconds": seconds("seconds to work on one table at most"),
+    "on_new": {
+        "enum": list(ON_NEW),
+        "description": "what tables and columns are that no entry names; default: a violation where a role is proposed "
+        "for them that identifies people, else a warning",
+    },
     "owner": text("who is told of the table, such as a team or an address"),
     "roles": named(
         "what a column is; one that is not named is audited",
@@ -114,6 +120,10 @@ SOURCE = table(
         "url": text("env:NAME of a variable that holds the URL, a path, or a URL without a password"),
         "workers": {**whole("parallel sessions on a server"), "maximum": 64},
         "snapshot": {"type": "boolean", "description": "one snapshot for all statements on a table"},
+        "scope": several(
+            text("schema and name, or a pattern such as public.*"),
+            "the tables that this file answers for; others are counted and not held against it; default: all",
+        ),
     },
     required=("url",),
 )
@@ -122,6 +132,7 @@ TABLE = table(
     {
         "source": text("which source, by its name; may be left out where there is one"),
         "table": text("schema and name, or a pattern such as public.visits_*"),
+        "audit": {"type": "boolean", "description": "false: known, and left out of the audit"},
         **COMMON,
     },
 )

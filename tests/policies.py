@@ -1,5 +1,6 @@
 """Policy files for tests, and people to audit: a table that passes, one that violates."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,7 +23,11 @@ def policy_file(folder: Path, url: str, tables: str, head: str = "") -> Path:
     """A policy file with one source, `main`."""
     path = folder / "qidsql.toml"
     quoted = url.replace("\\", "\\\\").replace('"', '\\"')
-    path.write_text(f'format = 1\n{head}\n[sources.main]\nurl = "{quoted}"\n{tables}\n', encoding="utf-8")
+    schema = re.search(r"search_path%3D(\w+)", url)  # of a store: the server may hold those of other tests
+    source = f'[sources.main]\nurl = "{quoted}"\n'
+    if schema:
+        source = f'[sources]\nmain = {{ url = "{quoted}", scope = ["{schema[1]}.*"] }}\n'
+    path.write_text(f"format = 1\n{head}\n{source}{tables}\n", encoding="utf-8")
     return path
 
 

@@ -16,7 +16,7 @@ import pytest
 from qidsql.catalog import CatalogColumn, CatalogTable
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
-from qidsql.findings.init import InitResult, word
+from qidsql.findings.init import NO_COLUMNS, InitResult, LeftOut, word
 from qidsql.policy_draft import draft, updated
 from qidsql.policy_file import read_policy_file
 from qidsql.role_proposals import dbt, names
@@ -354,9 +354,13 @@ def test_keys_between_tables_tell_persons_and_things(store: Store) -> None:
     assert columns_of(result, "stays") == {"stay": D, "who": D, "place": Q}
     assert [table.table.name for table in result.tables if table.of_things] == ["wards"]
     text = draft(result)
-    assert {name.rpartition(".")[2] for name in roles_in(text)} == {"patients", "stays"}  # wards stands behind a #
-    assert "who" not in next(roles for name, roles in roles_in(text).items() if "stays" in name)
-    assert all(line.startswith("#") for line in text.splitlines() if "wards" in line)
+    entries = {entry["table"].rpartition(".")[2]: entry for entry in tomllib.loads(text)["tables"]}
+    assert {name: entry.get("audit", True) for name, entry in entries.items()} == {
+        "patients": True,
+        "stays": True,
+        "wards": False,
+    }
+    assert "who" not in entries["stays"]["roles"]
 
 
 def test_columns_called_like_a_key_refer_to_its_table(store: Store) -> None:
@@ -436,15 +440,14 @@ def test_hostile_names_and_comments_stay_names(store: Store) -> None:
     text = draft(result)
     content = tomllib.loads(text)
     assert set(content) == {"format", "sources", "defaults"} | ({"tables"} if "tables" in content else set())
-    assert all(set(entry) <= {"table", "entity", "roles"} for entry in content.get("tables", []))
+    assert all(set(entry) <= {"table", "audit", "entity", "roles"} for entry in content.get("tables", []))
     [found] = result.tables
     assert [column.column for column in found.columns] == HOSTILE
     if content.get("tables"):
         [roles] = roles_in(text).values()
         assert set(roles) == set(HOSTILE)
     assert "c4n4ry" not in text + json.dumps(result.to_dict())
-    again, added = updated(parsed(Path("f"), text.encode()), result)
-    assert (again, added) == (text, [])
+    assert updated(parsed(Path("f"), text.encode()), result) == (text, [], [], [])
 
 
 def test_a_run_reads_the_file_and_audits_each_table_under_hostile_names(store: Store, tmp_path: Path) -> None:
@@ -467,11 +470,13 @@ def test_names_in_remarks_end_no_line(store: Store) -> None:
     rows = [(i % 9, i % 7, i % 5) for i in range(60)]
     kinds = {"donor\nid": "INTEGER", "x = 1\r\n[evil]\u2028customer_id": "INTEGER", "age": "INTEGER"}
     store.table("gifts", kinds, rows)
-    result = replace(proposed(store), left_out=(("a\n[[tables]]\nx = 1", "closed\n[evil]"),))
+    evil = "a\n[[tables]]\nx = 1"
+    left_out = (LeftOut(TableName(evil, "s"), "closed\n[evil]"), LeftOut(TableName(evil, "t"), NO_COLUMNS))
+    result = replace(proposed(store), left_out=left_out)
     assert "\n" in result.tables[0].entity_reason
     content = tomllib.loads(draft(result))
     assert set(content) == {"format", "sources", "defaults", "tables"}
-    assert [set(entry) for entry in content["tables"]] == [{"table", "roles"}]
+    assert [set(entry) for entry in content["tables"]] == [{"table", "roles"}, {"table", "audit"}]
     assert set(content["tables"][0]["roles"]) == set(kinds)
 
 
@@ -618,7 +623,8 @@ def test_options_behind_a_path_are_written(tmp_path: Path) -> None:
     assert "it knows all of it" in qidsql("init", source, "--no-statistics", "--update", cwd=tmp_path).out
 
 
-def test_an_update_tells_what_is_gone(clinic: Path) -> None:
+def test_an_update_puts_what_is_gone_behind_a_sign(clinic: Path) -> None:
+    """What a person wrote stays readable, and a run no longer misses it."""
     assert qidsql("init", "clinic.duckdb", "--no-statistics", cwd=clinic).code == 0
     before = (clinic / "qidsql.toml").read_text()
     with duckdb.connect(str(clinic / "clinic.duckdb")) as connection:
@@ -626,13 +632,35 @@ def test_an_update_tells_what_is_gone(clinic: Path) -> None:
         connection.execute("DROP TABLE visits")
     outcome = qidsql("init", "clinic.duckdb", "--no-statistics", "--update", cwd=clinic)
     assert outcome.code == 0
-    assert "No longer in the source, take it out of qidsql.toml: main.patients: zip_code, main.visits" in outcome.out
+    gone = "main.patients: zip_code, main.visits"
+    assert f"No longer in the source, now behind a # in qidsql.toml: {gone}" in outcome.out
     text = (clinic / "qidsql.toml").read_text()
-    assert "postcode" in text and "zip_code" in text and "main.visits" in text, "what stands there stays"
-    assert before != text
-    other = qidsql("init", "clinic.duckdb", "--no-statistics", "--update", "--schema", "main", "-q", cwd=clinic)
-    assert other.code == 0 and "main.visits" not in other.out, "not all was looked at"
-    assert rewritten(clinic, update=True).gone == ("main.patients: zip_code", "main.visits")
+    commented = [line for line in text.splitlines() if line.startswith("# no longer in the source: ")]
+    kept = [line.removeprefix("# no longer in the source: ") for line in commented]
+    assert set(kept) <= set(before.splitlines())
+    assert kept[0].startswith("zip_code =") and kept[1] == "[[tables]]" and kept[-1].startswith("ward =")
+    assert set(roles_in(text)) == {"main.patients"} and "postcode" in roles_in(text)["main.patients"]
+    again = rewritten(clinic, update=True)
+    assert (again.added, again.retired, again.gone) == ((), (), ())
+    assert (clinic / "qidsql.toml").read_text() == text
+
+
+def test_what_cannot_go_behind_a_sign_is_told(clinic: Path) -> None:
+    """An entity, since the audit would be another; what shares its line; and tables where not all was looked at."""
+    text = (
+        '[sources.c]\nurl = "clinic.duckdb"\n[[tables]]\ntable = "main.visits"\nentity = "person"\n'
+        'roles = { ward = "other", wing = "other" }\nweights.room = 2\n'
+    )
+    (clinic / "qidsql.toml").write_text(text)
+    found = rewritten(clinic, update=True)
+    assert (found.retired, found.gone) == (("main.visits: room",), ("main.visits: wing", "main.visits: person"))
+    assert "# no longer in the source: weights.room = 2\n" in (clinic / "qidsql.toml").read_text()
+    (clinic / "qidsql.toml").write_text('[sources.c]\nurl = "clinic.duckdb"\n[[tables]]\ntable = "main.none"\n')
+    with connect(str(clinic / "clinic.duckdb")) as engine:
+        part = init(engine, InitQuestion(schema="main"))
+    written = write(part, clinic / "qidsql.toml", update=True)
+    assert (written.retired, written.gone) == ((), ())
+    assert rewritten(clinic, update=True).retired == ("main.none",)
 
 
 def test_an_update_of_an_untouched_file_changes_no_byte(clinic: Path) -> None:
@@ -686,9 +714,9 @@ def test_a_name_like_a_pattern_is_met_by_itself_alone(store: Store, tmp_path: Pa
     for table, entry in zip(result.tables, entries, strict=True):
         assert [t.table for t in result.tables if fnmatchcase(str(t.table), entry)] == [table.table]
     text = draft(result).replace("age =", "other_column =")
-    again, added = updated(parsed(Path("f"), text.encode()), result)
-    assert [line.rpartition(": ")[2] for line in added] == ["age", "age"]
-    assert [set(roles) for roles in roles_in(again).values()] == [{"other_column", "age"}] * 2
+    again = updated(parsed(Path("f"), text.encode()), result)
+    assert [line.rpartition(": ")[2] for line in again.added] == ["age", "age"]
+    assert [set(roles) for roles in roles_in(again.text).values()] == [{"age"}, {"age"}]
 
 
 def test_no_password_gets_into_the_file(postgres_store: PostgresStore, tmp_path: Path) -> None:
@@ -718,11 +746,12 @@ def test_what_a_role_may_not_read_is_named_and_left_out(postgres_store: Postgres
     [table] = result.tables
     assert (table.table.name, table.rows) == ("open_table", 40)
     assert [column.readable for column in table.columns] == [True, False]
-    [(left, reason)] = result.left_out
-    assert left.endswith("closed")
-    assert "GRANT SELECT" in reason
-    [roles] = roles_in(draft(result)).values()
-    assert roles == {"age": Q}
+    [left] = result.left_out
+    assert (left.table.name, left.certain) == ("closed", False)
+    assert "GRANT SELECT" in left.reason
+    opened, closed = tomllib.loads(draft(result))["tables"]
+    assert opened["roles"] == {"age": Q}
+    assert (closed["audit"], "audit = false  # CHECK: the role" in draft(result)) == (False, True)
 
 
 def test_a_full_folder_leaves_no_half_file(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:

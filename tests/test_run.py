@@ -16,13 +16,15 @@ from qidsql.findings.run import RunVerdict, State, worst
 from qidsql.history.records import History
 from qidsql.policy_file import read_policy_file
 from qidsql.report.run import console_of, print_changes, render, text_of
-from qidsql.verbs.run import plan, run
+from qidsql.verbs.run import run
+from qidsql.verbs.run_plan import plan, tables_of
 from tests.commandline import command, environment, finished, inside
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.postgres_server import wait_until
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 from tests.test_scheduled_runs import asleep
 
+NOT_AUDITED = '[[tables]]\ntable = "{}"\naudit = false\n'
 WORST_FIRST = ["error", "violation", "inconclusive", "pass"]
 CODES = {"pass": 0, "violation": 1, "error": 2, "inconclusive": 3}
 
@@ -61,7 +63,8 @@ def test_patterns_are_filled_in_from_the_catalog(store: Store, tmp_path: Path) -
     hostile = 'visits_"; drop'
     fill(store, **{"visits_1": SAFE, "visits_2": RISKY, "other": SAFE, hostile: SAFE})
     tables = entries("visits_*") + entries("visits_2", more="k = 2") + entries("nothing_*")
-    planned = plan(read_policy_file(policy_file(tmp_path, store.url, tables)))
+    file = read_policy_file(policy_file(tmp_path, store.url, tables))
+    planned = tables_of(plan(file), file)
     named = [(each.table.partition(".")[2], each.entry.options.get("k"), bool(each.error)) for each in planned]
     assert sorted(named[:2]) == sorted([(hostile, None, False), ("visits_1", None, False)])
     assert named[2:] == [("visits_2", 2, False), ("", None, True)]
@@ -105,9 +108,9 @@ def test_budgets_of_a_table_and_of_the_run(store: Store, tmp_path: Path) -> None
     assert document["tables"][-1]["verdict"] == "inconclusive"
     assert "not begun" in document["tables"][-1]["reason"]
     assert (code, document["complete"]) == (1, False)  # what is proved stays a violation
-    policy_file(tmp_path, store.url, entries("one", "two", more="max_statements = 1"))
+    policy_file(tmp_path, store.url, entries("one", "two", more="max_statements = 1") + NOT_AUDITED.format("three"))
     _, document = ran(tmp_path, "--no-history")
-    assert [each["audit"]["statements"] for each in document["tables"]] == [1, 1]
+    assert [each["audit"]["statements"] for each in document["tables"]] == [1, 1], "three is left out"
     assert all(each["audit"]["unfinished"] for each in document["tables"])
     code, document = ran(tmp_path, "--no-history", QIDSQL_MAX_SECONDS="0.001")
     assert (code, document["verdict"]) == (3, "inconclusive")

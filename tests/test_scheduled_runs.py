@@ -18,12 +18,13 @@ from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.postgres_server import wait_until
 from tests.stores import DuckDBStore, PostgresStore
 
-NOTED = """
+ALONE = '[defaults]\non_new = "ignore"\n'  # of the tables in the database, those that an entry names
+NOTED = f"""{ALONE}
 [alerts.desk]
 kind = "command"
 command = ["sh", "-c", "cat >> told; echo >> told"]
 """
-TEAM = """
+TEAM = f"""{ALONE}
 [alerts.team]
 kind = "webhook"
 url = "env:TEAM_URL"

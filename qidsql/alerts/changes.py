@@ -5,7 +5,7 @@ flickers between inconclusive and violation is told as often as the alert listen
 is told when it ends and still holds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from fractions import Fraction
@@ -145,7 +145,16 @@ class _Verdict(NamedTuple):
 
 def _verdicts(document: Mapping[str, Any]) -> list[_Verdict]:
     """The verdict of each table of a run document, and of the run where the tables do not account for it."""
-    tables = [
+    tables = _covered(_audited(document), document.get("coverage") or {})
+    worst = min((table.now for table in tables), key=ORDER.index, default=PASS)
+    verdict = str(document["verdict"])
+    accounted = ORDER.index(verdict) >= ORDER.index(worst)
+    whole = _Verdict(*WHOLE_RUN, None, PASS if accounted else verdict, str(document.get("reason") or ""), {})
+    return [*tables, whole]
+
+
+def _audited(document: Mapping[str, Any]) -> list[_Verdict]:
+    return [
         _Verdict(
             source=str(table.get("source") or ""),
             table=str(table["table"]),
@@ -161,11 +170,24 @@ def _verdicts(document: Mapping[str, Any]) -> list[_Verdict]:
         )
         for table in document["tables"]
     ]
-    worst = min((table.now for table in tables), key=ORDER.index, default=PASS)
-    verdict = str(document["verdict"])
-    accounted = ORDER.index(verdict) >= ORDER.index(worst)
-    whole = _Verdict(*WHOLE_RUN, None, PASS if accounted else verdict, str(document.get("reason") or ""), {})
-    return [*tables, whole]
+
+
+def _covered(tables: Sequence[_Verdict], coverage: Mapping[str, Any]) -> list[_Verdict]:
+    """The tables with what the policy has to cover and does not; one that no entry names is a table of its own."""
+    found = {(table.source, table.table): table for table in tables}
+    for gap in coverage.get("gaps", ()):
+        if gap["severity"] != VIOLATION:
+            continue
+        subject, text = (str(gap["source"]), str(gap["table"])), str(gap["text"])
+        table = found.get(subject, _Verdict(*subject, gap["owner"], PASS, "", {}))
+        reason = table.reason if table.now == VIOLATION else ""
+        now = min(table.now, VIOLATION, key=ORDER.index)
+        found[subject] = table._replace(
+            now=now,
+            reason="; ".join(filter(None, [reason, text])) if now == VIOLATION else table.reason,
+            broken={**table.broken, str(gap["id"]): (text, Standing(0, 0, 0))},
+        )
+    return list(found.values())
 
 
 def _known_by(finding: Mapping[str, Any]) -> str:

@@ -193,7 +193,8 @@ class DuckDBEngine(Engine):
         return _table(listed.name, listed.kind, columns, listed.estimated_rows)
 
     def catalog(self, schema: str | None = None) -> Catalog:
-        """Four statements to the system catalog. A view's columns are those of its making."""
+        """Four statements to the system catalog, and one more for each view: the catalog lists a view's columns as of
+        its making. Those of a view that cannot be queried stay so."""
         rows = self._listed()
         schema = find_schema(schema, map(self._name, rows), self.label)
         rows = [row for row in rows if schema is None or row[1] == schema]
@@ -215,6 +216,9 @@ class DuckDBEngine(Engine):
                         base=plain,
                     )
                 )
+        for name, row in by_name.items():
+            if row[3] == "view":
+                columns[name] = self._queried(name, columns[name], collated_views)
         unique, foreign_keys = self._keys(columns)
         return Catalog(
             tables=tuple(
@@ -231,6 +235,29 @@ class DuckDBEngine(Engine):
             ),
             foreign_keys=tuple(foreign_keys),
         )
+
+    def _queried(self, view: TableName, made: list[CatalogColumn], collated: bool) -> list[CatalogColumn]:
+        """The columns of a view as a query finds them, with the comments of those of its making."""
+        try:
+            rows = self._put(_columns_text(view), f"columns of {view}")
+        except (StatementError, AccessError):
+            return made
+        labels = {column.name: column.labels for column in made}
+        found = []
+        for column, kind, nullable, *_ in rows:
+            plain = _without_labels(str(kind))
+            compared = _comparison(str(kind), collated)
+            found.append(
+                CatalogColumn(
+                    name=str(column),
+                    type=plain,
+                    nullable=nullable != "NO",
+                    labels=labels.get(str(column), ()),
+                    comparison=compared,
+                    base=plain,
+                )
+            )
+        return found
 
     def _keys(
         self, tables: Mapping[TableName, Sequence[CatalogColumn]]

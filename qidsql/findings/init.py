@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from qidsql.schema import Role, TableName
 from qidsql.version import __version__
 
+NO_COLUMNS = "it has no columns"
 WORDS = {Role.EXCLUDED: "other"}  # roles that the file calls by another word
 ROLES = (Role.DIRECT_IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.EXCLUDED)
 
@@ -70,24 +71,39 @@ class TableProposal:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A table that nothing is proposed for. `certain`: that it is left out is no matter to decide."""
+
+    table: TableName
+    reason: str
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class InitResult:
-    """The proposals for a source, and what became of the file. `left_out` are tables with the reason."""
+    """The proposals for a source, and what became of the file. `left_out` are tables with the reason, `scope` the
+    patterns of those that were looked at (empty: all)."""
 
     source: str  # as people may see it
     url: str  # as the file names it
     name: str  # what the file calls it
     engine: str
     tables: tuple[TableProposal, ...]
-    left_out: tuple[tuple[str, str], ...]
+    left_out: tuple[LeftOut, ...]
     statements: int
     seconds: float
     unfinished: tuple[str, ...]
     notes: tuple[str, ...] = ()
     output: str | None = None  # the file, once it is written
     added: tuple[str, ...] | None = None  # by --update: tables and columns that were new to it
-    gone: tuple[str, ...] = ()  # tables and columns that the file has, and the source no longer
+    retired: tuple[str, ...] = ()  # tables and columns that the source no longer has, now behind a # in the file
+    gone: tuple[str, ...] = ()  # others, for a person to take out of the file
     there: tuple[tuple[TableName, tuple[str, ...]], ...] = ()  # all tables and columns that were looked at
     schema: str | None = None  # the only one that was looked at
+    scope: tuple[str, ...] = ()
+    aside: tuple[
+        TableProposal, ...
+    ] = ()  # without counts, of views that are left out: a file can have them all the same
 
     @property
     def counts(self) -> dict[str, int]:
@@ -111,12 +127,13 @@ class InitResult:
             "engine": self.engine,
             "roles": self.counts,
             "tables": [table.to_dict() for table in self.tables],
-            "left_out": [{"table": table, "reason": reason} for table, reason in self.left_out],
+            "left_out": [{"table": str(each.table), "reason": each.reason} for each in self.left_out],
             "statements": self.statements,
             "seconds": round(self.seconds, 3),
             "unfinished": list(self.unfinished),
             "notes": list(self.notes),
             "output": self.output,
             "added": None if self.added is None else list(self.added),
+            "retired": list(self.retired),
             "gone": list(self.gone),
         }

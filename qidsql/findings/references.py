@@ -32,7 +32,8 @@ def resolved(table: Document) -> dict[str, Any]:
         searches = [{key: told for key, told in each.items() if key != "column_sets"} for each in audit["searches"]]
         audit = {**audit, "format": FORMAT, "searches": searches}
     findings = [_resolved(each, sets) for each in table["findings"]]
-    return {"policy_changed": [], **table, "audit": audit, "findings": findings}
+    changed = table.get("policy_changed", [])  # a table of an older qidsql has none
+    return {**table, "audit": audit, "findings": findings, "policy_changed": changed}
 
 
 def _sets(table: Document) -> list[Document]:

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from qidsql.figures import percent, plural
 from qidsql.findings.audit import AuditResult, ColumnSetFinding
+from qidsql.findings.coverage import Coverage
 from qidsql.findings.packed import Packed
 from qidsql.findings.references import FORMAT, measures
 from qidsql.measures import ClassProfile, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
@@ -218,12 +219,15 @@ class RunResult:
     fail_on: str = "any"
     only: tuple[str, ...] = ()  # the tables and patterns that were asked for; empty: all of the policy file
     notes: tuple[str, ...] = field(default=())
+    coverage: Coverage | None = None  # None where the catalogs were not read: of one audit, or interrupted before
 
     @property
     def exit_code(self) -> int:
         """0 pass, 1 violation, 2 error, 3 inconclusive; with `fail_on` "new", violations known before count for 0."""
-        lenient = self.fail_on == "new" and len(self.tables) > 0
-        return CODES[self.tables.known_apart if lenient else self.verdict]
+        if self.fail_on != "new" or not len(self.tables):
+            return CODES[self.verdict]
+        known_apart = [self.tables.known_apart, *([self.coverage.known_apart] if self.coverage else [])]
+        return CODES[worst(known_apart)]
 
     def to_dict(self) -> dict[str, object]:
         """Plain lists, dicts, strings and numbers, as reports read them; `json.written` writes no column set twice."""
@@ -250,6 +254,7 @@ class RunResult:
             "baseline": None if self.baseline is None else dict(self.baseline),
             "statements": self.statements,
             "notes": list(self.notes),
+            "coverage": None if self.coverage is None else self.coverage.to_dict(),
             "tables": self.tables.documents,
         }
 

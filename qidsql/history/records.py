@@ -65,6 +65,14 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
+class LastColumns:
+    """The types of a table's columns in the run that audited it last."""
+
+    run: str
+    types: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Unfinished:
     """A table that a run has audited and not recorded."""
 
@@ -192,7 +200,7 @@ class History:
         if not heads:
             raise UnknownName("run", [run], self.label, [])
         head = json.loads(str(heads[0][0]))
-        return {"only": [], **head, "format": DOCUMENT_FORMAT, "tables": Packed(map(_bytes, tables))}
+        return {"only": [], "coverage": None, **head, "format": DOCUMENT_FORMAT, "tables": Packed(map(_bytes, tables))}
 
     def past(self, source: str, table: str, run: str | None = None) -> Past:
         """What there is of a table: in that run, or in the last complete one that came to pass or violation on it."""
@@ -228,6 +236,27 @@ class History:
                     heads = store.ask("run_document", run=head.run) if store else []
                 if heads and not json.loads(str(heads[0][0])).get("only"):
                     break
+        return found
+
+    def last_coverage(self, named: RunHead | None = None) -> dict[str, Any] | None:
+        """The coverage of that run, or else of the last complete one on a whole policy file that has one."""
+        for head in [named] if named else self.runs():
+            if head.complete or named:
+                with self.reading() as store:
+                    heads = store.ask("run_document", run=head.run) if store else []
+                found = json.loads(str(heads[0][0])).get("coverage") if heads else None
+                if found and (named or not found["part"]):
+                    return dict(found)
+        return None
+
+    def last_columns(self) -> dict[tuple[str, str], LastColumns]:
+        """The columns of each table when it was last audited, by source and table."""
+        with self.reading() as store:
+            rows = store.ask("last_columns") if store else []
+        found: dict[tuple[str, str], LastColumns] = {}
+        for source, table, run, column, kind in rows:
+            seen = found.setdefault((str(source), str(table)), LastColumns(str(run), {}))
+            seen.types[str(column)] = str(kind)
         return found
 
     def tables(self) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from qidsql.report.json_schema import (
     FINDING,
     FLAG,
     FORMAT,
+    GAP,
     MEASURES,
     MOMENT,
     POLICY,
@@ -245,6 +246,15 @@ DIFF = some(
     kind={"const": "diff"},
     before=HEAD,
     after=HEAD,
+    coverage=optional(
+        some(
+            "what the policy covered (null: one of the runs did not look)",
+            before=TEXT,
+            after=TEXT,
+            new=every(GAP),
+            gone=every(GAP),
+        )
+    ),
     tables=every(
         some(
             "a table, with its verdict in each run (null: not audited)",
@@ -471,7 +481,8 @@ COMMANDS: dict[str, Schema] = {
         unfinished=TEXTS,
         output=optional(TEXT),
         added=optional(TEXTS),
-        gone=TEXTS,
+        retired={**TEXTS, "description": "what the source no longer has, now behind a # in the file"},
+        gone={**TEXTS, "description": "what else it no longer has, for a person to take out"},
     ),
     "history": HISTORY,
     "diff": DIFF,

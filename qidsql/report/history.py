@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -47,6 +48,17 @@ def render(found: Mapping[str, Any], width: int = 110, colour: bool = False) -> 
     return text_of(console)
 
 
+def _coverage(console: Console, coverage: Mapping[str, Any] | None) -> None:
+    if coverage is None:
+        return
+    moved = "" if coverage["before"] == coverage["after"] else f" -> {coverage['after']}"
+    console.print(Text(f"Coverage: {coverage['before']}{moved}"))
+    for sign, gaps in (("+ new ", coverage["new"]), ("- gone", coverage["gone"])):
+        for gap in gaps:
+            console.print(Text(f"  {sign}  {gap['text']}"))
+    console.print()
+
+
 def _remarks(run: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[str]:
     """What to know of a run: figures of one table under two policies do not compare."""
     if not run["complete"]:
@@ -62,6 +74,7 @@ def render_diff(found: Mapping[str, Any], width: int = 110, colour: bool = False
     before, after = found["before"], found["after"]
     console.print(f"From run {before['run']} ({before['verdict']}) to run {after['run']} ({after['verdict']})")
     console.print()
+    _coverage(console, found["coverage"])
     same = 0
     for table in found["tables"]:
         was, now = table["was"] or "not audited", table["now"] or "not audited"

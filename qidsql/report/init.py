@@ -26,7 +26,7 @@ def report(console: Console, result: InitResult) -> None:
     for why, of_things in (("no column would be left", False), ("nothing in it is about a person", True)):
         found = [str(t.table) for t in result.tables if not t.auditable and t.of_things == of_things]
         if found:
-            facts.add_row("Not audited", f"{some(found)}: {why}; in the file behind a #")
+            facts.add_row("Not audited", f"{some(found)}: {why}; in the file with audit = false")
     for table in result.tables:
         if table.entity:
             facts.add_row("Entity", f"{table.table}: {table.entity} {table.entity_reason}")
@@ -44,21 +44,22 @@ def report(console: Console, result: InitResult) -> None:
     )
     if result.added is not None:
         console.print(Text(f"Added to {result.output}: {some(result.added) or 'nothing, it knows all of it'}"))
-    if result.gone:
-        console.print(Text(f"No longer in the source, take it out of {result.output}: {some(result.gone)}"))
-    elif result.output is not None:
+    for gone, what in ((result.retired, "now behind a # in"), (result.gone, "take it out of")):
+        if gone:
+            console.print(Text(f"No longer in the source, {what} {result.output}: {some(gone)}"))
+    if result.added is None and result.output is not None:
         console.print(Text(f"Written: {result.output}"))
     if result.output is not None:
         if not any(table.auditable for table in result.tables):
-            console.print("Nothing would be audited yet: take the # away before a table, or give columns other roles.")
+            console.print("Nothing would be audited yet: take an audit = false away, or give columns other roles.")
         run = "qidsql run" + ("" if result.output == "qidsql.toml" else f" {shlex.quote(result.output)}")
         console.print(Text(f"Next: read {result.output}, correct the roles, then: {run}"))
 
 
 def _grouped(result: InitResult) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for table, reason in result.left_out:
-        found.setdefault(reason, []).append(table)
+    for each in result.left_out:
+        found.setdefault(each.reason, []).append(str(each.table))
     return found
 
 

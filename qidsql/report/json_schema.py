@@ -251,6 +251,44 @@ TABLE["properties"]["policy_changed"] = {
     "description": "the settings in which the policy differs from that of the run compared with, such as k 5 -> 2; "
     "findings are compared where there are none",
 }
+GAP = some(
+    "a table, or a column of one, that the policy and the source do not agree about",
+    id={**TEXT, "description": "the same in every run"},
+    source=TEXT,
+    table=TEXT,
+    column={**optional(TEXT), "description": "null: the table itself"},
+    change=one_of("unknown", "vanished", "retyped", "undecided", "unreadable"),
+    severity=one_of("violation", "warning"),
+    state=one_of("new", "unchanged"),
+    roles={**TEXTS, "description": "proposed for what is unknown"},
+    owner=optional(TEXT),
+    text={**TEXT, "description": "one sentence"},
+)
+COVERED = {
+    "tables": WHOLE,
+    "tables_covered": WHOLE,
+    "columns": {**WHOLE, "description": "of these tables"},
+    "columns_covered": WHOLE,
+}
+COVERAGE = some(
+    "which tables and columns of the sources the policy covers: part of the verdict",
+    text={**TEXT, "description": "34 of 36 tables, 212 of 219 columns covered; it stands in the reason of the run too"},
+    verdict=one_of("pass", "violation", "error"),
+    **COVERED,
+    part={**FLAG, "description": "only the tables that were asked for were looked at"},
+    sources=every(
+        some(
+            "one source of the policy file",
+            source=TEXT,
+            label=TEXT,
+            **COVERED,
+            out_of_scope={**WHOLE, "description": "tables that the policy file does not answer for"},
+            mend={**TEXT, "description": "the command that adds what is unknown to the policy file"},
+            error={**optional(TEXT), "description": "why its catalog could not be read"},
+        )
+    ),
+    gaps=every(GAP),
+)
 RUN = some(
     "what a run over many tables found out",
     format=FORMAT_OF_AUDITS,
@@ -273,4 +311,5 @@ RUN = some(
     notes=TEXTS,
     tables=every(TABLE),
 )
+RUN["properties"]["coverage"] = optional(COVERAGE)
 RUN["properties"]["min_count"] = {"type": "integer", "minimum": 2, "description": "counts of rows are left out"}

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.figures import count, plural, seconds, some
+from qidsql.report.coverage import mending, print_coverage
 
 COLOURS = {"pass": "green", "violation": "bold red", "inconclusive": "yellow", "error": "bold magenta"}
 SHOWN_CHANGES = 12
@@ -26,6 +27,8 @@ def render(document: Mapping[str, Any], width: int = 110, colour: bool = False, 
     console.print(Text.assemble((verdict.upper(), COLOURS[verdict]), f"  {document['reason']}."))
     console.print()
     _tables(console, document["tables"])
+    if document["coverage"]:
+        print_coverage(console, document["coverage"])
     _changes(console, document)
     _reasons(console, document)
     for note in document["notes"]:
@@ -118,7 +121,8 @@ def _states(findings: Sequence[Mapping[str, Any]]) -> str:
 def _changes(console: Console, document: Mapping[str, Any]) -> None:
     """What is other than in the run compared with, the worst first."""
     if document["baseline"] is None:
-        console.print("No earlier run to compare with: every finding is new.")
+        unknown = ", and whether a column changed its type is not known" if document["coverage"] else ""
+        console.print(f"No earlier run to compare with: every finding is new{unknown}.")
         console.print()
         return
     changed = [
@@ -179,6 +183,8 @@ def _next(console: Console, document: Mapping[str, Any], recorded: bool) -> None
     """What to ask next."""
     path = (document["config"] or {}).get("path", "qidsql.toml")
     file, config = ("", "") if path == "qidsql.toml" else (f" {quote(path)}", f" --config {quote(path)}")
+    for command in mending(document["coverage"]):
+        console.print(Text(f"Next: {command}  adds what is not in the policy"))
     wrong = [table["table"] for table in document["tables"] if table["verdict"] == "violation"]
     if document["interrupted"] and recorded:
         console.print(f"Next: qidsql run{file}  goes on where this run stopped, as far as its sources are unchanged")

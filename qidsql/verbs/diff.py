@@ -3,6 +3,7 @@
 from typing import Any
 
 from qidsql.findings.changes import compared
+from qidsql.findings.coverage import gap_ids
 from qidsql.findings.run import Document, Finding, State, looked_for
 from qidsql.policy import changed_settings
 
@@ -39,7 +40,21 @@ def diff(before: Document, after: Document) -> dict[str, Any]:
         "kind": "diff",
         "before": _head(before),
         "after": _head(after),
+        "coverage": _coverage(before["coverage"], after["coverage"]),
         "tables": tables,
+    }
+
+
+def _coverage(before: Document | None, after: Document | None) -> dict[str, Any] | None:
+    """What the policy covered in each run, and the gaps that came and went; None where one of them did not look."""
+    if before is None or after is None:
+        return None
+    was, now = gap_ids(before), gap_ids(after)
+    return {
+        "before": before["text"],
+        "after": after["text"],
+        "new": [gap for gap in after["gaps"] if gap["id"] not in was],
+        "gone": [gap for gap in before["gaps"] if gap["id"] not in now],
     }
 
 

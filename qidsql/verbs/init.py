@@ -1,5 +1,6 @@
 """The proposed roles of all columns of a source, and the qidsql.toml that a person corrects."""
 
+import glob
 import os
 import re
 import time
@@ -12,8 +13,8 @@ from qidsql.catalog import Catalog, CatalogTable
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
 from qidsql.figures import plural
-from qidsql.findings.init import InitResult
-from qidsql.policy_draft import draft, gone, slug, updated
+from qidsql.findings.init import NO_COLUMNS, InitResult, LeftOut
+from qidsql.policy_draft import draft, slug, updated
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.role_proposals import dbt
 from qidsql.role_proposals.proposal import Measured
@@ -22,6 +23,7 @@ from qidsql.sql.relation import relation
 from qidsql.toml_file import read_toml
 from qidsql.verbs.table_proposals import TableProposals
 
+A_VIEW = "a view; --views proposes roles for it too"
 K = 2  # no count by k is used
 MAX_STATEMENTS = 2000
 MAX_SECONDS = 120.0
@@ -75,6 +77,7 @@ def init(
     for listed in chosen:
         labels = {column.name: dbt.labels_of(said, listed.name, column.name) for column in listed.columns}
         tables.append(proposals.of(listed, labels, counting.found.get(listed.name)))
+    aside = {each.table for each in left_out if each.reason == A_VIEW}
     notes = []
     if said and not any(dbt.labels_of(said, table.name, c.name) for table in chosen for c in table.columns):
         notes.append(f"--dbt {question.dbt} describes none of these tables")
@@ -85,12 +88,14 @@ def init(
         engine=engine.version,
         tables=tuple(tables),
         left_out=tuple(left_out),
+        aside=tuple(proposals.of(table) for table in catalog.tables if table.name in aside),
         statements=counting.asked,
         seconds=time.monotonic() - clock,
         unfinished=tuple(counting.unfinished),
         notes=tuple(notes),
         there=tuple((table.name, tuple(column.name for column in table.columns)) for table in catalog.tables),
         schema=question.schema,
+        scope=_scope(question),
     )
 
 
@@ -112,9 +117,9 @@ def write(result: InitResult, output: Path, force: bool = False, update: bool = 
     result = replace(result, url=_from_folder(result.url, output.parent))
     if update:
         file = read_toml(output)
-        text, added = updated(file, result)
-        result = replace(result, added=tuple(added), gone=tuple(gone(file, result)))
-        if not added:
+        text, added, retired, left = updated(file, result)
+        result = replace(result, added=tuple(added), retired=tuple(retired), gone=tuple(left))
+        if not added and not retired:
             return replace(result, output=str(output))
     else:
         text = draft(result)
@@ -138,9 +143,9 @@ def _from_folder(url: str, folder: Path) -> str:
     return os.path.relpath(url, folder)
 
 
-def _chosen(catalog: Catalog, question: InitQuestion, label: str) -> tuple[list[CatalogTable], list[tuple[str, str]]]:
+def _chosen(catalog: Catalog, question: InitQuestion, label: str) -> tuple[list[CatalogTable], list[LeftOut]]:
     """The tables to propose roles for, and those left out with the reason. Raises UsageError."""
-    left_out: list[tuple[str, str]] = []
+    left_out: list[LeftOut] = []
     wanted = [table for table in catalog.tables if _matches(table.name, question.tables)]
     if not wanted:
         which = f" matches {', '.join(question.tables)}" if question.tables else " is there"
@@ -148,16 +153,24 @@ def _chosen(catalog: Catalog, question: InitQuestion, label: str) -> tuple[list[
     readable = []
     for table in wanted:
         if table.obstacle is not None:
-            left_out.append((str(table.name), table.obstacle))
+            left_out.append(LeftOut(table.name, table.obstacle, certain=False))
         elif not table.columns:
-            left_out.append((str(table.name), "it has no columns"))
+            left_out.append(LeftOut(table.name, NO_COLUMNS))
         else:
             readable.append(table)
     with_views = question.views or bool(question.tables) or all(table.kind == "view" for table in readable)
     if not with_views:
-        left_out += [(str(t.name), "a view; --views proposes roles for it too") for t in readable if t.kind == "view"]
+        left_out += [LeftOut(table.name, A_VIEW) for table in readable if table.kind == "view"]
         readable = [table for table in readable if table.kind != "view"]
     return readable, left_out
+
+
+def _scope(question: InitQuestion) -> tuple[str, ...]:
+    """The patterns of the tables that were looked at; none: all."""
+    if question.schema is None:
+        return question.tables
+    schema = glob.escape(question.schema)
+    return tuple(each if "." in each else f"{schema}.{each}" for each in question.tables or ("*",))
 
 
 def _matches(name: TableName, patterns: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ import json
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -14,9 +14,10 @@ from typing import TypeVar
 
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
-from qidsql.errors import QidsqlError, SourceError, StoreError, UnknownName, UsageError
+from qidsql.errors import QidsqlError, SourceError, StoreError, UsageError
 from qidsql.figures import count, plural, some
 from qidsql.findings.changes import compared, excused, expired, verdict_with_exceptions
+from qidsql.findings.coverage import Change, Coverage, Gap, gap_ids
 from qidsql.findings.run import (
     Document,
     Finding,
@@ -34,6 +35,8 @@ from qidsql.policy_file import PolicyFile, TableEntry
 from qidsql.schema import Table
 from qidsql.sql.relation import table_node
 from qidsql.verbs.audit import audit
+from qidsql.verbs.coverage import changed_columns, coverage
+from qidsql.verbs.run_plan import Planned, SourcePlan, chosen, plan, tables_of
 from qidsql.version import __version__
 
 Answer = TypeVar("Answer")
@@ -41,17 +44,6 @@ RESUMABLE = ("table", "materialized view", "file", "data file")  # what nothing 
 INTERRUPTED = "interrupted"
 FAILURES = 2  # connections in a row that fail before a source is given up for the run
 SHOWN = 6  # tables named in a sentence
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A table that a run is to audit; one that cannot be found or reached has an `error`."""
-
-    entry: TableEntry
-    label: str  # the source as people may see it
-    table: str  # its name, or what the policy file says
-    typed: str | None = None  # what the engine is asked for; None: its only table
-    error: str | None = None
 
 
 @dataclass
@@ -132,21 +124,30 @@ def run(
     past = _past(history, baseline, resume)
     budget = _Budget(file.max_statements, None if file.max_seconds is None else clock + file.max_seconds)
     made = _Run(file, run_id(started), past, budget, today or started.date(), watch)
+    planned: list[Planned] = []
+    covered: Coverage | None = None
+    plans: list[SourcePlan] = []
     try:
-        planned = chosen(plan(file, only, watch), only, file)
+        plans = plan(file, watch.stage)
+        planned = chosen(tables_of(plans, file), only, file)
+        covered = coverage(plans, file, planned if only else None)
     except KeyboardInterrupt:
-        planned, made.stopped = [], INTERRUPTED
+        made.stopped = INTERRUPTED
     done = TableRuns()
     for place, each in enumerate(planned, start=1):
         done.append(made.table(place, len(planned), each))
+    gone = _vanished(done.heads, past, only, file)
+    if covered is not None:
+        covered = made.compared(covered, plans if not only else [], gone)
+    verdict = worst(table.verdict for table in done.heads)
     seconds = time.monotonic() - clock
     return RunResult(
         run=made.run,
         started=started,
         finished=datetime.now(UTC),
         seconds=seconds,
-        verdict=worst(table.verdict for table in done.heads),
-        reason=reason(done.heads, made.stopped),
+        verdict=verdict if covered is None else worst([verdict, covered.verdict]),
+        reason=reason(done.heads, covered, made.stopped),
         tables=done,
         config={"path": str(file.path), "hash": file.hash},
         baseline=None if past.baseline is None else {"run": past.baseline.run, "started": past.baseline.started},
@@ -155,73 +156,14 @@ def run(
         interrupted=made.stopped == INTERRUPTED,
         fail_on=fail_on,
         only=tuple(only),
-        notes=(*made.notes, *made.last_notes(), *_vanished(done.heads, past, only, file)),
+        notes=(*made.notes, *made.last_notes(), *gone.notes),
+        coverage=covered,
     )
 
 
 def run_id(moment: datetime) -> str:
     """A new id: sorted by time as far as clocks can be trusted, and told apart by chance."""
     return f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-
-
-def plan(file: PolicyFile, only: Sequence[str] = (), watch: Watch | None = None) -> list[Planned]:
-    """The tables of the file, patterns filled in from the catalogs; one connection per source."""
-    watch = watch or Watch()
-    found: dict[int, list[Planned]] = {}
-    for name, source in file.sources.items():
-        entries = [(place, entry) for place, entry in enumerate(file.tables) if entry.source == name]
-        if not entries:
-            continue
-        watch.stage(f"{name}: reading the catalog")
-        try:
-            with connect(source.url, workers=1, snapshot=source.snapshot) as engine:
-                for place, planned in _expanded(engine, entries):
-                    found.setdefault(place, []).append(planned)
-        except QidsqlError as error:
-            for place, entry in entries:
-                found[place] = [Planned(entry, name, entry.label, entry.table, str(error))]
-    return [planned for place in sorted(found) for planned in found[place]]
-
-
-def _expanded(engine: Engine, entries: Iterable[tuple[int, TableEntry]]) -> list[tuple[int, Planned]]:
-    """The tables that some entries mean. One that is named goes with its own entry, not with a pattern's."""
-    planned: list[tuple[int, Planned]] = []
-    taken: set[str] = set()
-    ordered = sorted(entries, key=lambda each: each[1].is_pattern)
-    known = {str(name): table_node(name).sql(engine.dialect.name) for name in engine.table_names()}
-    for place, entry in ordered:
-        if not entry.is_pattern or entry.table in known:
-            try:
-                name = str(engine.describe(entry.table).name)
-            except QidsqlError as error:
-                planned.append((place, Planned(entry, engine.label, entry.label, entry.table, str(error))))
-                continue
-            again = "another entry of the policy file names this table too" if name in taken else None
-            taken.add(name)
-            planned.append((place, Planned(entry, engine.label, name, entry.table, again)))
-            continue
-        matching = [name for name in known if entry.matches(name)]
-        if not matching:
-            nothing = f"no table of {engine.label} that this user may read fits {entry.table}"
-            planned.append((place, Planned(entry, engine.label, entry.label, None, nothing)))
-        planned += [(place, Planned(entry, engine.label, name, known[name])) for name in matching if name not in taken]
-        taken.update(matching)
-    return planned
-
-
-def chosen(planned: list[Planned], only: Sequence[str], file: PolicyFile) -> list[Planned]:
-    """Those that are asked for: by table, source, source.table or a pattern. Raises UnknownName."""
-    if not only:
-        return planned
-    unknown = [wish for wish in only if not any(_is_meant(wish, each) for each in planned)]
-    if unknown:
-        raise UnknownName("table", unknown, str(file.path), sorted({each.table for each in planned}))
-    return [each for each in planned if any(_is_meant(wish, each) for wish in only)]
-
-
-def _is_meant(wish: str, planned: Planned) -> bool:
-    names = {planned.table, f"{planned.entry.source}.{planned.table}", planned.entry.source, planned.entry.table}
-    return wish in names or replace(planned.entry, table=wish).matches(planned.table)
 
 
 @dataclass
@@ -350,6 +292,21 @@ class _Run:
             self.notes.append(f"from {table} on nothing was compared with earlier runs: {error}")
             return None
 
+    def compared(self, covered: Coverage, plans: Sequence[SourcePlan], gone: "_Gone") -> Coverage:
+        """The coverage with what vanished or changed its type since earlier runs, and with what was a gap before."""
+        history, named = self.past.history, self.past.named
+        if history is None:
+            return covered
+        there = {each.source.name: {str(t.name) for t in each.catalog.tables} for each in plans if each.catalog}
+        more = [
+            Gap(source, table, None, Change.VANISHED, f"{table} was audited in run {run}, and is not in the source")
+            for source, table, run in gone.tables
+            if table not in there.get(source, {table})  # of a source that could not be read nothing is known
+        ]
+        more += changed_columns(plans, self._remembered(history.last_columns, "the catalogs") or {})
+        known = self._remembered(lambda: history.last_coverage(named), "the catalogs")
+        return covered.with_gaps(more).compared(gap_ids(known))
+
     def last_notes(self) -> list[str]:
         """What can only be said of all tables together."""
         notes = [
@@ -411,29 +368,38 @@ def _past(history: History | None, baseline: str | None, resume: bool) -> _Past:
     return _Past(history, named, history.last_complete(), history.unfinished() if resume else [])
 
 
-def _vanished(tables: Sequence[TableRun], past: _Past, only: Sequence[str], file: PolicyFile) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """Tables that earlier runs audited and this one does not: source, name and run of each; and notes in words."""
+
+    tables: tuple[tuple[str, str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _vanished(tables: Sequence[TableRun], past: _Past, only: Sequence[str], file: PolicyFile) -> _Gone:
     """Tables of the last run on the whole file, and of a named baseline, that are in this one no more."""
     if past.history is None or only:
-        return []
+        return _Gone()
     now = {(table.source, table.table) for table in tables}
-    now |= {(entry.source, entry.label) for entry in file.tables if entry.is_pattern}  # of which nothing came
+    now |= {(entry.source, entry.label) for entry in file.tables}  # also as typed: of a pattern, or of what was missing
     try:
         known = past.history.last_tables()
         if past.named is not None:
             known = {**dict.fromkeys(past.history.audited_tables(past.named.run), past.named.run), **known}
     except StoreError as error:  # no reason to lose the run
-        return [f"whether tables of earlier runs are gone is not known: {error}"]
+        return _Gone(notes=(f"whether tables of earlier runs are gone is not known: {error}",))
+    found = [(source, table, last) for (source, table), last in known.items() if (source, table) not in now]
     gone: dict[str, list[str]] = {}
-    for (source, table), last in known.items():
-        if (source, table) not in now:
-            gone.setdefault(last, []).append(table)
-    return [
+    for _, table, last in found:
+        gone.setdefault(last, []).append(table)
+    notes = [
         f"no longer audited since run {last}: {some(tables)}; were they dropped, or is a right missing?"
         for last, tables in gone.items()
     ]
+    return _Gone(tuple(found), tuple(notes))
 
 
-def reason(tables: Sequence[TableRun], stopped: str) -> str:
+def reason(tables: Sequence[TableRun], covered: Coverage | None, stopped: str) -> str:
     """What came out of a run, in one sentence."""
     words = {
         RunVerdict.ERROR: ("could not be audited", "could not be audited"),
@@ -448,4 +414,5 @@ def reason(tables: Sequence[TableRun], stopped: str) -> str:
             listed = f" ({some(names, SHOWN)})" if verdict is not RunVerdict.PASS else ""
             parts.append(f"{count(len(names))} {what[len(names) > 1]}{listed}")
     said = f"of {plural(len(tables), 'table')}, {', '.join(parts)}" if parts else "no table was audited"
-    return f"{said[0].upper()}{said[1:]}" + (f"; {stopped}" if stopped else "")
+    said = "; ".join([said, *([covered.text] if covered else []), *([stopped] if stopped else [])])
+    return said[0].upper() + said[1:]

@@ -132,6 +132,7 @@ def test_the_policy_file_of_the_compose_file(clinic: str, tmp_path: Path) -> Non
     document = json.loads(inside("run", "--quiet", "--format", "json", cwd=tmp_path, **variables).out)
     verdicts = {table["table"]: table["verdict"] for table in document["tables"]}
     assert verdicts == {"research.patients": "pass", "clinic.patients": "violation", "clinic.visits": "violation"}
+    assert document["coverage"]["gaps"] == []
     report = (tmp_path / "audit.html").read_text()
     assert "research.patients" in report
     assert PASSWORD not in report + str(document)

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 import qidsql
+from qidsql.findings.coverage import Change, Coverage, Gap, SourceCoverage
 from qidsql.findings.run import as_document
 from tests.stores import quoted
 
@@ -58,6 +59,27 @@ def single(folder: Path) -> dict[str, Document]:
         "hostile": qidsql.audit(hostile, max_statements=40),
     }
     return {name: as_document(result) for name, result in results.items()}
+
+
+def coverage() -> Document:
+    """The policy knows 34 of 36 tables; a gap of every kind, one under a hostile name, and a source that is away."""
+    counts = {"tables": 36, "tables_covered": 34, "columns": 219, "columns_covered": 212, "out_of_scope": 4}
+    sources = (
+        SourceCoverage(
+            "clinic", "postgresql://db.example.org/clinic", **counts, mend="qidsql init env:CLINIC --update"
+        ),
+        SourceCoverage("away", "away", error="no server answers at away <b>"),
+    )
+    changes = {"people": Change.UNKNOWN, "t pass": Change.UNKNOWN, HOSTILE[0]: Change.VANISHED, "v": Change.UNREADABLE}
+    gaps = [
+        Gap("clinic", table, "e-mail" if table == "t pass" else None, change, f"{table} is {change}", table == "people")
+        for table, change in changes.items()
+    ]
+    gaps += [
+        Gap("clinic", "visits", column, change, f"visits.{column} is {change}", owner="ward <3>")
+        for column, change in (("age", Change.RETYPED), ("ward", Change.UNDECIDED), ("room", Change.UNDECIDED))
+    ]
+    return Coverage(sources).with_gaps(gaps).compared({gaps[0].id}).to_dict()
 
 
 def run(documents: Mapping[str, Document]) -> Document:
@@ -119,5 +141,6 @@ def run(documents: Mapping[str, Document]) -> Document:
         "baseline": {"run": "20261120T030000Z-11aa", "started": "2026-11-20T03:00:00+00:00"},
         "statements": 321,
         "notes": ["the budget of the file was shared by all tables"],
+        "coverage": coverage(),
         "tables": [*tables, broken],
     }

@@ -32,8 +32,15 @@ def test_junit_is_valid(document: Document, junit_schema: etree.XMLSchema) -> No
 
 def test_junit_fails_where_the_table_does(document: Document) -> None:
     root = etree.fromstring(render(document, "junit").encode())
-    assert len(root) == len(document["tables"])
-    for suite, table in zip(root, document["tables"], strict=True):
+    suites, sources = list(root), document["coverage"]["sources"] if document["coverage"] else []
+    covered = suites[len(document["tables"]) :]
+    assert [suite.get("name") for suite in covered] == [f"{source['source']}: coverage" for source in sources]
+    assert [len(suite.findall(".//error")) for suite in covered] == [bool(source["error"]) for source in sources]
+    assert [len(suite.findall(".//failure")) for suite in covered] == [
+        source["source"] == "clinic" for source in sources
+    ]
+    assert [suite.get("id") for suite in suites] == [str(number) for number in range(len(suites))]
+    for suite, table in zip(suites, document["tables"], strict=False):
         failures, errors = suite.findall(".//failure"), suite.findall(".//error")
         assert suite.get("name") == without_controls(place(table))
         assert int(suite.get("tests")) == len(suite.findall("testcase")) > 0
@@ -70,7 +77,11 @@ def test_sarif_points_to_the_line_of_the_table(documents: Mapping[str, Document]
         [location] = result["locations"]
         assert location["physicalLocation"]["artifactLocation"]["uri"] == "audits/qid%20sql.toml"
         [logical] = location["logicalLocations"]
-        assert location["physicalLocation"]["region"]["startLine"] == lines[logical["name"]]
+        line = 1 if result["ruleId"] == "coverage" else lines[logical["name"]]
+        assert location["physicalLocation"]["region"]["startLine"] == line
+    gaps = [result for result in run["results"] if result["ruleId"] == "coverage"]
+    assert sorted(result["level"] for result in gaps) == ["error", *["warning"] * 6]
+    assert [result["baselineState"] for result in gaps].count("unchanged") == 1
     gone = [result for result in run["results"] if result["message"]["text"].startswith("public.gone")]
     assert [(result["ruleId"], result["locations"][0]["physicalLocation"]["region"]) for result in gone] == [
         ("error", {"startLine": 99})
@@ -123,6 +134,10 @@ MEANT = {"0A": "\n", "0D": "\r", "25": "%", "3A": ":", "2C": ","}
 def test_github_takes_each_table_as_one_annotation(document: Document) -> None:
     lines = render(document, "github").split("\n")
     assert lines.pop() == ""
+    if document["coverage"]:
+        told = lines.pop(0)
+        assert told.startswith("::error file=audits/qid sql.toml,line=1,title=qidsql%3A coverage::34 of 36 tables")
+        assert "people is unknown" in told
     assert len(lines) == len(document["tables"])
     levels = {"pass": "notice", "violation": "error", "error": "error", "inconclusive": "warning"}
     for line, table in zip(lines, document["tables"], strict=True):

@@ -28,6 +28,12 @@ HELP = {
     "separation": "The share of pairs of rows that these columns tell apart is not below the limit of the policy.",
     "rows-at-risk": "The share of rows in classes below k is not below the limit of the policy.",
 }
+COVERAGE = "coverage"  # the kind of what the policy does not cover: no finding of a table
+UNCOVERED = (
+    "The policy does not cover all of its source",
+    "Tables that no entry of the policy names are not audited, and such columns perhaps not as what they are. "
+    "qidsql init --update adds them to the policy file.",
+)
 CAUSES = frozenset({"below-k", "key"})  # why a table fails, not a requirement of the policy
 
 
@@ -45,6 +51,16 @@ def file_of(document: Mapping[str, Any]) -> str | None:
     """The configuration file of the run; None for a single audit."""
     config = document["config"]
     return None if config is None else str(config["path"])
+
+
+def violating(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What the policy does not cover, and has to."""
+    return [gap for gap in gaps(document) if gap["severity"] == "violation"]
+
+
+def gaps(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What the policy and the sources do not agree about."""
+    return list(document["coverage"]["gaps"]) if document["coverage"] else []
 
 
 def sentence(table: Mapping[str, Any]) -> str:

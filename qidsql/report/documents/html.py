@@ -11,6 +11,7 @@ from typing import Any
 from qidsql.figures import plural, some
 from qidsql.measures import decimal
 from qidsql.policy import question
+from qidsql.report.coverage import RENAMED, may_be_renamed, mending
 from qidsql.report.documents import charts, figures
 from qidsql.report.documents.contents import (
     column_sets,
@@ -72,6 +73,8 @@ def render(document: Mapping[str, Any]) -> str:
         of_a_run=OF_A_RUN,
         tables=_Views(document),
         shown_sets=SETS,
+        renamed=RENAMED if document["coverage"] and may_be_renamed(document["coverage"]) else "",
+        mending=mending(document["coverage"]),
     )
     return without_controls(page)
 

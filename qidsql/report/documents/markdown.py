@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from qidsql.figures import plural
-from qidsql.report.documents.contents import open_findings, sentence, unit_of, whole_of, without_controls
+from qidsql.report.documents.contents import gaps, open_findings, sentence, unit_of, whole_of, without_controls
 from qidsql.report.documents.figures import moment, number, seconds, share
 
 SIGNS = {"pass": "✅ pass", "violation": "❌ violation", "error": "⛔ error", "inconclusive": "❔ inconclusive"}
@@ -21,6 +21,7 @@ def render(document: Mapping[str, Any]) -> str:
         parts += ["", f"| Table | Verdict | {'k asked' if hidden else 'Smallest class | Below k'} | Findings |"]
         parts += [f"|---|---|--:|{'' if hidden else '--:|'}---|"]
         parts += [_row(document, table) for table in tables]
+    parts += _coverage(document)
     for table in tables:
         parts += _details(document, table)
     parts += ["", "<sub>" + _foot(document) + "</sub>"]
@@ -54,6 +55,16 @@ def _row(document: Mapping[str, Any], table: Mapping[str, Any]) -> str:
     if document.get("min_count"):
         figures = number(audit["policy"]["k"]) if audit else ""
     return f"| {text(table['table'])} | {SIGNS[table['verdict']]} | {figures} | {findings} |"
+
+
+def _coverage(document: Mapping[str, Any]) -> list[str]:
+    """What the policy does not cover, the gravest first."""
+    found = sorted(gaps(document), key=lambda gap: (gap["severity"] != "violation", gap["state"] != "new"))
+    if not found:
+        return []
+    lines = [f"- {'❌' if gap['severity'] == 'violation' else '⚠️'} {text(gap['text'])}" for gap in found[:SETS]]
+    more = len(found) - SETS
+    return ["", "Not covered, or not as before:", "", *lines, *([f"- ... and {more} more"] if more > 0 else [])]
 
 
 def _details(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[str]:

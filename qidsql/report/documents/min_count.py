@@ -7,7 +7,7 @@ where figures are hidden only while one of them is small, the day on which they 
 
 The rule, for every table alike, whatever its figures are:
 
-- Words stay: verdicts, the policy, roles of columns, the lists of column sets and what would meet the policy.
+- Words stay: verdicts, the policy and what it covers, the lists of column sets and what would meet the policy.
 - One number stays: how many rows the table has (entities where the policy counts these), exact from 2 m on; below that
   it is told as 1 to 2 m - 1, and 0 as 0.
 - All other figures that depend on the rows are left out, large ones too: sizes and numbers of classes, rows below k,
@@ -31,7 +31,7 @@ from typing import Any
 from qidsql.figures import plural, some
 from qidsql.findings.packed import Packed
 from qidsql.findings.run import CODES, worst
-from qidsql.report.documents.contents import TITLES, unit_of
+from qidsql.report.documents.contents import TITLES, unit_of, violating
 
 Document = Mapping[str, Any]
 RECOGNISED = "recognised as a direct identifier: at least 95 % of the values belong to one row each"
@@ -42,7 +42,7 @@ HIDDEN = (
 )
 KEPT = (
     *("format", "qidsql", "kind", "run", "started", "finished", "seconds", "config", "verdict"),
-    *("only", "complete", "interrupted", "fail_on", "baseline", "statements"),
+    *("only", "complete", "interrupted", "fail_on", "baseline", "statements", "coverage"),
 )
 KEPT_OF_A_TABLE = ("source", "source_label", "table", "line", "owner", "verdict", "error", "resumed", "policy_changed")
 KEPT_OF_AN_AUDIT = (
@@ -68,6 +68,11 @@ def without_small_counts(document: Document, least: int) -> dict[str, Any]:
         tables.append(told)
     counted = [f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts)]
     reason = tables[0]["reason"] if len(tables) == 1 else f"{plural(len(tables), 'table')}: {', '.join(counted)}"
+    covered = document["coverage"]
+    if covered:
+        reason += f"; {covered['text']}"
+        fresh = any(gap["state"] == "new" for gap in violating(document))
+        known_apart.append("pass" if covered["verdict"] == "violation" and not fresh else covered["verdict"])
     lenient = document["fail_on"] == "new" and verdicts
     return {
         **{key: value for key, value in document.items() if key in KEPT},

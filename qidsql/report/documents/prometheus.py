@@ -4,8 +4,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from qidsql.report.documents.contents import BROKEN, open_findings, whole_of
+from qidsql.report.documents.contents import BROKEN, gaps, open_findings, whole_of
 
+COVERED = {
+    "tables": "Tables of the source that the policy file answers for.",
+    "tables_covered": "Those of them that the policy covers.",
+    "columns": "Columns of these tables.",
+    "columns_covered": "Those of them that the policy covers.",
+}
 VERDICTS = ("pass", "violation", "error", "inconclusive")
 
 
@@ -45,6 +51,15 @@ def _metrics(document: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Sampl
         "run_last_success_timestamp_seconds",
         "When a run last judged every table, whatever the verdicts.",
         [({}, _last_success(document))],
+    )
+    sources = document["coverage"]["sources"] if document["coverage"] else []
+    by_source = [({"source": str(source["source"])}, source) for source in sources if not source["error"]]
+    for name, help in COVERED.items():
+        yield gauge(f"coverage_{name}", help, [(labels, source[name]) for labels, source in by_source])
+    yield gauge(
+        "coverage_gaps",
+        "What the policy and the source do not agree about, by severity.",
+        [sample for labels, _ in by_source for sample in _gaps(labels, gaps(document))],
     )
     yield gauge(
         "table_verdict",
@@ -104,6 +119,11 @@ def _findings(labels: Mapping[str, str], table: Mapping[str, Any]) -> list[tuple
     states = [finding["state"] for finding in table["findings"]]
     counted = [({**labels, "state": state}, states.count(state)) for state in ("new", "worse", "excepted")]
     return [*counted, ({**labels, "state": "open"}, len(open_findings(table)))]
+
+
+def _gaps(labels: Mapping[str, str], found: list[Mapping[str, Any]]) -> list[tuple[Mapping[str, str], Any]]:
+    mine = [gap["severity"] for gap in found if gap["source"] == labels["source"]]
+    return [({**labels, "severity": each}, mine.count(each)) for each in ("violation", "warning")]
 
 
 def _last_success(document: Mapping[str, Any]) -> float | None:

@@ -3,11 +3,23 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from qidsql.report.documents.contents import BROKEN, CAUSES, HELP, TITLES, file_of, place, sentence
+from qidsql.report.documents.contents import (
+    BROKEN,
+    CAUSES,
+    COVERAGE,
+    HELP,
+    TITLES,
+    UNCOVERED,
+    file_of,
+    gaps,
+    place,
+    sentence,
+)
 from qidsql.report.json import STEP, filled
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -21,7 +33,7 @@ UNJUDGED = {
 
 def written(document: Mapping[str, Any]) -> Iterator[str]:
     """The document as SARIF, in parts: one run, whose rules are the kinds of findings, a result a line."""
-    rules = {kind: (TITLES[kind], HELP[kind]) for kind in TITLES} | UNJUDGED
+    rules = {kind: (TITLES[kind], HELP[kind]) for kind in TITLES} | UNJUDGED | {COVERAGE: UNCOVERED}
     run = {
         "tool": {
             "driver": {
@@ -37,7 +49,8 @@ def written(document: Mapping[str, Any]) -> Iterator[str]:
     }
     frame = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
     results = (result for table in document["tables"] for result in _results(document, table, list(rules)))
-    yield from filled(frame, (json.dumps(result, ensure_ascii=False) for result in results), STEP * 4)
+    uncovered = (_uncovered(document, gap, list(rules)) for gap in gaps(document))
+    yield from filled(frame, (json.dumps(each, ensure_ascii=False) for each in chain(results, uncovered)), STEP * 4)
 
 
 def _rule(kind: str, title: str, help: str) -> dict[str, Any]:
@@ -68,6 +81,9 @@ def _invocation(document: Mapping[str, Any]) -> dict[str, Any]:
         for table in document["tables"]
         if table["verdict"] in BROKEN
     ]
+    for source in document["coverage"]["sources"] if document["coverage"] else ():
+        if source["error"]:
+            notices.append({"level": "error", "message": {"text": f"{source['source']}: {source['error']}"}})
     found: dict[str, Any] = {
         "executionSuccessful": not any(notice["level"] == "error" for notice in notices),
         "startTimeUtc": str(document["started"]).replace("+00:00", "Z"),
@@ -107,6 +123,33 @@ def _result(
         "locations": [_location(document, table)],
         "partialFingerprints": {"finding/v1": hashlib.sha256(same.encode()).hexdigest()},
     }
+
+
+def _uncovered(document: Mapping[str, Any], gap: Mapping[str, Any], rules: list[str]) -> dict[str, Any]:
+    """A result for what the policy does not cover, at the beginning of the policy file."""
+    file = file_of(document)
+    artifact: dict[str, Any] = {"artifactLocation": {"uri": quote(PurePath(str(file)).as_posix(), safe="/")}}
+    artifact["region"] = {"startLine": 1}
+    result = {
+        "ruleId": COVERAGE,
+        "ruleIndex": rules.index(COVERAGE),
+        "level": "error" if gap["severity"] == "violation" else "warning",
+        "message": {"text": gap["text"]},
+        "locations": [
+            {
+                "physicalLocation": artifact,
+                "logicalLocations": [
+                    {
+                        "name": str(gap["column"] or gap["table"]),
+                        "fullyQualifiedName": gap["id"],
+                        "kind": "table" if gap["column"] is None else "column",
+                    }
+                ],
+            }
+        ],
+        "partialFingerprints": {"finding/v1": hashlib.sha256(gap["id"].encode()).hexdigest()},
+    }
+    return {**result, "baselineState": gap["state"]} if document["baseline"] else result
 
 
 def _location(document: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:

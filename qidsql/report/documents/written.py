@@ -29,7 +29,13 @@ def read(path: Path) -> dict[str, Any]:
         )
     try:
         if document.get("kind") == "run" and set(document) >= KEYS:
-            return {"only": [], **document, "format": FORMAT, "tables": [*map(resolved, document["tables"])]}
+            return {
+                "only": [],
+                "coverage": None,
+                **document,
+                "format": FORMAT,
+                "tables": [*map(resolved, document["tables"])],
+            }
         return as_document(AuditResult.from_dict(document))
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, QidsqlError):
         raise UsageError(f"{path} is no report of a run or an audit; {WANTED}") from None
