@@ -7,5 +7,6 @@ CLASSES: tuple[str, ...] = (
     "truncated",
     "sampling",
     "conditions",
+    "coverage",
     "min_count",
 )
