@@ -57,12 +57,11 @@ class Target:
         scan, three or four statements. Raises AccessError, StatementError, Stopped.
         """
         engine = self.engine
-        plan = self._written / f"plan.{engine.export_format}"
         codes = [f"c{place}" for place in range(len(columns))]
         ends = ("first_row", "last_row") if parting else ()
         chosen = [*(exp.column(code, table="patterns") for code in codes), *(exp.column(e, table="plan") for e in ends)]
         selected = fill("workbench/plan_by_codes", codes=chosen)
-        try:
+        with engine.handing_over("plan") as plan:
             patterns.bench.run(
                 Statement(selected.sql("duckdb", comments=False), "writing of the plan", lambda rows: None, plan),
                 deadline,
@@ -71,14 +70,14 @@ class Target:
             with self._right_to_write():
                 types = {"mask": "BIGINT", **dict.fromkeys(codes, "INTEGER"), **dict.fromkeys(ends, "BIGINT")}
                 received = engine.received(plan, types)
-                query = suppressed_by_plan(engine.dialect, self.table, columns, self.copied, received, parting)
+                query = suppressed_by_plan(
+                    engine.dialect, self.table, columns, self.copied, received, patterns.shuffle_key, parting
+                )
                 if self.path is not None:
                     text = engine.dialect.render(query)
                     engine.run(Statement(text, f"copy into {self}", lambda rows: None, self._copy), deadline)
                 else:
                     self._make(query, deadline)
-        finally:
-            plan.unlink(missing_ok=True)
 
     def receive(self, path: Path, types: Mapping[str, str], deadline: float | None) -> None:
         """Makes the table of the rows of a file that the workbench has exported. Raises as `write`."""

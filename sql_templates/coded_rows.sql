@@ -1,5 +1,4 @@
--- Every row by a key of the user's choice, each value of the other columns replaced by its place in the order of its
--- column's values, as in row_patterns.sql, whose codes these are.
+-- Every row by a key of the user's choice, each value of the other columns replaced by its code in row_patterns.sql.
 -- Parameters: :key       the key as text
 --             :relation  the audited rows
 --             :aliased   the columns AS v0, v1, ...

@@ -1,5 +1,10 @@
--- The values of one column of the row patterns, numbered from 1 in their order.
--- Parameters: :column  v0, v1, ...
+-- The values of one column of the row patterns, numbered from 1 in a shuffled order. The places in the order of the
+-- values are shuffled, not the values: values that are equal may have several texts and hashes, and one place.
+-- Parameters: :column    v0, v1, ...
+--             :shuffled  a hash of value_rank with the key of the row patterns
 -- Result: one row per value: value, place
-SELECT value, ROW_NUMBER() OVER (ORDER BY value) AS place
-FROM (SELECT DISTINCT :column AS value FROM classes WHERE :column IS NOT NULL) AS domain
+SELECT value, ROW_NUMBER() OVER (ORDER BY :shuffled, value_rank) AS place
+FROM (
+  SELECT value, ROW_NUMBER() OVER (ORDER BY value) AS value_rank
+  FROM (SELECT DISTINCT :column AS value FROM classes WHERE :column IS NOT NULL) AS domain
+) AS ranked

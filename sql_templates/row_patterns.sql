@@ -1,14 +1,21 @@
--- Row patterns: the distinct rows over some columns, each with its number of rows, every value replaced by its place
--- in the order of its column's values. A NULL has no place and stays NULL. The same state of the data gives the same
--- numbers each time.
+-- Row patterns: the distinct rows over some columns, each with its number of rows, every value replaced by its code: its
+-- place in a shuffled order of its column's values (dictionary.sql). A NULL has no code and stays NULL. The key of the
+-- shuffle is a hash of all rows, so that the same data gives the same codes each time, and the order of the codes tells
+-- nothing to anybody who does not have the data.
 -- Parameters: :relation  the audited rows
---             :columns   the columns;  :aliased  the same AS v0, v1, ...
+--             :columns   the columns;  :aliased  the same AS v0, v1, ...;  :row_hash  v0, v1, ... hashed to an integer
 --             :places    d0.place AS c0, d1.place AS c1, ... of the dictionaries (dictionary.sql), which are joined to it
--- Result: one row per pattern: size, c0, c1, ...
+-- Result: one row per pattern: size, c0, c1, ..., shuffle_key (in one of the rows)
 WITH classes AS (
   SELECT COUNT(*) AS size, :aliased
   FROM :relation
   GROUP BY :columns
+), shuffle AS (
+  SELECT CAST(SUM(CAST(:row_hash AS WIDE) * size) AS VARCHAR) AS shuffle_key
+  FROM classes
 )
-SELECT classes.size, :places
+SELECT
+  classes.size,
+  :places,
+  CASE WHEN ROW_NUMBER() OVER () = 1 THEN (SELECT shuffle_key FROM shuffle) END AS shuffle_key
 FROM classes

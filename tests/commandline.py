@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import AnyStr
@@ -53,6 +53,15 @@ def finished(process: "subprocess.Popen[AnyStr]", seconds: float = 120) -> tuple
         return process.communicate(timeout=seconds)
     finally:
         process.kill()
+
+
+def open_files(process: int) -> set[str]:
+    """The names of the files that a process has open, and of those that had one when it opened them. Linux only."""
+    names = set()
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(OSError):  # closed meanwhile
+            names.add(Path(os.readlink(link).removesuffix(" (deleted)")).name)
+    return names
 
 
 def qidsql(*arguments: object, cwd: Path | None = None, **extra: str) -> Outcome:

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.commandline import Outcome, command, environment, finished, qidsql, refused
+from tests.commandline import Outcome, command, environment, finished, open_files, qidsql, refused
 from tests.postgres_server import wait_until
 
 
@@ -354,7 +354,7 @@ def test_interrupted_while_files_are_parsed(scratch: Path, tmp_path: Path) -> No
         env=environment({"TMPDIR": str(scratch)}),
         text=True,
     )
-    wait_until(lambda: list(scratch.glob("qidsql-*/parsed.duckdb")))
+    wait_until(lambda: "parsed.duckdb" in open_files(process.pid))
     process.send_signal(signal.SIGINT)
     out, err = finished(process)
     assert (process.returncode, out) == (3, "")

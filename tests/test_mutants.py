@@ -88,21 +88,40 @@ def sampled(table: str, size: int, where: str | None = None) -> Question:
     return ask
 
 
+KEY = "a key"
+
+
+def codes_of(engine: Engine, source: Relation, shuffle_key: str) -> list[dict[object, object]]:
+    """The values of a and b as texts, by their codes."""
+    rows = engine.run(Statement(column_values(engine.dialect, source, BOTH, shuffle_key), "values", lambda rows: rows))
+    return [{code: text for number, code, text in rows if number == place} for place in (0, 1)]
+
+
 def patterns_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
-    return Statement(row_patterns(engine.dialect, source, BOTH), "row patterns", lambda rows: sorted(map(str, rows)))
+    """The row patterns with their values again, by the key that comes with them."""
+
+    def read(rows: list[Row]) -> list[str]:
+        [key] = [row[-1] for row in rows if row[-1] is not None]
+        by_code = codes_of(engine, source, str(key))
+        return sorted(str((int(str(size)), by_code[0].get(a), by_code[1].get(b))) for size, a, b, _ in rows)
+
+    return Statement(row_patterns(engine.dialect, source, BOTH), "row patterns", read)
 
 
-# The plan blanks b of (x, 1) and both of (NULL, 2): codes are places among the rows of the condition, from 1.
-PLAN = [(1, 1, 0b10), (0, 2, 0b11)]
+# The plan blanks b of (x, 1) and both of (NULL, 2), by the codes that the values have among the rows of the condition.
+PLAN = [("x", "1", 0b10), (None, "2", 0b11)]
 LATER = "id > 0"
 
 
 def by_plan(engine: Engine, _: Relation) -> Statement[Any]:
     table = engine.narrowed(engine.describe("people"), LATER)
-    codes = [[exp.alias_(number, name) for number, name in zip(row, ("c0", "c1", "mask"), strict=True)] for row in PLAN]
+    source = relation(engine.dialect, table, table.columns)
+    a_codes, b_codes = ({text: code for code, text in codes.items()} for codes in codes_of(engine, source, KEY))
+    rows = [(a_codes.get(a, 0), b_codes.get(b, 0), mask) for a, b, mask in PLAN]
+    codes = [[exp.alias_(number, name) for number, name in zip(row, ("c0", "c1", "mask"), strict=True)] for row in rows]
     plan = exp.union(*(exp.select(*row) for row in codes), distinct=False).subquery("plan")
     a, b, _, row_id = table.columns
-    query = suppressed_by_plan(engine.dialect, table, (a, b), (a, b, row_id), plan)
+    query = suppressed_by_plan(engine.dialect, table, (a, b), (a, b, row_id), plan, KEY)
     return Statement(engine.dialect.render(query), "rows by a plan", lambda rows: sorted(rows, key=itemgetter(2)))
 
 
@@ -122,8 +141,10 @@ def counted(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def keyed_codes_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
-    query = coded_rows(engine.dialect, source, BOTH, "id")
-    return Statement(query, "coded rows", lambda rows: sorted(map(str, rows)))
+    by_code = codes_of(engine, source, KEY)
+    query = coded_rows(engine.dialect, source, BOTH, "id", KEY)
+    read = lambda rows: sorted(str((key, by_code[0].get(a), by_code[1].get(b))) for key, a, b in rows)  # noqa: E731
+    return Statement(query, "coded rows", read)
 
 
 def coded_copy_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
@@ -136,8 +157,24 @@ def _often(values: Sequence[object]) -> list[tuple[int, bool]]:
     return sorted((number, value is None) for value, number in Counter(values).items())
 
 
+def order_of_the_codes(engine: Engine, source: Relation) -> Statement[Any]:
+    """The codes of a and id, and whether those of id are in another order than the values."""
+
+    def read(rows: list[Row]) -> tuple[list[int], list[int], bool]:
+        a, ids = ([(text, int(str(code))) for number, code, text in rows if number == place] for place in (0, 1))
+        codes = [code for _, code in sorted(ids, key=lambda each: int(str(each[0])))]
+        return sorted(code for _, code in a), sorted(codes), codes != sorted(codes)
+
+    return Statement(column_values(engine.dialect, source, ("a", *IDS), KEY), "values", read)
+
+
 def values_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
-    return Statement(column_values(engine.dialect, source, BOTH), "values", lambda rows: sorted(map(str, rows)))
+    """Which values there are and which codes: what belongs together is shuffled."""
+
+    def read(rows: list[Row]) -> list[list[str]]:
+        return [sorted(str((row[0], row[place])) for row in rows) for place in (1, 2)]
+
+    return Statement(column_values(engine.dialect, source, BOTH, KEY), "values", read)
 
 
 QUESTIONS: dict[str, tuple[Question, object]] = {
@@ -173,7 +210,7 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
     "patterns": (
         patterns_of_a_and_b,
         sorted(
-            str((size, a and " xyz".index(a), b))  # the places in their order; b happens to count from 1
+            str((size, a, None if b is None else str(b)))
             for (a, b), size in Counter((a, b) for a, b, _ in ROWS).items()
         ),
     ),
@@ -183,13 +220,17 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
     ),
     "keyed codes": (
         keyed_codes_of_a_and_b,
-        sorted(str((str(number), a and " xyz".index(a), b)) for number, (a, b, _) in enumerate(ROWS)),
+        sorted(str((str(number), a, None if b is None else str(b))) for number, (a, b, _) in enumerate(ROWS)),
     ),
     "coded copy": (coded_copy_of_a_and_b, [_often([r[0] for r in ROWS]), _often([r[1] for r in ROWS]), _often(AB)]),
     "values": (
         values_of_a_and_b,
-        sorted(map(str, [(0, 1, "x"), (0, 2, "y"), (0, 3, "z"), (1, 1, "1"), (1, 2, "2")])),
+        [
+            sorted(map(str, [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2)])),
+            sorted(map(str, [(0, "x"), (0, "y"), (0, "z"), (1, "1"), (1, "2")])),
+        ],
     ),
+    "shuffle": (order_of_the_codes, ([1, 2, 3], list(range(1, len(ROWS) + 1)), True)),
     "counts": (lambda e, s: column_counts(e.dialect, s, BOTH), (13, (5, 2))),
     "by plan": (
         by_plan,
@@ -386,16 +427,14 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         "values",
         [
             (":number AS place", ":number + 1 AS place"),
-            ("ORDER BY value", "ORDER BY value DESC"),
-            ("SELECT DISTINCT", "SELECT"),
-            ("WHERE :column IS NOT NULL", ""),
+            ("place AS code", "place + 1 AS code"),
             ("CAST(value AS VARCHAR)", "CAST(value || 'x' AS VARCHAR)"),
         ],
     ),
     "dictionary": (
-        "patterns",
+        "shuffle",
         [
-            ("ROW_NUMBER() OVER (ORDER BY value)", "ROW_NUMBER() OVER (ORDER BY value DESC)"),
+            ("ORDER BY :shuffled, value_rank", "ORDER BY value_rank, :shuffled"),
             ("SELECT DISTINCT", "SELECT"),
             ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
         ],

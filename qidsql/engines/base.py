@@ -6,8 +6,9 @@ An engine's own file opens the sessions, reads the catalog and translates errors
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -16,6 +17,7 @@ from sqlglot import exp
 
 from qidsql.catalog import Catalog, CatalogTable
 from qidsql.checks import Examination
+from qidsql.engines.private_folder import in_memory
 from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError, UsageError
 from qidsql.schema import Condition, Table, TableName
 from qidsql.sql.dialects import Dialect
@@ -98,6 +100,12 @@ class Engine(ABC):
     @abstractmethod
     def exports(self) -> Path:
         """A private folder for the files of statements that have an `into`; removed when the engine is closed."""
+
+    @contextmanager
+    def handing_over(self, name: str) -> Iterator[Path]:
+        """A path for an export that is read once, and gone with the block: in memory where the system can."""
+        with in_memory(self.exports() / f"{name}.{self.export_format}") as path:
+            yield path
 
     @abstractmethod
     def table_names(self) -> list[TableName]:

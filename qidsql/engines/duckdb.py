@@ -1,13 +1,11 @@
 """DuckDB: a database file, or data files read by DuckDB. Opened read-only and cut off from everything else."""
 
 import re
-import shutil
-import tempfile
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 import duckdb
 from sqlglot import exp
@@ -20,6 +18,7 @@ from qidsql.engines.duckdb_ddl import indexed_columns, query_of_view
 from qidsql.engines.duckdb_doctor import examine
 from qidsql.engines.duckdb_files import DataFiles, allowed_paths, file_token, find_files, read_files
 from qidsql.engines.naming import find_table
+from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.errors import (
     AccessError,
     ConnectionLost,
@@ -40,6 +39,7 @@ OPTIONS = {  # what may stand behind the path, and what it must look like
     "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),
     "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
 }
+Settings: TypeAlias = dict[str, str | bool | int | float | list[str]]
 IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseException") else ()  # from DuckDB 2.0 on
 
 
@@ -63,7 +63,8 @@ class DuckDBSession:
     def export(self, sql: str, path: Path) -> None:
         target = exp.Literal.string(str(path)).sql("duckdb")
         form = "csv, HEADER" if path.suffix == ".csv" else "parquet"
-        self._cursor.execute(f"COPY ({sql}) TO {target} (FORMAT {form})")
+        # Into the place itself: a file in memory is there already, and no other file could take its name.
+        self._cursor.execute(f"COPY ({sql}) TO {target} (FORMAT {form}, USE_TMP_FILE false)")
 
     def load(self, sql: str, path: Path) -> None:
         raise NotImplementedError("DuckDB reads files in place: see DuckDBEngine.received")
@@ -78,9 +79,9 @@ class DuckDBSession:
 class DuckDBEngine(Engine):
     """A DuckDB database, or an own one over data files.
 
-    `connection` belongs to the engine from here on. `workspace` is a private temporary folder (spilled intermediate
-    results, and the parsed form of files that are not read in place); it is removed when the engine is closed.
-    `files` are the data files, by tables, where the database is our own.
+    `connection` and `folder` belong to the engine from here on. The folder takes spilled intermediate results and
+    exports; without one it is made when the first export needs it. `files` are the data files, by tables, where the
+    database is our own.
     """
 
     dialect = DUCKDB
@@ -93,12 +94,12 @@ class DuckDBEngine(Engine):
         self,
         connection: duckdb.DuckDBPyConnection,
         label: str,
-        workspace: Path,
+        folder: PrivateFolder | None,
         files: Sequence[DataFiles] = (),
         writable: bool = False,
         token: str | None = None,
     ) -> None:
-        self._remove = weakref.finalize(self, shutil.rmtree, workspace, ignore_errors=True)
+        self._folder = folder
         sessions = [DuckDBSession(connection.cursor(), self.search_path) for _ in range(1 if writable else WORKERS)]
         super().__init__(sessions)
         self.writable = writable
@@ -106,7 +107,6 @@ class DuckDBEngine(Engine):
             self._first.hold_moment()
         self.label = label
         self._connection = connection
-        self._workspace = workspace
         self.files = files
         self._token = token
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
@@ -126,7 +126,8 @@ class DuckDBEngine(Engine):
         return self._token
 
     def exports(self) -> Path:
-        return _exports(self._workspace)
+        self._folder = self._folder or PrivateFolder()
+        return self._folder.exports
 
     def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         return exp.func("read_parquet", exp.Literal.string(str(path)), dialect="duckdb")
@@ -134,16 +135,18 @@ class DuckDBEngine(Engine):
     def place_aside(self) -> TableName:
         """In a database of its own in the private folder: temporary tables would show in one session only."""
         catalog = f"{self._default.catalog}_workspace"  # no other database has that name
-        name = exp.to_identifier(catalog, quoted=True)
-        self._catalog("attach", path=str(self.exports() / "workspace.duckdb"), catalog=name)
+        path = self.exports() / "workspace.duckdb"
+        self._catalog("attach", path=str(path), catalog=exp.to_identifier(catalog, quoted=True))
+        remove_name(path)
         return TableName("coded", "main", catalog)
 
     def settle_aside(self, name: TableName) -> int:
-        return sum(file.stat().st_size for file in self.exports().glob("workspace.duckdb*"))  # its log included
+        return integer(self._catalog("workspace_size", catalog=str(name.catalog))[0][0])
 
     def release(self) -> None:
         _close(self._connection)
-        self._remove()
+        if self._folder is not None:
+            self._folder.remove()
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         if self.files and isinstance(error, duckdb.PermissionException):
@@ -289,7 +292,7 @@ class DuckDBEngine(Engine):
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         if role is not None:
             raise UsageError("DuckDB has no roles: who may read the file may read all of it")
-        return examine(self._catalog("doctor_session", database=self._default.catalog)[0], self._workspace, self.files)
+        return examine(self._catalog("doctor_session", database=self._default.catalog)[0], self.files)
 
     def _kind(self, row: Row) -> str:
         """What a table is to people: a file is one that has the source to itself."""
@@ -353,10 +356,10 @@ def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
 def open_database(path: Path, label: str, options: Mapping[str, str], writable: bool = False) -> DuckDBEngine:
     """An engine on a database file, opened read-only or for writing. Raises SourceError, UsageError, Interrupted."""
     token = file_token([path, path.with_name(f"{path.name}.wal")])  # before it is read: what changes later shows
-    with _opening(label) as workspace:
-        connection = duckdb.connect(str(path), read_only=not writable, config=_config(workspace, options))
-        _seal(connection, [], workspace)
-        return DuckDBEngine(connection, label, workspace, writable=writable, token=token)
+    with _opening(label) as folder:
+        connection = duckdb.connect(str(path), read_only=not writable, config=_config(folder, options))
+        _seal(connection, [], folder)
+        return DuckDBEngine(connection, label, folder, writable=writable, token=token)
 
 
 def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:
@@ -368,27 +371,27 @@ def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngi
     csv = any(each.kind == "csv" for each in files)
     reading = {name: value for name, value in options.items() if name == "header" and csv}
     token = file_token([file for each in files for file in each.paths])
-    with _opening(label) as workspace:
-        settings = _config(workspace, {name: value for name, value in options.items() if name not in reading})
+    with _opening(label) as folder:
+        settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
         in_place = all(each.kind == "parquet" for each in files)
-        connection = duckdb.connect(":memory:" if in_place else str(workspace / "parsed.duckdb"), config=settings)
+        connection = duckdb.connect(config=settings) if in_place else _nameless_database(folder, settings)
         for each in files:
             try:
                 read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
             except duckdb.Error as error:  # in a folder it is one of several
                 raise _open_error(error, label if len(files) == 1 else f"{each.paths[0].name} in {label}") from None
-        _seal(connection, [file for each in files for file in allowed_paths(each)], workspace)
-        return DuckDBEngine(connection, label, workspace, files, token=token)
+        _seal(connection, [file for each in files for file in allowed_paths(each)], folder)
+        return DuckDBEngine(connection, label, folder, files, token=token)
 
 
 @contextmanager
-def _opening(label: str) -> Iterator[Path]:
+def _opening(label: str) -> Iterator[PrivateFolder]:
     """A private temporary folder for an engine; removed again when the engine cannot be made, whatever the reason."""
-    workspace = Path(tempfile.mkdtemp(prefix="qidsql-"))
+    folder = PrivateFolder()
     try:
-        yield workspace
+        yield folder
     except BaseException as error:
-        shutil.rmtree(workspace, ignore_errors=True)
+        folder.remove()
         if isinstance(error, duckdb.Error):
             raise _open_error(error, label) from None
         if _by_ctrl_c(error):
@@ -410,7 +413,7 @@ def _without_labels(kind: str) -> str:
     return re.sub(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)", "ENUM", kind)
 
 
-def _config(workspace: Path, options: Mapping[str, str]) -> dict[str, str | bool | int | float | list[str]]:
+def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
     """Settings from the first moment on: nothing is spilled beside the production file, nothing is downloaded."""
     for name, value in options.items():
         if name not in OPTIONS:
@@ -420,26 +423,28 @@ def _config(workspace: Path, options: Mapping[str, str]) -> dict[str, str | bool
         if not re.fullmatch(form, value, flags=re.IGNORECASE):
             raise UsageError(f"the option {name} behind the path must be {words}, got {value or 'nothing'}")
     return {
-        "temp_directory": str(workspace / "spill"),
+        "temp_directory": str(folder.path / "spill"),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         **options,
     }
 
 
-def _exports(workspace: Path) -> Path:
-    folder = workspace / "exports"
-    folder.mkdir(exist_ok=True)
-    return folder
+def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.DuckDBPyConnection:
+    """A new database for the rows of files: on the disk, without a name there and without a log."""
+    path = folder.path / "parsed.duckdb"
+    connection = duckdb.connect(str(path), config={**settings, "checkpoint_threshold": "1B"})
+    remove_name(path)
+    return connection
 
 
-def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], workspace: Path) -> None:
+def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: PrivateFolder) -> None:
     """Cuts the database off from other files and from settings, whatever a view's definition may try."""
     connection.execute("SET enable_progress_bar = false")
     if paths:
         array = exp.Array(expressions=[exp.Literal.string(path) for path in paths])
         connection.execute(f"SET allowed_paths = {array.sql('duckdb')}")
-    folders = exp.Array(expressions=[exp.Literal.string(f"{_exports(workspace)}/")])
+    folders = exp.Array(expressions=[exp.Literal.string(f"{folder.exports}/")])
     connection.execute(f"SET allowed_directories = {folders.sql('duckdb')}")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

@@ -2,8 +2,8 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from qidsql.checks import Check, Examination, State
 from qidsql.engines.duckdb_files import DataFiles
@@ -13,7 +13,7 @@ from qidsql.sql.statements import Row
 LITTLE = 1 << 30  # bytes free in the temporary folder, below which large tables may fail
 
 
-def examine(facts: Row, workspace: Path, files: Sequence[DataFiles]) -> Examination:
+def examine(facts: Row, files: Sequence[DataFiles]) -> Examination:
     """The findings. No statement of its own."""
     read_only, memory, threads, path = facts
     checks = []
@@ -34,7 +34,7 @@ def examine(facts: Row, workspace: Path, files: Sequence[DataFiles]) -> Examinat
             )
         )
     checks.append(Check(State.OK, f"memory limit {memory}, {plural(int(str(threads)), 'thread')}"))
-    free = shutil.disk_usage(workspace).free
+    free = shutil.disk_usage(tempfile.gettempdir()).free
     text = f"{free / (1 << 30):.1f} GB free in the temporary folder, where large tables spill"
     remedy = "point TMPDIR to a larger disk" if free < LITTLE else ""
     checks.append(Check(State.WARNING if free < LITTLE else State.OK, text, remedy))

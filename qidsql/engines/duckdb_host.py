@@ -3,10 +3,7 @@
 The extension hands in such connections; nothing here knows how they come about.
 """
 
-import secrets
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import duckdb
 from sqlglot import exp
@@ -47,16 +44,10 @@ class HostEngine(DuckDBEngine):
 
     def __init__(self, connection: HostConnection, search_path: str | None, seen: Seen) -> None:
         self._seen = seen
-        workspace = Path(tempfile.gettempdir()) / f"qidsql-{secrets.token_hex(8)}"
-        super().__init__(connection, LABEL, workspace)  # type: ignore[arg-type]
+        super().__init__(connection, LABEL, folder=None)  # type: ignore[arg-type]  # most audits need none
         self.snapshot = "each statement sees what is committed by then: nothing of a transaction under way"
         self._kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
         self._search_path = self._schemas(search_path)
-
-    def exports(self) -> Path:
-        if not self._workspace.exists():  # most audits need none
-            self._workspace.mkdir(mode=0o700)
-        return super().exports()
 
     def describe(self, table: str | None) -> Table:
         if table not in self._seen.tables:

@@ -1,7 +1,5 @@
-"""The workbench: an embedded DuckDB of our own, for codes, masks and row numbers. Never for values of cells."""
+"""The workbench: an embedded DuckDB of our own, in memory, for codes, masks and row numbers."""
 
-import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,30 +8,27 @@ import duckdb
 from sqlglot import exp
 
 from qidsql.engines.duckdb import DuckDBEngine
+from qidsql.engines.private_folder import PrivateFolder
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.templates import Filling, fill
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MEMORY_LIMIT = "1GB"  # what does not fit is spilled into the private folder
+MEMORY_LIMIT = "1GB"  # what does not fit is spilled into a private folder
 
 
 class Workbench(DuckDBEngine):
-    """Working tables in a private temporary folder, which is removed when it is closed.
-
-    It reads files that other engines have exported, and writes files where it is told to.
-    """
+    """Working tables in memory. It reads what other engines have exported, and writes files where it is told to."""
 
     search_path = "SET search_path = 'main'"
 
     def __init__(self, memory_limit: str = MEMORY_LIMIT) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="qidsql-"))
+        folder = PrivateFolder()
         try:
             connection = duckdb.connect(
-                str(folder / "workbench.duckdb"),
                 config={
-                    "temp_directory": str(folder / "spill"),
+                    "temp_directory": str(folder.path / "spill"),
                     "memory_limit": memory_limit,
                     "autoinstall_known_extensions": False,
                     "autoload_known_extensions": False,
@@ -41,7 +36,7 @@ class Workbench(DuckDBEngine):
             )
             connection.execute("SET enable_progress_bar = false")
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.remove()
             raise
         super().__init__(connection, "the workbench", folder)
 

@@ -2,7 +2,6 @@
 
 import re
 import socket
-import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
@@ -21,6 +20,7 @@ from qidsql.engines.naming import find_table
 from qidsql.engines.postgres_condition import accepted
 from qidsql.engines.postgres_doctor import examine
 from qidsql.engines.postgres_errors import not_connected, translate
+from qidsql.engines.private_folder import PrivateFolder
 from qidsql.errors import AccessError, QidsqlError, SourceError, UnknownName, UsageError
 from qidsql.schema import Column, Comparison, Condition, Table, TableName
 from qidsql.sql.dialects import POSTGRES, SYSTEM_PATH
@@ -164,7 +164,7 @@ class PostgresEngine(Engine):
         self.label = label
         self._one_snapshot = snapshot
         self._catalog_session = sessions[0]
-        self._exports: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: PrivateFolder | None = None
         version, self.role, standby, *self._temporary = self._catalog("session")[0]
         self._standby = bool(standby)
         self.version = f"PostgreSQL {version}"
@@ -181,9 +181,8 @@ class PostgresEngine(Engine):
         return " ".join(str(cell) for cell in self._catalog("state_token")[0])
 
     def exports(self) -> Path:
-        if self._exports is None:
-            self._exports = tempfile.TemporaryDirectory(prefix="qidsql-")
-        return Path(self._exports.name)
+        self._folder = self._folder or PrivateFolder()
+        return self._folder.exports
 
     def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         """In a temporary table, which goes with the transaction."""
@@ -227,8 +226,8 @@ class PostgresEngine(Engine):
         return integer(size)
 
     def release(self) -> None:
-        if self._exports is not None:
-            self._exports.cleanup()
+        if self._folder is not None:
+            self._folder.remove()
 
     def table_names(self) -> list[TableName]:
         return [_name(row) for row in self._catalog("tables") if row[5] is None]

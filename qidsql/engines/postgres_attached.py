@@ -67,7 +67,7 @@ class AttachedSession:
         """Codes and counts: whole numbers and texts, which DuckDB's csv holds as Postgres' does."""
         target = DUCKDB.render(fill("duckdb/postgres_query", database=self._database, query=sql))
         name = str(path).replace("'", "''")
-        self._put(self._in_transaction(), f"COPY ({target}) TO '{name}' (FORMAT csv, HEADER false)")
+        self._put(self._in_transaction(), f"COPY ({target}) TO '{name}' (FORMAT csv, HEADER false, USE_TMP_FILE false)")
 
     def load(self, sql: str, path: Path) -> None:
         raise NotImplementedError("an attached Postgres is only read")

@@ -24,7 +24,7 @@ class Dialect:
     one statement when the table has at most `union_rows` rows: there the cost of a statement outweighs the work in it.
     `row_hash` makes 64 bits of some values, the same for equal texts; `shuffled` the place of an integer in a random
     order, one order per seed: a non-negative 64-bit integer, as good as independent from integer to integer and from
-    seed to seed.
+    seed to seed. `keyed` hashes an integer with a key, a text, the same in every version of the engine.
     `hashes_values`: `row_hash` takes any types, gives equal values (a NULL equals a NULL) equal hashes, and costs less
     than to compare them. `short_types`: a pattern of the types whose values cost no more to carry along than their
     hash. `bits`: what an integer is cast to before its bits are counted.
@@ -45,6 +45,7 @@ class Dialect:
     row_hash: Callable[[Sequence[exp.Expr]], exp.Expr]
     shuffled: Callable[[exp.Expr, int], exp.Expr]
     hashes_values: bool
+    keyed: Callable[[exp.Expr, exp.Expr], exp.Expr]
     short_types: str
     bits: exp.DataType | None
     decimal: exp.DataType
@@ -104,6 +105,11 @@ def _duckdb_shuffled(number: exp.Expr, seed: int) -> exp.Expr:
     return exp.func("HASH", exp.func("HASH", number.copy(), exp.Literal.number(seed)))
 
 
+def _duckdb_keyed(number: exp.Expr, key: exp.Expr) -> exp.Expr:
+    # Not HASH, which differs between versions: a printed script may run in another one.
+    return exp.MD5(this=exp.DPipe(this=key.copy(), expression=exp.cast(number.copy(), "VARCHAR"), safe=True))
+
+
 def _duckdb_value_hash(value: exp.Expr, number: bool) -> exp.Expr:
     return exp.cast(
         exp.BitwiseRightShift(this=exp.func("HASH", value.copy()), expression=exp.Literal.number(1)), "BIGINT"
@@ -137,6 +143,11 @@ def _postgres_row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
     return exp.func("HASHTEXTEXTENDED", text, exp.Literal.number(0))
 
 
+def _postgres_keyed(number: exp.Expr, key: exp.Expr) -> exp.Expr:
+    text = exp.DPipe(this=key.copy(), expression=exp.cast(number.copy(), "TEXT"), safe=True)
+    return exp.func("HASHTEXTEXTENDED", text, exp.Literal.number(0))  # not md5, which a server in FIPS mode refuses
+
+
 def _postgres_shuffled(number: exp.Expr, seed: int) -> exp.Expr:
     order = exp.func("HASHINT8EXTENDED", number.copy(), exp.Literal.number(seed))
     return exp.paren(exp.BitwiseAnd(this=order, expression=exp.Literal.number(2**63 - 1)))
@@ -155,6 +166,7 @@ DUCKDB = Dialect(
     row_hash=_duckdb_row_hash,
     shuffled=_duckdb_shuffled,
     hashes_values=True,
+    keyed=_duckdb_keyed,
     short_types=r"BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIME.*|ENUM.*",
     bits=None,
     decimal=exp.DataType.build("DECIMAL(38, 10)", dialect="duckdb"),
@@ -176,6 +188,7 @@ POSTGRES = Dialect(
     row_hash=_postgres_row_hash,
     shuffled=_postgres_shuffled,
     hashes_values=False,
+    keyed=_postgres_keyed,
     short_types=".*",
     bits=exp.DataType.build("BIT(64)", dialect="postgres"),
     decimal=exp.DataType.build("NUMERIC", dialect="postgres"),

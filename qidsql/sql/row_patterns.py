@@ -10,16 +10,39 @@ from qidsql.sql.templates import Filling, fill
 
 
 def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str]) -> str:
-    """The text of the query for the row patterns over the columns: size, c0, c1, ... One scan of the relation.
+    """The text of the query for the row patterns: size, c0, c1, ..., shuffle_key. One scan of the relation.
 
-    A code is the place of a value in the order of its column's values, from 1; NULL where the cell is NULL.
+    A code is the place of a value in a shuffled order of its column's values, from 1; NULL where the cell is NULL. The
+    key that they are shuffled by is in one of the rows: every other statement on the same codes takes it.
     """
-    return dialect.render(_coded(source, names, "row_patterns", columns=source.columns(names)))
+    query = _coded(
+        source,
+        names,
+        "row_patterns",
+        [dictionary(dialect, place, exp.select("shuffle_key").from_("shuffle").subquery()) for place in _places(names)],
+        columns=source.columns(names),
+        row_hash=dialect.row_hash([exp.column(f"v{place}") for place in _places(names)]),
+    )
+    return dialect.render(query)
 
 
-def coded_rows(dialect: Dialect, source: Relation, names: Sequence[str], key: str) -> str:
+def dictionary(dialect: Dialect, place: int, shuffle_key: exp.Expr | str, alias: str | None = None) -> exp.Query:
+    """The query for the values of a column of `classes` with their codes: value, place.
+
+    `place` is the column's among those of the row patterns; it is called v0, v1, ... unless there is an `alias`.
+    """
+    key = exp.Literal.string(shuffle_key) if isinstance(shuffle_key, str) else shuffle_key
+    own = exp.DPipe(this=key, expression=exp.Literal.string(f" {place} "), safe=True)  # an order for each column
+    shuffled = dialect.keyed(exp.column("value_rank"), own)
+    return _query("dictionary", column=exp.column(alias or f"v{place}"), shuffled=shuffled)
+
+
+def coded_rows(dialect: Dialect, source: Relation, names: Sequence[str], key: str, shuffle_key: str) -> str:
     """The text of the query for every row's key, as text, and codes: key_text, c0, c1, ... Two scans at most."""
-    return dialect.render(_coded(source, names, "coded_rows", key=exp.cast(source.column(key), "VARCHAR")))
+    dictionaries = [dictionary(dialect, place, shuffle_key) for place in _places(names)]
+    return dialect.render(
+        _coded(source, names, "coded_rows", dictionaries, key=exp.cast(source.column(key), "VARCHAR"))
+    )
 
 
 def coded_copy(source: Relation, names: Sequence[str]) -> exp.Query:
@@ -27,13 +50,22 @@ def coded_copy(source: Relation, names: Sequence[str]) -> exp.Query:
 
     A code stands for one value of its column, in no order; NULL where the cell is NULL.
     """
-    return _coded(source, names, "coded_copy", "codes", names)
+    dictionaries = [_query("codes", column=exp.column(f"v{place}")) for place in _places(names)]
+    return _coded(source, names, "coded_copy", dictionaries, names)
 
 
-def column_values(dialect: Dialect, source: Relation, names: Sequence[str]) -> str:
+def column_values(dialect: Dialect, source: Relation, names: Sequence[str], shuffle_key: str) -> str:
     """The text of the query for the columns' values with their codes: place, code, value_text. A scan per column."""
     parts = [
-        fill("column_values", number=place, column=source.column(name), relation=source.node)
+        exp.select("*").from_(
+            _query(
+                "column_values",
+                number=place,
+                column=source.column(name),
+                relation=source.node,
+                dictionary=dictionary(dialect, place, shuffle_key, "v0").subquery("dictionary"),
+            ).subquery(f"values_of_{place}")
+        )
         for place, name in enumerate(names)
     ]
     return "\nUNION ALL\n".join(dialect.render(part) for part in parts)
@@ -43,29 +75,37 @@ def _coded(
     source: Relation,
     names: Sequence[str],
     template: str,
-    dictionary: str = "dictionary",
+    dictionaries: Sequence[exp.Query],
     aliases: Sequence[str] | None = None,
     **holes: Filling,
 ) -> exp.Select:
     """The template's query, its codes taken from the dictionaries of the columns; by default they are c0, c1, ..."""
-    values = [exp.column(f"v{place}") for place in range(len(names))]
-    query = fill(
+    values = [exp.column(f"v{place}") for place in _places(names)]
+    query: exp.Expr = fill(
         template,
         relation=source.node,
         aliased=[exp.alias_(column, v.name) for column, v in zip(source.columns(names), values, strict=True)],
         places=[
             exp.alias_(exp.cast(exp.column("place", table=f"d{place}"), "INT"), alias, quoted=aliases is not None)
-            for place, alias in enumerate(aliases or [f"c{place}" for place in range(len(names))])
+            for place, alias in enumerate(aliases or [f"c{place}" for place in _places(names)])
         ],
         **holes,
     )
     assert isinstance(query, exp.Select)
-    for place, value in enumerate(values):
-        domain = fill(dictionary, column=value)
-        assert isinstance(domain, exp.Query)
+    for place, (value, domain) in enumerate(zip(values, dictionaries, strict=True)):
         query = query.join(
             domain.subquery(f"d{place}"),
             on=exp.column(value.name, table="classes").eq(exp.column("value", table=f"d{place}")),
             join_type="left",
         )
+    return query
+
+
+def _places(names: Sequence[str]) -> range:
+    return range(len(names))
+
+
+def _query(template: str, **holes: Filling) -> exp.Query:
+    query = fill(template, **holes)
+    assert isinstance(query, exp.Query)
     return query

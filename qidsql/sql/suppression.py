@@ -7,6 +7,7 @@ from sqlglot import exp
 from qidsql.schema import Column, Table, TableName
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import condition, table_node
+from qidsql.sql.row_patterns import dictionary
 from qidsql.sql.templates import fill
 
 
@@ -16,13 +17,14 @@ def suppressed_by_plan(
     columns: Sequence[Column],
     copied: Sequence[Column],
     plan: exp.Expr,
+    shuffle_key: str,
     parting: bool = False,
 ) -> exp.Query:
     """The rows with the columns `copied`, those cells blank that the plan names.
 
-    `columns` make the row patterns, bit i of a mask stands for the i-th; `plan` has their codes c0, c1, ... and mask,
-    and rows that are not in it stay whole. With `parting` a mask is for the rows first_row to last_row of its pattern,
-    counted in any order. One scan.
+    `columns` make the row patterns, bit i of a mask stands for the i-th; `plan` has mask and their codes c0, c1, ... by
+    the key of the row patterns, and rows that are not in it stay whole. With `parting` a mask is for the rows first_row
+    to last_row of its pattern, counted in any order. One scan.
     """
     comparable = [_comparable(dialect, column) for column in columns]
     values = [exp.alias_(value, f"v{place}") for place, value in enumerate(comparable)]
@@ -37,11 +39,9 @@ def suppressed_by_plan(
     assert isinstance(query, exp.Select)
     same: list[exp.Expr] = []
     for place in range(len(columns)):
-        dictionary = fill("dictionary", column=exp.column(f"v{place}"))
-        assert isinstance(dictionary, exp.Query)
         value = exp.column(f"v{place}", table="classes")
         query = query.join(
-            dictionary.subquery(f"d{place}"),
+            dictionary(dialect, place, shuffle_key).subquery(f"d{place}"),
             on=value.eq(exp.column("value", table=f"d{place}")),
             join_type="left",
         )

@@ -183,7 +183,9 @@ class _Anonymization:
             )
         lines = [tuple(map(integer, row)) for row in rows] or [(0,) * (len(codes) + 3)]
         plan = exp.values(lines, alias="lines", columns=["mask", *codes, *ends])
-        query = suppressed_by_plan(dialect, table, columns, self._protecting.copied, plan, parting=True)
+        query = suppressed_by_plan(
+            dialect, table, columns, self._protecting.copied, plan, patterns.shuffle_key, parting=True
+        )
         name = TableName(f"{table.name.name}_anonymized", table.name.schema, table.name.catalog)
         make = create_view if script is Script.VIEW else create_table
         return make(dialect, name, query)

@@ -15,6 +15,7 @@ from qidsql.policy import Policy
 from qidsql.profiler import TableProfiler
 from qidsql.schema import FILES, Nulls, TableName, weight_of
 from qidsql.sql.relation import Relation
+from qidsql.sql.row_patterns import dictionary
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.suppression import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.templates import fill
@@ -200,7 +201,7 @@ class _Suppression:
         for place, cells in enumerate(self._plan.by_column):
             rows = most.get(place, [])
             touched, gone = (integer(rows[0][1]), integer(rows[0][2])) if rows else (0, 0)
-            shown = self._values(place, rows) if self._question.show_values and rows else ()
+            shown = self._values(place, rows, patterns.shuffle_key) if self._question.show_values and rows else ()
             losses.append(
                 ColumnLoss(
                     self._names[place],
@@ -214,17 +215,15 @@ class _Suppression:
             )
         return tuple(losses)
 
-    def _values(self, place: int, rows: Sequence[Row]) -> tuple[ValueLoss, ...]:
+    def _values(self, place: int, rows: Sequence[Row], shuffle_key: str) -> tuple[ValueLoss, ...]:
         """The values that lose most, as text. Asked only where the user wants to see values."""
         dialect = self._engine.dialect
-        dictionary = fill("dictionary", column=exp.column("v0"))
-        assert isinstance(dictionary, exp.Query)
         codes = [integer(row[3]) for row in rows]
         query = fill(
             "values_at",
             column=self._profiler.source.column(self._names[place]),
             relation=self._profiler.source.node,
-            dictionary=dictionary.subquery("values_in_order"),
+            dictionary=dictionary(dialect, place, shuffle_key, "v0").subquery("dictionary"),
             text=exp.Cast(this=exp.column("value"), to=dialect.text.copy()),
             places=[exp.Literal.number(code) for code in codes],
         )

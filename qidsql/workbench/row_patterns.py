@@ -1,7 +1,8 @@
 """Row patterns on the workbench: what the protections of single cells work on, instead of on the table.
 
-Two rows with the same values are one pattern, so that nothing is done twice; a value is its place in its column's
-order. The engine makes the codes, they are streamed to the workbench's file, and no value leaves the engine.
+Two rows with the same values are one pattern, so that nothing is done twice. The engine makes the codes, in an order
+of no meaning, and they pass through memory: no value leaves the engine. The codes of a column with few values can be
+turned back all the same by who knows how frequent each value is.
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ class RowPatterns:
     """The distinct rows of a relation, coded, as the table `patterns` of a workbench: pattern, size, c0, c1, ...
 
     `pattern` numbers them from 0, `size` is the number of rows, code 0 stands for NULL and 1 to `values` for the
-    values of the column. Close it, or use it in a `with` block.
+    values of the column, which the engine has shuffled by `shuffle_key`. Close it, or use it in a `with` block.
     """
 
     bench: Workbench
@@ -31,6 +32,7 @@ class RowPatterns:
     rows: int
     patterns: int
     values: tuple[int, ...]
+    shuffle_key: str
 
     @classmethod
     def of(cls, profiler: TableProfiler) -> "RowPatterns":
@@ -41,9 +43,9 @@ class RowPatterns:
         engine, names = profiler.engine, profiler.names
         columns = [f"c{place}" for place in range(len(names))]
         codes = [exp.column(column) for column in columns]
-        path = engine.exports() / f"row_patterns.{engine.export_format}"
+        types = [("size", "BIGINT"), *((column, "INTEGER") for column in columns), ("shuffle_key", "VARCHAR")]
         query = row_patterns(engine.dialect, profiler.source, names)
-        try:
+        with engine.handing_over("row_patterns") as path:
             profiler.ask([Statement(query, f"row patterns over {len(names)} columns", lambda rows: None, path)])
             bench = Workbench()
             try:
@@ -51,19 +53,19 @@ class RowPatterns:
                     "load_row_patterns",
                     "loading of row patterns",
                     profiler.deadline,
-                    exported=exported(path, [("size", "BIGINT"), *((column, "INTEGER") for column in columns)]),
+                    exported=exported(path, types),
                     codes=[exp.alias_(exp.func("COALESCE", code, exp.Literal.number(0)), code.name) for code in codes],
                     columns=codes,
                 )
                 [(patterns, rows, *values)] = bench.ask(
                     "pattern_counts", "counting of row patterns", largest=[exp.Max(this=code) for code in codes]
                 )
+                [[shuffle_key]] = bench.ask("shuffle_key", "key of the codes", exported=exported(path, types))
             except BaseException:
                 bench.close()
                 raise
-        finally:
-            path.unlink(missing_ok=True)
-        return cls(bench, names, integer(rows), integer(patterns), tuple(integer(each) for each in values))
+        found = tuple(integer(each) for each in values)
+        return cls(bench, names, integer(rows), integer(patterns), found, str(shuffle_key))
 
     def records(self) -> "Records":
         """The codes and sizes as arrays, column by column. Raises StatementError, Interrupted."""

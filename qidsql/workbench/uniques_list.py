@@ -43,9 +43,8 @@ class RecordKeys:
     def __init__(self, patterns: RowPatterns, profiler: TableProfiler, source: Relation, key: str) -> None:
         self._bench = patterns.bench
         codes = [exp.column(f"c{place}") for place in range(len(patterns.names))]
-        query = coded_rows(profiler.engine.dialect, source, patterns.names, key)
-        path = profiler.engine.exports() / f"keys.{profiler.engine.export_format}"
-        try:
+        query = coded_rows(profiler.engine.dialect, source, patterns.names, key, patterns.shuffle_key)
+        with profiler.engine.handing_over("keys") as path:
             profiler.ask([Statement(query, "keys of the rows", lambda rows: None, path)])
             self._bench.ask(
                 "load_keys",
@@ -57,8 +56,6 @@ class RecordKeys:
                     *(exp.column(c.name, table="coded").eq(exp.column(c.name, table="patterns")) for c in codes)
                 ),
             )
-        finally:
-            path.unlink(missing_ok=True)
 
     def of(self, numbers: Iterable[int]) -> dict[int, str]:
         """The key of one row of each of these row patterns, where it has one."""
@@ -92,24 +89,22 @@ class UniquesList:
 
     def add_values(self, profiler: TableProfiler) -> None:
         """Fetches the values of the columns, for the list to show them. One statement, a scan per column."""
-        query = column_values(profiler.engine.dialect, profiler.source, self._patterns.names)
-        path = profiler.engine.exports() / f"values.{profiler.engine.export_format}"
+        patterns, engine = self._patterns, profiler.engine
+        query = column_values(engine.dialect, profiler.source, patterns.names, patterns.shuffle_key)
         codes = exp.union(
             *(
                 exp.select("pattern", exp.alias_(exp.Literal.number(place), "place"), exp.alias_(f"c{place}", "code"))
                 .from_("patterns")
-                for place in range(len(self._patterns.names))
+                for place in range(len(patterns.names))
             ),
             distinct=False,
         )  # fmt: skip
-        try:
+        with engine.handing_over("values") as path:
             profiler.ask([Statement(query, "values of the columns", lambda rows: None, path)])
             source = exported(path, [("place", "INTEGER"), ("code", "INTEGER"), ("value_text", "VARCHAR")])
             self._bench.ask(
                 "load_values", "loading of values", profiler.deadline, exported=source, codes=codes.subquery("coded")
             )
-        finally:
-            path.unlink(missing_ok=True)
 
     @staticmethod
     def types(keys: bool, values: bool) -> dict[str, str]:

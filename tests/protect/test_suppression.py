@@ -65,7 +65,7 @@ def patterns_of(bench: Workbench, rows: Sequence[Record]) -> RowPatterns:
     )
     bench.run(Statement(made, "patterns", lambda rows: rows))
     largest = tuple(max(each[place] for each in sizes) for place in range(len(columns)))
-    return RowPatterns(bench, tuple(columns), len(rows), len(sizes), largest)
+    return RowPatterns(bench, tuple(columns), len(rows), len(sizes), largest, "")
 
 
 def planned(

@@ -1,0 +1,118 @@
+"""What lies on the disk: seen by its user alone, gone with its process, and swept where that was killed."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from qidsql.engines.private_folder import LOCK, PrivateFolder, in_memory
+from qidsql.errors import SourceError
+from tests.commandline import command, environment, open_files
+
+OWNER = """
+import os, sys
+os.umask(0)
+from qidsql.engines.private_folder import PrivateFolder
+
+folder = PrivateFolder()
+(folder.exports / "rows.csv").write_text("cnry")
+(folder.path / "spill").mkdir()
+(folder.path / "spill" / "block.tmp").write_text("cnry")
+print(folder.path, flush=True)
+sys.stdin.read()
+"""
+
+
+def owner(place: Path) -> tuple["subprocess.Popen[str]", Path]:
+    """A process that has a private folder with files in it, until it is killed or its stdin ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", OWNER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment({"TMPDIR": str(place)}),
+        text=True,
+    )
+    assert process.stdout
+    return process, Path(process.stdout.readline().strip())
+
+
+def test_only_the_user_sees_it_and_the_next_start_sweeps_what_a_killed_one_left(tmp_path: Path) -> None:
+    stranger = tmp_path / "qidsql-1-of-somebody"
+    stranger.mkdir()
+    living, kept = owner(tmp_path)
+    killed, left = owner(tmp_path)
+    killed.kill()
+    killed.communicate()
+    assert left.name.startswith(f"qidsql-{killed.pid}-")
+    modes = {stat.filemode(path.stat().st_mode) for path in (left, *left.rglob("*"))}
+    assert modes == {"drwx------", "-rw-------"}
+    next_one, _ = owner(tmp_path)
+    assert not left.exists()
+    assert (kept / "exports" / "rows.csv").read_text() == "cnry"  # its owner lives
+    for process in (living, next_one):
+        process.communicate()
+        assert process.returncode == 0
+    assert list(tmp_path.iterdir()) == [stranger]  # without a lock it is none of ours
+
+
+def test_a_folder_of_a_process_of_the_same_number_is_no_folder_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Containers that share a folder all count from 1: a lock that nobody holds tells, not the number."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    left = tmp_path / f"qidsql-{os.getpid()}-left"
+    left.mkdir()
+    (left / LOCK).touch()
+    folder = PrivateFolder()
+    assert not left.exists()
+    assert folder.path.parent == tmp_path
+    folder.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_no_folder_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(SourceError, match="point TMPDIR to a folder with space"):
+        PrivateFolder()
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="Linux only")
+def test_codes_of_rows_stay_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "codes.parquet"
+    with in_memory(path) as given, duckdb.connect() as connection:
+        assert given == path
+        connection.execute(f"COPY (SELECT * FROM range(1000)) TO '{path}' (USE_TMP_FILE false)")
+        assert path.is_symlink()
+        assert connection.execute(f"SELECT count(*) FROM '{path}'").fetchall() == [(1000,)]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at what a process has open")
+def test_a_killed_audit_of_a_csv_leaves_no_row(tmp_path: Path) -> None:
+    """Its rows are in a file that has no name any more. What would be spilled has one, and is swept."""
+    rows = "".join(f"cnry{i},{i % 7},{i % 1009}\n" for i in range(200_000))
+    (tmp_path / "people.csv").write_text(f"name,a,b\n{rows}")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        command("audit", tmp_path / "people.csv", "--show-sql", "--keep-identifiers"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment({"TMPDIR": str(scratch)}),
+    )
+    assert process.stderr
+    assert process.stderr.readline()  # the rows are there: they are counted
+    assert "parsed.duckdb" in open_files(process.pid)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    left = [path for path in scratch.rglob("*") if path.is_file()]
+    assert [path.name for path in left if path.stat().st_size] == []
+    assert left, "the folder itself waits for the next start"
+    living, _ = owner(scratch)
+    living.communicate()
+    assert list(scratch.iterdir()) == []
