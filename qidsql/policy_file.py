@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -113,11 +114,17 @@ class TableEntry:
     @property
     def all_weights(self) -> dict[str, int]:
         """The weights of columns, those that the table may not have among them."""
-        return {name.lower(): weight for name, weight in (*self.default_weights.items(), *self.weights.items())}
+        return {**self.default_weights, **self.weights}
 
     def weights_of(self, columns: Sequence[str]) -> dict[str, int]:
-        """The weight of each of these columns."""
-        return {column: self.all_weights.get(column.lower(), 1) for column in columns}
+        """The weight of each of these columns: by its name, else by the same in other letter case."""
+        twins = {one for one, count in Counter(column.lower() for column in columns).items() if count > 1}
+        found = dict.fromkeys(columns, 1)
+        for given in (self.default_weights, self.weights):
+            folded = {name.lower(): weight for name, weight in given.items() if name.lower() not in twins}
+            found |= {column: folded[column.lower()] for column in columns if column.lower() in folded}
+            found |= {column: given[column] for column in columns if column in given}
+        return found
 
 
 @dataclass(frozen=True, slots=True)

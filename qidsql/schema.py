@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from qidsql.errors import UnknownName
+from qidsql.errors import UnknownName, UsageError
 
 
 class Role(StrEnum):
@@ -101,7 +101,7 @@ class Table:
     def resolve(self, names: Sequence[str]) -> tuple[Column, ...]:
         """The columns of those names; a name in other letter case is accepted where it is unambiguous.
 
-        Raises UnknownName with all the names that were not found.
+        Raises UnknownName with all the names that were not found, UsageError for a name that fits several columns.
         """
         exact = {column.name: column for column in self.columns}
         folded: dict[str, list[Column]] = {}
@@ -115,6 +115,9 @@ class Table:
                 found[name] = exact[name]
             elif len(near) == 1:
                 found[near[0].name] = near[0]
+            elif near:
+                meant = " or ".join(column.name for column in near)
+                raise UsageError(f"column {name} of {self.name} could be {meant}; write it as the table does")
             else:
                 missing.append(name)
         if missing:

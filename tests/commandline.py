@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,9 +98,9 @@ def several(runs: Sequence[Sequence[str]], cwd: Path, **extra: str) -> Outcome:
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def refused(*arguments: object, cwd: Path | None = None, **extra: str) -> str:
-    """The one line with which a run was refused."""
-    outcome = qidsql(*arguments, cwd=cwd, **extra)
+def refused(*arguments: object, cwd: Path | None = None, run: "Callable[..., Outcome]" = qidsql, **extra: str) -> str:
+    """The one line with which a run was refused; `run=inside` asks in this process."""
+    outcome = run(*arguments, cwd=cwd, **extra)
     assert outcome.code == 2, outcome
     assert outcome.out == "", outcome
     return outcome.line

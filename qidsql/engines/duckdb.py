@@ -16,7 +16,8 @@ from qidsql.engines.base import Engine
 from qidsql.engines.duckdb_condition import accepted
 from qidsql.engines.duckdb_ddl import indexed_columns, query_of_view
 from qidsql.engines.duckdb_doctor import examine
-from qidsql.engines.duckdb_files import DataFiles, allowed_paths, file_token, find_files, read_files
+from qidsql.engines.duckdb_files import DataFiles, allowed_paths, file_token, find_files
+from qidsql.engines.duckdb_reading import read_files
 from qidsql.engines.naming import find_table
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.errors import (
@@ -357,7 +358,7 @@ def open_database(path: Path, label: str, options: Mapping[str, str], writable: 
     """An engine on a database file, opened read-only or for writing. Raises SourceError, UsageError, Interrupted."""
     token = file_token([path, path.with_name(f"{path.name}.wal")])  # before it is read: what changes later shows
     with _opening(label) as folder:
-        connection = duckdb.connect(str(path), read_only=not writable, config=_config(folder, options))
+        connection = _connected(str(path), _config(folder, options), read_only=not writable)
         _seal(connection, [], folder)
         return DuckDBEngine(connection, label, folder, writable=writable, token=token)
 
@@ -374,12 +375,12 @@ def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngi
     with _opening(label) as folder:
         settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
         in_place = all(each.kind == "parquet" for each in files)
-        connection = duckdb.connect(config=settings) if in_place else _nameless_database(folder, settings)
+        connection = _connected(":memory:", settings) if in_place else _nameless_database(folder, settings)
         for each in files:
             try:
                 read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
-            except duckdb.Error as error:  # in a folder it is one of several
-                raise _open_error(error, label if len(files) == 1 else f"{each.paths[0].name} in {label}") from None
+            except duckdb.Error as error:
+                raise _open_error(error, each.label) from None
         _seal(connection, [file for each in files for file in allowed_paths(each)], folder)
         return DuckDBEngine(connection, label, folder, files, token=token)
 
@@ -433,14 +434,20 @@ def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
 def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.DuckDBPyConnection:
     """A new database for the rows of files: on the disk, without a name there and without a log."""
     path = folder.path / "parsed.duckdb"
-    connection = duckdb.connect(str(path), config={**settings, "checkpoint_threshold": "1B"})
+    connection = _connected(str(path), {**settings, "checkpoint_threshold": "1B"})
     remove_name(path)
+    return connection
+
+
+def _connected(database: str, settings: Settings, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    """A connection that writes no progress bar to stdout."""
+    connection = duckdb.connect(database, read_only=read_only, config=settings)
+    connection.execute("SET enable_progress_bar = false")
     return connection
 
 
 def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: PrivateFolder) -> None:
     """Cuts the database off from other files and from settings, whatever a view's definition may try."""
-    connection.execute("SET enable_progress_bar = false")
     if paths:
         array = exp.Array(expressions=[exp.Literal.string(path) for path in paths])
         connection.execute(f"SET allowed_paths = {array.sql('duckdb')}")

@@ -1,27 +1,13 @@
-"""Data files made a table of DuckDB's: which files are meant, how they are read, and what type each column gets.
+"""Data files that are audited as tables: which files are meant, and of which kind they are."""
 
-Two texts of a file that differ stay two values, always: a type is given to a column only when that merges none of
-its texts. So '01234' never becomes 1234, nor '1.00' 1.0, unless every value is written the one way. An audit that
-merged them would call people hidden in a crowd that a reader of the file can tell apart.
-"""
-
-import csv
 import glob
-import gzip
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
-from sqlglot import exp
-
-from qidsql.errors import SourceError, UsageError
-from qidsql.sql.statements import Row, integer
-from qidsql.sql.templates import Filling, fill
-
-Ask: TypeAlias = Callable[[str], list[Row]]  # a statement in, its rows out
+from qidsql.errors import SourceError
 
 HEAD = 16 * 1024  # bytes of a file's beginning that its token covers; those of a DuckDB database hold its headers
 KINDS = {
@@ -34,10 +20,7 @@ KINDS = {
     ".jsonl": "json",
     ".ndjson": "json",
 }
-DELIMITERS = ",;\t|"
 PATTERN = r"[*?\[]"
-# Types that a text may be given. Others (UUID, nested) gain nothing in a GROUP BY and stay text.
-TYPES = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "BOOLEAN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +31,12 @@ class DataFiles:
     table: str
     kind: str
     paths: tuple[Path, ...]
+
+    @property
+    def folder_columns(self) -> tuple[str, ...]:
+        """The columns that the files' folders stand for, as in year=2024/month=01/; none unless all files agree."""
+        found = {tuple(part.partition("=")[0] for part in path.parts[:-1] if "=" in part) for path in self.paths}
+        return found.pop() if len(found) == 1 else ()
 
 
 def find_files(path: Path, label: str) -> tuple[DataFiles, ...]:
@@ -67,7 +56,7 @@ def _in_folder(folder: Path, label: str) -> tuple[DataFiles, ...]:
         if name.casefold() in found:
             other = found[name.casefold()].paths[0].name
             raise SourceError(f"{other} and {file.name} in {label} would be tables of one name; name one of them")
-        found[name.casefold()] = DataFiles(label, name, _kind(file, file.name), (file.absolute(),))
+        found[name.casefold()] = DataFiles(f"{file.name} in {label}", name, _kind(file, file.name), (file.absolute(),))
     if not found:
         raise SourceError(
             f"{label} is a folder without a data file in it; name a file, or a pattern such as "
@@ -119,34 +108,6 @@ def _table_name(path: Path) -> str:
     return next((name for name in names if name and (path.exists() or not re.search(PATTERN, name))), "files")
 
 
-def read_files(ask: Ask, files: DataFiles, options: Mapping[str, str]) -> None:
-    """Makes the files a table or view, in place where their format has types, else parsed once.
-
-    Raises SourceError, UsageError, and what `ask` raises.
-    """
-    table = exp.Table(this=exp.to_identifier(files.table, quoted=True))
-    paths = exp.Array(expressions=[exp.Literal.string(glob.escape(str(path))) for path in files.paths])
-    if files.kind == "parquet":
-        _run(ask, exp.Create(this=table, kind="VIEW", expression=fill("duckdb/read_parquet", paths=paths)))
-        return
-    if files.kind == "csv":
-        delimiter, header = _csv_format(files, options.get("header"))
-        holes: dict[str, Filling] = {"paths": paths, "delimiter": delimiter, "header": exp.Boolean(this=header)}
-        types = _types(ask, fill("duckdb/read_csv", plain=exp.false(), **holes))
-        texts = fill("duckdb/read_csv", plain=exp.true(), **holes)
-    else:
-        types = _types(ask, fill("duckdb/guess_json", paths=paths))
-        # Text for the scalars; a column of mixed or nested values stays JSON text, which tells "1" from 1.
-        plain = {name: "VARCHAR" if kind in (*TYPES, "VARCHAR", "UUID") else "JSON" for name, kind in types.items()}
-        columns = [
-            exp.PropertyEQ(this=exp.to_identifier(name, quoted=True), expression=exp.Literal.string(kind))
-            for name, kind in plain.items()
-        ]
-        texts = fill("duckdb/read_json", paths=paths, columns=exp.Struct(expressions=columns))
-    _run(ask, exp.Create(this=table, kind="TABLE", expression=texts))
-    _give_types(ask, table, types)
-
-
 def file_token(paths: Sequence[Path]) -> str | None:
     """A text that is the same again only while the files are, by their sizes, times, inodes and beginnings: every
     checkpoint of a DuckDB database changes its beginning. None where a file cannot be looked at."""
@@ -169,66 +130,7 @@ def file_token(paths: Sequence[Path]) -> str | None:
 
 
 def allowed_paths(files: DataFiles) -> list[str]:
-    """The files that must stay readable, as they are and as `read_files` writes them."""
+    """The files that must stay readable, as they are and as they stand in statements."""
     if files.kind != "parquet":
         return []
     return sorted({name for path in files.paths for name in (str(path), glob.escape(str(path)))})
-
-
-def _give_types(ask: Ask, table: exp.Table, types: Mapping[str, str]) -> None:
-    """Turns columns of text into the types guessed, each where no two texts become one value."""
-    for name, kind in types.items():
-        if kind not in TYPES:
-            continue
-        column = exp.column(exp.to_identifier(name, quoted=True))
-        typed = exp.DataType.build(kind, dialect="duckdb")
-        value = exp.TryCast(this=exp.column("text_value"), to=typed)
-        [[merged]] = _run(ask, fill("duckdb/merged_texts", texts=table, column=column, value=value))
-        if integer(merged) == 0:
-            change = exp.AlterColumn(this=column, dtype=typed)
-            _run(ask, exp.Alter(this=table, kind="TABLE", actions=[change]))
-
-
-def _types(ask: Ask, query: exp.Expr) -> dict[str, str]:
-    """The columns of a query and their types, as DuckDB guesses them."""
-    return {str(row[0]): str(row[1]) for row in _run(ask, exp.Describe(this=query))}
-
-
-def _run(ask: Ask, tree: exp.Expr) -> list[Row]:
-    return ask(tree.sql("duckdb", comments=False))
-
-
-def _csv_format(files: DataFiles, header: str | None) -> tuple[str, bool]:
-    """The delimiter, and whether the first line holds the columns' names.
-
-    Both are settled here, from the first line: DuckDB's own guess skips lines at the top until the rest fits together,
-    and so can lose most of a file in silence. Raises SourceError, UsageError.
-    """
-    if header not in (None, "true", "false"):
-        raise UsageError(f"the option header behind the path must be true or false, got {header}")
-    delimiter = ""
-    for path in files.paths:
-        line = _first_line(path)
-        unquoted = re.sub(r'"[^"]*"', "", line)
-        own = max(DELIMITERS, key=lambda sign: unquoted.count(sign)) if ".tsv" not in path.suffixes else "\t"
-        if own != (delimiter or own):
-            raise SourceError(f"{path.name} separates its columns by another sign than {files.paths[0].name} does")
-        delimiter = own
-        fields = next(csv.reader([line], delimiter=own), [])
-        if header is None and any(re.fullmatch(r"[-+]?[\d.][\d.,:/-]*", field.strip()) for field in fields):
-            raise SourceError(
-                f"the first line of {path.name} does not look like names of columns; put ?header=false behind the "
-                f"path (the columns are then column0, column1, ...), or ?header=true if these are the names"
-            )
-    return delimiter, header != "false"
-
-
-def _first_line(path: Path) -> str:
-    """The first line of a text file, at most a megabyte of it. Raises SourceError."""
-    try:
-        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            return file.readline(1 << 20).decode("utf-8-sig").rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise SourceError(f"{path.name} is not UTF-8 text; convert it, for example with iconv -t UTF-8") from None
-    except (OSError, EOFError):
-        raise SourceError(f"{path.name} cannot be read: it is damaged, or not what its ending says") from None

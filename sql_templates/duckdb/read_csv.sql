@@ -5,6 +5,7 @@
 -- Parameters: :paths      the files
 --             :delimiter  the sign between two fields
 --             :header     true when the first line holds the names
+--             :hive       whether the files' folders stand for columns
 --             :plain      true keeps every value as its text, false lets DuckDB guess the columns' types
 SELECT * FROM read_csv(
   :paths,
@@ -12,6 +13,7 @@ SELECT * FROM read_csv(
   header = :header,
   all_varchar = :plain,
   union_by_name = true,
+  hive_partitioning = :hive,
   hive_types_autocast = false,
   quote = '"',
   escape = '"',

@@ -10,6 +10,7 @@ import pytest
 import qidsql
 from qidsql.engines.connect import connect
 from qidsql.errors import QidsqlError, SourceError, StatementError
+from tests.commandline import inside, refused
 
 
 def written(path: Path, text: str) -> str:
@@ -143,7 +144,8 @@ def test_header_is_true_or_false(tmp_path: Path) -> None:
         ('"a;x;y","b"\n1,2\n', {"a;x;y", "b"}),
         ("a,b\n", {"a", "b"}),
         ("only\nx\n", {"only"}),
-        ("a,a,A\n1,2,3\n", {"a", "a_1", "A_2"}),
+        ('"a\nb", c \n1,2\n', {"a\nb", "c"}),
+        ("," * 10 + "\n" + "1," * 10 + "1\n", {f"column{place:02}" for place in range(11)}),
     ],
 )
 def test_forms_of_csv(tmp_path: Path, text: str, columns: set[str]) -> None:
@@ -253,3 +255,211 @@ def test_other_files_stay_closed(tmp_path: Path) -> None:
             with pytest.raises(duckdb.Error):
                 session.execute(statement)
     assert not (tmp_path / "new.csv").exists()
+
+
+# Columns under their own names
+
+
+TWINS = "columns zip and Zip, whose names differ only in the case of letters; rename one"
+TWICE = "has two columns zip; rename one"
+
+
+def twins_in_parquet(path: Path, second: str) -> None:
+    """A file with the columns zip and `second`: DuckDB writes no such file, so that a name is changed in its bytes."""
+    duckdb.sql("SELECT 10 AS zip, i AS zop FROM range(3) AS r(i)").write_parquet(str(path))
+    path.write_bytes(path.read_bytes().replace(b"zop", second.encode()))
+
+
+@pytest.mark.parametrize(("second", "why"), [("Zip", TWINS), ("zip", TWICE)])
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_two_columns_that_duckdb_would_rename(tmp_path: Path, form: str, second: str, why: str) -> None:
+    """Three rows that are all different: an option that found one column for both names called them 3-anonymous."""
+    path = tmp_path / f"case.{form}"
+    if form == "csv":
+        written(path, f"zip,{second}\n" + "".join(f"10,{i}\n" for i in range(3)))
+    elif form == "json":
+        written(path, "".join(f'{{"zip": 10, "{second}": {i}}}\n' for i in range(3)))
+        why = why if second == "Zip" else "has an object with two values of the key zip; give each key one value"
+    else:
+        twins_in_parquet(path, second)
+    assert complaint(str(path)).startswith(f"{path} ")
+    assert why in complaint(str(path))
+    for options in (["--k", "2", "-c", "zip", "-c", second], ["--exclude", second], ["--identifier", "zip"]):
+        assert why in refused("audit", path, *options, run=inside)
+
+
+def test_names_that_differ_by_case_from_file_to_file(tmp_path: Path) -> None:
+    written(tmp_path / "a.csv", "zip,x\n1,2\n")
+    written(tmp_path / "b.csv", "x,Zip\n1,2\n")
+    message = complaint(str(tmp_path / "*.csv"))
+    assert message.startswith("a.csv has a column zip and b.csv a column Zip, whose names differ only")
+    for name, second in (("a", "zip"), ("b", "Zip")):
+        duckdb.sql(f'SELECT 1 AS "{second}"').write_parquet(str(tmp_path / f"{name}.parquet"))
+    assert "a.parquet has a column zip and b.parquet a column Zip" in complaint(str(tmp_path / "*.parquet"))
+
+
+def test_letters_beyond_ascii_have_a_case_of_their_own(tmp_path: Path) -> None:
+    assert types(written(tmp_path / "t.csv", "ä,Ä,İ\n1,2,3\n")).keys() == {"ä", "Ä", "İ"}
+
+
+def test_a_name_that_duckdb_would_have_made_is_taken(tmp_path: Path) -> None:
+    assert types(written(tmp_path / "t.csv", "zip,zip_1\n1,2\n")).keys() == {"zip", "zip_1"}
+    assert "has two columns column0" in complaint(written(tmp_path / "u.csv", ",column0\n1,2\n"))
+
+
+def test_names_that_are_the_same_but_for_blanks_around_them(tmp_path: Path) -> None:
+    assert TWICE in complaint(written(tmp_path / "t.csv", "zip,zip \n1,2\n"))
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_a_folder_that_would_hide_a_column(tmp_path: Path, form: str) -> None:
+    """DuckDB puts the folder's value in the place of the file's own values: all rows would be equal."""
+    for folder in ("zip=7", "Zip=7", "year=2024"):
+        path = tmp_path / folder / f"t.{form}"
+        path.parent.mkdir()
+        if form == "parquet":
+            duckdb.sql("SELECT i AS zip FROM range(3) AS r(i)").write_parquet(str(path))
+        else:
+            written(path, "zip\n1\n2\n3\n" if form == "csv" else '{"zip": 1}\n{"zip": 2}\n{"zip": 3}\n')
+    for folder in ("zip=7", "Zip=7"):
+        message = complaint(str(tmp_path / folder / f"t.{form}"))
+        assert f"has a column zip, and lies in a folder {folder[:3]}=..., whose value would take its place" in message
+    assert types(str(tmp_path / "year=2024" / f"t.{form}")).keys() == {"zip", "year"}
+    assert classes(str(tmp_path / "year=2024" / f"t.{form}"), "zip") == 3
+
+
+# JSON: numbers as they are written, and every key
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("4.12345678901234567", "4.12345678901234568"),
+        ("1.50", "1.5"),
+        ("123456789012345678901234567890", "123456789012345678901234567891"),
+        ("[1.50]", "[1.5]"),
+        ('{"x": [{"y": 1e2}]}', '{"x": [{"y": 100}]}'),
+        ("[123456789012345678901234567890]", "[123456789012345678901234567891]"),
+        ("-0", "0"),
+        ("1E5", "1e5"),
+        ("1e400", "1e401"),
+        ("9007199254740993", "9007199254740992.0"),
+        ('"1.5"', "1.5"),
+        ('["1.5"]', "[1.5]"),
+        ('"a\\"b 1.50"', '"a\\"b 1.5"'),
+        ('["-1, 2.50 \\\\"]', '["-1, 2.5 \\\\"]'),
+    ],
+)
+def test_two_numbers_of_json_stay_two(tmp_path: Path, one: str, other: str) -> None:
+    rows = [f'{{"v": {value}, "s": "-7.50 \\" {{}}", "n": 1.0}}' for value in (one, one, other, other, other)]
+    for name, text in (("t.jsonl", "\n".join(rows)), ("t.json", "[" + ",\n ".join(rows) + "]")):
+        source = written(tmp_path / name, text)
+        assert classes(source, "v") == 2
+        assert classes(source, "s", "n") == 1
+        assert qidsql.audit(source, k=3).verdict == "violation"
+
+
+def test_numbers_and_texts_of_json_come_out_as_they_went_in(tmp_path: Path) -> None:
+    """A copy holds what the file held: no mark is left on any value."""
+    record = (
+        '{"v": [1.50, "1.50", {"7": -1e3}], "n": 4.12345678901234567, "s": "x 1.50 -3 \\u0041", "b": true, "i": 12}'
+    )
+    source = written(tmp_path / "t.jsonl", f"{record}\n" * 2 + record.replace("567,", "568,") + "\n")
+    qidsql.suppress(source, k=2, columns=["n"], into=str(tmp_path / "safe.parquet"))
+    [row] = duckdb.sql(f"SELECT DISTINCT v, s, b, i FROM '{tmp_path}/safe.parquet'").fetchall()
+    assert row == ('[1.50,"1.50",{"7":-1e3}]', "x 1.50 -3 A", True, 12)
+    found = duckdb.sql(f"SELECT n, count(*) FROM '{tmp_path}/safe.parquet' GROUP BY n ORDER BY n").fetchall()
+    assert found == [("4.12345678901234567", 2), (None, 1)]
+
+
+def test_keys_of_any_name_are_columns(tmp_path: Path) -> None:
+    keys = [
+        "a/b",
+        "a~b",
+        "$x",
+        "*",
+        '"',
+        "a.b",
+        "日本",
+        "n\nl",
+        "0",
+        "-1",
+        "[0]",
+        "#",
+        "'",
+        "\\",
+        "$.a",
+        "/a",
+        " ",
+    ]
+    rows = [{key: place + row for place, key in enumerate(keys)} for row in (0, 100, 200)]
+    source = written(tmp_path / "t.json", json.dumps(rows))
+    assert list(types(source)) == keys
+    assert all(classes(source, key) == 3 for key in keys)
+
+
+@pytest.mark.parametrize("many", [3, 300])
+def test_records_with_an_empty_key_or_very_many_keys(tmp_path: Path, many: int) -> None:
+    """DuckDB's own JSON reader makes one map of them, whose name is that of no key: a column of NULLs."""
+    keys = ["", *(f"k{place}" for place in range(1, many))]
+    source = written(tmp_path / "t.json", json.dumps([dict.fromkeys(keys, row) for row in (1, 2)]))
+    assert list(types(source)) == ["column0", *keys[1:]]
+    assert classes(source, "column0") == classes(source, "k2") == 2
+
+
+def test_records_that_are_no_objects(tmp_path: Path) -> None:
+    for text in ("1\n2\n", "[[1, 2], [3]]", '{"a": 1}\n7\n', '["cnry"]'):
+        message = complaint(written(tmp_path / "t.json", text))
+        assert 'records that are no objects; write each row as {"column": value, ...}' in message
+        assert "cnry" not in message
+    assert "has no column" in complaint(written(tmp_path / "t.json", "[{}, {}]"))
+
+
+def test_nested_keys_are_values_of_a_column(tmp_path: Path) -> None:
+    source = written(tmp_path / "t.json", '[{"a": {"zip": 1, "Zip": 2}}, {"a": {"zip": 1, "Zip": 3}}]')
+    assert classes(source, "a") == 2
+
+
+# Parquet: one column of several types
+
+
+def parquets(folder: Path, *queries: str) -> str:
+    for number, query in enumerate(queries):
+        duckdb.sql(query).write_parquet(str(folder / f"p{number}.parquet"))
+    return str(folder / "p*.parquet")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("9007199254740993::BIGINT", "9007199254740992::DOUBLE"),
+        ("9007199254740992::DOUBLE", "9007199254740993::BIGINT"),
+        ("0.1::DOUBLE", "0.1::FLOAT"),
+        ("{'a': 9007199254740993::BIGINT}", "{'a': 9007199254740992::DOUBLE}"),
+        ("'1'", "1"),
+        ("DATE '2024-01-31'", "TIMESTAMP '2024-01-31 00:00:00'"),
+        ("1", "[1]"),
+        ("1", "true"),
+    ],
+)
+def test_types_of_a_column_that_would_merge_its_values_are_refused(tmp_path: Path, one: str, other: str) -> None:
+    if one == "0.1::DOUBLE":  # a DOUBLE holds every FLOAT, and the two stay two
+        assert classes(parquets(tmp_path, f"SELECT {one} AS v", f"SELECT {other} AS v"), "v") == 2
+        return
+    message = complaint(parquets(tmp_path, f"SELECT {one} AS v, 1 AS a", f"SELECT {other} AS v, 2 AS a"))
+    assert message.startswith("column v is ")
+    assert " in p0.parquet and " in message
+    assert "write these files anew with one type, or audit them one by one" in message
+    assert "90071" not in message
+
+
+def test_types_of_a_column_that_tell_its_values_apart(tmp_path: Path) -> None:
+    source = parquets(
+        tmp_path,
+        "SELECT i::TINYINT AS v, i AS a FROM range(3) AS r(i)",
+        "SELECT i::UBIGINT + 18446744073709551610 AS v, i AS a FROM range(3) AS r(i)",
+        "SELECT NULL::VARCHAR AS v, NULL::VARCHAR AS a",
+        "SELECT -i::BIGINT AS v, i + 0.5 AS a FROM range(3) AS r(i)",
+    )
+    assert classes(source, "v") == 3 + 3 + 1 + 2
+    assert classes(source, "a") == 3 + 1 + 3

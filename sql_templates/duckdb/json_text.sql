@@ -1,0 +1,3 @@
+-- The text of a string, a number or a boolean, inside read_json.sql.
+-- Parameters: :number  the column's, from 1;  :mark  in front of numbers
+SELECT REPLACE(LIST_EXTRACT(texts, :number), :mark, '')
