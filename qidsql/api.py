@@ -1,13 +1,18 @@
-"""The Python face of qidsql: the same words as the command line."""
+"""The Python face of qidsql: the same words as the command line.
+
+Ctrl-C makes a result inconclusive. Before there is anything to report, while the source is opened and its catalog read,
+it raises Interrupted instead.
+"""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
+from qidsql.errors import Interrupted
 from qidsql.findings.anonymize import AnonymizeResult
 from qidsql.findings.audit import AuditResult, ProfileResult
 from qidsql.findings.doctor import DoctorResult
@@ -91,7 +96,7 @@ def audit(
 
     `source` is what the command line takes, or an engine from `connect` (which stays open). A float stands for the
     decimal it prints as: 0.9 is exactly 9/10. Raises QidsqlError's subclasses; a spent budget, a lost connection and
-    Ctrl-C do not raise but make the verdict inconclusive.
+    Ctrl-C do not raise but make the verdict inconclusive; Ctrl-C before the audit begins raises Interrupted.
     """
     policy = Policy.read(
         k=k,
@@ -524,13 +529,30 @@ def doctor(source: str | Engine | None = None, *, schema: str | None = None, rol
 
     That no connection comes about is an answer, not an error. Raises UnknownName, UsageError, Interrupted.
     """
-    return run_doctor(lambda: _engine(source), None if isinstance(source, Engine) else source, schema, role)
+    with _ctrl_c_is_an_error():
+        return run_doctor(lambda: _opened(source), None if isinstance(source, Engine) else source, schema, role)
 
 
-def _engine(
+def _opened(
     source: str | Engine | None, writable: bool = False, workspace: bool = False
 ) -> AbstractContextManager[Engine]:
     """An engine on the source, closed at the end; one that was given stays open."""
     if isinstance(source, Engine):
         return nullcontext(source)
     return connect(source, writable=writable, workspace=workspace)
+
+
+@contextmanager
+def _engine(source: str | Engine | None, writable: bool = False, workspace: bool = False) -> Iterator[Engine]:
+    """The same, opened inside the block that it is used in. Raises Interrupted."""
+    with _ctrl_c_is_an_error(), _opened(source, writable, workspace) as engine:
+        yield engine
+
+
+@contextmanager
+def _ctrl_c_is_an_error() -> Iterator[None]:
+    """What Ctrl-C interrupts in the block raises Interrupted; a search that has begun makes a result of it itself."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted before there was anything to report") from None

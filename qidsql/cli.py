@@ -36,6 +36,7 @@ from qidsql.commands import (
 )
 from qidsql.commands import duckdb as duckdb_commands
 from qidsql.commands import postgres as postgres_commands
+from qidsql.commands.memory import bounded_memory
 from qidsql.commands.running import ExitCode
 from qidsql.commands.streams import say
 from qidsql.errors import QidsqlError, Stopped
@@ -110,7 +111,8 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = app(standalone_mode=False)
+        with bounded_memory():
+            code = app(standalone_mode=False)
         if code == TYPER_INTERRUPTED:
             raise KeyboardInterrupt
     except Stopped as stop:
@@ -122,6 +124,9 @@ def main() -> None:
         code = ExitCode.ERROR
     except typer.Exit as exit:
         code = exit.exit_code
+    except MemoryError:
+        say("there is not enough memory for this; audit fewer columns or rows, or on a machine with more")
+        code = ExitCode.ERROR
     except KeyboardInterrupt:
         say("interrupted")
         code = ExitCode.INCONCLUSIVE

@@ -15,11 +15,42 @@
         ├── Refuted            an answer failed the test that follows every search: a defect of qidsql
         └── Interrupted        Ctrl-C
 
-A driver's own text can hold values of cells and passwords, so it never becomes part of a message.
+A driver's own text can hold values of cells and passwords, so it never becomes part of a message. What a user typed can
+hold a password too, in a URL or an option that stands in the wrong place; it is left out of every message.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher, get_close_matches
+
+HIDDEN = "***"
+# Where secrets stand in what people call a source: in front of the @ of a URL (a user alone is none in Postgres' URLs),
+# behind the = of an option, and behind the host of a web address, as those of chat rooms.
+USER = r"://[^\s/@:]*:\S*@|(?<!postgres)(?<!postgresql)://[^\s/@]+@"
+USER_WITHOUT_SCHEME = r"(?<![\w@:.])[^\s/:@'\"(]+:(?!//)[^\s@'\"]+@(?=[\w.\[-])"
+OPTION = r"([?&;][\w.%+-]+)=([^\s&;'\")]*)"
+NAMED = (
+    r"\b([\w.-]*(?:passw|pwd|token|secret|api_?key|account_?key|access_?key|private_?key|credential)[\w.-]*)"
+    r"\s*=\s*(?:'[^']*'|\"[^\"]*\"|[^\s&;,]+)"
+)
+WEB_ADDRESS = r"\b(https?://(?!duckdb\.org\b|localhost\b)[^\s/'\"]+/)[^\s'\"]+"
+HARMLESS = r"header=(true|false)|memory_limit=[\d.]+ ?[KMGT]i?B|threads=\d{1,4}|tls=no|host=/.*"
+
+
+def redacted(text: str) -> str:
+    """A text that quotes what a user typed, without what may be a secret in it."""
+    text = re.sub(USER, f"://{HIDDEN}@", text)
+    text = re.sub(USER_WITHOUT_SCHEME, f"{HIDDEN}@", text)
+    text = re.sub(
+        OPTION, lambda found: found[0] if re.fullmatch(HARMLESS, found[0][1:]) else f"{found[1]}={HIDDEN}", text
+    )
+    text = re.sub(NAMED, rf"\1={HIDDEN}", text, flags=re.IGNORECASE)
+    return re.sub(WEB_ADDRESS, rf"\1{HIDDEN}", text)
+
+
+def names_a_secret(text: str) -> bool:
+    """Whether an option in it is called like a password."""
+    return re.search(NAMED, text, flags=re.IGNORECASE) is not None
 
 
 def near_misses(name: str, known: Iterable[str]) -> list[str]:
@@ -44,7 +75,10 @@ def _last_part(name: str) -> str:
 
 
 class QidsqlError(Exception):
-    """Base of all errors of qidsql."""
+    """Base of all errors of qidsql. Its text never holds a secret that a user typed."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(redacted(text))
 
 
 class UsageError(QidsqlError):

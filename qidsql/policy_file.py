@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from qidsql.errors import UsageError
+from qidsql.errors import UsageError, names_a_secret, redacted
 from qidsql.policy import SETTINGS, Policy
 from qidsql.policy_schema import FORMAT, PRESETS, problems
 from qidsql.spelling import KEYS
@@ -236,7 +236,7 @@ class _Reader:
 
     def url(self, text: str, path: KeyPath) -> str:
         """A source as it is connected to; a path is meant from the folder of the file."""
-        if re.search(PASSWORD, text, flags=re.IGNORECASE):
+        if re.search(PASSWORD, text, flags=re.IGNORECASE) or names_a_secret(text):
             self.note(
                 path,
                 "holds a password, which does not belong into a file; put the URL into an environment variable and "
@@ -258,6 +258,8 @@ class _Reader:
         path: KeyPath = ("tables", place)
         defaults = self.content.get("defaults", {})
         self.common(given, path)
+        if redacted(given.get("table", "")) != given.get("table", ""):
+            self.note((*path, "table"), "looks like a URL that holds a password; expected schema.name, or a pattern")
         source = given.get("source") or (next(iter(sources)) if len(sources) == 1 else "")
         if not source and sources:
             self.note(path, f"source is missing; expected one of {', '.join(sources)}")

@@ -19,7 +19,7 @@ from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, SourceError, StatementError, UsageError
 from qidsql.schema import FILES, Column, Table, TableName
-from qidsql.sql.relation import ALIAS, comparable_columns, relation, table_node
+from qidsql.sql.relation import ALIAS, comparable_columns, relation
 from qidsql.sql.statements import Statement
 from qidsql.sql.suppression import create_table, drop_table, suppressed_by_plan
 from qidsql.sql.templates import fill
@@ -158,13 +158,13 @@ def target(engine: Engine, table: Table, copied: Sequence[Column], typed: str, r
     name = named(engine, table, typed)
     if name == table.name:
         raise UsageError(f"{name} is the table itself; --into takes another name, --sql update prints what changes it")
-    taken = name in engine.table_names()
-    if taken:
+    kind = engine.taken(name, replace)
+    if kind is not None:
         if not replace:
             raise UsageError(f"{name} is there already; give another name, or --replace")
-        if (kind := engine.describe(table_node(name).sql(engine.dialect.name)).kind) != "table":
+        if kind != "table":
             raise UsageError(f"{name} is a {kind}, which --replace does not remove; give another name")
-    return Target(engine, table, tuple(copied), name, replace=replace, replaces=taken)
+    return Target(engine, table, tuple(copied), name, replace=replace, replaces=kind is not None)
 
 
 def named(engine: Engine, table: Table, typed: str) -> TableName:
@@ -177,7 +177,10 @@ def named(engine: Engine, table: Table, typed: str) -> TableName:
         raise UsageError('the name of the new table cannot be read; expected name, schema.name or "schema"."name"')
     if engine.dialect.name == "postgres":
         node = normalize_identifiers(node, dialect="postgres")
-    return TableName(node.name, node.db or table.name.schema, node.catalog or table.name.catalog)
+    name = TableName(node.name, node.db or table.name.schema, node.catalog or table.name.catalog)
+    if not engine.dialect.keeps(name.name):
+        raise UsageError(f"the name of the new table is longer than {engine.dialect.longest_name} bytes; shorten it")
+    return name
 
 
 def _file_target(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> Target:
@@ -186,6 +189,8 @@ def _file_target(engine: Engine, table: Table, copied: Sequence[Column], typed: 
         raise UsageError(f"of a file the copy is a file: --into takes a name that ends in {' or '.join(FILE_KINDS)}")
     if not path.absolute().parent.is_dir() or path.is_dir():
         raise UsageError(f"--into {path} cannot be written: its folder must exist, and it must name a file")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise UsageError(f"--into {path} cannot be written: this user has no right to write in its folder")
     if path.exists():
         if any(os.path.samefile(path, source) for source in _sources(engine)):
             raise UsageError(f"{path} is the source itself; --into takes another name")

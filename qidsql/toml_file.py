@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from qidsql.errors import UsageError
+from qidsql.errors import UsageError, redacted
 from qidsql.version import __version__
 
 Key: TypeAlias = Sequence[str | int]  # tables of an array by their number, from 0
@@ -28,7 +28,7 @@ class TomlFileError(UsageError):
     """All that is wrong with a file; `problems` are the lines of the message."""
 
     def __init__(self, found: Sequence[str]) -> None:
-        self.problems = tuple(found)
+        self.problems = tuple(map(redacted, found))
         super().__init__("; ".join(found))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.commandline import Outcome, command, environment, finished, open_files, qidsql, refused
+from tests.commandline import Outcome, command, environment, finished, inside, open_files, qidsql, refused
 from tests.postgres_server import wait_until
 
 
@@ -137,6 +137,8 @@ def test_a_pass_needs_every_statement(clinic: Path) -> None:
         (["CLINIC", "people", "--format", "xml"], ["--format", "xml"]),
         (["CLINIC", "people", "--output", "/no/such/folder/x"], ["--output", "folder must exist"]),
         (["CLINIC", "people", "--output", "/"], ["--output"]),
+        (["CLINIC", "people", "--output", "x.pdf"], ["writes no .pdf file", ".html", ".md", "or .txt, or --format"]),
+        (["CLINIC", "people", "--output", "x.csv"], ["writes no .csv file"]),
         (["CLINIC", "people", "--output", "/proc/x"], ["--output /proc/x cannot be written"]),
         (["CLINIC", "people", "--output", "/dev/full"], ["No space left"]),
         (["CLINIC", "people", "--bogus"], ["--bogus"]),
@@ -152,6 +154,39 @@ def test_bad_input_is_one_line(clinic: Path, arguments: list[str], words: list[s
     for word in words:
         assert word in line
     assert "hunter2" not in line
+
+
+def test_a_file_is_what_its_name_says(clinic: Path, tmp_path: Path) -> None:
+    """Each command knows its own endings; statements of a dry run may have any."""
+    for verb, ending in (("profile", "html"), ("suppress", "md"), ("uniques", "jsonl"), ("doctor", "pdf")):
+        table = [] if verb == "doctor" else ["people"]
+        line = refused(verb, clinic, *table, "--output", tmp_path / f"x.{ending}", run=inside)
+        assert f"this command writes no .{ending} file; expected a name that ends in .json or .txt" in line
+    for output, start in (("x.txt", "Source "), ("plain", "Source "), ("x.json", "{")):
+        outcome = inside("profile", clinic, "people", "-c", "age", "-q", "--output", tmp_path / output)
+        assert (outcome.code, outcome.out) == (0, "")
+        assert (tmp_path / output).read_text().startswith(start)
+    assert inside("profile", clinic, "people", "--dry-run", "--output", tmp_path / "x.sql").code == 0
+    assert inside("uniques", clinic, "people", "-c", "age", "-q", "--output", tmp_path / "y.json").code == 0
+    assert "combinations" in json.loads((tmp_path / "y.json").read_text())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plain", "x.json", "x.sql", "x.txt", "y.json"]
+
+
+@pytest.mark.parametrize("command", [["history"], ["diff"], ["report", "last"]])
+def test_a_history_that_is_not_there(tmp_path: Path, command: list[str]) -> None:
+    for url in ("nope.duckdb", "duckdb:nope.duckdb", "duckdb:///nowhere/nope.duckdb"):
+        line = refused(*command, "--history", url, cwd=tmp_path, run=inside)
+        assert line.startswith("there is no history ")
+        assert line.endswith("nope.duckdb; qidsql run --history makes one")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_condition_that_eats_memory_is_an_error(clinic: Path) -> None:
+    """DuckDB does not count single values towards its limit: 571 texts of 2 GB would be a machine's end."""
+    eating = "length(repeat(name, 2000000000)) > age"
+    line = refused("profile", f"{clinic}?memory_limit=100MB", "people", "-c", "age", "--where", eating)
+    assert line.startswith("DuckDB ran out of memory or temporary space")
+    assert "with a simpler where condition" in line
 
 
 @pytest.mark.parametrize(

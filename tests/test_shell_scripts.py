@@ -107,7 +107,7 @@ MUTANTS: dict[str, Sequence[tuple[str, str]]] = {
         ("(class_size - 1) * class_count", "class_size * class_count"),
         ("THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE \"binary\"\n    END\n", "THEN NULL\n    END\n"),
         ("COUNT(*) < k", "COUNT(*) <= k"),
-        ("ORDER BY class_size;", "ORDER BY class_size DESC;"),
+        ("ORDER BY classes.class_size;", "ORDER BY classes.class_size DESC;"),
         ("GROUP BY name, value\n", "GROUP BY name, value, random() < 0.5\n"),
         ("UNPIVOT INCLUDE NULLS", "UNPIVOT"),
         ("FILTER (WHERE missing)", "FILTER (WHERE NOT missing)"),
@@ -189,3 +189,35 @@ def test_rows_that_a_policy_hides_are_an_error(postgres_store: PostgresStore, re
         connection.execute(f"SET LOCAL ROLE {reader}".encode())
         with pytest.raises(psycopg.Error, match="row-level security"):
             connection.execute("SELECT * FROM qidsql.profile('people')")
+
+
+HOSTILE = [
+    "class_size",
+    "qidsql text",
+    "qidsql text_1",
+    "value",
+    "name",
+    "missing",
+    "text_a",
+    'b "c"',
+    "n\nl",
+    "\\1",
+    "*",
+]
+
+
+def test_columns_that_are_called_as_the_macros_call_theirs(duckdb_store: DuckDBStore) -> None:
+    rows = [tuple(f"{place} {number}" for place in range(len(HOSTILE))) for number in range(3)]
+    duckdb_store.table("people", dict.fromkeys(HOSTILE, "VARCHAR"), rows)
+    with session(duckdb_store, duckdb_macros()) as connection:
+        found = connection.execute("FROM qidsql.violations('people', k := 2)")
+        names = [name for name, *_ in found.description]
+        assert names == ["class_size", "class_size_1", *HOSTILE[1:]]  # a result has no two columns of one name
+        assert sorted(found.fetchall()) == [(1, *row) for row in rows]
+        for place, name in enumerate(HOSTILE):
+            chosen = "[" + "'" + name.replace("'", "''") + "']"
+            found = connection.execute(f"FROM qidsql.violations('people', {chosen}, k := 2)").fetchall()
+            assert sorted(found) == [(1, row[place]) for row in rows], name
+            [(count, classes, *_)] = connection.execute(f"FROM qidsql.profile('people', {chosen})").fetchall()
+            assert (count, classes) == (3, 3), name
+        assert {name for name, *_ in connection.execute("FROM qidsql.columns('people')").fetchall()} == set(HOSTILE)

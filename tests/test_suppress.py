@@ -8,6 +8,7 @@ from random import Random
 import duckdb
 import pytest
 
+import qidsql as house
 from qidsql.engines.base import Asked
 from qidsql.engines.connect import connect
 from qidsql.errors import AccessError, Interrupted, QidsqlError, UsageError
@@ -15,6 +16,8 @@ from qidsql.findings.search import Outcome
 from qidsql.findings.suppress import SuppressResult
 from qidsql.policy import Policy
 from qidsql.report import terminal
+from qidsql.sql.relation import table_node
+from qidsql.sql.statements import Statement
 from qidsql.verbs.suppress import Method, Script, SuppressQuestion, suppress
 from tests.commandline import qidsql, refused
 from tests.stores import PostgresStore, Store, quoted
@@ -186,11 +189,87 @@ def test_a_target_that_is_there_is_refused_unless_it_may_go(store: Store) -> Non
         ask(store, into="old", replace=True)
 
 
+def test_a_target_that_differs_by_case(store: Store) -> None:
+    """DuckDB takes Safe for safe; Postgres does not."""
+    store.table("people", COLUMNS, people())
+    store.table("safe", {"x": "INTEGER"}, [(1,)])
+    if store.name == "duckdb":
+        with pytest.raises(UsageError, match="is there already"):
+            ask(store, into='"Safe"')
+        assert ask(store, into='"Safe"', replace=True).target is not None
+    else:
+        assert ask(store, into='"Safe"').target is not None
+        assert content_of(store, "safe") == [(1,)]
+
+
+def content_of(store: Store, table: str) -> list[tuple[object, ...]]:
+    with store.connect() as engine:
+        name = table_node(engine.describe(quoted(table)).name).sql(engine.dialect.name)
+        return engine.run(Statement(f"SELECT * FROM {name}", "all", lambda rows: rows))
+
+
+def test_a_target_that_may_not_be_seen_or_removed(postgres_store: PostgresStore, reader: str) -> None:
+    """A sequence has a table's name too; a table of somebody else's is not removed. Both are known before the work."""
+    postgres_store.table("people", COLUMNS, people())
+    postgres_store.table("theirs", COLUMNS, [])
+    postgres_store.execute("CREATE SEQUENCE counter")
+    postgres_store.execute(f"GRANT SELECT ON people TO {reader}")
+    postgres_store.execute(f"GRANT CREATE ON SCHEMA {postgres_store.schema} TO {reader}")
+    postgres_store.execute(f"GRANT TEMP ON DATABASE {quoted(postgres_store.admin.info.dbname)} TO {reader}")
+    with postgres_store.connect_as(reader, writable=True) as engine:
+        for into, replace, kind, words in (
+            ("counter", True, AccessError, "owns what --replace removes"),
+            ("counter", False, UsageError, "is there already"),
+            ("theirs", False, UsageError, "is there already"),
+            ("theirs", True, AccessError, "owns what --replace removes"),
+        ):
+            with pytest.raises(kind, match=words):
+                house.suppress(engine, "people", columns=NAMES, into=into, replace=replace)
+        assert engine.asked == 0
+
+
+@pytest.mark.parametrize("script", [Script.VIEW, Script.TABLE])
+def test_a_name_as_long_as_postgres_keeps_names(postgres_store: PostgresStore, script: Script) -> None:
+    """What is made of the table has another name than the table, though Postgres cuts names at 63 bytes."""
+    for name in ("t" * 63, "é" * 31 + "t", "t" * 52 + "_suppressed"):
+        postgres_store.table(name, COLUMNS, people())
+        with postgres_store.connect() as engine:
+            question = SuppressQuestion(Policy(k=2, columns=NAMES), script=script)
+            postgres_store.execute(";\n".join(suppress(engine, quoted(name), question).script))
+        made = [each for each in tables(postgres_store) if "_suppressed" in each and each != name]
+        assert len(made) == 1
+        check(people(), content(postgres_store, made[0]), 2)
+        postgres_store.execute(f"DROP {script} {quoted(made[0])}")
+
+
 @pytest.mark.parametrize("name", [HOSTILE, "Ünï", "plan", "select"])
 def test_hostile_names_of_targets(store: Store, name: str) -> None:
     store.table("people", COLUMNS, people())
     ask(store, into=quoted(name))
     check(people(), content(store, name), 2)
+
+
+def test_targets_are_checked_before_any_work(store: Store) -> None:
+    """A file's name would be a table csv in a schema that is not there: said before a row is looked at."""
+    store.table("people", COLUMNS, people())
+    wrong = {
+        "ab.csv": "there is no schema ab in .* since of a database the copy is a table and no file",
+        "nowhere.safe": r"there is no schema nowhere in .* for the table safe; --into takes name or schema\.name",
+    }
+    if store.name == "postgres":
+        wrong["x" * 64] = "is longer than 63 bytes"
+        wrong['"' + "é" * 32 + '"'] = "is longer than 63 bytes"
+    for into, words in wrong.items():
+        with store.connect(writable=True) as engine:
+            asked: list[Asked] = []
+            engine.watchers.append(asked.append)
+            for verb in (house.suppress, house.anonymize):
+                with pytest.raises(UsageError, match=words):
+                    verb(engine, "people", columns=NAMES, into=into)
+            if into != "ab.csv":  # which is a list's file
+                with pytest.raises(UsageError, match=words):
+                    house.uniques(engine, "people", columns=NAMES, into=into)
+            assert asked == []
 
 
 def test_nothing_to_do_and_nothing_that_helps(store: Store) -> None:

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from qidsql.commands.run import ConfigArgument
-from qidsql.commands.running import ExitCode, chosen
-from qidsql.commands.streams import check_output, say, write
+from qidsql.commands.running import ExitCode, check_report
+from qidsql.commands.streams import say, write
 from qidsql.options import Format, FormatOption, HistoryOption, OutputOption, QuietOption
 
 EXAMPLES = """\b
@@ -46,7 +46,7 @@ def run(
     from qidsql.history.opening import open_history
     from qidsql.policy_file import read_policy_file
 
-    check_output(output)
+    kind = check_report(output, format)
     file = read_policy_file(config)
     alerts = {alert.name: alert for alert in alerts_of(file)}
     if test is not None:
@@ -65,7 +65,7 @@ def run(
         folder, murmur = file.path.absolute().parent, (lambda words: None) if quiet else say
         left = deliver_kept(tuple(alerts.values()), record, say, folder, murmur=murmur)
     document = overview(tuple(alerts.values()), record, datetime.now(UTC).date())
-    if chosen(format, Format, output) == Format.json:
+    if kind == Format.json:
         write(json.dumps(document, indent=2, ensure_ascii=False) + "\n", output)
     else:
         from qidsql.report.alerts import render

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import finish, opened, showing_progress, source_and_table
-from qidsql.commands.streams import check_output
+from qidsql.commands.running import check_report, finish, opened, showing_progress, source_and_table
 from qidsql.options import (
     ColumnOption,
     ExcludeOption,
@@ -93,7 +92,7 @@ def run(
     )
     chosen = script(sql) if sql is not None else None
     question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights), into, replace, chosen)
-    check_output(output)
+    check_report(output, format)
     source, table = source_and_table(source, table)
     writable = into is not None
     with opened(source, 1, snapshot, show_sql, writable) as engine, showing_progress(engine, quiet) as on_stage:

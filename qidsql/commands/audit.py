@@ -6,14 +6,13 @@ import typer
 
 from qidsql.commands.running import (
     check_min_count,
-    chosen,
+    check_report,
     finish,
     opened,
     showing_progress,
     source_and_table,
     write_script,
 )
-from qidsql.commands.streams import check_output
 from qidsql.options import (
     STATEMENTS,
     ColumnOption,
@@ -133,8 +132,7 @@ def run(
         max_statements=max_statements,
         max_seconds=max_seconds,
     )
-    check_output(output)
-    check_min_count(min_count, chosen(format, ReportFormat, output))
+    check_min_count(min_count, check_report(output, format, ReportFormat, dry_run))
     source, table = source_and_table(source, table)
     with opened(source, workers, snapshot, show_sql, workspace=workspace) as engine:
         if dry_run:

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from qidsql.commands.history import opened_history
-from qidsql.commands.running import chosen, screen
-from qidsql.commands.streams import check_output, write
+from qidsql.commands.running import check_report, screen
+from qidsql.commands.streams import write
 from qidsql.options import Format, FormatOption, HistoryOption, OutputOption, PolicyFileOption
 
 EXAMPLES = """\b
@@ -34,11 +34,11 @@ def run(
 
     from qidsql.verbs.diff import diff
 
-    check_output(output)
+    kind = check_report(output, format)
     kept = opened_history(config, history)
     first, second = kept.find(before), kept.find(after)
     found: dict[str, Any] = diff(kept.document(first.run), kept.document(second.run))
-    if chosen(format, Format, output) == Format.json:
+    if kind == Format.json:
         text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
     else:
         from qidsql.report import history as report

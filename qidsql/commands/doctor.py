@@ -4,10 +4,9 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import chosen, end, opened, render, showing_progress
-from qidsql.commands.streams import check_output, say, write
+from qidsql.commands.running import check_report, end, opened, render, showing_progress
+from qidsql.commands.streams import say, write
 from qidsql.options import (
-    Format,
     FormatOption,
     OutputOption,
     QuietOption,
@@ -39,11 +38,11 @@ def run(
     """
     from qidsql.verbs.doctor import doctor
 
-    check_output(output)
+    kind = check_report(output, format)
     result = doctor(
         lambda: opened(source, 2, snapshot), source, schema, role, lambda engine: showing_progress(engine, quiet)
     )
-    write(render(result, chosen(format, Format, output), output), output)
+    write(render(result, kind, output), output)
     if output is not None and not quiet:
         say(f"{result.verdict}: {result.reason}")
     end(result.verdict)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qidsql.commands.running import chosen, end, opened, render, showing_progress, write_script
-from qidsql.commands.streams import check_output, say, write
+from qidsql.commands.running import check_report, end, opened, render, showing_progress, write_script
+from qidsql.commands.streams import say, write
 from qidsql.errors import UsageError
 from qidsql.options import (
     DryRunOption,
@@ -187,8 +187,7 @@ def run(
         max_statements=max_statements,
         max_seconds=max_seconds,
     )
-    check_output(output)
-    kind = _format(format, output)
+    kind = check_report(output, _format(format, output), GraphFormat, dry_run)
     if then is not None and kind in (GraphFormat.dot, GraphFormat.mermaid):
         raise UsageError(f"--format {kind} is a picture of the graph alone; leave out --then, or choose another format")
     alone = source is None and outside is not None and not os.environ.get("QIDSQL_URL")
@@ -206,10 +205,8 @@ def run(
     end(result.outcome if result.then is None else str(result.then.result.to_dict()["verdict"]))
 
 
-def _format(format: GraphFormat | None, output: Path | None) -> StrEnum:
-    if format is None and output is not None and output.suffix.lower() in ENDINGS:
-        return ENDINGS[output.suffix.lower()]
-    return chosen(format, GraphFormat, output)
+def _format(format: GraphFormat | None, output: Path | None) -> GraphFormat | None:
+    return format or (None if output is None else ENDINGS.get(output.suffix.lower()))
 
 
 def _rendered(result: "GraphResult", format: StrEnum, output: Path | None) -> str:

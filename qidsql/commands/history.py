@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qidsql.commands.running import chosen, screen, standing_for
-from qidsql.commands.streams import check_output, say, write
+from qidsql.commands.running import check_report, screen, standing_for
+from qidsql.commands.streams import say, write
 from qidsql.errors import UsageError
 from qidsql.options import Format, FormatOption, HistoryOption, OutputOption, PolicyFileOption, QuietOption
 
@@ -43,8 +43,8 @@ def run(
     """The recorded runs, newest first, or one table through all of them."""
     import json
 
-    check_output(output)
-    kept = opened_history(config, history)
+    kind = check_report(output, format)
+    kept = opened_history(config, history, made=record is None)
     if record is not None:
         from qidsql.report.documents.written import read
 
@@ -64,7 +64,7 @@ def run(
         source, name = find_table(kept, table)
         found = {"history": kept.label, "source": source, "table": name}
         found["runs"] = kept.table_history(source, name)[:limit]
-    if chosen(format, Format, output) == Format.json:
+    if kind == Format.json:
         text = json.dumps({"format": 1, "kind": "history", **found}, indent=2, ensure_ascii=False) + "\n"
     else:
         from qidsql.report import history as report
@@ -73,11 +73,15 @@ def run(
     write(text, output)
 
 
-def opened_history(config: Path, url: str | None) -> "History":
-    """The history at that URL, or else the one of the policy file. Raises UsageError, TomlFileError."""
+def opened_history(config: Path, url: str | None, made: bool = True) -> "History":
+    """The history at that URL, or else the one of the policy file. `made`: one that is named is there.
+
+    Raises UsageError, TomlFileError, StoreError.
+    """
     from qidsql.history.opening import open_history
     from qidsql.policy_file import HISTORY_NAME, beside, read_policy_file
 
+    named = url is not None
     if url is None and not config.exists() and (found := beside(config, HISTORY_NAME)).exists():
         url = str(found)  # a history alone, as a server that shows reports may have it
     schema = "qidsql"
@@ -87,7 +91,10 @@ def opened_history(config: Path, url: str | None) -> "History":
     if url is None:
         raise UsageError(f"there is neither {config} nor {HISTORY_NAME}; name a history with --history")
     with standing_for("QIDSQL_HISTORY", url):
-        return open_history(url, schema)
+        history = open_history(url, schema)
+        if named and made and not history.store.exists():
+            raise UsageError(f"there is no history {history.label}; qidsql run --history makes one")
+        return history
 
 
 def find_table(history: "History", typed: str) -> tuple[str, str]:

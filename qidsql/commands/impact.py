@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import finish, opened, showing_progress, source_and_table
-from qidsql.commands.streams import check_output
+from qidsql.commands.running import check_report, finish, opened, showing_progress, source_and_table
 from qidsql.options import (
     ColumnOption,
     ExcludeOption,
@@ -102,7 +101,7 @@ def run(
         show_values=show_values,
         max_values=max_values,
     )
-    check_output(output)
+    check_report(output, format)
     source, table = source_and_table(source, table)
     with opened(source, workers, snapshot, show_sql) as engine, showing_progress(engine, quiet) as on_stage:
         result = impact(engine, table, question, on_stage)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from qidsql.commands.running import (
-    chosen,
+    check_report,
     end,
     finish,
     opened,
@@ -14,7 +14,7 @@ from qidsql.commands.running import (
     source_and_table,
     write_script,
 )
-from qidsql.commands.streams import check_output, lines, write
+from qidsql.commands.streams import lines, write
 from qidsql.errors import UsageError
 from qidsql.options import (
     ColumnOption,
@@ -150,8 +150,7 @@ def run(
         algorithm=algorithm,
         shown=limit,
     )
-    check_output(output)
-    kind = chosen(format, SetsFormat, output)
+    kind = check_report(output, format, SetsFormat, dry_run)
     source, table = source_and_table(source, table)
     with opened(source, workers, snapshot, show_sql, workspace=workspace) as engine:
         if dry_run:

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import finish, opened, showing_progress, write_script
-from qidsql.commands.streams import check_output
+from qidsql.commands.running import check_report, finish, opened, showing_progress, write_script
 from qidsql.options import (
     DryRunOption,
     Format,
@@ -72,7 +71,7 @@ def run(
         k=k, rows_at_risk=rows_at_risk, where=where, max_statements=max_statements, max_seconds=max_seconds
     )
     question = LinkQuestion(policy, names(on))
-    check_output(output)
+    check_report(output, format, dry_run=dry_run)
     with opened(source, workers, snapshot, show_sql) as engine:
         if dry_run:
             write_script(engine, engine.rehearsed(lambda: link(engine, left, right, question)), output)

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import finish, opened, showing_progress, source_and_table, write_script
-from qidsql.commands.streams import check_output
+from qidsql.commands.running import check_report, finish, opened, showing_progress, source_and_table, write_script
 from qidsql.options import (
     ColumnOption,
     DeltaOption,
@@ -116,7 +115,7 @@ def run(
         view=view,
         role=role,
     )
-    check_output(output)
+    check_report(output, format, dry_run=dry_run)
     source, table = source_and_table(source, table)
     with opened(source, workers, snapshot, show_sql, workspace=workspace) as engine:
         if dry_run:

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import finish, opened, showing_progress, source_and_table, write_script
-from qidsql.commands.streams import check_output
+from qidsql.commands.running import check_report, finish, opened, showing_progress, source_and_table, write_script
 from qidsql.options import (
     DryRunOption,
     EntityOption,
@@ -54,7 +53,7 @@ def run(
     from qidsql.verbs.profile import planned_statement, profile
 
     policy = Policy.read(k=k, columns=column, where=where, entity=entity, nulls=nulls)
-    check_output(output)
+    check_report(output, format, dry_run=dry_run)
     source, table = source_and_table(source, table)
     with opened(source, show_sql=show_sql) as engine:
         if dry_run:

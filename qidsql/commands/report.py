@@ -7,8 +7,8 @@ import typer
 
 from qidsql.commands.history import opened_history
 from qidsql.commands.run import render
-from qidsql.commands.running import check_min_count, chosen
-from qidsql.commands.streams import check_output, parts
+from qidsql.commands.running import check_min_count, check_report
+from qidsql.commands.streams import parts
 from qidsql.options import (
     HistoryOption,
     MinCountOption,
@@ -46,8 +46,7 @@ def run(
     Nothing is audited and no source is asked. With --min-count the report can be passed on where small counts may not:
     verdicts and column sets stay, and of the counts of rows the total of each table alone.
     """
-    wanted = chosen(format, ReportFormat, output)
-    check_output(output)
+    wanted = check_report(output, format, ReportFormat)
     check_min_count(min_count, wanted)
     document = _document(of, config, history)
     if min_count is not None:

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qidsql.commands.running import ExitCode, check_min_count, chosen, screen, showing_progress_of_many, standing_for
-from qidsql.commands.streams import check_output, parts, say
+from qidsql.commands.running import (
+    ExitCode,
+    check_min_count,
+    check_report,
+    screen,
+    showing_progress_of_many,
+    standing_for,
+)
+from qidsql.commands.streams import parts, say
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.options import (
     STATEMENTS,
@@ -233,9 +240,8 @@ def reports(
     """The format of each report, by its file; None: stdout. Raises UsageError for what cannot be, before the work."""
     if format is not None and len(outputs) > 1:
         raise UsageError(f"--format goes with one --output, and there are {len(outputs)}; let the ending of each tell")
-    wanted: dict[Path | None, StrEnum] = {each: chosen(format, ReportFormat, each) for each in outputs or (None,)}
-    for each, kind in wanted.items():
-        check_output(each)
+    wanted: dict[Path | None, StrEnum] = {each: check_report(each, format, ReportFormat) for each in outputs or (None,)}
+    for kind in wanted.values():
         check_min_count(min_count, kind)
     return wanted
 

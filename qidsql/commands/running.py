@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from qidsql.commands.streams import put, say, write
+from qidsql.commands.memory import BESIDE, lower_memory
+from qidsql.commands.streams import check_output, put, say, write
 from qidsql.errors import UsageError
 from qidsql.options import ENDINGS, Format
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from qidsql.report.terminal import Result
     from qidsql.sql.statements import Statement
 
+PLAIN = ("", "txt", "text", "log", "out")  # endings of files that take what the terminal would
+UNNAMED = ("terminal", "github")  # formats that no ending is usual for
 PRETTY_STATEMENTS = 50  # laid out for reading in a dry run; that takes far longer than the statements' making
 
 
@@ -72,6 +75,8 @@ def opened(
     from qidsql.engines.connect import connect
 
     engine = connect(source, workers=workers, snapshot=snapshot, writable=writable, workspace=workspace)
+    if engine.memory_limit is not None:
+        lower_memory(engine.memory_limit + BESIDE)
     if show_sql:
         engine.watchers.append(lambda asked: put(_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
     return engine
@@ -133,13 +138,34 @@ def end(verdict: str) -> None:
     raise typer.Exit(ENDS.get(verdict, ExitCode.INCONCLUSIVE))
 
 
+def check_report(
+    output: Path | None, format: StrEnum | None, kinds: type[StrEnum] = Format, dry_run: bool = False
+) -> StrEnum:
+    """The format of the report. What cannot be written is said before the work, not after it. Raises UsageError.
+
+    A dry run writes statements, into a file of any name.
+    """
+    check_output(output)
+    return kinds("terminal") if dry_run else chosen(format, kinds, output)
+
+
 def chosen(format: StrEnum | None, kinds: type[StrEnum], output: Path | None) -> StrEnum:
-    """The format asked for; without one, as the name of the file ends."""
+    """The format asked for; without one, as the name of the file ends. Raises UsageError for another kind of file."""
     if format is not None:
         return format
     ending = "" if output is None else output.suffix.lower().removeprefix(".")
     named = ENDINGS.get(ending, ending)
-    return next((kind for kind in kinds if kind.value == named), kinds("terminal"))
+    if ending in PLAIN:
+        return kinds("terminal")
+    found = next((kind for kind in kinds if kind.value == named), None)
+    if found is None:
+        endings = {name: each for each, name in ENDINGS.items()}
+        known = ", ".join(f".{endings.get(kind.value, kind.value)}" for kind in kinds if kind.value not in UNNAMED)
+        raise UsageError(
+            f"--output {output}: this command writes no .{ending} file; expected a name that ends in {known} or .txt, "
+            f"or --format to say what is written"
+        )
+    return found
 
 
 def check_min_count(min_count: int | None, format: StrEnum) -> None:

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from qidsql.errors import UsageError
+from qidsql.errors import UsageError, redacted
 
 PLAIN_BARS = dict.fromkeys(map(ord, "█▉▊▋▌▍▎▏"), "#")  # where the terminal's encoding has no blocks
 
 
 def say(text: str) -> None:
     """A line on stderr, with the program's name."""
-    put(f"qidsql: {' '.join(text.split())}\n", sys.stderr)
+    put(f"qidsql: {redacted(' '.join(text.split()))}\n", sys.stderr)
 
 
 def put(text: str, stream: TextIO | None) -> None:
@@ -90,8 +90,12 @@ def lines(output: Path | None) -> Iterator[Callable[[str], None]]:
 
 def check_output(output: Path | None) -> None:
     """A path that cannot be written is said before the work, not after it. Raises UsageError."""
-    if output is not None and (output.is_dir() or not output.absolute().parent.is_dir()):
+    if output is None:
+        return
+    if output.is_dir() or not output.absolute().parent.is_dir():
         raise UsageError(f"--output {output} cannot be written: its folder must exist, and it must name a file")
+    if not os.access(output.absolute().parent if output.is_file() or not output.exists() else output, os.W_OK):
+        raise UsageError(f"--output {output} cannot be written: this user has no right to write there")
 
 
 def _unwritable(output: Path, error: OSError) -> UsageError:

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import finish, opened, showing_progress, source_and_table
-from qidsql.commands.streams import check_output
+from qidsql.commands.running import check_report, finish, opened, showing_progress, source_and_table
 from qidsql.options import (
     ColumnOption,
     ExcludeOption,
@@ -106,7 +105,7 @@ def run(
         script=script(sql) if sql is not None else None,
         show_values=show_values,
     )
-    check_output(output)
+    check_report(output, format)
     source, table = source_and_table(source, table)
     writable = into is not None
     with opened(source, 1, snapshot, show_sql, writable) as engine, showing_progress(engine, quiet) as on_stage:

@@ -5,12 +5,10 @@ from typing import Annotated
 
 import typer
 
-from qidsql.commands.running import finish, opened, showing_progress, source_and_table
-from qidsql.commands.streams import check_output
+from qidsql.commands.running import check_report, finish, opened, showing_progress, source_and_table
 from qidsql.options import (
     ColumnOption,
     ExcludeOption,
-    Format,
     FormatOption,
     IdentifierOption,
     KOption,
@@ -92,7 +90,7 @@ def run(
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", help="column sets and records shown at most", min=1)
     ] = 10,
-    format: FormatOption = Format.terminal,
+    format: FormatOption = None,
     output: OutputOption = None,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
@@ -128,7 +126,7 @@ def run(
         replace=replace,
         show_values=show_values,
     )
-    check_output(output)
+    check_report(output, format)
     source, table = source_and_table(source, table)
     with opened(source, 1, True, show_sql, question.makes_table) as engine, showing_progress(engine, quiet) as on_stage:
         result = uniques(engine, table, question, on_stage)

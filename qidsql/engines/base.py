@@ -101,6 +101,11 @@ class Engine(ABC):
     def exports(self) -> Path:
         """A private folder for the files of statements that have an `into`; removed when the engine is closed."""
 
+    @property
+    def memory_limit(self) -> int | None:
+        """How many bytes of this process the engine may take for tables and groups; None: it is elsewhere."""
+        return None
+
     @contextmanager
     def handing_over(self, name: str) -> Iterator[Path]:
         """A path for an export that is read once, and gone with the block: in memory where the system can."""
@@ -150,6 +155,14 @@ class Engine(ABC):
         """What to select from for a file of its exports with these columns (name: type). Engines opened for writing.
 
         Raises Stopped, StatementError, AccessError.
+        """
+
+    @abstractmethod
+    def taken(self, name: TableName, replace: bool) -> str | None:
+        """What has the name of a table to be made, in words such as "table" or "view"; None where nothing has.
+
+        Only the system catalog is read. Raises UsageError where no table can be made there, AccessError where this role
+        may not make it, or not remove what it is to `replace`.
         """
 
     @abstractmethod

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 from qidsql.engines.base import Engine
-from qidsql.errors import AccessError, SourceError, UsageError
+from qidsql.errors import AccessError, SourceError, UsageError, names_a_secret
 
 EXPECTED = (
     "a Postgres URL (postgresql://user@host/db, service=NAME), a DuckDB database, a parquet, csv or json file, "
@@ -73,7 +73,7 @@ def _opened(text: str, workers: int, statement_seconds: int, snapshot: bool, wri
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)
     if scheme:
         raise SourceError(f"qidsql knows no source of the kind {scheme[1]}://; expected {EXPECTED}")
-    if re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) and not _exists(text):
+    if (re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) or names_a_secret(text)) and not _exists(text):
         # Nearly a URL or a connection string. Not echoed: it may hold a password.
         raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
     return _open_path(text, writable)
@@ -90,7 +90,8 @@ def _from_environment(source: str | None) -> tuple[str, str | None]:
         name = source.removeprefix("env:")
         text = os.environ.get(name, "")
         if not text:
-            raise UsageError(f"the environment variable {name} is not set; {source} was to name the source")
+            known = name if re.fullmatch(r"\w+", name) else "behind env:"  # else a URL was put there
+            raise UsageError(f"the environment variable {known} is not set; it was to name the source")
         return text, name
     return source, None
 
@@ -101,7 +102,7 @@ def _path_of_url(url: str) -> str:
     path = re.sub(r"^//(?=[^/])|^/+(?=/)", "", rest)
     if path.strip("/") in ("", ":memory:"):
         raise SourceError(
-            f"{url} names no file; an audit needs one that is there, such as duckdb:///data/clinic.duckdb"
+            "the DuckDB URL names no file; an audit needs one that is there, such as duckdb:///data/clinic.duckdb"
         )
     relative = path.lstrip("/")
     if rest.startswith("///") and not _exists(path.rpartition("?")[0] or path):

@@ -18,7 +18,7 @@ from qidsql.engines.duckdb_ddl import indexed_columns, query_of_view
 from qidsql.engines.duckdb_doctor import examine
 from qidsql.engines.duckdb_files import DataFiles, allowed_paths, file_token, find_files
 from qidsql.engines.duckdb_reading import read_files
-from qidsql.engines.naming import find_table
+from qidsql.engines.naming import find_table, no_schema
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.errors import (
     AccessError,
@@ -126,12 +126,25 @@ class DuckDBEngine(Engine):
     def state_token(self) -> str | None:
         return self._token
 
+    @property
+    def memory_limit(self) -> int | None:
+        return _bytes(str(self._catalog("doctor_session", database=self._default.catalog)[0][1]))
+
     def exports(self) -> Path:
         self._folder = self._folder or PrivateFolder()
         return self._folder.exports
 
     def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         return exp.func("read_parquet", exp.Literal.string(str(path)), dialect="duckdb")
+
+    def taken(self, name: TableName, replace: bool) -> str | None:
+        schemas = {(str(catalog), str(schema).lower()) for catalog, schema in self._catalog("schemas")}
+        if (name.catalog, name.schema.lower()) not in schemas:
+            raise UsageError(no_schema(name, self.label))
+        same = (row for row in self._listed() if str(row[2]).lower() == name.name.lower())
+        return next(
+            (str(row[3]) for row in same if (row[0], str(row[1]).lower()) == (name.catalog, name.schema.lower())), None
+        )
 
     def place_aside(self) -> TableName:
         """In a database of its own in the private folder: temporary tables would show in one session only."""
@@ -312,7 +325,7 @@ class DuckDBEngine(Engine):
     def _put(self, sql: str, purpose: str) -> list[Row]:
         try:
             return self._connection.execute(sql).fetchall()
-        except (duckdb.Error, RuntimeError) as error:
+        except (duckdb.Error, RuntimeError, MemoryError) as error:
             raise self.translate(error, purpose) from None
 
 
@@ -322,6 +335,12 @@ def _close(connection: duckdb.DuckDBPyConnection) -> None:
     """
     with suppress(*IN_USE):
         connection.close()
+
+
+def _bytes(text: str) -> int | None:
+    """A size as DuckDB writes it, such as 18.8 GiB."""
+    found = re.fullmatch(r"([\d.]+) (KiB|MiB|GiB|TiB|PiB)", text)
+    return None if found is None else int(float(found[1]) * 1024 ** (1 + "KMGTP".index(found[2][0])))
 
 
 def _comment(text: object) -> tuple[tuple[str, str], ...]:
@@ -379,7 +398,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngi
         for each in files:
             try:
                 read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
-            except duckdb.Error as error:
+            except (duckdb.Error, MemoryError) as error:
                 raise _open_error(error, each.label) from None
         _seal(connection, [file for each in files for file in allowed_paths(each)], folder)
         return DuckDBEngine(connection, label, folder, files, token=token)
@@ -393,7 +412,7 @@ def _opening(label: str) -> Iterator[PrivateFolder]:
         yield folder
     except BaseException as error:
         folder.remove()
-        if isinstance(error, duckdb.Error):
+        if isinstance(error, (duckdb.Error, MemoryError)):
             raise _open_error(error, label) from None
         if _by_ctrl_c(error):
             raise Interrupted(f"interrupted while {label} was opened") from None
@@ -419,10 +438,10 @@ def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
     for name, value in options.items():
         if name not in OPTIONS:
             known = " or ".join(OPTIONS)
-            raise UsageError(f"unknown option {name} behind the path; expected {known} (header for csv files)")
+            raise UsageError(f"an option behind the path is not known; expected {known} (header for csv files)")
         form, words = OPTIONS[name]
         if not re.fullmatch(form, value, flags=re.IGNORECASE):
-            raise UsageError(f"the option {name} behind the path must be {words}, got {value or 'nothing'}")
+            raise UsageError(f"the option {name} behind the path must be {words}")  # what it is may be a secret
     return {
         "temp_directory": str(folder.path / "spill"),
         "autoinstall_known_extensions": False,
@@ -457,7 +476,7 @@ def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: P
     connection.execute("SET lock_configuration = true")
 
 
-def _open_error(error: duckdb.Error, label: str) -> QidsqlError:
+def _open_error(error: Exception, label: str) -> QidsqlError:
     """Why a database or file could not be opened, in our words: the driver's text may hold lines of the file."""
     text = str(error)
     holder = re.search(r"lock is held in (.+?) \(PID (\d+)\)", text)
@@ -484,7 +503,7 @@ def _open_error(error: duckdb.Error, label: str) -> QidsqlError:
         return SourceError(f"{label} is damaged or cut short; restore it from a backup, or copy it again")
     if isinstance(error, duckdb.PermissionException) or "Permission denied" in text:
         return SourceError(f"{label} may not be read by this user; check the file's permissions")
-    if isinstance(error, duckdb.OutOfMemoryException):
+    if _is_full(error):
         return SourceError(
             f"{label} does not fit DuckDB's memory limit or the temporary folder; raise it with ?memory_limit=8GB "
             f"behind the path, or point TMPDIR to a larger disk"
@@ -506,6 +525,14 @@ def _open_error(error: duckdb.Error, label: str) -> QidsqlError:
     return SourceError(f"{label} cannot be opened by DuckDB ({type(error).__name__})")
 
 
+def _is_full(error: Exception) -> bool:
+    """Whether memory or the disk did not suffice; a disk may have been filled by another process."""
+    if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
+        return True
+    full = r"No space left|Disk quota exceeded|Could not write|not enough space|bad allocation|bad_alloc"
+    return isinstance(error, duckdb.Error) and re.search(full, str(error)) is not None
+
+
 def _by_ctrl_c(error: BaseException) -> bool:
     """Whether it is what DuckDB makes of Ctrl-C in the main thread."""
     return isinstance(error, RuntimeError) and "interrupted" in str(error)
@@ -515,10 +542,10 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
     """A failed statement in our words."""
     if _by_ctrl_c(error):
         return Interrupted(f"interrupted ({purpose})")
-    if isinstance(error, duckdb.OutOfMemoryException):
+    if _is_full(error):
         return StatementError(
             f"DuckDB ran out of memory or temporary space ({purpose}); put ?memory_limit=8GB behind the path, "
-            f"free disk space in the temporary folder (TMPDIR), or audit fewer columns"
+            f"free disk space in the temporary folder (TMPDIR), or audit fewer columns, with a simpler where condition"
         )
     if isinstance(error, duckdb.InterruptException):
         return ConnectionLost(f"DuckDB was interrupted ({purpose})")

@@ -24,7 +24,7 @@ def csv_contents(reader: FileReader, header: str | None) -> Contents:
     until the rest fits together, and so can lose most of a file in silence. Raises SourceError, UsageError.
     """
     if header not in (None, "true", "false"):
-        raise UsageError(f"the option header behind the path must be true or false, got {header}")
+        raise UsageError("the option header behind the path must be true or false")
     paths = reader.files.paths
     delimiter, names = "", {}
     for path in paths:

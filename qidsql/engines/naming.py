@@ -43,6 +43,14 @@ def find_table(
     raise UnknownName("table", [typed], label, names, hint="" if known else "this user sees no tables there")
 
 
+def no_schema(name: TableName, label: str) -> str:
+    """That a table cannot be made where there is no such schema."""
+    text = f"there is no schema {name.schema} in {label} for the table {name.name}; --into takes name or schema.name"
+    if name.name.lower() in ("csv", "parquet", "json"):
+        text += ", since of a database the copy is a table and no file"
+    return text
+
+
 def _readings(typed: str, dialect: str) -> list[list[list[str]]]:
     """The ways to read a typed name: as plain text, which may be split at any of its dots; as SQL.
 

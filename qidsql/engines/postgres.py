@@ -16,12 +16,12 @@ from sqlglot import exp
 from qidsql.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.checks import Examination
 from qidsql.engines.base import Engine
-from qidsql.engines.naming import find_table
+from qidsql.engines.naming import find_table, no_schema
 from qidsql.engines.postgres_condition import accepted
 from qidsql.engines.postgres_doctor import examine
 from qidsql.engines.postgres_errors import not_connected, translate
 from qidsql.engines.private_folder import PrivateFolder
-from qidsql.errors import AccessError, QidsqlError, SourceError, UnknownName, UsageError
+from qidsql.errors import AccessError, QidsqlError, SourceError, UnknownName, UsageError, redacted
 from qidsql.schema import Column, Comparison, Condition, Table, TableName
 from qidsql.sql.dialects import POSTGRES, SYSTEM_PATH
 from qidsql.sql.relation import relation, table_node
@@ -199,6 +199,22 @@ class PostgresEngine(Engine):
         ):
             self.run(Statement(sql, "sending of the plan", lambda rows: None, out_of=out_of))
         return table
+
+    def taken(self, name: TableName, replace: bool) -> str | None:
+        [(has_schema, may_create, temporary, kind, owned)] = self._catalog(
+            "place", schema=name.schema, relation=name.name
+        )
+        if not has_schema:
+            raise UsageError(no_schema(name, self.label))
+        if self._standby:
+            raise UsageError(f"{self.label} is a standby server, which takes no tables; name its primary")
+        if not (may_create and temporary and (kind is None or owned or not replace)):
+            schema = exp.to_identifier(name.schema, quoted=True).sql("postgres")
+            raise AccessError(
+                f"the role {self.role} may not make {name}; it needs CREATE on schema {schema} and TEMPORARY on the "
+                f"database, and owns what --replace removes. Without them: --sql table prints the statement for who may"
+            )
+        return None if kind is None else KINDS.get(str(kind), "relation")
 
     def place_aside(self) -> TableName:
         """A temporary table of the one session, in a transaction that is never committed."""
@@ -447,7 +463,7 @@ def connection_parameters(source: str) -> dict[str, str]:
     # A password with a bare / or @ in it makes libpq take its parts for host and port, which errors would then show.
     if given is None or re.match(r"^\w+://([^/?]*@[^/?]*@|[^?]*/[^?]*@)", source) or not _is_port(given.get("port")):
         raise SourceError(
-            "the Postgres URL cannot be read; expected postgresql://user@host:5432/database?option=value, with any of "
+            "the Postgres URL cannot be read; expected postgresql://user@host:5432/database, with any of "
             "% @ : / ? # in a name or password percent-encoded (@ is %40, % is %25)"
         )
     hidden = {"password"} | {key for key in ("host", "dbname") if "@" in given.get(key, "")}
@@ -497,7 +513,7 @@ def parameters_label(parameters: Mapping[str, str], told: bool = True) -> str:
         place, query = "", f"?host={host}" if told else ""
     else:
         place, query = host + (f":{port}" if port != "5432" else ""), ""
-    return f"postgresql://{user}{place}/{parameters.get('dbname', '')}{query}"
+    return redacted(f"postgresql://{user}{place}/{parameters.get('dbname', '')}{query}")
 
 
 def _numbers(numbers: Iterable[object]) -> list[exp.Expr]:

@@ -19,7 +19,8 @@ def open_history(url: str, schema: str = "qidsql", patience: float = PATIENCE) -
         name = url.removeprefix("env:")
         text = os.environ.get(name, "")
         if not text:
-            raise UsageError(f"the environment variable {name} is not set; {url} was to name the history")
+            known = name if re.fullmatch(r"\w+", name) else "behind env:"  # else a URL was put there
+            raise UsageError(f"the environment variable {known} is not set; it was to name the history")
     if re.match(r"^postgres(ql)?://", text) or re.match(POSTGRES_KEYWORDS, text):
         from qidsql.engines.postgres_store import PostgresStore
 

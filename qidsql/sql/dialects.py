@@ -30,7 +30,8 @@ class Dialect:
     hash. `bits`: what an integer is cast to before its bits are counted.
     `decimal`, `number`: types in which exact numbers, and any numbers, can be compared. `value_hash` makes a
     non-negative 63-bit integer of a number (True) or of another value, the same for equal ones. `about_distinct` counts
-    distinct values, approximately where that costs less. `opening` and `closing` go around a script (see `script`).
+    distinct values, approximately where that costs less. `longest_name`: bytes of a name that the engine keeps; what
+    is longer it cuts off without an error. None: all. `opening` and `closing` go around a script (see `script`).
     """
 
     name: str
@@ -52,12 +53,25 @@ class Dialect:
     number: exp.DataType
     value_hash: Callable[[exp.Expr, bool], exp.Expr]
     about_distinct: Callable[[exp.Expr], exp.Expr]
+    longest_name: int | None = None
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
 
     def script(self, *statements: str) -> tuple[str, ...]:
         """Statements that a person will run, and what makes them mean the same in that person's session."""
         return (*self.opening, *statements, *self.closing)
+
+    def keeps(self, name: str) -> bool:
+        """Whether the engine takes the name as it is."""
+        return self.longest_name is None or len(name.encode()) <= self.longest_name
+
+    def name_beside(self, name: str, ending: str) -> str:
+        """A name for what is made of a table: the table's with an ending, as long as the engine keeps it. Another one
+        than the table's."""
+        if self.longest_name is None:
+            return name + ending
+        beside = name.encode()[: self.longest_name - len(ending)].decode(errors="ignore") + ending
+        return beside if beside != name else self.name_beside(name, f"{ending}_2")
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         """The expression whose equality decides whether two rows agree on a column."""
@@ -195,6 +209,7 @@ POSTGRES = Dialect(
     number=exp.DataType.build("NUMERIC", dialect="postgres"),
     value_hash=_postgres_value_hash,
     about_distinct=_postgres_about_distinct,
+    longest_name=63,
     opening=("BEGIN", SYSTEM_PATH),
     closing=("COMMIT",),
 )

@@ -186,7 +186,7 @@ class _Anonymization:
         query = suppressed_by_plan(
             dialect, table, columns, self._protecting.copied, plan, patterns.shuffle_key, parting=True
         )
-        name = TableName(f"{table.name.name}_anonymized", table.name.schema, table.name.catalog)
+        name = TableName(dialect.name_beside(table.name.name, "_anonymized"), table.name.schema, table.name.catalog)
         make = create_view if script is Script.VIEW else create_table
         return make(dialect, name, query)
 

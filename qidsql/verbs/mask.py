@@ -72,6 +72,10 @@ def mask(
     """
     on_stage("reading the catalog")
     search = Searching(engine, table, question.policy, question.weights)
+    if question.view is not None and (
+        question.view == search.table.name.name or not engine.dialect.keeps(question.view)
+    ):
+        raise UsageError(f"--view {question.view} is the table itself, or longer than {engine.label} keeps names")
     plan, unfinished = None, ""
     try:
         with interruptible():
@@ -122,11 +126,14 @@ def _script(engine: Engine, search: Searching, question: MaskQuestion, published
     table = search.table
     if not published or table.kind in FILES:
         return ()
-    view = TableName(question.view or f"{table.name.name}_published", table.name.schema, table.name.catalog)
-    statements = publishing_view(engine.dialect, table, published, view, question.role)
-    if engine.dialect.has_roles and table.condition is None:  # a grant of columns would publish every row
-        statements += granting_columns(engine.dialect, table, published, question.role)
-    return engine.dialect.script(*statements)
+    dialect = engine.dialect
+    view = TableName(
+        question.view or dialect.name_beside(table.name.name, "_published"), table.name.schema, table.name.catalog
+    )
+    statements = publishing_view(dialect, table, published, view, question.role)
+    if dialect.has_roles and table.condition is None:  # a grant of columns would publish every row
+        statements += granting_columns(dialect, table, published, question.role)
+    return dialect.script(*statements)
 
 
 def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | None, plain: bool) -> str:

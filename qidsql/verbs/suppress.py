@@ -252,7 +252,7 @@ class _Suppression:
             if fixed:
                 raise UsageError(f"{', '.join(fixed)} may not be NULL in {table.name}; use --sql view, or --into")
             return dialect.script(suppression_in_place(dialect, table, self._protecting.columns, masks, self._plan.k))
-        name = TableName(f"{table.name.name}_suppressed", table.name.schema, table.name.catalog)
+        name = TableName(dialect.name_beside(table.name.name, "_suppressed"), table.name.schema, table.name.catalog)
         query = suppressed_by_counts(
             dialect, table, self._protecting.columns, self._protecting.copied, masks, self._plan.k
         )

@@ -33,6 +33,8 @@ def check_file(path: Path, replace: bool) -> None:
     """Raises UsageError when the list cannot be written there."""
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise UsageError(f"--into {path} cannot be written: its folder must exist, and it must name a file")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise UsageError(f"--into {path} cannot be written: this user has no right to write in its folder")
     if path.exists() and not replace:
         raise UsageError(f"--into {path} exists; give --replace to write over it, or name another file")
 

@@ -70,21 +70,23 @@ SELECT
 FROM ratios;
 
 -- The classes below k, smallest first: class_size, and the values of the columns.
+-- The table's columns are called value_... on the way, and their texts text_..., so that no name is in the way of another;
+-- in the end a column class_size of the table is called class_size_1.
 CREATE OR REPLACE MACRO qidsql.main.violations("table", columns := '.*', k := 5) AS TABLE
-SELECT COLUMNS(LAMBDA name: name <> 'qidsql text' AND NOT STARTS_WITH(name, 'qidsql text_'))
+SELECT class_size, COLUMNS('^value_((?s).*)$') AS "\1"
 FROM (
   SELECT
     COUNT(*) AS class_size,
-    COLUMNS(columns),
+    COLUMNS(columns) AS "value_\0",
     CASE
       WHEN TYPEOF(COLUMNS(columns)) IN ('INTERVAL', 'VARIANT') OR CONTAINS(TYPEOF(COLUMNS(columns)), 'VARCHAR')
       THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE "binary"
-    END AS "qidsql text"
+    END AS "text_\0"
   FROM QUERY(qidsql.main.rows_of("table", k))
   GROUP BY ALL
   HAVING COUNT(*) < k
 ) AS classes
-ORDER BY class_size;
+ORDER BY classes.class_size;
 
 -- Every column by itself, most values first: its name, the NULLs in it, and what profile says. Values are compared by
 -- their text, which for numbers, dates and texts is the same, but for -0.0.

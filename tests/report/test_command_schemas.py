@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from qidsql.cli import COMMANDS as COMMANDS_OF_QIDSQL
+from qidsql.history.opening import open_history
 from qidsql.report.command_schemas import COMMANDS, command
 from tests.commandline import inside
 from tests.policies import entries, policy_file
@@ -89,6 +90,7 @@ def clinic(module_store: Store, tmp_path_factory: pytest.TempPathFactory) -> tup
         ALERTED,
     )
     assert inside("run", "-q", cwd=folder).code == 1
+    open_history(str(folder / "empty.duckdb")).prepare()
     schema = ("--schema", module_store.schema) if isinstance(module_store, PostgresStore) else ()
     return folder, module_store.url, schema
 

@@ -4,6 +4,7 @@ import duckdb
 import psycopg
 import pytest
 
+import qidsql
 from qidsql.errors import UnknownName, UsageError
 from qidsql.schema import TableName
 from qidsql.sql.publication import granting_columns, publishing_view
@@ -68,3 +69,22 @@ def test_duckdb_has_no_roles(duckdb_store: DuckDBStore) -> None:
         granting_columns(engine.dialect, engine.describe('"we""ird"'), ["a"], "reader")
     with duckdb.connect(str(duckdb_store.path)) as connection, pytest.raises(duckdb.Error):
         connection.execute('GRANT SELECT ON "we""ird" TO reader')
+
+
+@pytest.mark.parametrize("name", ["t" * 63, "é" * 31 + "t", "t" * 53 + "_published"])
+def test_a_view_beside_a_table_with_a_long_name(postgres_store: PostgresStore, name: str) -> None:
+    """Postgres cuts names at 63 bytes: the script would have been for the table itself."""
+    rows = [(1, number % 2, number) for number in range(9)]
+    postgres_store.table(name, {"a": "INTEGER", "b": "INTEGER", "c": "INTEGER"}, rows)
+    script = qidsql.mask(postgres_store.url, f'"{name}"', distinct=0.5).script
+    [view] = [statement for statement in script if statement.startswith("CREATE VIEW")]
+    postgres_store.execute(view)
+    with postgres_store.connect() as engine:
+        [made] = [each.name for each in engine.table_names() if each.name != name]
+        assert made.endswith(("_published", "_published_2"))
+        assert len(made.encode()) <= 63
+        assert [column.name for column in engine.describe(f'"{made}"').columns] == ["a", "b"]
+    with pytest.raises(UsageError, match="is the table itself, or longer than"):
+        qidsql.mask(postgres_store.url, f'"{name}"', distinct=0.5, view="v" * 64)
+    with pytest.raises(UsageError, match="is the table itself, or longer than"):
+        qidsql.mask(postgres_store.url, f'"{name}"', distinct=0.5, view=name)

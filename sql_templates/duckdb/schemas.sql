@@ -1,0 +1,3 @@
+-- The schemas that can hold tables.
+-- Result: database_name, schema_name
+SELECT database_name, schema_name FROM duckdb_schemas()
