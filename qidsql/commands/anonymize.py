@@ -72,8 +72,8 @@ def run(
     The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,
     Theorems 3.1, 3.2]. A few thousand distinct rows of a few columns are solved exactly, as an integer program; beyond
     that the answer is a heuristic's, with a proved lower bound. Without --into nothing is written; a copy is audited
-    before it is kept. Where a suppressed cell may match anything, `qidsql
-    suppress` needs fewer cells and is always optimal.
+    before it is kept. Where a suppressed cell may match anything, `qidsql suppress` needs fewer cells and is always
+    optimal. Each distinct row leaves the engine as codes, not its values; codes of few values can be turned back.
     """
     from qidsql.policy import Policy
     from qidsql.verbs.anonymize import AnonymizeQuestion, Method, anonymize

@@ -79,7 +79,8 @@ def run(
     """The fewest cells to blank so that no row stands out: each matches k - 1 others on all columns that it keeps.
 
     Optimal for every row, and proved. Without --into nothing is written; a copy is audited before it is kept. Its
-    quasi-identifiers are suppressed, other columns copied as they are, direct identifiers left out.
+    quasi-identifiers are suppressed, other columns copied as they are, direct identifiers left out. Each distinct row
+    leaves the engine as codes: values stay there without --show-values, but codes of few values can be turned back.
     """
     from qidsql.policy import Policy
     from qidsql.verbs.suppress import SuppressQuestion, script, suppress

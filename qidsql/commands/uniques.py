@@ -98,8 +98,9 @@ def run(
     """Which value combinations single out rows: all minimal ones, of every size.
 
     A combination is unsafe when fewer than k rows have it, and minimal when it is safe without any one of its values
-    (minimal sample uniques, MINUCS). Counts by size, column, column set and record, and SUDA or DIS risk scores. The
-    engine codes the rows; values of cells stay there unless --key or --show-values ask for them.
+    (minimal sample uniques, MINUCS). Counts by size, column, column set and record, and SUDA or DIS risk scores. Each
+    distinct row leaves the engine as codes: values stay there unless --key or --show-values ask for them, but codes of
+    few values can be turned back by who knows how frequent these are.
     """
     from qidsql.findings.uniques import kinds, score_kind
     from qidsql.policy import Policy, ratio

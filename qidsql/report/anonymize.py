@@ -9,7 +9,7 @@ from rich.text import Text
 from qidsql.figures import count, plural, share
 from qidsql.findings.anonymize import AnonymizeResult
 from qidsql.findings.search import Outcome
-from qidsql.report.searching import copy_facts, facts, foot, head
+from qidsql.report.searching import CODES_LEFT, copy_facts, facts, foot, head
 
 BAR = 28
 
@@ -45,7 +45,7 @@ def report(console: Console, result: AnonymizeResult) -> None:
         console.print(Text("To carry it out while the table is as it is (printed only, nothing was run)", style="bold"))
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
-    foot(console, result.work, written=result.target)
+    foot(console, result.work, written=result.target, values=CODES_LEFT)
     if result.outcome is Outcome.FINISHED and result.cost and result.target is None and not result.script:
         words = [result.work.source, result.work.table, "--k", str(k), "--into", "NAME"]
         command = " ".join(word if word == "NAME" else shlex.quote(word) for word in words)

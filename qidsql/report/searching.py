@@ -13,6 +13,7 @@ from qidsql.search.result import Certificate
 
 COLOURS = {Outcome.FINISHED: "bold green", Outcome.VIOLATION: "bold red", Outcome.INCONCLUSIVE: "bold yellow"}
 NOTHING_LEFT = "no cell value left the engine"
+CODES_LEFT = "each distinct row left the engine as codes, not its values; codes of few values can be turned back"
 
 
 def head(console: Console, outcome: Outcome, reason: str) -> None:

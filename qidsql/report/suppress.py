@@ -8,7 +8,7 @@ from rich.text import Text
 
 from qidsql.figures import count, plural, share
 from qidsql.findings.suppress import SuppressResult
-from qidsql.report.searching import COLOURS, copy_facts, facts, foot, grid
+from qidsql.report.searching import CODES_LEFT, COLOURS, copy_facts, facts, foot, grid
 
 METHODS = {
     "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or blank",
@@ -89,7 +89,9 @@ def _by_cells(console: Console, result: SuppressResult) -> None:
 
 def _foot(console: Console, result: SuppressResult) -> None:
     work = result.work
-    foot(console, work, written=result.target)
+    shown = any(loss.most for loss in result.losses)
+    values = "values are shown as asked for, and every distinct row left the engine as codes" if shown else CODES_LEFT
+    foot(console, work, written=result.target, values=values)
     source, name = shlex.quote(work.source), shlex.quote(work.table)
     if result.target is None and not result.script and result.cells:
         console.print(f"Next: qidsql suppress {source} {name} --k {result.k} --into NAME      writes the copy")

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from qidsql.figures import count, percent, plural, share
 from qidsql.findings.uniques import By, ScoreKind, Scores, UniquesResult
-from qidsql.report.searching import NOTHING_LEFT, facts, foot, head
+from qidsql.report.searching import CODES_LEFT, facts, foot, head
 
 WAYS = {
     "pairs": "pairs: every record compared with every other, all column sets at once",
@@ -37,7 +37,7 @@ def report(console: Console, result: UniquesResult) -> None:
             _scores(console, result.scores)
     asked = [f"the keys ({result.key})"] if result.key else []
     asked += ["the values in the list"] if result.values_listed else []
-    values = f"{' and '.join(asked)} left the engine, as asked" if asked else NOTHING_LEFT
+    values = f"{' and '.join(asked)} left the engine, as asked" if asked else CODES_LEFT
     foot(console, result.work, written=result.into, values=values)
 
 
