@@ -25,10 +25,12 @@ from difflib import SequenceMatcher, get_close_matches
 
 HIDDEN = "***"
 # Where secrets stand in what people call a source: in front of the @ of a URL (a user alone is none in Postgres' URLs),
-# behind the = of an option, and behind the host of a web address, as those of chat rooms.
+# in the options behind it, and behind the host of a web address, as those of chat rooms.
 USER = r"://[^\s/@:]*:\S*@|(?<!postgres)(?<!postgresql)://[^\s/@]+@"
-USER_WITHOUT_SCHEME = r"(?<![\w@:.])[^\s/:@'\"(]+:(?!//)[^\s@'\"]+@(?=[\w.\[-])"
-OPTION = r"([?&;][\w.%+-]+)=([^\s&;'\")]*)"
+USER_ALONE = (  # user:password@host, and Oracle's user/password@host
+    r"(?<![\w@:.])[^\s/:@'\"(]+:(?!//)[^\s@'\"]+@(?=[\w.\[-])|(?<![\w./:])[\w.-]+/[^\s/@'\"]+@(?=[\w.\[-])"
+)
+OPTION = r"([?&;])([\w.%+-]+=[^\s&;'\")]*)"
 NAMED = (
     r"\b([\w.-]*(?:passw|pwd|token|secret|api_?key|account_?key|access_?key|private_?key|credential)[\w.-]*)"
     r"\s*=\s*(?:'[^']*'|\"[^\"]*\"|[^\s&;,]+)"
@@ -40,10 +42,8 @@ HARMLESS = r"header=(true|false)|memory_limit=[\d.]+ ?[KMGT]i?B|threads=\d{1,4}|
 def redacted(text: str) -> str:
     """A text that quotes what a user typed, without what may be a secret in it."""
     text = re.sub(USER, f"://{HIDDEN}@", text)
-    text = re.sub(USER_WITHOUT_SCHEME, f"{HIDDEN}@", text)
-    text = re.sub(
-        OPTION, lambda found: found[0] if re.fullmatch(HARMLESS, found[0][1:]) else f"{found[1]}={HIDDEN}", text
-    )
+    text = re.sub(USER_ALONE, f"{HIDDEN}@", text)
+    text = re.sub(OPTION, lambda found: found[0] if re.fullmatch(HARMLESS, found[2]) else found[1] + HIDDEN, text)
     text = re.sub(NAMED, rf"\1={HIDDEN}", text, flags=re.IGNORECASE)
     return re.sub(WEB_ADDRESS, rf"\1{HIDDEN}", text)
 

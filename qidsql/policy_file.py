@@ -258,7 +258,8 @@ class _Reader:
         path: KeyPath = ("tables", place)
         defaults = self.content.get("defaults", {})
         self.common(given, path)
-        if redacted(given.get("table", "")) != given.get("table", ""):
+        typed = given.get("table", "")
+        if redacted(typed) != typed and not typed.startswith('"'):  # in quotes it is a name, whatever it looks like
             self.note((*path, "table"), "looks like a URL that holds a password; expected schema.name, or a pattern")
         source = given.get("source") or (next(iter(sources)) if len(sources) == 1 else "")
         if not source and sources:

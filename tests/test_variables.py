@@ -16,6 +16,7 @@ REFUSED = [
     ("QIDSQL_FAIL_ON", "nw", "QIDSQL_FAIL_ON, which stands for --fail-on: "),
     ("QIDSQL_BASELINE", "2024", "QIDSQL_BASELINE: no run 2024 in "),
     ("QIDSQL_HISTORY", "ftp://there/x", "QIDSQL_HISTORY: the history cannot be kept there"),
+    ("QIDSQL_HISTORY", "postgresql+psycopg:u:p@h", "QIDSQL_HISTORY: the history cannot be kept there"),
 ]
 
 

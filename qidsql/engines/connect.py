@@ -73,7 +73,8 @@ def _opened(text: str, workers: int, statement_seconds: int, snapshot: bool, wri
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)
     if scheme:
         raise SourceError(f"qidsql knows no source of the kind {scheme[1]}://; expected {EXPECTED}")
-    if (re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) or names_a_secret(text)) and not _exists(text):
+    is_there = _exists(text) or _exists(text.rpartition("?")[0] or text)
+    if (re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) or names_a_secret(text)) and not is_there:
         # Nearly a URL or a connection string. Not echoed: it may hold a password.
         raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
     return _open_path(text, writable)

@@ -14,6 +14,9 @@ from qidsql.errors import SourceError, UsageError
 from qidsql.sql.templates import Filling, fill
 
 DELIMITERS = ",;\t|"
+# What DuckDB trims names of columns by: the spaces of Unicode, and no tabs or ends of lines. A name of
+# nothing but blanks of ASCII is none to it.
+BLANKS = "".join(map(chr, (0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))
 LONGEST_HEAD = 1 << 20  # bytes of a file among which its first record ends
 
 
@@ -26,14 +29,14 @@ def csv_contents(reader: FileReader, header: str | None) -> Contents:
     if header not in (None, "true", "false"):
         raise UsageError("the option header behind the path must be true or false")
     paths = reader.files.paths
-    delimiter, names = "", {}
+    delimiter, names = "", []
     for path in paths:
         head = _head(path)
         own = _delimiter(path, head)
         if own != (delimiter or own):
             raise SourceError(f"{path.name} separates its columns by another sign than {paths[0].name} does")
         delimiter = own
-        names[path.name if len(paths) > 1 else reader.files.label] = _names(path, head, own, header)
+        names.append((path.name if len(paths) > 1 else reader.files.label, _names(path, head, own, header)))
     holes: dict[str, Filling] = {
         "paths": reader.paths(),
         "delimiter": delimiter,
@@ -41,8 +44,7 @@ def csv_contents(reader: FileReader, header: str | None) -> Contents:
         "hive": reader.hive,
     }
     columns = reader.columns(fill("duckdb/read_csv", plain=exp.false(), **holes))
-    if header != "false":
-        reader.check_names(names, columns)
+    reader.check_names(names, columns)
     return Contents(
         fill("duckdb/read_csv", plain=exp.true(), **holes), {name: [kind] for name, kind in columns.items()}
     )
@@ -50,18 +52,19 @@ def csv_contents(reader: FileReader, header: str | None) -> Contents:
 
 def _delimiter(path: Path, head: str) -> str:
     """The sign that stands most often between the quoted names of the first line."""
-    unquoted = re.sub(r'"[^"]*"', "", head.splitlines()[0] if head.strip() else "")
+    unquoted = re.split(r"[\r\n]", re.sub(r'"[^"]*"', "", head), maxsplit=1)[0]
     return max(DELIMITERS, key=lambda sign: unquoted.count(sign)) if ".tsv" not in path.suffixes else "\t"
 
 
 def _names(path: Path, head: str, delimiter: str, header: str | None) -> list[str]:
-    """The names of the columns in the first record, as DuckDB writes them. Raises SourceError."""
+    """The names of the columns by the first record, as DuckDB writes them. Raises SourceError."""
     try:
-        fields = [field.strip() for field in next(csv.reader(StringIO(head, newline=""), delimiter=delimiter), [])]
+        record = next(csv.reader(StringIO(head, newline=""), delimiter=delimiter), []) or [""]
     except csv.Error:  # a field of more than 128 kB
         raise SourceError(
             f"the first line of {path.name} cannot be read as names of columns; correct the file"
         ) from None
+    fields = [field.strip(BLANKS) if field.strip(" \t\n\v\f\r") and header != "false" else "" for field in record]
     if header is None and any(re.fullmatch(r"[-+]?[\d.][\d.,:/-]*", field) for field in fields):
         raise SourceError(
             f"the first line of {path.name} does not look like names of columns; put ?header=false behind the "

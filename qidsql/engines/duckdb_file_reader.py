@@ -51,10 +51,10 @@ class FileReader:
         """Whether folders stand for columns."""
         return exp.Boolean(this=bool(self.files.folder_columns))
 
-    def check_names(self, names: Mapping[str, Sequence[str]], found: Iterable[str]) -> None:
-        """Raises SourceError unless each of the files' own column names (by file) is one column that DuckDB found."""
+    def check_names(self, names: Iterable[tuple[str, Sequence[str]]], found: Iterable[str]) -> None:
+        """Raises SourceError unless DuckDB found the columns of the files (of each its name and theirs), one by one."""
         spelled: dict[bytes, tuple[str, str]] = {}  # the name in small letters: as it is written first, and where
-        for file, own in names.items():
+        for file, own in names:
             seen: set[bytes] = set()
             for name in own:
                 known, place = spelled.setdefault(_folded(name), (name, file))
@@ -78,12 +78,18 @@ class FileReader:
                     f"{file} has a column {name}, and lies in a folder {folder}=..., whose value would take its place; "
                     f"rename the folder or the column"
                 )
+        folders = self.files.folder_columns
+        if len(set(map(_folded, folders))) < len(folders):
+            raise SourceError(
+                f"{self.files.label} lies in two folders of one name, in {'=..., '.join(folders)}=...; rename one, "
+                f"DuckDB would take them for the same column"
+            )
         expected = {name for name, _ in spelled.values()}.union(self.files.folder_columns)
         if expected != set(found):
             odd = ", ".join(sorted(expected.symmetric_difference(found))[:6])
             raise SourceError(
                 f"{self.files.label} cannot be read column by column: DuckDB finds other names of columns than the "
-                f"file has ({odd}); write the file anew with plain names"
+                f"file and its folders have ({odd}); write the file anew with plain names, or rename its folders"
             )
 
 

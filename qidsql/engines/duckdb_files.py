@@ -2,6 +2,7 @@
 
 import glob
 import hashlib
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ KINDS = {
     ".ndjson": "json",
 }
 PATTERN = r"[*?\[]"
+FOLDER_COLUMN = r"[^=?]+=[^=?]*"  # a folder that DuckDB makes a column of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,10 @@ class DataFiles:
     @property
     def folder_columns(self) -> tuple[str, ...]:
         """The columns that the files' folders stand for, as in year=2024/month=01/; none unless all files agree."""
-        found = {tuple(part.partition("=")[0] for part in path.parts[:-1] if "=" in part) for path in self.paths}
+        found = {
+            tuple(part.partition("=")[0] for part in path.parts[:-1] if re.fullmatch(FOLDER_COLUMN, part))
+            for path in self.paths
+        }
         return found.pop() if len(found) == 1 else ()
 
 
@@ -78,6 +83,10 @@ def _one_table(path: Path, label: str) -> DataFiles:
 
 def _kind(path: Path, label: str) -> str:
     """The kind of a file: by its first bytes where they tell, else by its ending. Raises SourceError."""
+    if "\\" in str(path) and re.search(PATTERN, str(path)) and os.sep == "/":
+        raise SourceError(
+            f"{path.name} has a backslash and one of * ? [ in its path, which DuckDB cannot find; rename it"
+        )
     try:
         with path.open("rb") as file:
             start = file.read(16)

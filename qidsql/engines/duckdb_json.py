@@ -40,7 +40,6 @@ def json_contents(reader: FileReader) -> Contents:
     label, mark = reader.files.label, secrets.token_hex(8)
     keys = _keys(reader)
     names = [key or f"column{place}" for place, key in enumerate(keys)]
-    reader.check_names({label: names}, [*names, *reader.files.folder_columns])
     pointers = exp.Array(expressions=[exp.Literal.string(_pointer(key)) for key in keys])
     types = [_types_of(kinds) for kinds in _kinds(reader, pointers, len(keys))]
     columns = [
@@ -61,6 +60,7 @@ def json_contents(reader: FileReader) -> Contents:
         trees=_of_all("JSON_EXTRACT", "record", pointers),
         columns=[exp.alias_(node, name, quoted=True) for node, name in zip(columns, names, strict=True)],
     )
+    reader.check_names([(label, names)], reader.columns(query))
     return Contents(query, {name: found or () for name, found in zip(names, types, strict=True)})
 
 

@@ -30,7 +30,7 @@ def parquet_contents(reader: FileReader) -> Contents:
     everything = fill("duckdb/read_parquet", paths=reader.paths(), hive=reader.hive)
     if len(schemas) > 1:
         _check_types(reader, schemas, everything)
-    names = {label if len(reader.files.paths) == 1 else each.files[0].name: each.names for each in schemas}
+    names = [(label if len(reader.files.paths) == 1 else each.files[0].name, each.names) for each in schemas]
     reader.check_names(names, reader.columns(everything))
     return Contents(everything, {})
 

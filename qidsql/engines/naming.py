@@ -27,7 +27,7 @@ def find_table(
             raise UsageError(f"{label} has no table that this user may read")
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise UsageError(f"{label} has {len(names)} tables, name one: {shown}")
-    if "://" in typed:  # not echoed: it may hold a password
+    if "://" in typed and not typed.startswith('"'):  # not echoed: it may hold a password; in quotes it is a name
         raise UsageError("the table's name looks like a URL; the source comes first, then the table")
     for readings in _readings(typed, dialect):
         for same in (str.__eq__, lambda a, b: a.lower() == b.lower()):

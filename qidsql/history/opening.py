@@ -6,7 +6,7 @@ from pathlib import Path
 
 from qidsql.engines.connect import POSTGRES_KEYWORDS
 from qidsql.engines.store import PATIENCE
-from qidsql.errors import UsageError
+from qidsql.errors import UsageError, names_a_secret
 from qidsql.history.records import History
 
 FOLDER = "history"  # of the templates
@@ -25,9 +25,10 @@ def open_history(url: str, schema: str = "qidsql", patience: float = PATIENCE) -
         from qidsql.engines.postgres_store import PostgresStore
 
         return History(PostgresStore(text, schema, FOLDER, patience))
-    if re.match(r"^[a-zA-Z][\w+.-]+://", text) and not text.startswith("duckdb:"):
+    path = re.sub(r"^duckdb:(//(?=/))?", "", text)
+    nearly = re.search(r":(?![/\\]).*@", path) or names_a_secret(path)  # a URL with a slip, and no name for a file
+    if re.match(r"^[a-zA-Z][\w+.-]+://", path) or (nearly and not Path(path).exists()):
         raise UsageError("the history cannot be kept there; expected a path, a Postgres URL, or env:NAME of one")
     from qidsql.engines.duckdb_store import DuckDBStore
 
-    path = re.sub(r"^duckdb:(//(?=/))?", "", text)
     return History(DuckDBStore(Path(path).expanduser(), FOLDER, patience))

@@ -130,7 +130,7 @@ def test_a_file_without_names_of_columns_is_asked_about(tmp_path: Path, first: s
 
 
 def test_header_is_true_or_false(tmp_path: Path) -> None:
-    assert "must be true or false, got maybe" in complaint(written(tmp_path / "t.csv", "a\n1\n") + "?header=maybe")
+    assert "must be true or false" in complaint(written(tmp_path / "t.csv", "a\n1\n") + "?header=maybe")
 
 
 @pytest.mark.parametrize(
@@ -307,6 +307,14 @@ def test_a_name_that_duckdb_would_have_made_is_taken(tmp_path: Path) -> None:
     assert "has two columns column0" in complaint(written(tmp_path / "u.csv", ",column0\n1,2\n"))
 
 
+def test_a_name_of_blanks_is_none(tmp_path: Path) -> None:
+    assert types(written(tmp_path / "t.csv", '"\t ",b\n1,2\n')).keys() == {"column0", "b"}
+
+
+def test_a_file_whose_name_is_like_a_url(tmp_path: Path) -> None:
+    assert types(written(tmp_path / "u:p@h.csv", "a,b\n1,2\n") + "?header=true").keys() == {"a", "b"}
+
+
 def test_names_that_are_the_same_but_for_blanks_around_them(tmp_path: Path) -> None:
     assert TWICE in complaint(written(tmp_path / "t.csv", "zip,zip \n1,2\n"))
 
@@ -326,6 +334,43 @@ def test_a_folder_that_would_hide_a_column(tmp_path: Path, form: str) -> None:
         assert f"has a column zip, and lies in a folder {folder[:3]}=..., whose value would take its place" in message
     assert types(str(tmp_path / "year=2024" / f"t.{form}")).keys() == {"zip", "year"}
     assert classes(str(tmp_path / "year=2024" / f"t.{form}"), "zip") == 3
+
+
+def test_a_folder_that_would_hide_a_column_without_a_name(tmp_path: Path) -> None:
+    (tmp_path / "column0=7").mkdir()
+    source = written(tmp_path / "column0=7" / "t.csv", "1,2\n3,4\n")
+    assert "has a column column0, and lies in a folder column0=" in complaint(f"{source}?header=false")
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+@pytest.mark.parametrize("folders", ["a=1/a=2", "A=1/a=2"])
+def test_folders_that_would_be_one_column(tmp_path: Path, form: str, folders: str) -> None:
+    path = tmp_path / folders / f"t.{form}"
+    path.parent.mkdir(parents=True)
+    duckdb.sql(f"COPY (SELECT 1 AS b) TO '{path}'")
+    assert f"lies in two folders of one name, in {folders[0]}=..., a=..." in complaint(str(path))
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_every_folder_is_the_column_that_it_is_called(tmp_path: Path, form: str) -> None:
+    """Whatever the names that the reading of JSON makes use of; and x=y=z and =5 are columns of nobody's."""
+    for folder in ("json", "Record", "texts", "trees", "file_name", "x=y", ""):
+        path = tmp_path / f"{folder}=7" / f"t.{form}"
+        path.parent.mkdir()
+        duckdb.sql(f"COPY (SELECT 1 AS b) TO '{path}'")
+        if form == "json" and folder in ("json", "Record", "texts", "trees"):
+            assert "cannot be read column by column" in complaint(str(path))
+        else:
+            assert types(str(path)).keys() == {"b", *([folder] if folder.isidentifier() else [])}
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_files_of_one_name_in_several_folders(tmp_path: Path, form: str) -> None:
+    for year, column in (("2023", "a"), ("2024", "b")):
+        path = tmp_path / f"year={year}" / f"t.{form}"
+        path.parent.mkdir()
+        duckdb.sql(f"COPY (SELECT 1 AS {column}, 2 AS c) TO '{path}'")
+    assert types(str(tmp_path / "*" / f"t.{form}")).keys() == {"a", "b", "c", "year"}
 
 
 # JSON: numbers as they are written, and every key
@@ -463,3 +508,8 @@ def test_types_of_a_column_that_tell_its_values_apart(tmp_path: Path) -> None:
     )
     assert classes(source, "v") == 3 + 3 + 1 + 2
     assert classes(source, "a") == 3 + 1 + 3
+
+
+def test_names_in_quotes_with_delimiters_and_line_ends(tmp_path: Path) -> None:
+    text = '"a;;;\nb","\tc\x1d"," d "\n1,2,3\n'
+    assert list(types(written(tmp_path / "t.csv", text))) == ["a;;;\nb", "\tc\x1d", "d"]
