@@ -1,8 +1,6 @@
 """Names that try to break out of their quotes, as tables and as columns, on both engines."""
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from qidsql.profiler import TableProfiler
 from qidsql.sql.relation import relation
@@ -10,30 +8,12 @@ from tests.definitions import entity_profile_of, profile_of
 from tests.stores import Store, quoted
 
 ROWS = [("a", 1), ("a", 1), ("a", 2), ("b", 1)]
-NAMES = [
+NAMES = [  # tests/trials/identifiers.py has five hundred, by every way to ask
     'we"ird',
-    '"',
     "'; DROP TABLE people; --",
-    "`back`",
-    "a.b",
-    "order",
-    "*",
     "new\nline",
-    "tab\t",
     "back\\slash",
     "%s",
-    "100%",
-    "{x:String}",
-    "$1",
-    ":p",
-    "?",
-    " leading",
-    "trailing ",
-    "größe",
-    "Ⅷ",
-    "😀",
-    "--",
-    "/* */",
     "relation",
     "classes",
     "set_number",
@@ -42,13 +22,10 @@ NAMES = [
     "entity",
     "columns 0",  # what marks the place of the columns while the text is rendered
     "918273645",  # ... and of the number
+    "SELECT 918273645 AS set_number",
     "x" * 63,
     "é" * 31,  # 62 bytes
 ]
-printable = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
-pieces = st.sampled_from(['"', "'", "%", "?", "$1", ":p", "{x}", " ", ".", "\n", "--", "select", "é"])
-names = st.text(st.one_of(printable), min_size=1, max_size=12) | st.lists(pieces, min_size=1, max_size=5).map("".join)
-names = names.filter(lambda name: len(name.encode()) <= 63)  # Postgres cuts longer ones
 
 
 def check(store: Store, table: str, first: str, second: str) -> None:
@@ -83,15 +60,6 @@ def check(store: Store, table: str, first: str, second: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_name(module_store: Store, name: str) -> None:
     check(module_store, name, name, "2" + name[:61])
-
-
-@given(table=names, first=names, second=names)
-@settings(max_examples=20)
-@example(table="t", first="columns 0", second="SELECT 918273645 AS set_number")
-def test_any_name(module_store: Store, table: str, first: str, second: str) -> None:
-    if first.lower() == second.lower():
-        second = "x" if first.lower() != "x" else "y"  # DuckDB has no two columns that differ in case alone
-    check(module_store, table, first, second)
 
 
 def test_postgres_columns_that_differ_in_case_alone(postgres_store: Store) -> None:

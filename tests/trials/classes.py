@@ -9,4 +9,6 @@ CLASSES: tuple[str, ...] = (
     "conditions",
     "coverage",
     "min_count",
+    "identifiers",
+    "canaries",
 )
