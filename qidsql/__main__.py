@@ -1,6 +1,36 @@
-"""python -m qidsql"""
+"""The command `qidsql`, and python -m qidsql: signals are handled before anything heavy is imported."""
 
-from qidsql.cli import main
+import os
+import sys
+from contextlib import suppress
+
+from qidsql.signals import INTERRUPTED, ending
+
+
+def main() -> None:
+    """Runs the command line as a process of its own, and ends it."""
+    try:
+        with ending(last=True):
+            from qidsql.cli import main as command
+
+            command()
+    except KeyboardInterrupt:  # before the command line could handle it
+        sys.exit(INTERRUPTED)
+    except SystemExit as end:
+        _leave(int(end.code or 0))
+
+
+def _leave(code: int) -> None:
+    """Ends the process, without the usual tidying up where a thread is still in a driver: that could wait for ever."""
+    from qidsql.engines.workers import left_behind
+
+    if left_behind():
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
+
 
 if __name__ == "__main__":
     main()

@@ -6,12 +6,12 @@ it raises Interrupted instead.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
 from qidsql.engines.base import Engine
-from qidsql.engines.connect import connect
+from qidsql.engines.connect import connect, reached
 from qidsql.errors import Interrupted
 from qidsql.findings.anonymize import AnonymizeResult
 from qidsql.findings.audit import AuditResult, ProfileResult
@@ -26,6 +26,7 @@ from qidsql.findings.uniques import UniquesResult, score_kind
 from qidsql.policy import Policy, names, ratio
 from qidsql.question import asked
 from qidsql.question import wanted as wanted_by_name
+from qidsql.time_limit import within
 from qidsql.verbs.anonymize import AnonymizeQuestion, Method
 from qidsql.verbs.anonymize import anonymize as run_anonymize
 from qidsql.verbs.audit import audit as run_audit
@@ -115,7 +116,7 @@ def audit(
         max_statements=max_statements,
         max_seconds=max_seconds,
     )
-    with _engine(source, workspace=workspace) as engine:
+    with _engine(source, max_seconds, workspace=workspace) as engine:
         return run_audit(engine, table, policy)
 
 
@@ -131,7 +132,7 @@ def profile(
 ) -> ProfileResult:
     """The measures of one column set; the options are those of `qidsql profile`. Raises QidsqlError's subclasses."""
     policy = Policy.read(k=k, columns=columns, where=where, entity=entity, nulls=nulls)
-    with _engine(source) as engine:
+    with _engine(source, None) as engine:
         return run_profile(engine, table, policy)
 
 
@@ -197,7 +198,7 @@ def keys(
         wanted=wanted_by_name(wanted),
         algorithm=algorithm,
     )
-    with _engine(source, workspace=workspace) as engine:
+    with _engine(source, max_seconds, workspace=workspace) as engine:
         return run_keys(engine, table, question, on_found=on_found)
 
 
@@ -220,7 +221,7 @@ def link(
     policy = Policy.read(
         k=k, rows_at_risk=rows_at_risk, where=where, max_statements=max_statements, max_seconds=max_seconds
     )
-    with _engine(source) as engine:
+    with _engine(source, max_seconds) as engine:
         return run_link(engine, left, right, LinkQuestion(policy, names(on)))
 
 
@@ -279,7 +280,7 @@ def mask(
         view=view,
         role=role,
     )
-    with _engine(source, workspace=workspace) as engine:
+    with _engine(source, max_seconds, workspace=workspace) as engine:
         return run_mask(engine, table, question)
 
 
@@ -315,7 +316,7 @@ def anonymize(
     )
     script = None if sql is None else script_by_name(sql)
     question = AnonymizeQuestion(policy, Method.read(method), column_weights(weights), into, replace, script)
-    with _engine(source, writable=into is not None) as engine:
+    with _engine(source, max_seconds, writable=into is not None) as engine:
         return run_anonymize(engine, table, question)
 
 
@@ -364,7 +365,7 @@ def graph(
     )
     if source is None and outside is not None and not os.environ.get("QIDSQL_URL"):
         return run_graph(None, question)
-    with _engine(source) as engine:
+    with _engine(source, max_seconds) as engine:
         return follow(engine, question, run_graph(engine, question))
 
 
@@ -400,7 +401,7 @@ def impact(
         show_values=show_values,
         max_values=max_values,
     )
-    with _engine(source) as engine:
+    with _engine(source, max_seconds) as engine:
         return run_impact(engine, table, question)
 
 
@@ -445,7 +446,7 @@ def suppress(
     question = SuppressQuestion(
         policy, column_weights(weights), method_by_name(method), into, replace, script, show_values
     )
-    with _engine(source, writable=into is not None) as engine:
+    with _engine(source, max_seconds, writable=into is not None) as engine:
         return run_suppress(engine, table, question)
 
 
@@ -495,7 +496,7 @@ def uniques(
         replace=replace,
         show_values=show_values,
     )
-    with _engine(source, writable=question.makes_table) as engine:
+    with _engine(source, max_seconds, writable=question.makes_table) as engine:
         return run_uniques(engine, table, question)
 
 
@@ -520,8 +521,8 @@ def init(
         max_statements,
         max_seconds,
     )
-    with _engine(source) as engine:
-        return run_init(engine, question, again=None if isinstance(source, Engine) else lambda: connect(source))
+    with _engine(source, max_seconds) as engine:
+        return run_init(engine, question)
 
 
 def doctor(source: str | Engine | None = None, *, schema: str | None = None, role: str | None = None) -> DoctorResult:
@@ -530,23 +531,20 @@ def doctor(source: str | Engine | None = None, *, schema: str | None = None, rol
     That no connection comes about is an answer, not an error. Raises UnknownName, UsageError, Interrupted.
     """
     with _ctrl_c_is_an_error():
-        return run_doctor(lambda: _opened(source), None if isinstance(source, Engine) else source, schema, role)
-
-
-def _opened(
-    source: str | Engine | None, writable: bool = False, workspace: bool = False
-) -> AbstractContextManager[Engine]:
-    """An engine on the source, closed at the end; one that was given stays open."""
-    if isinstance(source, Engine):
-        return nullcontext(source)
-    return connect(source, writable=writable, workspace=workspace)
+        return run_doctor(lambda: _engine(source, None), None if isinstance(source, Engine) else source, schema, role)
 
 
 @contextmanager
-def _engine(source: str | Engine | None, writable: bool = False, workspace: bool = False) -> Iterator[Engine]:
-    """The same, opened inside the block that it is used in. Raises Interrupted."""
-    with _ctrl_c_is_an_error(), _opened(source, writable, workspace) as engine:
-        yield engine
+def _engine(source: str | Engine | None, max_seconds: float | None, **options: bool) -> Iterator[Engine]:
+    """An engine on the source, closed at the end; one that was given stays open. The seconds are for connecting and
+    for all in the block. Raises Interrupted.
+    """
+    with _ctrl_c_is_an_error(), within(max_seconds):
+        if isinstance(source, Engine):
+            yield source
+            return
+        with reached(source, **options) as engine:
+            yield engine
 
 
 @contextmanager

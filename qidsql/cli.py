@@ -4,7 +4,6 @@ Nothing heavy is imported here: `--help` must answer at once.
 """
 
 import os
-import signal
 import sys
 import traceback
 from pathlib import Path
@@ -40,6 +39,7 @@ from qidsql.commands.memory import bounded_memory
 from qidsql.commands.running import ExitCode
 from qidsql.commands.streams import say
 from qidsql.errors import QidsqlError, Stopped
+from qidsql.signals import Ending, ending
 from qidsql.version import __version__
 
 TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -102,9 +102,21 @@ def options(
 
 
 def main() -> None:
-    """Runs the command line; every error becomes one line on stderr and exit code 2."""
-    for ending in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):  # Windows has no SIGHUP
-        signal.signal(ending, signal.default_int_handler)
+    """Runs the command line; every error becomes one line on stderr and exit code 2, every signal exit code 3."""
+    with ending() as signals:
+        try:
+            code = _run(signals)
+            signals.over = True
+        except KeyboardInterrupt:
+            say("interrupted")
+            code = ExitCode.INCONCLUSIVE
+        if signals.asked and code in (ExitCode.VIOLATION, ExitCode.ERROR):  # of which it may be the cause
+            code = ExitCode.INCONCLUSIVE
+    sys.exit(code)
+
+
+def _run(signals: Ending) -> int:
+    """Runs the command that the arguments name, and returns its exit code. Raises KeyboardInterrupt."""
     if len(sys.argv) == 1:
         sys.argv.append("--help")
     for stream in (sys.stdout, sys.stderr):
@@ -127,13 +139,12 @@ def main() -> None:
     except MemoryError:
         say("there is not enough memory for this; audit fewer columns or rows, or on a machine with more")
         code = ExitCode.ERROR
-    except KeyboardInterrupt:
-        say("interrupted")
-        code = ExitCode.INCONCLUSIVE
     except Exception as error:  # noqa: BLE001 - the last place that can turn it into one line
+        if signals.asked:  # an import that is interrupted, for one, fails as it likes
+            raise KeyboardInterrupt from None
         say(_usage(error) if hasattr(error, "format_message") else _internal(error))
         code = ExitCode.ERROR
-    sys.exit(int(code or 0))
+    return int(code or 0)
 
 
 def _usage(error: Any) -> str:

@@ -11,6 +11,7 @@
     └── Stopped                the work ended early; what is known so far still stands
         ├── BudgetSpent        statements, seconds or size of the budget are used up
         ├── ConnectionLost     the server went away or cancelled the work
+        ├── SnapshotLost       the state of the data that the work began with is gone
         ├── StatementFailed    the engine could not answer a statement, after it had answered others
         ├── Refuted            an answer failed the test that follows every search: a defect of qidsql
         └── Interrupted        Ctrl-C
@@ -137,6 +138,10 @@ class BudgetSpent(Stopped):
 
 class ConnectionLost(Stopped):
     """The server went away, or ended the statement on its own account."""
+
+
+class SnapshotLost(Stopped):
+    """The one state of the data that an answer is of is gone: given up for others who waited, or overtaken."""
 
 
 class StatementFailed(Stopped):

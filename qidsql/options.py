@@ -158,6 +158,13 @@ SnapshotOption = Annotated[
         "--snapshot/--no-snapshot", help="one snapshot for all statements, or a moment each (frees the server's vacuum)"
     ),
 ]
+GentleOption = Annotated[
+    bool,
+    typer.Option(
+        "--gentle",
+        help="spare a busy server: one session, one process for each statement, and a pause after it that is as long",
+    ),
+]
 WorkspaceOption = Annotated[
     bool,
     typer.Option(

@@ -34,6 +34,7 @@ class Source:
     line: int
     workers: int = 2
     snapshot: bool = True
+    gentle: bool = False
     scope: tuple[str, ...] = ()
 
     def answers_for(self, table: str) -> bool:
@@ -231,7 +232,7 @@ class _Reader:
     def source(self, name: str, given: Mapping[str, Any]) -> Source:
         path: KeyPath = ("sources", name)
         url = self.url(given["url"], (*path, "url"))
-        options = {key: given[key] for key in ("workers", "snapshot") if key in given}
+        options = {key: given[key] for key in ("workers", "snapshot", "gentle") if key in given}
         return Source(name, url, self.line(path), **options, scope=tuple(given.get("scope", ())))
 
     def url(self, text: str, path: KeyPath) -> str:

@@ -120,6 +120,7 @@ SOURCE = table(
         "url": text("env:NAME of a variable that holds the URL, a path, or a URL without a password"),
         "workers": {**whole("parallel sessions on a server"), "maximum": 64},
         "snapshot": {"type": "boolean", "description": "one snapshot for all statements on a table"},
+        "gentle": {"type": "boolean", "description": "one session of a server, with a pause after each statement"},
         "scope": several(
             text("schema and name, or a pattern such as public.*"),
             "the tables that this file answers for; others are counted and not held against it; default: all",

@@ -119,7 +119,7 @@ class TableProfiler:
     @property
     def spent(self) -> bool:
         """True when no further statement can be asked."""
-        return self.engine.closed or self._meter.statements_left <= 0
+        return self.engine.closed or self.engine.ended is not None or self._meter.statements_left <= 0
 
     @property
     def deadline(self) -> float | None:

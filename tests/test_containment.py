@@ -521,12 +521,14 @@ def test_no_value_is_told(store: Store) -> None:
     with store.connect() as engine:
         catalog = catalog_of(engine, store)
         handed: list[object] = []
-        for session in engine._idle:
+        for worker in engine._staffed(None):
+            session = worker.opened(None)
             execute = session.execute
 
             def watched(sql: str, execute: object = execute) -> object:
                 rows = execute(sql)  # type: ignore[operator]
-                handed.extend(cell for row in rows for cell in row)
+                if "pg_locks" not in sql:  # the names of tables
+                    handed.extend(cell for row in rows for cell in row)
                 return rows
 
             session.execute = watched  # type: ignore[method-assign,assignment]

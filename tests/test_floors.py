@@ -9,7 +9,7 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 
 # From the ground up. A folder is one room; rooms of one floor do not know each other.
 FLOORS = [
-    ["errors", "version"],
+    ["errors", "signals", "time_limit", "version"],
     ["least_squares", "measures", "proportions", "schema", "spelling", "toml_file"],
     ["catalog", "checks", "figures", "file_lock", "policy", "policy_schema", "search", "sql", "weights"],
     ["alerts", "attribute_graph", "engines", "policy_file", "protect", "question", "roles", "schedule", "work"],

@@ -49,7 +49,7 @@ def roles_in(text: str) -> dict[str, dict[str, str]]:
 def proposed(store: Store, **question: Any) -> InitResult:
     schema = store.schema if isinstance(store, PostgresStore) else None
     with store.connect() as engine:
-        return init(engine, InitQuestion(schema=schema, **question), again=store.connect)
+        return init(engine, InitQuestion(schema=schema, **question))
 
 
 def columns_of(result: InitResult, table: str) -> dict[str, str]:

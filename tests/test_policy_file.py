@@ -72,6 +72,8 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
     file = read(tmp_path, GOOD)
     assert file.sources["clinic"].url == "env:CLINIC_URL"
     assert file.sources["files"].url == str(tmp_path / "data" / "*.parquet")
+    assert not file.sources["clinic"].gentle
+    assert read(tmp_path, GOOD.replace("workers = 3", "gentle = true")).sources["clinic"].gentle
     patients, rest = file.tables
     assert (patients.source, patients.table, patients.owner, patients.line) == (
         "clinic",

@@ -9,6 +9,7 @@ from qidsql.options import (
     ColumnOption,
     ExcludeOption,
     FormatOption,
+    GentleOption,
     IdentifierOption,
     IntoOption,
     KOption,
@@ -66,6 +67,7 @@ def run(
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
     snapshot: SnapshotOption = True,
+    gentle: GentleOption = False,
 ) -> None:
     """The fewest cells to suppress so that every row is identical to k - 1 others, a suppressed cell being a value.
 
@@ -95,6 +97,9 @@ def run(
     check_report(output, format)
     source, table = source_and_table(source, table)
     writable = into is not None
-    with opened(source, 1, snapshot, show_sql, writable) as engine, showing_progress(engine, quiet) as on_stage:
+    with (
+        opened(source, 1, snapshot, show_sql, writable, gentle=gentle, max_seconds=max_seconds) as engine,
+        showing_progress(engine, quiet) as on_stage,
+    ):
         result = anonymize(engine, table, question, on_stage)
     finish(result, result.outcome, result.reason, format, output, quiet)

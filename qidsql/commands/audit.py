@@ -19,6 +19,7 @@ from qidsql.options import (
     DryRunOption,
     EntityOption,
     ExcludeOption,
+    GentleOption,
     IdentifierOption,
     KOption,
     MaxSecondsOption,
@@ -105,6 +106,7 @@ def run(
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
     snapshot: SnapshotOption = True,
+    gentle: GentleOption = False,
     workspace: WorkspaceOption = False,
 ) -> None:
     """Is this table k-anonymous, and if not, which columns are to blame?
@@ -134,7 +136,9 @@ def run(
     )
     check_min_count(min_count, check_report(output, format, ReportFormat, dry_run))
     source, table = source_and_table(source, table)
-    with opened(source, workers, snapshot, show_sql, workspace=workspace) as engine:
+    with opened(
+        source, workers, snapshot, show_sql, workspace=workspace, gentle=gentle, max_seconds=max_seconds
+    ) as engine:
         if dry_run:
             write_script(engine, planned_statements(engine, table, policy), output)
             return

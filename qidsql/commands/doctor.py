@@ -8,6 +8,7 @@ from qidsql.commands.running import check_report, end, opened, render, showing_p
 from qidsql.commands.streams import say, write
 from qidsql.options import (
     FormatOption,
+    GentleOption,
     OutputOption,
     QuietOption,
     SnapshotOption,
@@ -27,6 +28,7 @@ def run(
         typer.Option("--role", metavar="NAME", help="print all GRANTs that this role would need", show_default=False),
     ] = None,
     snapshot: SnapshotOption = True,
+    gentle: GentleOption = False,
     format: FormatOption = None,
     output: OutputOption = None,
     quiet: QuietOption = False,
@@ -40,7 +42,11 @@ def run(
 
     kind = check_report(output, format)
     result = doctor(
-        lambda: opened(source, 2, snapshot), source, schema, role, lambda engine: showing_progress(engine, quiet)
+        lambda: opened(source, 2, snapshot, gentle=gentle),
+        source,
+        schema,
+        role,
+        lambda engine: showing_progress(engine, quiet),
     )
     write(render(result, kind, output), output)
     if output is not None and not quiet:

@@ -11,6 +11,7 @@ from qidsql.commands.streams import say, write
 from qidsql.errors import UsageError
 from qidsql.options import (
     DryRunOption,
+    GentleOption,
     MaxSecondsOption,
     MaxStatementsOption,
     OutputOption,
@@ -151,6 +152,7 @@ def run(
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
     snapshot: SnapshotOption = True,
+    gentle: GentleOption = False,
 ) -> None:
     """Which attributes are the bridge from a person to a secret, over all tables that someone can join.
 
@@ -191,7 +193,11 @@ def run(
     if then is not None and kind in (GraphFormat.dot, GraphFormat.mermaid):
         raise UsageError(f"--format {kind} is a picture of the graph alone; leave out --then, or choose another format")
     alone = source is None and outside is not None and not os.environ.get("QIDSQL_URL")
-    with nullcontext() if alone else opened(source, workers, snapshot, show_sql) as engine:
+    with (
+        nullcontext()
+        if alone
+        else opened(source, workers, snapshot, show_sql, gentle=gentle, max_seconds=max_seconds) as engine
+    ):
         if dry_run and engine is not None:
             write_script(engine, engine.rehearsed(lambda: graph(engine, question)), output)
             return

@@ -9,6 +9,7 @@ from qidsql.options import (
     ColumnOption,
     ExcludeOption,
     FormatOption,
+    GentleOption,
     MaxSecondsOption,
     MaxStatementsOption,
     OutputOption,
@@ -81,6 +82,7 @@ def run(
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
     snapshot: SnapshotOption = True,
+    gentle: GentleOption = False,
 ) -> None:
     """What local suppression did to a table: its cells, its distributions, a regression.
 
@@ -103,6 +105,9 @@ def run(
     )
     check_report(output, format)
     source, table = source_and_table(source, table)
-    with opened(source, workers, snapshot, show_sql) as engine, showing_progress(engine, quiet) as on_stage:
+    with (
+        opened(source, workers, snapshot, show_sql, gentle=gentle, max_seconds=max_seconds) as engine,
+        showing_progress(engine, quiet) as on_stage,
+    ):
         result = impact(engine, table, question, on_stage)
     finish(result, result.outcome, result.reason, format, output, quiet)

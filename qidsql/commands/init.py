@@ -8,7 +8,7 @@ import typer
 
 from qidsql.commands.running import opened, render, showing_progress
 from qidsql.commands.streams import put, write
-from qidsql.options import Format, FormatOption, QuietOption, ShowSqlOption, SourceArgument
+from qidsql.options import Format, FormatOption, GentleOption, QuietOption, ShowSqlOption, SourceArgument
 
 EXAMPLES = "Example: qidsql init clinic.duckdb   (then: qidsql run)"
 
@@ -56,6 +56,7 @@ def run(
     format: FormatOption = None,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
+    gentle: GentleOption = False,
 ) -> None:
     """Propose a role for every column, and write qidsql.toml for a person to correct.
 
@@ -78,10 +79,13 @@ def run(
         raise UsageError("--update adds to a file; name it with --output")
     if not to_stdout:
         check_target(output, force, update)
-    with opened(source, show_sql=show_sql) as engine, showing_progress(engine, quiet) as on_stage:
+    with (
+        opened(source, show_sql=show_sql, gentle=gentle, max_seconds=max_seconds) as engine,
+        showing_progress(engine, quiet) as on_stage,
+    ):
         if source is not None and source.startswith(f"{engine.label}?") and engine.dialect.name == "duckdb":
             question = replace(question, url=source)  # with its options, such as header=false; none of them is secret
-        result = init(engine, question, on_stage, again=lambda: opened(source))
+        result = init(engine, question, on_stage)
     if to_stdout:
         write(draft(result), None)
         if not quiet:

@@ -24,6 +24,7 @@ from qidsql.options import (
     EntityOption,
     EpsilonOption,
     ExcludeOption,
+    GentleOption,
     IdentifierOption,
     KOption,
     MaxSecondsOption,
@@ -111,6 +112,7 @@ def run(
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
     snapshot: SnapshotOption = True,
+    gentle: GentleOption = False,
     workspace: WorkspaceOption = False,
 ) -> None:
     """Which columns together are a key or a quasi-identifier: the smallest set, or every minimal one.
@@ -152,7 +154,9 @@ def run(
     )
     kind = check_report(output, format, SetsFormat, dry_run)
     source, table = source_and_table(source, table)
-    with opened(source, workers, snapshot, show_sql, workspace=workspace) as engine:
+    with opened(
+        source, workers, snapshot, show_sql, workspace=workspace, gentle=gentle, max_seconds=max_seconds
+    ) as engine:
         if dry_run:
             first = engine.rehearsed(lambda: keys(engine, table, question))
             write_script(engine, first, output, question.plan)

@@ -9,6 +9,7 @@ from qidsql.options import (
     DryRunOption,
     Format,
     FormatOption,
+    GentleOption,
     MaxSecondsOption,
     MaxStatementsOption,
     OutputOption,
@@ -56,6 +57,7 @@ def run(
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
     snapshot: SnapshotOption = True,
+    gentle: GentleOption = False,
 ) -> None:
     """Which columns of two tables are joinable, and whom a join on them singles out.
 
@@ -72,7 +74,7 @@ def run(
     )
     question = LinkQuestion(policy, names(on))
     check_report(output, format, dry_run=dry_run)
-    with opened(source, workers, snapshot, show_sql) as engine:
+    with opened(source, workers, snapshot, show_sql, gentle=gentle, max_seconds=max_seconds) as engine:
         if dry_run:
             write_script(engine, engine.rehearsed(lambda: link(engine, left, right, question)), output)
             return

@@ -14,6 +14,7 @@ from qidsql.options import (
     EpsilonOption,
     ExcludeOption,
     FormatOption,
+    GentleOption,
     IdentifierOption,
     KOption,
     MaxSecondsOption,
@@ -79,6 +80,7 @@ def run(
     quiet: QuietOption = False,
     workers: WorkersOption = 2,
     snapshot: SnapshotOption = True,
+    gentle: GentleOption = False,
     workspace: WorkspaceOption = False,
 ) -> None:
     """Which columns can be published together, so that they do not meet the criterion.
@@ -117,7 +119,9 @@ def run(
     )
     check_report(output, format, dry_run=dry_run)
     source, table = source_and_table(source, table)
-    with opened(source, workers, snapshot, show_sql, workspace=workspace) as engine:
+    with opened(
+        source, workers, snapshot, show_sql, workspace=workspace, gentle=gentle, max_seconds=max_seconds
+    ) as engine:
         if dry_run:
             first = engine.rehearsed(lambda: mask(engine, table, question))
             write_script(engine, first, output, question.plan)

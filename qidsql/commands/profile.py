@@ -9,6 +9,7 @@ from qidsql.options import (
     DryRunOption,
     EntityOption,
     FormatOption,
+    GentleOption,
     KOption,
     NullsOption,
     OutputOption,
@@ -44,6 +45,7 @@ def run(
     dry_run: DryRunOption = False,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
+    gentle: GentleOption = False,
 ) -> None:
     """The measures of one column set: classes, ratios, k-anonymity level, rows at risk.
 
@@ -55,7 +57,7 @@ def run(
     policy = Policy.read(k=k, columns=column, where=where, entity=entity, nulls=nulls)
     check_report(output, format, dry_run=dry_run)
     source, table = source_and_table(source, table)
-    with opened(source, show_sql=show_sql) as engine:
+    with opened(source, show_sql=show_sql, gentle=gentle) as engine:
         if dry_run:
             write_script(engine, [planned_statement(engine, table, policy)], output)
             return

@@ -19,6 +19,7 @@ from qidsql.commands.streams import parts, say
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.options import (
     STATEMENTS,
+    GentleOption,
     HistoryOption,
     MinCountOption,
     OutputsOption,
@@ -123,6 +124,7 @@ def run(
             show_default=False,
         ),
     ] = None,
+    gentle: GentleOption = False,
     history: HistoryOption = None,
     no_history: Annotated[bool, typer.Option("--no-history", help="record nothing, compare with nothing")] = False,
     resume: Annotated[
@@ -181,7 +183,7 @@ def run(
     ended = False
 
     def policy_file() -> "PolicyFile":
-        file = policy(config, k=k, max_statements=max_statements, max_seconds=max_seconds)
+        file = policy(config, k=k, max_statements=max_statements, max_seconds=max_seconds, gentle=gentle)
         teller.follow(file, None if no_history or not alerts else history or file.history_url)
         return file
 
@@ -219,7 +221,10 @@ def run(
                 teller.broke(unrecorded)
             else:
                 teller.ran(document)
-        return ExitCode.ERROR if unrecorded else result.exit_code
+        if unrecorded:
+            late = result.interrupted or (file.max_seconds is not None and result.seconds >= file.max_seconds)
+            return ExitCode.INCONCLUSIVE if late else ExitCode.ERROR
+        return result.exit_code
 
     if every is None:
         raise typer.Exit(once())
@@ -260,7 +265,9 @@ def deliver(document: "dict[str, Any]", wanted: "Mapping[Path | None, StrEnum]",
         raise UsageError("; ".join(failures))
 
 
-def policy(config: Path, k: int | None, max_statements: int | None, max_seconds: float | None) -> "PolicyFile":
+def policy(
+    config: Path, k: int | None, max_statements: int | None, max_seconds: float | None, gentle: bool
+) -> "PolicyFile":
     """The policy file as it is now, with what the options say instead. Raises UsageError."""
     from dataclasses import replace
 
@@ -269,8 +276,10 @@ def policy(config: Path, k: int | None, max_statements: int | None, max_seconds:
     file = read_policy_file(config)
     with standing_for("QIDSQL_K", None if k is None else str(k)):
         file = file.overridden(k=k)
+    sources = {name: replace(source, gentle=gentle or source.gentle) for name, source in file.sources.items()}
     return replace(
         file,
+        sources=sources,
         max_statements=max_statements or file.max_statements,
         max_seconds=max_seconds or file.max_seconds,
     )
@@ -280,6 +289,7 @@ def perform(file: "PolicyFile", history_url: str | None, quiet: bool, **options:
     """A run and its recording: the result, and what to say where it could not be recorded. Raises QidsqlError."""
     from qidsql.errors import StoreError
     from qidsql.history.opening import open_history
+    from qidsql.time_limit import within
     from qidsql.verbs.run import Watch, run
 
     history = None
@@ -289,14 +299,16 @@ def perform(file: "PolicyFile", history_url: str | None, quiet: bool, **options:
     if history is not None and options.get("baseline"):
         with standing_for("QIDSQL_BASELINE", options["baseline"]):
             history.find(options["baseline"])
-    with showing_progress_of_many(quiet) as (stage, opened):
-        result = run(file, history, watch=Watch(stage, opened), **options)
-    if history is None:
-        return result, ""
-    try:
-        history.record(result.document())
-    except StoreError as error:
-        return result, unrecorded(result, file.path.parent, str(error))
+    with within(file.max_seconds):
+        with showing_progress_of_many(quiet) as (stage, opened):
+            result = run(file, history, watch=Watch(stage, opened), **options)
+        if history is None:
+            return result, ""
+        try:
+            with within(0.0 if result.interrupted else None):  # whoever interrupts does not wait
+                history.record(result.document())
+        except StoreError as error:
+            return result, unrecorded(result, file.path.parent, str(error))
     return result, ""
 
 

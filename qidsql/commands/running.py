@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import typer
 
 from qidsql.commands.memory import BESIDE, lower_memory
 from qidsql.commands.streams import check_output, put, say, write
-from qidsql.errors import UsageError
+from qidsql.errors import Stopped, UsageError
 from qidsql.options import ENDINGS, Format
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def source_and_table(source: str | None, table: str | None) -> tuple[str | None,
     return source, table
 
 
+@contextmanager
 def opened(
     source: str | None,
     workers: int = 1,
@@ -70,16 +71,25 @@ def opened(
     show_sql: bool = False,
     writable: bool = False,
     workspace: bool = False,
-) -> "Engine":
-    """The source, connected; read-only unless `writable`. Raises SourceError, AccessError, UsageError."""
-    from qidsql.engines.connect import connect
+    *,
+    gentle: bool = False,
+    max_seconds: float | None = None,
+) -> "Iterator[Engine]":
+    """The source, connected; read-only unless `writable`. The seconds are for connecting and for all in the block.
 
-    engine = connect(source, workers=workers, snapshot=snapshot, writable=writable, workspace=workspace)
-    if engine.memory_limit is not None:
-        lower_memory(engine.memory_limit + BESIDE)
-    if show_sql:
-        engine.watchers.append(lambda asked: put(_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
-    return engine
+    Raises SourceError, AccessError, StatementError, UsageError.
+    """
+    from qidsql.engines.connect import reached
+    from qidsql.time_limit import within
+
+    options = {"workers": workers, "snapshot": snapshot, "writable": writable, "workspace": workspace, "gentle": gentle}
+    with within(max_seconds), reached(source, **options) as engine:
+        with suppress(Stopped):  # whoever asks next hears of it again
+            if engine.memory_limit is not None:
+                lower_memory(engine.memory_limit + BESIDE)
+        if show_sql:
+            engine.watchers.append(lambda asked: put(_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
+        yield engine
 
 
 def showing_progress(engine: "Engine", quiet: bool) -> "AbstractContextManager[Callable[[str], None]]":

@@ -56,7 +56,7 @@ class Teller:
         try:
             record = AlertRecord(open_history(self.history_url, self.file.history_schema))
             tell(document, self.alerts, record, say, folder, murmur=self._murmur)
-        except KeyboardInterrupt:  # the run is over, and recorded: its verdict stays what it is
+        except KeyboardInterrupt:  # the run is over, and its verdict recorded
             say("interrupted while telling the alerts; what was not delivered is kept for the next run")
         except QidsqlError as error:
             self._forgetfully(f"the alerts could not be recorded: {error}")

@@ -10,6 +10,7 @@ from qidsql.options import (
     ColumnOption,
     ExcludeOption,
     FormatOption,
+    GentleOption,
     IdentifierOption,
     KOption,
     MaxSecondsOption,
@@ -94,6 +95,7 @@ def run(
     output: OutputOption = None,
     show_sql: ShowSqlOption = False,
     quiet: QuietOption = False,
+    gentle: GentleOption = False,
 ) -> None:
     """Which value combinations single out rows: all minimal ones, of every size.
 
@@ -129,6 +131,9 @@ def run(
     )
     check_report(output, format)
     source, table = source_and_table(source, table)
-    with opened(source, 1, True, show_sql, question.makes_table) as engine, showing_progress(engine, quiet) as on_stage:
+    with (
+        opened(source, 1, True, show_sql, question.makes_table, gentle=gentle, max_seconds=max_seconds) as engine,
+        showing_progress(engine, quiet) as on_stage,
+    ):
         result = uniques(engine, table, question, on_stage)
     finish(result, result.outcome, result.reason, format, output, quiet)

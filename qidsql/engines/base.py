@@ -7,47 +7,27 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from qidsql.catalog import Catalog, CatalogTable
 from qidsql.checks import Examination
 from qidsql.engines.private_folder import in_memory
-from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError, UsageError
+from qidsql.engines.workers import Batch, Session, Work, Worker, part_with
+from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
 from qidsql.schema import Condition, Table, TableName
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.suppression import create_table
+from qidsql.time_limit import earlier, limit
 
 Answer = TypeVar("Answer")
-
-PATIENCE = 20.0  # seconds that cancelled statements get to end
-TICK = 0.2  # seconds between looks at the clock while statements run: Ctrl-C is noticed at once, a deadline by this
-
-
-class Session(Protocol):
-    """One connection, used by one thread at a time: SQL in, rows out. `cancel` is called from another thread.
-
-    After `hold_moment` the time of all its statements is the same, where the engine can promise that.
-    """
-
-    def execute(self, sql: str) -> list[Row]: ...
-
-    def export(self, sql: str, path: Path) -> None: ...
-
-    def load(self, sql: str, path: Path) -> None: ...
-
-    def hold_moment(self) -> None: ...
-
-    def cancel(self) -> None: ...
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +39,23 @@ class Asked:
     seconds: float
 
 
+class _Answer(threading.local):
+    """The answer that a thread is working on."""
+
+    depth = 0  # of the blocks that it stands in
+    state: object = None  # of the data, as of its first question
+    ended: Stopped | None = None  # why nothing more is asked
+
+
 class Engine(ABC):
     """A live source. Close it, or use it in a `with` block.
 
     All sessions of an engine see one and the same state of the data where the engine can promise that (`snapshot`
     says what holds). `asked` counts the statements put to tables, the catalog's not included, `scans` how often these
     read a table at most; `seconds` is the time they took.
+
+    What goes wrong ends the answer that is being worked out, and nothing else: sessions that failed or were cancelled
+    are replaced for the next one.
     """
 
     dialect: Dialect
@@ -74,24 +65,33 @@ class Engine(ABC):
     snapshot: str  # what is known of the state that the statements see, in words
     workspace = False  # opened so that it may keep a working copy in its own temporary space: see `keep_aside`
     writable = False  # opened for writing: one session in one transaction, of which nothing stays without `commit`
+    limited = True  # by the time limit of the block that asks
 
-    def __init__(self, sessions: Sequence[Session]) -> None:
-        self.workers = len(sessions)
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
         self.asked = 0
         self.scans = 0
         self.seconds = 0.0
         self.watchers: list[Callable[[Asked], None]] = []
         self._aside: TableName | None = None
         self._conditions: dict[tuple[TableName, str], Condition] = {}
-        self._first = sessions[0]
+        self._one_moment = False  # as of which all statements see the data and the time
         self._rehearsal: list[Statement[Any]] | None = None
-        self._idle = list(sessions)
-        self._busy: set[Session] = set()
+        self._sessions: list[Worker] = []
+        self._batches: set[Batch[Any]] = set()
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(self.workers, thread_name_prefix="qidsql")
+        self._answer = _Answer()
+        self._state = object()  # what the sessions see: another object where it may be another state of the data
         self._closed = False
 
     # the driver part
+
+    @abstractmethod
+    def _open(self, deadline: float | None) -> list[Worker]:
+        """The sessions that are missing. Where these see another state than those before them, `_state` is replaced.
+
+        Raises SourceError, BudgetSpent.
+        """
 
     @abstractmethod
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
@@ -230,6 +230,27 @@ class Engine(ABC):
         """The answer to one statement. Raises as `run_many`."""
         return self.run_many([statement], deadline)[0]
 
+    @contextmanager
+    def answer(self) -> Iterator[None]:
+        """All that is asked in the block is one answer: of one state of the data, and its first stop is its last.
+
+        The state is that of the first question. Within such a block, the same answer. Outside of one, each call of
+        `run_many` is an answer by itself.
+        """
+        answer = self._answer
+        if not answer.depth:
+            answer.ended = answer.state = None
+        answer.depth += 1
+        try:
+            yield
+        finally:
+            answer.depth -= 1
+
+    @property
+    def ended(self) -> Stopped | None:
+        """What stopped this thread's answer: nothing more can be asked for it."""
+        return self._answer.ended
+
     def run_many(
         self,
         statements: Sequence[Statement[Answer]],
@@ -240,39 +261,23 @@ class Engine(ABC):
 
         `keep` is handed each statement's place and answer, also when the others come to nothing.
 
-        At the first error, at Ctrl-C and at the deadline (of `time.monotonic`) every running statement is cancelled
-        on the server and the engine is closed. Raises StatementError, AccessError, ConnectionLost, Interrupted,
-        BudgetSpent.
+        At the first error, at Ctrl-C and at the deadline (of `time.monotonic`) or the time limit of the block every
+        running statement is cancelled on the server. A stop ends the answer. Raises StatementError, AccessError,
+        SourceError, ConnectionLost, SnapshotLost, Interrupted, BudgetSpent.
         """
-        if self._closed:
-            raise SourceError(f"the connection to {self.label} is closed; connect again")
-        if self._rehearsal is not None:
+        if self._rehearsal is not None and not self._closed:
             self._rehearsal += statements
             raise BudgetSpent("a rehearsal asks nothing")
         started = time.monotonic()
-        futures: list[Future[Answer]] = []
+        answers: dict[int, Answer] = {}
         try:
-            futures += [self._threads.submit(self._ask, statement) for statement in statements]
-            pending = set(futures)
-            while pending:
-                left = TICK if deadline is None else min(TICK, deadline - time.monotonic())
-                if left <= 0:
-                    raise BudgetSpent("the time budget is used up")
-                done, pending = wait(pending, timeout=left, return_when=FIRST_EXCEPTION)
-                for future in done:
-                    future.result()
-        except KeyboardInterrupt:
-            self._stop(futures)
-            raise Interrupted("interrupted; the running statements were cancelled") from None
-        except BaseException:
-            self._stop(futures)
-            raise
+            works = {place: partial(self._ask, statement) for place, statement in enumerate(statements)}
+            self._together(works, answers, deadline, self._vouch)
         finally:
             self.seconds += time.monotonic() - started
-            for place, future in enumerate(futures):
-                if future.done() and not future.cancelled() and future.exception() is None:
-                    keep(place, future.result())
-        return [future.result() for future in futures]
+            for place, answer in sorted(answers.items()):
+                keep(place, answer)
+        return [answers[place] for place in range(len(statements))]
 
     def rehearsed(self, work: Callable[[], object]) -> list[Statement[Any]]:
         """The statements that the work would put to tables first, in one go. They are not asked: to the work its
@@ -295,7 +300,8 @@ class Engine(ABC):
     def close(self) -> None:
         """Ends all sessions. Safe to call twice."""
         if not self._closed:
-            self._stop([])
+            self._closed = True
+            self._dismiss(list(self._sessions))
         self.release()
 
     def release(self) -> None:  # noqa: B027 - not every engine holds more
@@ -307,14 +313,9 @@ class Engine(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, statement: Statement[Answer]) -> Answer:
-        """One statement on one session, in a worker thread."""
+    def _ask(self, statement: Statement[Answer], session: Session) -> Answer:
+        """One statement on one session, in the session's thread."""
         started = time.monotonic()
-        with self._lock:
-            if self._closed:
-                raise SourceError(f"the connection to {self.label} is closed; connect again")
-            session = self._idle.pop()  # there are as many sessions as threads
-            self._busy.add(session)
         try:
             rows: list[Row] = []
             if statement.out_of is not None:
@@ -323,10 +324,10 @@ class Engine(ABC):
                 session.export(statement.sql, statement.into)
             else:
                 rows = session.execute(statement.sql)
+        except QidsqlError:
+            raise
         except Exception as error:  # noqa: BLE001 - drivers raise what they like; translate knows
             raise self.translate(error, statement.purpose) from None
-        finally:
-            self._give_back(session)
         seconds = time.monotonic() - started
         with self._lock:
             self.asked += 1
@@ -336,44 +337,86 @@ class Engine(ABC):
         return statement.read(rows)
 
     def _hold_moment(self) -> None:
-        """Leaves one session, the first, and the time stands still there."""
-        if self.workers > 1:
-            with self._lock:
-                others = [session for session in self._idle if session is not self._first]
-                self._idle = [self._first]
-            for session in others:
-                session.close()
-            self._threads.shutdown()
-            self.workers, self._threads = 1, ThreadPoolExecutor(1, thread_name_prefix="qidsql")
-        self._first.hold_moment()
+        """Leaves one session, and the time stands still there: another one sees another state."""
+        if not self._one_moment:
+            self._one_moment, self.workers = True, 1
+            self._dismiss(self._sessions[1:])
+            self._alone(lambda session: session.hold_moment())
 
-    def _give_back(self, session: Session) -> None:
-        with self._lock:
-            self._busy.discard(session)
-            if not self._closed:
-                self._idle.append(session)
-                return
-        session.close()
+    def _together(
+        self,
+        works: Mapping[int, Work[Answer]],
+        answers: dict[int, Answer],
+        deadline: float | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Has the sessions do some numbered works, for the answer that this thread is working on, and adds what they
+        return to `answers`, if `check` does not raise. Works that are answered are left out.
 
-    def _stop(self, futures: Sequence[Future[Answer]]) -> None:
-        """Cancels what runs, on the server, and closes every session.
-
-        A session that was cancelled is not used again: a cancel that arrives late would hit its next statement.
+        Raises what the works and the check raise, and as `run_many`.
         """
-        for future in futures:
-            future.cancel()
-        with self._lock:
-            self._closed = True
-            idle, self._idle = self._idle, []
-        give_up = time.monotonic() + PATIENCE
-        while time.monotonic() < give_up:
+        answer = self._answer
+        if self._closed:
+            raise SourceError(f"the connection to {self.label} is closed; connect again")
+        if not answer.depth:
+            answer.ended = answer.state = None
+        if answer.ended is not None:
+            raise type(answer.ended)(str(answer.ended))
+        batch = Batch({number: work for number, work in works.items() if number not in answers})
+        try:
+            self._do(batch, earlier(deadline, limit() if self.limited else None), check)
+        except KeyboardInterrupt:
+            self._dismiss(batch.abandon())
+            answer.ended = Interrupted("interrupted; the running statements were cancelled")
+            raise answer.ended from None
+        except BaseException as error:
+            self._dismiss(batch.abandon())
+            if isinstance(error, Stopped):
+                answer.ended = error
+            raise
+        finally:
+            self._batches.discard(batch)
+            answers.update(batch.taken())
+
+    def _alone(self, work: Work[Answer]) -> Answer:
+        """What one of the sessions, always the same one if it can be, answers. Raises as `_together`."""
+        answers: dict[int, Answer] = {}
+        self._together({0: work}, answers)
+        return answers[0]
+
+    def _do(self, batch: Batch[Any], deadline: float | None, check: Callable[[], None]) -> None:
+        """Raises what the works and the check raise, SourceError, SnapshotLost, BudgetSpent."""
+        self._batches.add(batch)
+        sessions = self._staffed(deadline)
+        if self._answer.state is None:
+            self._answer.state = self._state
+        elif self._answer.state is not self._state:
+            raise self._lost(self._answer.state)
+        batch.start(sessions)
+        batch.wait(deadline)
+        try:
+            check()
+        except BaseException:
+            batch.taken()
+            raise
+
+    def _vouch(self) -> None:  # noqa: B027 - not every engine has to look
+        """Whether what was just answered is of one state. Raises SnapshotLost."""
+
+    def _staffed(self, deadline: float | None) -> list[Worker]:
+        """The sessions, those that were lost replaced."""
+        if len(self._sessions) < self.workers:
+            new = self._open(deadline)
             with self._lock:
-                busy = list(self._busy)
-            if not busy:
-                break
-            for session in busy:  # again and again: a cancel that comes before its statement starts is lost
-                session.cancel()
-            time.sleep(0.05)
-        self._threads.shutdown(wait=not self._busy, cancel_futures=True)
-        for session in idle:
-            session.close()
+                self._sessions += new
+        return list(self._sessions)
+
+    def _lost(self, state: object) -> Stopped:
+        """Why a state of the data cannot be seen any more."""
+        return ConnectionLost("the transaction that the work had begun in went with a statement that failed")
+
+    def _dismiss(self, workers: Sequence[Worker]) -> None:
+        """Ends sessions, and cancels what they are doing."""
+        with self._lock:
+            self._sessions = [worker for worker in self._sessions if worker not in workers]
+        part_with(workers)

@@ -4,10 +4,13 @@ import os
 import re
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 from qidsql.engines.base import Engine
-from qidsql.errors import AccessError, SourceError, UsageError, names_a_secret
+from qidsql.engines.unreached import Unreached
+from qidsql.errors import AccessError, BudgetSpent, SourceError, UsageError, names_a_secret
+from qidsql.sql.dialects import DUCKDB, POSTGRES
 
 EXPECTED = (
     "a Postgres URL (postgresql://user@host/db, service=NAME), a DuckDB database, a parquet, csv or json file, "
@@ -27,25 +30,39 @@ def connect(
     snapshot: bool = True,
     writable: bool = False,
     workspace: bool = False,
+    gentle: bool = False,
 ) -> Engine:
     """A live engine on the source: a Postgres URL or connection string, `duckdb:///path`, a path, or `env:NAME`.
 
     None stands for the environment variable QIDSQL_URL. `workers` (parallel sessions), `statement_seconds` (the
     server's limit for one statement) and `snapshot` (one snapshot for all statements) concern servers. `writable`:
     in one session and one transaction, of which nothing stays without `Engine.commit`; data files stay as they are.
+    `gentle`: one session of a server, one process for each statement, and a pause after it that is as long.
     `workspace`: searches may take one coded copy of the columns into the engine's own temporary space; on Postgres that
     takes the right TEMPORARY, and one session.
-    Raises SourceError, UsageError.
+    Raises SourceError, UsageError, AccessError, StatementError, Interrupted, and BudgetSpent at a time limit.
     """
     text, variable = _from_environment(source)
     try:
-        engine = _opened(text, workers, statement_seconds, snapshot, writable, workspace)
+        engine = _opened(text, workers, statement_seconds, snapshot, writable, workspace, gentle)
     except (AccessError, SourceError, UsageError) as error:
         if variable is None:
             raise
         raise type(error)(f"{variable}: {error}") from None
     engine.workspace = workspace
     return engine
+
+
+def reached(source: str | None = None, **options: Any) -> Engine:
+    """The same; where a time limit comes first, an engine whose every question raises that.
+
+    Raises SourceError, UsageError, AccessError, StatementError, Interrupted.
+    """
+    try:
+        return connect(source, **options)
+    except BudgetSpent as stop:
+        name = shown(source)
+        return Unreached(name, POSTGRES if re.match(r"postgresql:|service=", name) else DUCKDB, stop)
 
 
 def shown(source: str | None) -> str:
@@ -62,12 +79,20 @@ def shown(source: str | None) -> str:
     return "a URL that is not shown" if re.search(r"[@=]|://", source) and not _exists(source) else source
 
 
-def _opened(text: str, workers: int, statement_seconds: int, snapshot: bool, writable: bool, workspace: bool) -> Engine:
+def _opened(
+    text: str,
+    workers: int,
+    statement_seconds: int,
+    snapshot: bool,
+    writable: bool,
+    workspace: bool,
+    gentle: bool,
+) -> Engine:
     """The engine that knows such a source. Raises SourceError, UsageError."""
     if re.match(r"^postgres(ql)?://", text) or (re.match(POSTGRES_KEYWORDS, text) and not Path(text).exists()):
         from qidsql.engines import postgres
 
-        return postgres.connect(text, workers, statement_seconds, snapshot, writable, workspace)
+        return postgres.connect(text, workers, statement_seconds, snapshot, writable, workspace, gentle)
     if text.startswith("duckdb:"):
         return _open_path(_path_of_url(text), writable)
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)

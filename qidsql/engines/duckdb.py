@@ -1,9 +1,9 @@
 """DuckDB: a database file, or data files read by DuckDB. Opened read-only and cut off from everything else."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ from qidsql.engines.duckdb_files import DataFiles, allowed_paths, file_token, fi
 from qidsql.engines.duckdb_reading import read_files
 from qidsql.engines.naming import find_table, no_schema
 from qidsql.engines.private_folder import PrivateFolder, remove_name
+from qidsql.engines.workers import PATIENCE, Worker, apart
 from qidsql.errors import (
     AccessError,
     ConnectionLost,
@@ -34,6 +35,7 @@ from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
+from qidsql.time_limit import limit
 
 WORKERS = 2  # DuckDB spreads one statement over all cores itself; two statements at once fill the gaps of small ones
 OPTIONS = {  # what may stand behind the path, and what it must look like
@@ -46,6 +48,8 @@ IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseExcep
 
 class DuckDBSession:
     """One cursor, for one thread at a time."""
+
+    patience = PATIENCE
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection, search_path: str) -> None:
         self._cursor = cursor
@@ -72,6 +76,9 @@ class DuckDBSession:
 
     def cancel(self) -> None:
         self._cursor.interrupt()
+
+    def hang_up(self) -> None:
+        """There is no line to cut."""
 
     def close(self) -> None:
         _close(self._cursor)
@@ -101,11 +108,8 @@ class DuckDBEngine(Engine):
         token: str | None = None,
     ) -> None:
         self._folder = folder
-        sessions = [DuckDBSession(connection.cursor(), self.search_path) for _ in range(1 if writable else WORKERS)]
-        super().__init__(sessions)
-        self.writable = writable
-        if writable:
-            self._first.hold_moment()
+        super().__init__(1 if writable else WORKERS)
+        self.writable = self._one_moment = writable
         self.label = label
         self._connection = connection
         self.files = files
@@ -118,10 +122,23 @@ class DuckDBEngine(Engine):
             self.snapshot = "files read in place" if True in kinds else "files parsed once, at the start"
             if len(kinds) > 1:
                 self.snapshot = "parquet files read in place, others parsed once, at the start"
-        [(schema, database)] = self._catalog("default_schema")
+        [(schema, database)] = connection.execute(_catalog_text("default_schema")).fetchall()
         self._default = TableName("", str(schema), str(database))  # where an unqualified name is looked for
         connection.execute(self.search_path)
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
+
+    def _open(self, deadline: float | None) -> list[Worker]:
+        """A transaction that was lost is begun anew; without one, what was read cannot have changed."""
+        if self._one_moment:
+            self._state = object()
+        missing = self.workers - len(self._sessions)
+        return [Worker(partial(self._session, self._connection.cursor())) for _ in range(missing)]
+
+    def _session(self, cursor: duckdb.DuckDBPyConnection) -> DuckDBSession:
+        session = DuckDBSession(cursor, self.search_path)
+        if self._one_moment:
+            session.hold_moment()
+        return session
 
     def state_token(self) -> str | None:
         return self._token
@@ -324,7 +341,7 @@ class DuckDBEngine(Engine):
 
     def _put(self, sql: str, purpose: str) -> list[Row]:
         try:
-            return self._connection.execute(sql).fetchall()
+            return self._alone(lambda session: session.execute(sql))
         except (duckdb.Error, RuntimeError, MemoryError) as error:
             raise self.translate(error, purpose) from None
 
@@ -374,10 +391,14 @@ def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
 
 
 def open_database(path: Path, label: str, options: Mapping[str, str], writable: bool = False) -> DuckDBEngine:
-    """An engine on a database file, opened read-only or for writing. Raises SourceError, UsageError, Interrupted."""
+    """An engine on a database file, opened read-only or for writing.
+
+    Raises SourceError, UsageError, Interrupted, BudgetSpent.
+    """
     token = file_token([path, path.with_name(f"{path.name}.wal")])  # before it is read: what changes later shows
     with _opening(label) as folder:
-        connection = _connected(str(path), _config(folder, options), read_only=not writable)
+        settings = _config(folder, options)
+        connection = _connected(lambda: _connection(str(path), settings, read_only=not writable))
         _seal(connection, [], folder)
         return DuckDBEngine(connection, label, folder, writable=writable, token=token)
 
@@ -385,7 +406,7 @@ def open_database(path: Path, label: str, options: Mapping[str, str], writable: 
 def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:
     """An engine on a data file, on those of a pattern as one table, or on a folder of them as tables.
 
-    Raises SourceError, UsageError, Interrupted.
+    Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
     files = find_files(path, label)
     csv = any(each.kind == "csv" for each in files)
@@ -394,14 +415,37 @@ def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngi
     with _opening(label) as folder:
         settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
         in_place = all(each.kind == "parquet" for each in files)
-        connection = _connected(":memory:", settings) if in_place else _nameless_database(folder, settings)
-        for each in files:
-            try:
-                read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
-            except (duckdb.Error, MemoryError) as error:
-                raise _open_error(error, each.label) from None
+
+        def read(connection: duckdb.DuckDBPyConnection) -> None:
+            for each in files:
+                try:
+                    read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
+                except (duckdb.Error, MemoryError) as error:
+                    raise _open_error(error, each.label) from None
+
+        make = partial(_connection, ":memory:", settings) if in_place else partial(_nameless_database, folder, settings)
+        connection = _connected(make, read)
         _seal(connection, [file for each in files for file in allowed_paths(each)], folder)
         return DuckDBEngine(connection, label, folder, files, token=token)
+
+
+def _connected(
+    connect: Callable[[], duckdb.DuckDBPyConnection],
+    prepare: Callable[[duckdb.DuckDBPyConnection], None] = lambda connection: None,
+) -> duckdb.DuckDBPyConnection:
+    """A connection that is prepared, within the time limit. Raises what these raise, KeyboardInterrupt, BudgetSpent."""
+    begun: list[duckdb.DuckDBPyConnection] = []
+
+    def work() -> duckdb.DuckDBPyConnection:
+        begun.append(connect())
+        prepare(begun[0])
+        return begun[0]
+
+    def interrupt() -> None:
+        for connection in begun:
+            connection.interrupt()
+
+    return apart(work, interrupt, limit())
 
 
 @contextmanager
@@ -414,7 +458,7 @@ def _opening(label: str) -> Iterator[PrivateFolder]:
         folder.remove()
         if isinstance(error, (duckdb.Error, MemoryError)):
             raise _open_error(error, label) from None
-        if _by_ctrl_c(error):
+        if isinstance(error, KeyboardInterrupt):
             raise Interrupted(f"interrupted while {label} was opened") from None
         raise
 
@@ -453,12 +497,12 @@ def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
 def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.DuckDBPyConnection:
     """A new database for the rows of files: on the disk, without a name there and without a log."""
     path = folder.path / "parsed.duckdb"
-    connection = _connected(str(path), {**settings, "checkpoint_threshold": "1B"})
+    connection = _connection(str(path), {**settings, "checkpoint_threshold": "1B"})
     remove_name(path)
     return connection
 
 
-def _connected(database: str, settings: Settings, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+def _connection(database: str, settings: Settings, read_only: bool = False) -> duckdb.DuckDBPyConnection:
     """A connection that writes no progress bar to stdout."""
     connection = duckdb.connect(database, read_only=read_only, config=settings)
     connection.execute("SET enable_progress_bar = false")

@@ -19,9 +19,14 @@ MEMORY_LIMIT = "1GB"  # what does not fit is spilled into a private folder
 
 
 class Workbench(DuckDBEngine):
-    """Working tables in memory. It reads what other engines have exported, and writes files where it is told to."""
+    """Working tables in memory. It reads what other engines have exported, and writes files where it is told to.
+
+    What a search has found when its time is up is still to be read here, so that its statements have no limits but
+    their own.
+    """
 
     search_path = "SET search_path = 'main'"
+    limited = False
 
     def __init__(self, memory_limit: str = MEMORY_LIMIT) -> None:
         folder = PrivateFolder()

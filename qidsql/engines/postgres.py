@@ -1,13 +1,15 @@
 """Postgres: read-only sessions on one exported snapshot, that wait for no lock and see every row or fail."""
 
+import logging
 import re
-import socket
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
-from dataclasses import replace
-from os import dup
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import NoReturn, TypeVar, cast
 
 import psycopg
 from psycopg import conninfo, pq
@@ -20,17 +22,34 @@ from qidsql.engines.naming import find_table, no_schema
 from qidsql.engines.postgres_condition import accepted
 from qidsql.engines.postgres_doctor import examine
 from qidsql.engines.postgres_errors import not_connected, translate
+from qidsql.engines.postgres_giving_way import GivingWay, hang_up
 from qidsql.engines.private_folder import PrivateFolder
-from qidsql.errors import AccessError, QidsqlError, SourceError, UnknownName, UsageError, redacted
+from qidsql.engines.workers import OVER_NETWORK, Batch, Session, Work, Worker, part_with
+from qidsql.errors import (
+    AccessError,
+    QidsqlError,
+    SnapshotLost,
+    SourceError,
+    Stopped,
+    UnknownName,
+    UsageError,
+    redacted,
+)
 from qidsql.schema import Column, Comparison, Condition, Table, TableName
 from qidsql.sql.dialects import POSTGRES, SYSTEM_PATH
 from qidsql.sql.relation import relation, table_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
+from qidsql.time_limit import limit
+
+Answer = TypeVar("Answer")
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # else its warnings go to stderr, with the server's text
 
 RECEIVED = "qidsql_received"  # a temporary table
 ASIDE = TableName("qidsql_workspace", "pg_temp")  # another
 COPIED = 1 << 16  # bytes sent at once
+ASKED_AGAIN = 5  # times, at most, that a statement is
 OLDEST_SERVER = 120000  # the catalogs have said since version 12 which collations merge texts
 KINDS = {"r": "table", "v": "view", "m": "materialized view", "p": "partitioned table", "f": "foreign table"}
 HOLDING_ROWS = ("table", "materialized view", "partitioned table")
@@ -48,13 +67,32 @@ OBSTACLES = {
 }
 
 
+class AskAgain(QidsqlError):
+    """A statement had to end, or its answer cannot be used; it can be asked again as if nothing had happened."""
+
+
+@dataclass(eq=False, slots=True)
+class Snapshot:
+    """A state of the data that sessions see, and why they do not any more."""
+
+    lost: Stopped | None = None
+
+
 class PostgresSession:
     """One connection, in one transaction, read-only unless `writable`; or, without `snapshot`, in one per statement."""
 
+    patience = OVER_NETWORK
+
     def __init__(
-        self, connection: psycopg.Connection[Row], statement_seconds: int, snapshot: bool, writable: bool = False
+        self,
+        connection: psycopg.Connection[Row],
+        statement_seconds: int,
+        snapshot: bool,
+        writable: bool = False,
+        gentle: bool = False,
     ) -> None:
         self.connection = connection
+        self.backend: int | None = None  # the process that serves it, also behind a pooler
         self._snapshot = snapshot
         self._cancelling = threading.Lock()
         connection.read_only = not writable
@@ -64,7 +102,8 @@ class PostgresSession:
             statement_timeout=str(statement_seconds * 1000),
             idle_timeout=str((statement_seconds + 1800) * 1000),  # others may be busy with a whole statement
         )
-        self._settings = f"{SYSTEM_PATH};\n{POSTGRES.render(settings)}".encode()
+        gently = [POSTGRES.render(fill("postgres/gentle"))] if gentle else []
+        self._settings = ";\n".join([SYSTEM_PATH, *gently, POSTGRES.render(settings)]).encode()
 
     def begin(self, snapshot: str | None = None) -> None:
         """Starts the transaction, on a snapshot that another session has exported where one is named.
@@ -74,7 +113,10 @@ class PostgresSession:
         if snapshot is not None:
             name = exp.Literal.string(snapshot).sql("postgres")
             self.connection.execute(f"SET TRANSACTION SNAPSHOT {name}".encode())
-        self.connection.execute(self._settings)
+        cursor = self.connection.execute(self._settings)
+        while cursor.nextset():  # the last one says what the settings are
+            pass
+        self.backend = integer(_rows(cursor)[0][1])
 
     def role_path(self) -> list[str]:
         """The schemas that the role's own search path names; before the transaction has begun."""
@@ -87,21 +129,30 @@ class PostgresSession:
 
     def _put(self, sql: str, single: bool = False) -> list[Row]:
         """The rows of a statement. With `single` the server itself sees to it that there is no second one."""
-        if self._snapshot:
-            return _rows(self.connection.execute(sql.encode(), binary=single))
-        with self.connection.transaction():
-            self.begin()
+        with self._transaction():
             return _rows(self.connection.execute(sql.encode(), binary=single))
 
     def export(self, sql: str, path: Path) -> None:
-        with ExitStack() as open_until_done:
-            if not self._snapshot:
-                open_until_done.enter_context(self.connection.transaction())
-                self.begin()
-            file = open_until_done.enter_context(path.open("wb"))
-            cursor = open_until_done.enter_context(self.connection.cursor())
-            for block in open_until_done.enter_context(cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT csv)".encode())):
+        cursor, copy = self.connection.cursor(), f"COPY ({sql}) TO STDOUT (FORMAT csv)".encode()
+        with self._transaction(), path.open("wb") as file, cursor, cursor.copy(copy) as blocks:
+            for block in blocks:
                 file.write(block)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """The one transaction, or one for the block: of tables that were not rewritten while it waited for their locks.
+
+        Raises AskAgain.
+        """
+        if self._snapshot:
+            yield
+            return
+        with self.connection.transaction():
+            self.begin()
+            yield
+            changed = _rows(self.connection.execute(_about("changed_since", [self.backend]).encode()))
+            if changed:
+                raise AskAgain(f"{_names(changed)} was altered, truncated or refreshed while it was read")
 
     def load(self, sql: str, path: Path) -> None:
         with path.open("rb") as file, self.connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
@@ -122,54 +173,187 @@ class PostgresSession:
     def hold_moment(self) -> None:
         """now() is the time at which the transaction began."""
 
+    @property
+    def usable(self) -> bool:
+        """Whether an error has left the session as it was."""
+        status = self.connection.info.transaction_status
+        return status in (pq.TransactionStatus.IDLE, pq.TransactionStatus.INTRANS)
+
     def cancel(self) -> None:
+        """Asks over a connection of its own, and not for long: that network may be as silent."""
         with self._cancelling:
             try:
-                self.connection.cancel_safe(timeout=5.0)
+                self.connection.cancel_safe(timeout=self.patience)
             except psycopg.Error:
-                self._hang_up()
+                self.hang_up()
 
     def close(self) -> None:
-        self.connection.close()
+        with self._cancelling:  # which needs the connection
+            self.connection.close()
 
-    def _hang_up(self) -> None:
-        """Ends the wait for a server that cannot be reached any more. Closing the connection would not wake it."""
-        try:
-            with socket.socket(fileno=dup(self.connection.fileno())) as line:
-                line.shutdown(socket.SHUT_RDWR)
-        except (OSError, psycopg.Error):
-            pass  # it is down already
+    def hang_up(self) -> None:
+        """Ends the wait for a server that says nothing. Closing the connection would not wake who waits."""
+        hang_up(self.connection)
 
 
 class PostgresEngine(Engine):
-    """A Postgres database. The first session exports its snapshot, the others import it; it reads the catalog too.
-
-    `role_path` lists the schemas that the role's search path names: a person's names of tables go by it.
-    """
+    """A Postgres database. The first session exports its snapshot, the others import it."""
 
     dialect = POSTGRES
     export_format = "csv"
 
-    def __init__(
-        self,
-        sessions: Sequence[PostgresSession],
-        label: str,
-        snapshot: bool,
-        role_path: Sequence[str],
-        writable: bool = False,
-    ) -> None:
-        super().__init__(sessions)
-        self._role_path = list(role_path)
-        self.writable = writable
-        self.label = label
-        self._one_snapshot = snapshot
-        self._catalog_session = sessions[0]
+    def __init__(self, server: "Server", workers: int) -> None:
+        super().__init__(workers)
+        self.writable = server.writable
+        self.label = parameters_label(server.parameters)
+        self._server = server
+        self._one_snapshot = server.snapshot
         self._folder: PrivateFolder | None = None
-        version, self.role, standby, *self._temporary = self._catalog("session")[0]
+        self._verified: set[int] = set()  # tables that are as this snapshot says, by their numbers in the catalog
+        self._way = GivingWay(self, server.watching if server.watched else None)
+        self.snapshot = "one snapshot for all statements" if server.snapshot else "each statement sees its own moment"
+        try:
+            version, self.role, standby, *self._temporary = self._catalog("session")[0]
+        except BaseException:
+            self.close()
+            raise
         self._standby = bool(standby)
         self.version = f"PostgreSQL {version}"
-        place = " of a standby server" if standby else ""
-        self.snapshot = f"one snapshot{place} for all statements" if snapshot else "each statement sees its own moment"
+        if self._standby and self._one_snapshot:
+            self.snapshot = "one snapshot of a standby server for all statements"
+        self._of_snapshot = self.snapshot
+
+    def _open(self, deadline: float | None) -> list[Worker]:
+        """On the snapshot of the sessions that are left; on a new one where there are none."""
+        self._way.wait(deadline)
+        exported = self._exported(deadline)
+        new: list[Worker] = []
+        try:
+            if not self._sessions:
+                new.append(self._worker())
+                self._begin(new[0].opened(deadline))
+                if self._one_snapshot and self.workers > 1:
+                    exported = self._export(new[0], deadline)
+            more = [self._worker(exported) for _ in range(self.workers - len(self._sessions) - len(new))]
+            new += more
+            for worker in more:  # no connection left, or another server of several, without this snapshot
+                with suppress(psycopg.Error):
+                    worker.opened(deadline)
+        except BaseException as error:
+            for worker in new:
+                worker.dismiss()
+            if isinstance(error, psycopg.Error):
+                raise self._server.not_connected(error) from None
+            raise
+        new = [worker for worker in new if worker.is_open]
+        self.workers = len(self._sessions) + len(new)
+        return new
+
+    def _worker(self, exported: str | None = None) -> Worker:
+        worker = Worker(partial(self._server.session, exported), self._server.gentle)
+        worker.start()
+        return worker
+
+    def _begin(self, session: Session) -> None:
+        """The first session of a snapshot is there."""
+        self.label = self._server.label(session)
+        if not self._one_snapshot:
+            return
+        if isinstance(self._state, Snapshot):
+            since = datetime.now(UTC)
+            self.snapshot = f"{self._of_snapshot}, a new one since {since:%H:%M:%S} UTC"
+        self._state = Snapshot()
+        self._verified = set()
+
+    def _exported(self, deadline: float | None) -> str | None:
+        """The snapshot of the sessions that are left, which are looked through for one that is still alive."""
+        for worker in list(self._sessions) if self._one_snapshot else ():
+            with suppress(psycopg.Error):
+                return self._export(worker, deadline)
+        return None
+
+    def _export(self, worker: Worker, deadline: float | None) -> str:
+        """The name of a session's snapshot. Raises psycopg.Error, BudgetSpent."""
+        return str(self._on(worker, POSTGRES.render(fill("postgres/export_snapshot")), deadline)[0][0])
+
+    def _on(self, worker: Worker, sql: str, deadline: float | None) -> list[Row]:
+        """The rows of a statement on one session. Raises psycopg.Error, BudgetSpent."""
+        batch: Batch[list[Row]] = Batch({0: lambda session: session.execute(sql)})
+        self._batches.add(batch)
+        try:
+            if worker.dismissed:
+                raise psycopg.OperationalError
+            batch.start([worker])
+            batch.wait(deadline)
+        except BaseException:  # it is still at work, or its transaction has failed
+            self._dismiss([worker])
+            raise
+        finally:
+            self._batches.discard(batch)
+        return batch.taken()[0]
+
+    def _together(
+        self,
+        works: Mapping[int, Work[Answer]],
+        answers: dict[int, Answer],
+        deadline: float | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Without a snapshot, what met a change of its table is asked again when that is done."""
+        for again in reversed(range(1 + ASKED_AGAIN)):
+            try:
+                super()._together(works, answers, deadline, check)
+            except AskAgain as error:
+                if not again:
+                    self._answer.ended = SnapshotLost(str(error))
+                    raise self._answer.ended from None
+            else:
+                return
+
+    def _vouch(self) -> None:
+        """A table that was rewritten after the snapshot, and before our first statement locked it, looks empty."""
+        if not self._one_snapshot:
+            return
+        sessions, backends = list(self._sessions), self.backends()
+        if not sessions:
+            raise self._lost(self._answer.state)
+        try:
+            read = {integer(oid) for (oid,) in self._on(sessions[0], _about("locked", backends), limit())}
+            if read <= self._verified:
+                return
+            changed = _names(self._on(sessions[0], _about("changed_since", backends), limit()))
+        except psycopg.Error as error:
+            raise self.translate(error, "look at what has changed") from None
+        if changed:
+            self._give_up(SnapshotLost(f"{changed} was altered, truncated or refreshed after the snapshot was taken"))
+            raise self._lost(self._answer.state)
+        self._verified |= read
+
+    def _lost(self, state: object) -> Stopped:
+        return (isinstance(state, Snapshot) and state.lost) or super()._lost(state)
+
+    def backends(self) -> list[int]:
+        """The processes that serve the sessions."""
+        sessions = (cast(PostgresSession, worker.session) for worker in list(self._sessions) if worker.is_open)
+        return [session.backend for session in sessions if session.backend is not None]
+
+    def give_way(self) -> None:
+        """Ends the sessions, since others wait for what they have locked. Called by another thread."""
+        self._give_up(
+            SnapshotLost("another session (ALTER TABLE?) waited for a lock of this one, which gave its snapshot up")
+            if self._one_snapshot
+            else AskAgain("another session waited for a lock of this one")
+        )
+
+    def _give_up(self, reason: QidsqlError) -> None:
+        """Ends all sessions, and what they are doing for that reason."""
+        if isinstance(self._state, Snapshot) and isinstance(reason, Stopped):
+            self._state.lost = reason
+        with self._lock:
+            sessions, self._sessions = self._sessions, []
+        for batch in list(self._batches):  # each that could have been given one of these sessions is among them
+            batch.fail(reason)
+        part_with(sessions)
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose)
@@ -232,16 +416,20 @@ class PostgresEngine(Engine):
     def settle_aside(self, name: TableName) -> int:
         """From here on the transaction is read-only, as ever."""
         table = table_node(name).sql("postgres")
-        [session] = self._idle
-        try:
+
+        def settle(session: Session) -> list[Row]:
             session.execute(f"ANALYZE {table}")
             session.execute("SET TRANSACTION READ ONLY")
-            [[size]] = session.execute(self.dialect.render(fill("postgres/workspace_size", table=table)))
+            return session.execute(self.dialect.render(fill("postgres/workspace_size", table=table)))
+
+        try:
+            [[size]] = self._alone(settle)
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, "making of the working copy") from None
         return integer(size)
 
     def release(self) -> None:
+        self._way.stop()
         if self._folder is not None:
             self._folder.remove()
 
@@ -280,7 +468,7 @@ class PostgresEngine(Engine):
         )
 
     def accepted(self, table: Table, where: str) -> Condition:
-        return accepted(self._catalog, self._catalog_session.bind, self.translate, table, where)
+        return accepted(self._catalog, self._bind, self.translate, table, where)
 
     def _hold_moment(self) -> None:
         """Where each statement sees its own moment (the report says so), each has its own time."""
@@ -341,7 +529,7 @@ class PostgresEngine(Engine):
 
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         """Three statements to the system catalog."""
-        return examine(self._catalog, self._role_path, self.workers, self.snapshot, schema, role)
+        return examine(self._catalog, self._server.role_path, self.workers, self.snapshot, schema, role)
 
     def _definitions(self, oids: Sequence[int]) -> dict[int, str]:
         """The queries of views, every name in them with its schema."""
@@ -362,7 +550,7 @@ class PostgresEngine(Engine):
 
     def _find(self, typed: str | None, rows: dict[TableName, Row]) -> TableName:
         """The table that was meant. One that cannot be audited is refused, and never in the way of one that can."""
-        path = self._role_path
+        path = self._server.role_path
         obstacles = {name: row[5] for name, row in rows.items() if row[5] is not None}
         try:
             return find_table(typed, [name for name in rows if name not in obstacles], "postgres", path, self.label)
@@ -389,7 +577,7 @@ class PostgresEngine(Engine):
         source = relation(self.dialect, table, columns)
         query = fill("postgres/groupable", relation=source.node, columns=source.columns([c.name for c in columns]))
         try:
-            self._catalog_session.attempt(self.dialect.render(query))
+            self._attempt(self.dialect.render(query))
         except (psycopg.errors.UndefinedFunction, psycopg.errors.FeatureNotSupported):
             return False
         except (psycopg.Error, UnicodeError) as error:
@@ -400,54 +588,101 @@ class PostgresEngine(Engine):
         """Rows of a catalog query."""
         text = self.dialect.render(fill(f"postgres/{template}", **holes))
         try:
-            return self._catalog_session.attempt(text)
+            return self._attempt(text)
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, "reading of the catalog") from None
 
+    def _attempt(self, sql: str) -> list[Row]:
+        """As `PostgresSession.attempt`, on one of the sessions. Raises psycopg.Error, UnicodeError."""
+        return self._tried(lambda session: session.attempt(sql))
+
+    def _bind(self, *statements: str) -> None:
+        """As `PostgresSession.bind`, on one of the sessions. Raises psycopg.Error, UnicodeError."""
+        self._tried(lambda session: session.bind(*statements))
+
+    def _tried(self, work: Callable[[PostgresSession], Answer]) -> Answer:
+        """What a work returns. An error that left the session as it was does not end it."""
+
+        def tried(session: Session) -> Callable[[], Answer]:
+            try:
+                answer = work(cast(PostgresSession, session))
+            except (psycopg.Error, UnicodeError) as error:
+                if not cast(PostgresSession, session).usable:
+                    raise
+                return partial(_raise, error)
+            return lambda: answer
+
+        return self._alone(tried)()
+
+
+@dataclass
+class Server:
+    """How sessions are opened: `source` as libpq takes it, `parameters` what libpq makes of it.
+
+    `gentle`: statements of one process, and a pause after each as long as it took.
+    """
+
+    source: str = field(repr=False)  # it may hold a password
+    parameters: Mapping[str, str]
+    statement_seconds: int
+    snapshot: bool
+    writable: bool = False
+    workspace: bool = False
+    gentle: bool = False
+    watched: bool = True  # for others whom the sessions keep waiting
+    role_path: Sequence[str] = ()  # the schemas that the role's own search path names: a person's names go by it
+
+    def session(self, exported: str | None = None) -> PostgresSession:
+        """A new session, in its transaction where it stays in one. Raises psycopg.Error, SourceError."""
+        connection = self._connected()
+        try:
+            _check_version(connection.info)
+            writing = self.writable or self.workspace
+            session = PostgresSession(connection, self.statement_seconds, self.snapshot, writing, self.gentle)
+            self.role_path = self.role_path or session.role_path()
+            if self.snapshot:
+                session.begin(exported)
+        except BaseException:
+            connection.close()
+            raise
+        return session
+
+    def watching(self) -> "psycopg.Connection[Row]":
+        """A connection that takes part in nothing. Raises psycopg.Error."""
+        return self._connected(autocommit=True)
+
+    def label(self, session: Session) -> str:
+        return connection_label(cast(PostgresSession, session).connection.info, self.parameters)
+
+    def not_connected(self, error: Exception) -> QidsqlError:
+        return not_connected(error, self.parameters)
+
+    def _connected(self, autocommit: bool = False) -> "psycopg.Connection[Row]":
+        options = connection_options(self.parameters)
+        return psycopg.connect(self.source, prepare_threshold=None, autocommit=autocommit, **options)  # type: ignore[arg-type]
+
 
 def connect(
-    source: str, workers: int, statement_seconds: int, snapshot: bool, writable: bool = False, workspace: bool = False
+    source: str,
+    workers: int,
+    statement_seconds: int,
+    snapshot: bool,
+    writable: bool = False,
+    workspace: bool = False,
+    gentle: bool = False,
 ) -> PostgresEngine:
     """An engine on a libpq URL or connection string, with fewer workers where the server has no more to give.
 
-    For writing, and with a workspace, there is one session, since no other sees what it does; its transaction sees one
-    snapshot. Raises SourceError, StatementError, UsageError.
+    For writing, with a workspace, and for a gentle audit there is one session; since no other sees what a writing one
+    does, its transaction sees one snapshot. Besides, a connection looks every second or two for those whom the sessions
+    keep waiting. Raises SourceError, StatementError, UsageError, Interrupted, BudgetSpent.
     """
-    parameters = connection_parameters(source)
     if workspace and not snapshot:
         raise UsageError("--workspace takes a copy of one moment; leave out --no-snapshot")
-    if writable or workspace:
-        workers, snapshot = 1, True
-
-    def session(exported: str | None = None, begin: bool = snapshot) -> PostgresSession:
-        connection = psycopg.connect(source, prepare_threshold=None, **connection_options(parameters))  # type: ignore[arg-type]
-        new = opened.enter_context(
-            closing(PostgresSession(connection, statement_seconds, snapshot, writable or workspace))
-        )
-        if begin:
-            new.begin(exported)
-        return new
-
-    with ExitStack() as opened:
-        try:
-            first = session(begin=False)
-            _check_version(first.connection.info)
-            role_path = first.role_path()
-            if snapshot:
-                first.begin()
-            exported = None
-            if snapshot and workers > 1:
-                exported = str(first.execute(POSTGRES.render(fill("postgres/export_snapshot")))[0][0])
-            sessions = [first]
-            with suppress(psycopg.Error):  # no connection left, or another server of several, without this snapshot
-                while len(sessions) < workers:
-                    sessions.append(session(exported))
-        except psycopg.Error as error:
-            raise not_connected(error, parameters) from None
-        label = connection_label(first.connection.info, parameters)
-        engine = PostgresEngine(sessions, label, snapshot, role_path, writable)
-        opened.pop_all()
-    return engine
+    parameters = connection_parameters(source)
+    alone = writable or workspace
+    server = Server(source, parameters, statement_seconds, snapshot or alone, writable, workspace, gentle)
+    return PostgresEngine(server, 1 if alone or gentle else workers)
 
 
 def connection_parameters(source: str) -> dict[str, str]:
@@ -482,6 +717,7 @@ def connection_options(parameters: Mapping[str, str]) -> dict[str, str]:
         "keepalives_idle": "30",
         "keepalives_interval": "10",
         "keepalives_count": "3",
+        "tcp_user_timeout": "60000",
     }
     return {key: value for key, value in wanted.items() if key not in parameters} | {"client_encoding": "UTF8"}
 
@@ -514,6 +750,20 @@ def parameters_label(parameters: Mapping[str, str], told: bool = True) -> str:
     else:
         place, query = host + (f":{port}" if port != "5432" else ""), ""
     return redacted(f"postgresql://{user}{place}/{parameters.get('dbname', '')}{query}")
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
+
+
+def _about(template: str, backends: Sequence[object]) -> str:
+    """A query about what some processes of the server do."""
+    return POSTGRES.render(fill(f"postgres/{template}", ours=_numbers(backends)))
+
+
+def _names(rows: Sequence[Row]) -> str:
+    """Tables, of which a snapshot does not know the newest."""
+    return ", ".join(sorted({str(name or "a table") for (name,) in rows}))
 
 
 def _numbers(numbers: Iterable[object]) -> list[exp.Expr]:

@@ -15,7 +15,9 @@ from psycopg import errors
 
 from qidsql.engines.base import Engine
 from qidsql.engines.host_connection import HostConnection, HostError, Seen
-from qidsql.engines.postgres import PostgresEngine, PostgresSession
+from qidsql.engines.postgres import PostgresEngine, PostgresSession, Server
+from qidsql.engines.postgres_errors import translate
+from qidsql.engines.workers import PATIENCE, Session
 from qidsql.errors import AccessError, QidsqlError, StatementError
 from qidsql.schema import Table
 from qidsql.sql.dialects import DUCKDB, POSTGRES
@@ -25,6 +27,7 @@ from qidsql.sql.templates import fill
 STATEMENT_SECONDS = 3600
 IDLE_SECONDS = STATEMENT_SECONDS + 1800
 INTERRUPTED, PERMISSION = 29, 34  # duckdb_error_type
+ONE_SNAPSHOT = ("repeatable read", "serializable")
 # DuckDB passes the server's text on, and no SQLSTATE. Other languages than English fall to the general case.
 KINDS: tuple[tuple[str, type[psycopg.Error]], ...] = (
     (r"could not identify an?", errors.UndefinedFunction),
@@ -54,11 +57,14 @@ class FilesForbidden(psycopg.Error):
 class AttachedSession:
     """One connection to DuckDB, whose transaction holds one of its connections to Postgres."""
 
+    patience = PATIENCE
+
     def __init__(self, connection: HostConnection, database: str) -> None:
         self._connection, self._database = connection, database
         self._working: HostConnection | None = None
-        self._backend: int | None = None
+        self.backend: int | None = None
         self.isolation = ""
+        self.usable = True  # whatever fails in a transaction of its own
 
     def execute(self, sql: str) -> list[Row]:
         return self._rows(self._in_transaction(), sql)
@@ -100,17 +106,20 @@ class AttachedSession:
 
     def cancel(self) -> None:
         """DuckDB waits for Postgres and hears nothing meanwhile, so Postgres is told, by another connection."""
-        if self._backend is None:
+        if self.backend is None:
             return
         connection = self._connection.cursor()
         try:
-            self._rows(connection, POSTGRES.render(fill("postgres/cancel", backend=self._backend)))
+            self._rows(connection, POSTGRES.render(fill("postgres/cancel", backend=self.backend)))
         except psycopg.Error:
             pass  # the server is gone, or takes no more connections: its own limits end the statement
         finally:
             connection.close()
         if self._working is not None:
             self._working.interrupt()
+
+    def hang_up(self) -> None:
+        """The line is DuckDB's."""
 
     def close(self) -> None:
         """Ends the transaction."""
@@ -122,7 +131,7 @@ class AttachedSession:
         if self._working is None:
             connection = self._connection.cursor()
             try:
-                self._backend = self._begin(connection)
+                self.backend = self._begin(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -155,6 +164,25 @@ class AttachedSession:
             raise _of_server(error) from None
 
 
+class AttachedServer(Server):
+    """How sessions are opened through DuckDB."""
+
+    def __init__(self, connection: HostConnection, database: str) -> None:
+        super().__init__("", {}, STATEMENT_SECONDS, snapshot=True, watched=False)
+        self._connection, self._database = connection, database
+
+    def session(self, exported: str | None = None) -> PostgresSession:
+        session = AttachedSession(self._connection.cursor(), self._database)
+        self.role_path = self.role_path or session.role_path()
+        return cast(PostgresSession, session)
+
+    def not_connected(self, error: Exception) -> QidsqlError:
+        return in_words(error, "reading of the catalog")
+
+    def label(self, session: Session) -> str:
+        return f"{self._database}, the Postgres attached to this database"
+
+
 class AttachedEngine(PostgresEngine):
     """Audits in an attached Postgres: one session, one transaction of Postgres, read-only.
 
@@ -166,27 +194,24 @@ class AttachedEngine(PostgresEngine):
         self, connection: HostConnection, host: Engine, database: str, typed: str, inside: str, seen: Seen
     ) -> None:
         self._host, self._typed, self._inside, self._seen = host, typed, inside, seen
-        session = AttachedSession(connection, database)
-        label = f"{database}, the Postgres attached to this database"
-        try:
-            role_path = session.role_path()
-        except psycopg.Error as error:
-            raise self.translate(error, "reading of the catalog") from None
-        super().__init__([cast(PostgresSession, session)], label, snapshot=True, role_path=role_path)
-        if session.isolation not in ("repeatable read", "serializable"):
+        self._connection = connection
+        super().__init__(AttachedServer(connection, database), 1)
+        if self._alone(lambda session: cast(AttachedSession, session).isolation) not in ONE_SNAPSHOT:
             self._one_snapshot = False
-            self.snapshot = "each statement sees its own moment"
-        self.snapshot += ": what is committed by then, nothing of a transaction under way here"
+            self._of_snapshot = "each statement sees its own moment"
+        self._of_snapshot += ": what is committed by then, nothing of a transaction under way here"
+        self.snapshot = self._of_snapshot
 
     def state_token(self) -> None:
         """The catalog is read in other transactions than the tables."""
 
     def release(self) -> None:
         super().release()
+        self._connection.close()
         self._host.close()
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
-        return _in_words(error, purpose) or super().translate(error, purpose)
+        return in_words(error, purpose)
 
     def describe(self, table: str | None) -> Table:
         if table not in self._seen.tables:
@@ -194,7 +219,8 @@ class AttachedEngine(PostgresEngine):
         return self._seen.tables[table]
 
 
-def _in_words(error: Exception, purpose: str) -> QidsqlError | None:
+def in_words(error: Exception, purpose: str) -> QidsqlError:
+    """The server's error in our words."""
     if isinstance(error, RowSecurity):
         return AccessError(
             f"row-level security hides rows of a table behind the {purpose}; attach as a role that has BYPASSRLS, "
@@ -205,7 +231,7 @@ def _in_words(error: Exception, purpose: str) -> QidsqlError | None:
             f"this database may not use files ({purpose}): enable_external_access is off, and the codes of the rows "
             f"go through a private temporary file; use the command line: qidsql uniques, qidsql suppress"
         )
-    return None
+    return translate(error, purpose)
 
 
 def _of_server(error: HostError) -> psycopg.Error:

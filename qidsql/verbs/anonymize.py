@@ -23,6 +23,7 @@ from qidsql.sql.suppression import create_table, create_view, suppressed_by_plan
 from qidsql.target import Target
 from qidsql.verbs import gate
 from qidsql.verbs.protecting import Protecting
+from qidsql.verbs.searching import one_answer
 from qidsql.verbs.suppress import Script
 from qidsql.workbench.anonymizer import Anonymization, Anonymizer
 from qidsql.workbench.row_patterns import RowPatterns
@@ -76,6 +77,7 @@ class AnonymizeQuestion:
             raise UsageError("--replace needs --into, the copy to replace")
 
 
+@one_answer
 def anonymize(
     engine: Engine,
     table: str | None,

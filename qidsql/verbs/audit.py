@@ -10,7 +10,7 @@ from typing import Any
 from qidsql.coded_copy import coded
 from qidsql.difference_masks import DifferenceMasks
 from qidsql.engines.base import Engine
-from qidsql.errors import Interrupted, StatementError, Stopped
+from qidsql.errors import Interrupted, SnapshotLost, StatementError, Stopped
 from qidsql.figures import count, percent, plural, ratio, some
 from qidsql.findings.audit import (
     AuditResult,
@@ -44,13 +44,15 @@ from qidsql.search.levelwise import levelwise
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.statements import Statement
+from qidsql.time_limit import within
 from qidsql.verbs import gate
-from qidsql.verbs.searching import comparison_notes, table_profiler
+from qidsql.verbs.searching import comparison_notes, table_profiler, unknown_table
 from qidsql.verdict import assumptions, judge
 from qidsql.work import Work
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
 WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
+BEGUN_ANEW = 2  # times at most, where the snapshot is lost
 MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
 MAX_STATEMENTS = 1000  # unless the policy says otherwise, and fewer where that would scan more than ...
 MAX_ROWS_SCANNED = 2_000_000_000  # ... so many rows in all
@@ -60,6 +62,7 @@ MAX_ROWS_SCANNED = 2_000_000_000  # ... so many rows in all
 class _Draft:
     """What is known so far."""
 
+    table: Table
     columns: list[ColumnFinding] = field(default_factory=list)
     rows: int | None = None
     profile: ClassProfile | None = None
@@ -72,6 +75,7 @@ class _Draft:
     notes: list[str] = field(default_factory=list)
     todo: list[str] = field(default_factory=list)  # what has not begun, in words
     weights: Mapping[str, int] = field(default_factory=dict)  # of columns; 1 where there is none
+    interrupted: bool = False
 
     def leave(self, reason: str) -> None:
         """Notes why the work ends here, and what is left undone."""
@@ -93,25 +97,25 @@ def audit(
     [Yuan & Wang, Corollary 1]; only when that fails, what would help and which sets are to blame. `on_stage` is told
     in words what begins; of the fewest columns to withhold, those of least `weights` (by column, else 1) are told.
     A stop (budget, lost connection, Ctrl-C) ends the work and is said in `unfinished`; what is proved by then stands.
-    Raises UsageError, UnknownName, AccessError, StatementError.
+    All is of one state of the data: where its snapshot is lost before the verdict, the audit begins anew on another,
+    twice at most, and says so. Raises UsageError, UnknownName, AccessError, StatementError.
     """
     started, clock, asked, scans = datetime.now(UTC), time.monotonic(), engine.asked, engine.scans
-    on_stage("reading the catalog")
-    described = engine.narrowed(engine.describe(table), policy.where)
-    roles = assign_roles(described, policy)
-    draft = _Draft(columns=_findings(described, roles), weights=weights or {})
-    interrupted = False
-    try:
-        _examine(engine, described, policy, roles, draft, on_stage)
-    except Stopped as stop:
-        draft.leave(str(stop))
-        interrupted = isinstance(stop, Interrupted)
-    except KeyboardInterrupt:
-        draft.leave("interrupted")
-        interrupted = True
-    name = str(described.name)
-    verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile)
-    if interrupted:
+    lost: list[str] = []
+    with within(policy.max_seconds):
+        while True:
+            draft = _Draft(unknown_table(table), weights=weights or {})
+            with engine.answer():
+                _fill(engine, table, policy, draft, on_stage)
+            name = str(draft.table.name)
+            verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile)
+            if not isinstance(engine.ended, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
+                break
+            if len(lost) == BEGUN_ANEW:
+                break
+            lost.append(str(engine.ended))
+            on_stage(f"begins anew: {lost[-1]}")
+    if draft.interrupted:
         proved = f" Proved by then: {reason}" if verdict is Verdict.VIOLATION else ""
         verdict, reason = Verdict.INCONCLUSIVE, f"{name} was interrupted before the end.{proved}"
     return AuditResult(
@@ -129,7 +133,7 @@ def audit(
             source=engine.label,
             engine=engine.version,
             table=name,
-            kind=described.kind,
+            kind=draft.table.kind,
             snapshot=engine.snapshot,
             started=started,
             seconds=time.monotonic() - clock,
@@ -139,10 +143,31 @@ def audit(
             scans=engine.scans - scans,
             sets_profiled=draft.sets_profiled,
             unfinished=tuple(draft.unfinished),
-            notes=described.notes + comparison_notes(_measured(described, draft.columns)) + tuple(draft.notes),
+            notes=(
+                *draft.table.notes,
+                *comparison_notes(_measured(draft.table, draft.columns)),
+                *draft.notes,
+                *(f"begun anew: {reason}" for reason in lost),
+            ),
         ),
-        interrupted=interrupted,
+        interrupted=draft.interrupted,
     )
+
+
+def _fill(engine: Engine, table: str | None, policy: Policy, draft: _Draft, on_stage: Callable[[str], None]) -> None:
+    """Fills the draft, from the catalog on, as far as the work comes."""
+    try:
+        on_stage("reading the catalog")
+        described = engine.narrowed(engine.describe(table), policy.where)
+        roles = assign_roles(described, policy)
+        draft.table, draft.columns = described, _findings(described, roles)
+        _examine(engine, described, policy, roles, draft, on_stage)
+    except Stopped as stop:
+        draft.leave(str(stop))
+        draft.interrupted = isinstance(stop, Interrupted)
+    except KeyboardInterrupt:
+        draft.leave("interrupted")
+        draft.interrupted = True
 
 
 def planned_statements(engine: Engine, table: str | None, policy: Policy) -> list[Statement[Any]]:

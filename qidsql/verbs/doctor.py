@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 
 from qidsql.catalog import CatalogTable
 from qidsql.checks import Check, State
@@ -31,14 +31,15 @@ def doctor(
     """
     clock = time.monotonic()
     packages = tuple(installation())
-    try:
-        opening = connect()
-    except Stopped:
-        raise
-    except QidsqlError as error:
-        name = shown(source)
-        return DoctorResult(name, None, packages, (), (), (), role, time.monotonic() - clock, obstacle=str(error))
-    with opening as engine, watched(engine) as on_stage:
+    with ExitStack() as held:
+        try:
+            engine = held.enter_context(connect())
+        except Stopped:
+            raise
+        except QidsqlError as error:
+            name = shown(source)
+            return DoctorResult(name, None, packages, (), (), (), role, time.monotonic() - clock, obstacle=str(error))
+        on_stage = held.enter_context(watched(engine))
         on_stage("reading the catalog")
         catalog = engine.catalog(schema)
         examination = engine.examine(catalog.tables[0].name.schema if schema and catalog.tables else None, role)

@@ -1,11 +1,14 @@
 """Which attributes stand between a person and a secret: the graph of a whole source, and what separates in it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 
 from qidsql.engines.base import Engine
+from qidsql.errors import Stopped
 from qidsql.findings.graph import GraphResult, GraphWork
+from qidsql.findings.search import Outcome
 from qidsql.verbs.graph_answer import Answer
 from qidsql.verbs.graph_question import GraphQuestion
 from qidsql.verbs.graph_source import build, with_dependencies
@@ -21,9 +24,34 @@ def graph(
     themselves. A stop while attributes are compared makes the answer inconclusive, unless it is such a violation: what
     was not found yet can only join more. Raises UsageError, UnknownName, AccessError, StatementError.
     """
+    with nullcontext() if engine is None else engine.answer():
+        return _graph(engine, question, on_stage)
+
+
+def _graph(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[str], None]) -> GraphResult:
     started, clock = datetime.now(UTC), time.monotonic()
     asked, scans = (engine.asked, engine.scans) if engine else (0, 0)
-    built = build(engine, question, on_stage)
+
+    def work(unfinished: Sequence[str], notes: Sequence[str] = ()) -> GraphWork:
+        return GraphWork(
+            source=engine.label if engine else "",
+            engine=engine.version if engine else "",
+            schema=question.schema,
+            outside=None if question.outside is None else str(question.outside),
+            exclude=question.exclude,
+            algorithm=str(question.algorithm),
+            started=started,
+            seconds=time.monotonic() - clock,
+            statements=engine.asked - asked if engine else 0,
+            scans=engine.scans - scans if engine else 0,
+            unfinished=tuple(unfinished),
+            notes=tuple(notes),
+        )
+
+    try:
+        built = build(engine, question, on_stage)
+    except Stopped as stop:
+        return _nothing(question, work([str(stop)]))
     on_stage("looking for what separates")
     answer = Answer(built, question)
     if engine is not None and question.find_dependencies:
@@ -31,18 +59,30 @@ def graph(
         budget = (question.max_statements and question.max_statements - (engine.asked - asked), left)
         built = with_dependencies(engine, built, answer.tables_between, budget, on_stage)
         answer = Answer(built, question)
-    work = GraphWork(
-        source=engine.label if engine else "",
-        engine=engine.version if engine else "",
-        schema=question.schema,
-        outside=None if question.outside is None else str(question.outside),
-        exclude=question.exclude,
-        algorithm=str(question.algorithm),
-        started=started,
-        seconds=time.monotonic() - clock,
-        statements=engine.asked - asked if engine else 0,
-        scans=engine.scans - scans if engine else 0,
-        unfinished=tuple(built.unfinished),
-        notes=(*built.notes, *answer.notes()),
+    return answer.result(work(built.unfinished, [*built.notes, *answer.notes()]))
+
+
+def _nothing(question: GraphQuestion, work: GraphWork) -> GraphResult:
+    """The answer where the work had to end before the catalog was read."""
+    return GraphResult(
+        outcome=Outcome.INCONCLUSIVE,
+        reason="the source's tables were not read to the end",
+        identifiers=question.identifiers,
+        sensitive=question.sensitive,
+        attributes=(),
+        tables=(),
+        merges=(),
+        refused=(),
+        directed=False,
+        cut=None,
+        cuts=(),
+        complete=False,
+        minimum=0,
+        parts=(),
+        undirected=None,
+        together=(),
+        paths=(),
+        paths_complete=False,
+        protection=None,
+        work=work,
     )
-    return answer.result(work)

@@ -33,7 +33,7 @@ from qidsql.sql.impact import (
     weighed_rows,
 )
 from qidsql.sql.statements import Statement
-from qidsql.verbs.searching import Searching
+from qidsql.verbs.searching import Searching, one_answer, unknown_table
 
 Answer = TypeVar("Answer")
 
@@ -78,6 +78,7 @@ class ImpactQuestion:
             raise UsageError("whole tables are compared: --where and --entity mean nothing here")
 
 
+@one_answer
 def impact(
     engine: Engine, table: str | None, question: ImpactQuestion, on_stage: Callable[[str], None] = lambda stage: None
 ) -> ImpactResult:
@@ -91,6 +92,7 @@ def impact(
     comparison = _Comparison(engine, table, question)
     unfinished = ""
     try:
+        comparison.read_catalog()
         comparison.count_rows()
         if all(comparison.rows):
             comparison.compare(on_stage)
@@ -111,12 +113,24 @@ class _Comparison:
         if policy.columns:
             policy = replace(policy, columns=(*policy.columns, *question.covariates))
         self._search = search = Searching(engine, table, policy, {})
-        self._original, self._protected = search.table, engine.describe(question.protected)
-        if self._original.name == self._protected.name:
-            raise UsageError(f"{self._original.name} is compared with itself; name its protected copy")
+        self._original, self._protected = search.table, unknown_table(question.protected)
         self.rows: tuple[int | None, int | None] = (None, None)
         self._variables: list[VariableImpact] = []
         self._models: list[ModelImpact] = []
+        self._columns: list[SharedColumn] = []
+        self._missing: tuple[str, ...] = ()
+        self._extra: tuple[str, ...] = ()
+        self._weight: str | None = None
+        self._outcome: SharedColumn | None = None
+        self._covariates: list[SharedColumn] = []
+
+    def read_catalog(self) -> None:
+        """What is compared with what. Raises UsageError, UnknownName, AccessError, Stopped."""
+        engine, question, search = self._engine, self._question, self._search
+        search.begin()
+        self._protected = engine.describe(question.protected)
+        if self._original.name == self._protected.name:
+            raise UsageError(f"{self._original.name} is compared with itself; name its protected copy")
         weight = None if question.weight is None else self._shared(question.weight).original.name
         self._weight = weight
         if weight is not None and not all(numeric(engine.dialect, t.column(weight)) for t in self._tables):

@@ -55,21 +55,20 @@ def init(
     engine: Engine,
     question: InitQuestion,
     on_stage: Callable[[str], None] = lambda stage: None,
-    again: Callable[[], Engine] | None = None,
 ) -> InitResult:
     """The proposed role of every column of the source's tables. Nothing is written.
 
     Labels, names and types come from the catalog. Of each table the rows, NULLs and the classes of each column are
-    counted, smallest table first, within the budget; a column costs at most one statement and one scan. A failed
-    statement ends an engine's work: with `again` the source is then connected anew for the tables that are left.
-    Raises SourceError, UsageError, UnknownName, AccessError, Interrupted.
+    counted, smallest table first, within the budget; a column costs at most one statement and one scan. A statement
+    that fails ends the counts of its table alone. Raises SourceError, UsageError, UnknownName, AccessError,
+    Interrupted, and BudgetSpent before the catalog is read.
     """
     clock = time.monotonic()
     said = dbt.read(question.dbt) if question.dbt is not None else {}
     on_stage("reading the catalog")
     catalog = engine.catalog(question.schema)
     chosen, left_out = _chosen(catalog, question, engine.label)
-    counting = _Counting(engine, question, clock, again)
+    counting = _Counting(engine, question, clock)
     if question.statistics:
         counting.count(chosen, on_stage)
     proposals = TableProposals(catalog)
@@ -180,23 +179,19 @@ def _matches(name: TableName, patterns: Sequence[str]) -> bool:
 
 
 class _Counting:
-    """The counts of columns of some tables, within one budget. A failed statement ends an engine: another follows."""
+    """The counts of columns of some tables, within one budget."""
 
-    def __init__(
-        self, engine: Engine, question: InitQuestion, clock: float, again: Callable[[], Engine] | None
-    ) -> None:
+    def __init__(self, engine: Engine, question: InitQuestion, clock: float) -> None:
         self.engine = engine
         self.found: dict[TableName, Mapping[str, Measured]] = {}
         self.unfinished: list[str] = []
-        self._given = engine
-        self._again = again
+        self._before = engine.asked
         self._most = question.max_statements
         self._until = clock + question.max_seconds
-        self._before = -engine.asked  # statements of engines that are closed by now
 
     @property
     def asked(self) -> int:
-        return self._before + self.engine.asked
+        return self.engine.asked - self._before
 
     def count(self, tables: Sequence[CatalogTable], on_stage: Callable[[str], None]) -> None:
         """Counts table by table, smallest first; views, whose size nobody knows, last."""
@@ -205,27 +200,14 @@ class _Counting:
             for place, table in enumerate(order):
                 on_stage(f"counting values: {table.name} ({place + 1} of {len(order)})")
                 try:
-                    self._count(table)
+                    with self.engine.answer():
+                        self._count(table)
                 except (StatementError, AccessError, UsageError) as error:
                     self.unfinished.append(f"{table.name} without counts: {error}")
-                    if self.engine.closed:
-                        self._replace_engine()
         except Interrupted:
             raise
         except Stopped as stop:
             self.unfinished.append(f"{plural(len(order) - len(self.found), 'table')} without counts: {_plainly(stop)}")
-        finally:
-            if self.engine is not self._given:
-                self.engine.close()
-
-    def _replace_engine(self) -> None:
-        if self._again is None:
-            raise ConnectionLost("a statement failed, and the source was not connected anew")
-        self._before += self.engine.asked
-        watchers = self.engine.watchers
-        self.engine.close()  # of its connections too: DuckDB opens a file once
-        self.engine = self._again()
-        self.engine.watchers += watchers
 
     def _count(self, listed: CatalogTable) -> None:
         engine = self.engine

@@ -33,7 +33,7 @@ from qidsql.search.pruned import iterative, pruned
 from qidsql.search.result import Found, SearchResult, Tell, unheard
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.verbs import gate
-from qidsql.verbs.searching import Searching, interruptible
+from qidsql.verbs.searching import Searching, interruptible, one_answer
 
 SHOWN = 10
 HINT_PAIRS = 50_000  # random pairs of rows that tell a search where to look: one statement, for half of the questions
@@ -108,6 +108,7 @@ class KeysQuestion:
         return ("implicit-hitting-set" if self.sampling.epsilon is None else "sampled"), Wanted.MINIMUM
 
 
+@one_answer
 def keys(
     engine: Engine,
     table: str | None,

@@ -22,6 +22,7 @@ from qidsql.policy import Policy
 from qidsql.schema import Table
 from qidsql.sql.containment import TABLE, rows_by_match
 from qidsql.sql.relation import condition, table_node
+from qidsql.verbs.searching import one_answer, unknown_table
 from qidsql.work import Work
 
 
@@ -47,6 +48,7 @@ class _Draft:
     unfinished: list[str] = field(default_factory=list)
 
 
+@one_answer
 def link(
     engine: Engine,
     left: str,
@@ -64,14 +66,12 @@ def link(
     policy = question.policy
     deadline = None if policy.max_seconds is None else clock + policy.max_seconds
     on_stage("reading the catalog")
-    tables = engine.narrowed(engine.describe(left), policy.where), engine.describe(right)
-    if tables[0].name == tables[1].name:
-        raise UsageError(f"{left} and {right} are one table; name two")
-    in_catalog = {table.name: table for table in engine.catalog().tables}
-    sides = in_catalog[tables[0].name], in_catalog[tables[1].name]
+    tables = unknown_table(left), unknown_table(right)
+    sides: tuple[CatalogTable, ...] = ()
     draft = _Draft()
-    draft.shared = list(dict.fromkeys(_given(typed, *sides) for typed in question.on))
     try:
+        tables, sides = _sides(engine, left, right, policy.where)
+        draft.shared = list(dict.fromkeys(_given(typed, *sides) for typed in question.on))
         if not question.on:
             left_over = None if policy.max_statements is None else policy.max_statements - 1  # one for the matches
             measured = Measuring(
@@ -123,6 +123,17 @@ def link(
             notes=tuple(f"{table.name}: {note}" for table in tables for note in table.notes) + _left_out(sides),
         ),
     )
+
+
+def _sides(
+    engine: Engine, left: str, right: str, where: str | None
+) -> tuple[tuple[Table, Table], tuple[CatalogTable, CatalogTable]]:
+    """The two tables, as they are described and as the catalog lists them. Raises UsageError, UnknownName."""
+    tables = engine.narrowed(engine.describe(left), where), engine.describe(right)
+    if tables[0].name == tables[1].name:
+        raise UsageError(f"{left} and {right} are one table; name two")
+    in_catalog = {table.name: table for table in engine.catalog().tables}
+    return tables, (in_catalog[tables[0].name], in_catalog[tables[1].name])
 
 
 def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, str, Kind]:

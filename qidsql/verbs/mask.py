@@ -15,7 +15,7 @@ from qidsql.schema import FILES, TableName
 from qidsql.search.sample_sizes import antichain, near_size
 from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.verbs import gate
-from qidsql.verbs.searching import Searching, interruptible
+from qidsql.verbs.searching import Searching, interruptible, one_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ class MaskQuestion:
         return f"columns to publish without a {forbidden(self.criterion).name}, by {how}"
 
 
+@one_answer
 def mask(
     engine: Engine, table: str | None, question: MaskQuestion, on_stage: Callable[[str], None] = lambda stage: None
 ) -> MaskResult:

@@ -12,9 +12,10 @@ from qidsql.roles import assign_roles, audited_columns
 from qidsql.schema import Nulls, Table
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement, class_sizes
-from qidsql.verbs.searching import table_profiler
+from qidsql.verbs.searching import one_answer, table_profiler
 
 
+@one_answer
 def profile(engine: Engine, table: str | None, policy: Policy) -> ProfileResult:
     """The measures of the policy's columns together (all readable columns when it names none).
 

@@ -56,6 +56,7 @@ class Protecting:
 
         Asks nothing where the columns were named. Raises UsageError, Stopped, StatementError.
         """
+        self._search.begin()
         if self._policy.columns or self._policy.keep_identifiers:
             return
         on_stage("profiling the columns")
@@ -90,5 +91,5 @@ class Protecting:
         self.not_copied = tuple(left_out.items())
         self.copied = tuple(column for column in self.table.columns if column.name not in left_out)
         self.target: Target | None = None
-        if self._into is not None:
+        if self._into is not None and not self._search.stopped:
             self.target = target(self._engine, self.table, self.copied, self._into, self._replacing)

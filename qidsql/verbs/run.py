@@ -14,7 +14,15 @@ from typing import TypeVar
 
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
-from qidsql.errors import QidsqlError, SourceError, StoreError, UsageError
+from qidsql.errors import (
+    BudgetSpent,
+    Interrupted,
+    QidsqlError,
+    SourceError,
+    Stopped,
+    StoreError,
+    UsageError,
+)
 from qidsql.figures import count, plural, some
 from qidsql.findings.changes import compared, excused, expired, verdict_with_exceptions
 from qidsql.findings.coverage import Change, Coverage, Gap, gap_ids
@@ -34,6 +42,7 @@ from qidsql.policy import Policy, changed_settings
 from qidsql.policy_file import PolicyFile, TableEntry
 from qidsql.schema import Table
 from qidsql.sql.relation import table_node
+from qidsql.time_limit import within
 from qidsql.verbs.audit import audit
 from qidsql.verbs.coverage import changed_columns, coverage
 from qidsql.verbs.run_plan import Planned, SourcePlan, chosen, plan, tables_of
@@ -42,6 +51,7 @@ from qidsql.version import __version__
 Answer = TypeVar("Answer")
 RESUMABLE = ("table", "materialized view", "file", "data file")  # what nothing but their own source can change
 INTERRUPTED = "interrupted"
+SECONDS_USED = "the run's seconds are used up"
 FAILURES = 2  # connections in a row that fail before a source is given up for the run
 SHOWN = 6  # tables named in a sentence
 
@@ -68,7 +78,7 @@ class _Budget:
         if self.statements is not None and self.asked >= self.statements:
             return f"the run's {plural(self.statements, 'statement')} are asked"
         if self.deadline is not None and time.monotonic() >= self.deadline:
-            return "the run's seconds are used up"
+            return SECONDS_USED
         return ""
 
     def within(self, policy: Policy) -> Policy:
@@ -127,15 +137,18 @@ def run(
     planned: list[Planned] = []
     covered: Coverage | None = None
     plans: list[SourcePlan] = []
-    try:
-        plans = plan(file, watch.stage)
-        planned = chosen(tables_of(plans, file), only, file)
-        covered = coverage(plans, file, planned if only else None)
-    except KeyboardInterrupt:
-        made.stopped = INTERRUPTED
     done = TableRuns()
-    for place, each in enumerate(planned, start=1):
-        done.append(made.table(place, len(planned), each))
+    with within(file.max_seconds):
+        try:
+            plans = plan(file, watch.stage)
+            planned = chosen(tables_of(plans, file), only, file)
+            covered = coverage(plans, file, planned if only else None)
+        except (KeyboardInterrupt, Interrupted):
+            made.stopped = INTERRUPTED
+        except BudgetSpent:
+            made.stopped = SECONDS_USED
+        for place, each in enumerate(planned, start=1):
+            done.append(made.table(place, len(planned), each))
     gone = _vanished(done.heads, past, only, file)
     if covered is not None:
         covered = made.compared(covered, plans if not only else [], gone)
@@ -204,9 +217,11 @@ class _Run:
             if self.failures.get(entry.source, 0) >= FAILURES:
                 return _failed(blank, f"source {entry.source} could not be reached for the tables before it either")
             return self._audited(blank, planned, lambda words: self.watch.stage(f"{head}: {words}"))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Interrupted):
             self.stopped = INTERRUPTED
             return replace(blank, reason=f"{name} was interrupted before the end.")
+        except Stopped as stop:
+            return replace(blank, reason=f"{name} was not examined to the end: {stop}")
         except QidsqlError as error:
             return _failed(blank, str(error))
         except Exception as error:  # noqa: BLE001 - one table must not stop the rest; its text could hold values
@@ -217,7 +232,7 @@ class _Run:
     def _audited(self, blank: TableRun, planned: Planned, stage: Callable[[str], None]) -> TableRun:
         entry, source = planned.entry, self.file.sources[planned.entry.source]
         try:
-            engine = connect(source.url, workers=source.workers, snapshot=source.snapshot)
+            engine = connect(source.url, workers=source.workers, snapshot=source.snapshot, gentle=source.gentle)
         except SourceError:
             self.failures[entry.source] = self.failures.get(entry.source, 0) + 1
             raise

@@ -7,7 +7,7 @@ from functools import cached_property
 from qidsql.catalog import Catalog
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
-from qidsql.errors import AccessError, QidsqlError, StatementError, UnknownName
+from qidsql.errors import AccessError, BudgetSpent, Interrupted, QidsqlError, StatementError, UnknownName
 from qidsql.policy_draft import spellings
 from qidsql.policy_file import PolicyFile, Source, TableEntry
 from qidsql.schema import TableName
@@ -78,10 +78,12 @@ def plan(file: PolicyFile, stage: Callable[[str], None] = lambda words: None) ->
         plans.append(found)
         stage(f"{name}: reading the catalog")
         try:
-            with connect(source.url, workers=1, snapshot=source.snapshot) as engine:
+            with connect(source.url, workers=1, snapshot=source.snapshot, gentle=source.gentle) as engine:
                 found.label = engine.label
                 _read(engine, found)
                 _fill(engine, found)
+        except (BudgetSpent, Interrupted):
+            raise
         except QidsqlError as error:
             found.error = str(error)
             found.tables = [
@@ -147,6 +149,8 @@ def _named(engine: Engine, entry: TableEntry, known: Mapping[str, TableName | No
     """The table that an entry names; the engine is asked where it is not written as the catalog has it."""
     try:
         name = (known.get(entry.table) if entry.table else None) or engine.describe(entry.table).name
+    except (BudgetSpent, Interrupted):
+        raise
     except QidsqlError as error:
         return Planned(entry, engine.label, entry.label, entry.table, str(error))
     again = "another entry of the policy file names this table too" if str(name) in taken else None

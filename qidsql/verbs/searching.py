@@ -7,18 +7,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import wraps
 from types import FrameType
+from typing import Concatenate, ParamSpec, TypeVar
 
 from qidsql.coded_copy import coded
 from qidsql.engines.base import Engine
-from qidsql.errors import Interrupted, UsageError
+from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.findings.search import SearchWork
 from qidsql.policy import Policy
 from qidsql.profiler import Budget, TableProfiler
 from qidsql.roles import assign_roles, audited_columns
 from qidsql.sampler import TableSampler
-from qidsql.schema import Column, Comparison, Nulls, Role, Table, names_of
+from qidsql.schema import Column, Comparison, Nulls, Role, Table, TableName, names_of
+from qidsql.signals import SIGNALS
 from qidsql.sql.relation import Relation, relation
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], policy: Policy) -> TableProfiler:
@@ -34,6 +40,24 @@ def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], poli
         Budget(policy.max_statements, policy.max_seconds, policy.spelling),
         Nulls(policy.nulls),
     )
+
+
+def unknown_table(typed: str | None) -> Table:
+    """What is reported of a table that the catalog was not asked for before the work had to end."""
+    return Table(TableName(typed or "unknown table"), "table", ())
+
+
+def one_answer(
+    verb: Callable[Concatenate[Engine, Arguments], Result],
+) -> Callable[Concatenate[Engine, Arguments], Result]:
+    """Makes all that a verb asks of its engine one answer: of one state of the data."""
+
+    @wraps(verb)
+    def answering(engine: Engine, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        with engine.answer():
+            return verb(engine, *args, **options)
+
+    return answering
 
 
 COMPARED = {
@@ -52,29 +76,32 @@ def comparison_notes(columns: Sequence[Column]) -> tuple[str, ...]:
 def interruptible() -> Iterator[None]:
     """Ctrl-C raises Interrupted while the block runs, also between two statements: a search keeps what it knows.
 
-    So do the other signals that end a command. Outside the main thread nothing changes.
+    So does every signal whose handler raises KeyboardInterrupt. Outside the main thread nothing changes.
     """
+    before: dict[int, Callable[[int, FrameType | None], object]] = {}
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise Interrupted("interrupted")
+        try:
+            before[number](number, frame)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
 
-    ends = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}  # Windows has no SIGHUP
     if threading.current_thread() is threading.main_thread():
-        ours = [kind for kind in ends if signal.getsignal(kind) is signal.default_int_handler]
-    else:
-        ours = []
+        handlers = {number: signal.getsignal(number) for number in SIGNALS}
+        before = {number: handler for number, handler in handlers.items() if callable(handler)}
     try:
-        for kind in ours:
-            signal.signal(kind, stop)
+        for number in before:
+            signal.signal(number, stop)
         yield
     finally:
-        for kind in ours:
-            signal.signal(kind, signal.default_int_handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Searching:
     """One search of one table. Reads the catalog when it is made, and asks no statement by itself.
 
+    `stopped` is what ended the work while the catalog was read: then the table has no columns, and `begin` raises it.
     Raises UsageError, UnknownName, AccessError.
     """
 
@@ -82,20 +109,32 @@ class Searching:
         self._started, self._clock = datetime.now(UTC), time.monotonic()
         self._asked, self._scans = engine.asked, engine.scans
         self._engine, self._policy = engine, policy
-        self.table = engine.narrowed(engine.describe(table), policy.where)
-        self.roles = roles = assign_roles(self.table, policy)
-        self._columns = audited_columns(self.table, roles)
-        self._left_out = tuple((n, reason) for n, (role, reason) in roles.items() if role is not Role.QUASI_IDENTIFIER)
+        self.stopped: Stopped | None = None
+        self.roles: dict[str, tuple[Role, str]] = {}
+        try:
+            self.table = engine.narrowed(engine.describe(table), policy.where)
+            self.roles = assign_roles(self.table, policy)
+        except Stopped as stop:  # nothing in the policy can be held against a table that nobody has seen
+            self.stopped, self.table = stop, unknown_table(table)
+            policy, weights = replace(policy, where=None, entity=None), {}
+        self._columns = audited_columns(self.table, self.roles)
+        self._left_out = tuple((n, why) for n, (role, why) in self.roles.items() if role is not Role.QUASI_IDENTIFIER)
         self.profiler = table_profiler(engine, self.table, self._columns, policy)
         self.profiler.stop_at_failures()
         self.weights = self._weights(weights)
         self._notes = self.table.notes + comparison_notes(self._columns)
 
+    def begin(self) -> None:
+        """Raises what ended the work while the catalog was read."""
+        if self.stopped is not None:
+            raise self.stopped
+
     def use_workspace(self, on_stage: Callable[[str], None]) -> None:
         """Where the engine was opened with one: codes the columns, which are profiled as codes from then on.
 
-        One statement. Samples are still drawn from the table itself. Raises as `Engine.keep_aside`.
+        One statement. Samples are still drawn from the table itself. Raises as `begin` and `Engine.keep_aside`.
         """
+        self.begin()
         if self._engine.workspace:
             on_stage(f"coding {self.profiler.columns} columns")
             self.profiler, note = coded(self.profiler)

@@ -22,6 +22,7 @@ from qidsql.sql.templates import fill
 from qidsql.target import Target
 from qidsql.verbs import gate
 from qidsql.verbs.protecting import Protecting
+from qidsql.verbs.searching import one_answer
 from qidsql.workbench.row_patterns import RowPatterns
 from qidsql.workbench.shared_suppression import shared
 from qidsql.workbench.suppression_plan import SuppressionPlan
@@ -92,6 +93,7 @@ class SuppressQuestion:
             raise UsageError("a printed statement counts equal rows, so it takes no --nulls wildcard; use --into")
 
 
+@one_answer
 def suppress(
     engine: Engine, table: str | None, question: SuppressQuestion, on_stage: Callable[[str], None] = lambda stage: None
 ) -> SuppressResult:

@@ -1,6 +1,7 @@
 """The minimal unsafe value combinations of a table, counted and scored."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +16,7 @@ from qidsql.policy import Policy
 from qidsql.schema import Nulls
 from qidsql.target import Target, target
 from qidsql.verbs import gate
-from qidsql.verbs.searching import Searching
+from qidsql.verbs.searching import Searching, one_answer
 from qidsql.workbench.row_patterns import RowPatterns
 from qidsql.workbench.uniques_list import RecordKeys, UniquesList, check_file, is_file
 
@@ -72,6 +73,7 @@ class UniquesQuestion:
             raise UsageError("--replace is for the list: give --into FILE as well")
 
 
+@one_answer
 def uniques(
     engine: Engine, table: str | None, question: UniquesQuestion, on_stage: Callable[[str], None] = lambda stage: None
 ) -> UniquesResult:
@@ -88,11 +90,12 @@ def uniques(
         check_file(question.into, question.replace)
     on_stage("reading the catalog")
     if question.key is not None:
-        key = engine.describe(table).column(question.key).name
-        policy = replace(policy, exclude=(*policy.exclude, key))
+        with suppress(Stopped):  # the search will meet it again, and reports it
+            key = engine.describe(table).column(question.key).name
+            policy = replace(policy, exclude=(*policy.exclude, key))
     search = Searching(engine, table, policy, {})
     goal = None
-    if question.into is not None and question.makes_table:
+    if question.into is not None and question.makes_table and not search.stopped:
         goal = target(engine, search.table, (), str(question.into), question.replace)
     run = _Run(goal)
     try:
@@ -122,6 +125,7 @@ class _Run:
         from qidsql.protect.unique_counts import UniqueCounts
 
         policy, profiler = question.policy, search.profiler
+        search.begin()
         on_stage("coding the rows")
         with RowPatterns.of(profiler) as patterns:
             records = patterns.records()

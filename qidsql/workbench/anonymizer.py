@@ -146,7 +146,7 @@ class Anonymizer:
             stopped = stop
         except KeyboardInterrupt:
             stopped = Interrupted("interrupted; what was found by then is kept")
-        if not self._bench.closed:
+        if self._bench.ended is None:
             self._run("keep_improved", "keeping of what is better")
         return saved, stopped
 

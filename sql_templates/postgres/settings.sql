@@ -1,6 +1,8 @@
 -- Settings of one transaction, gone with it, so that a connection pooler hands a changed session to nobody else.
 -- It waits for no lock and ends its statements (sooner where the server's own limits are lower), fails where row-level
--- security would hide rows in silence, ends when its client is gone, and writes every value as one exact text.
+-- security would hide rows in silence, ends when its client is gone or its network silent for a minute, and writes every
+-- value as one exact text.
+-- Result: value, backend  the process, the same in each row
 -- Parameters: :statement_timeout, :idle_timeout  milliseconds
 SELECT
   set_config(
@@ -11,7 +13,8 @@ SELECT
       ELSE wanted.value
     END,
     TRUE
-  ) AS value
+  ) AS value,
+  pg_backend_pid() AS backend
 FROM (
   VALUES
     ('row_security', 'off'),
@@ -19,6 +22,10 @@ FROM (
     ('statement_timeout', :statement_timeout),
     ('idle_in_transaction_session_timeout', :idle_timeout),
     ('client_connection_check_interval', '5s'),
+    ('tcp_keepalives_idle', '30'),
+    ('tcp_keepalives_interval', '10'),
+    ('tcp_keepalives_count', '3'),
+    ('tcp_user_timeout', '60s'),
     ('jit', 'off'),
     ('datestyle', 'ISO'),
     ('intervalstyle', 'postgres'),

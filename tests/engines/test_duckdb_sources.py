@@ -11,8 +11,9 @@ import duckdb
 import pytest
 
 import qidsql
-from qidsql.engines import base
+from qidsql.engines import workers
 from qidsql.engines.connect import connect
+from qidsql.engines.duckdb import DuckDBSession
 from qidsql.errors import BudgetSpent, QidsqlError, SourceError, UsageError
 from qidsql.sql.statements import Statement
 
@@ -225,20 +226,21 @@ def test_gzip_that_is_none(tmp_path: Path) -> None:
 def test_a_statement_that_does_not_end_keeps_no_one_from_closing(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base, "PATIENCE", 0.0)
+    monkeypatch.setattr(DuckDBSession, "patience", 0.0)
+    monkeypatch.setattr(DuckDBSession, "cancel", lambda session: None)
     endless = "SELECT COUNT(*) FROM range(1000000000000) AS numbers(n) WHERE HASH(n) % 7 = 3"
     engine = connect(str(database))
     folder = engine.exports().parent
+    cursor = engine._alone(lambda session: session._cursor)  # type: ignore[attr-defined]
     with pytest.raises(BudgetSpent):
         engine.run(Statement(endless, "endless", lambda rows: None), time.monotonic() + 0.5)
-    [busy] = engine._busy
+    assert workers.left_behind()
     try:
-        busy.close()
         engine.close()
         assert not folder.exists()
     finally:
-        while engine._busy:
-            busy.cancel()
+        while workers.left_behind():
+            cursor.interrupt()
             time.sleep(0.05)
 
 

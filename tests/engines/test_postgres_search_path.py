@@ -154,7 +154,7 @@ def test_the_functions_for_psql(trap: Trap) -> None:
 def test_the_history_goes_by_no_path_either(trap: Trap) -> None:
     history = open_history(trap.store.url, trap.clinic)
     with history.writing() as store:
-        assert store._connection.execute("SHOW search_path").fetchone() == ("pg_catalog, pg_temp",)  # type: ignore[attr-defined]
+        assert store._line.execute(b"SHOW search_path") == [("pg_catalog, pg_temp",)]  # type: ignore[attr-defined]
     with history.alone():
         pass
     assert trap.sprung == []

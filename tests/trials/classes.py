@@ -11,4 +11,7 @@ CLASSES: tuple[str, ...] = (
     "min_count",
     "identifiers",
     "canaries",
+    "connections",
+    "kills",
+    "schema_changes",
 )

@@ -155,8 +155,7 @@ class PostgresPlace(Place):
 
     def traces(self) -> object:
         heard = [notice.payload for notice in self.ear.notifies(timeout=0)]
-        session = self.engine._first  # type: ignore[attr-defined]
-        state = session.attempt(
+        state = self.engine._attempt(  # type: ignore[attr-defined]
             "SELECT current_setting('qidsql.canary', TRUE), current_setting('search_path'), "
             "(SELECT COUNT(*) FROM pg_largeobject_metadata), "
             "(SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory'), "
@@ -205,9 +204,10 @@ class DuckDBPlace(Place):
         return integer(count)
 
     def traces(self) -> object:
-        state = self.engine._first.execute(  # type: ignore[attr-defined]
+        state = self.engine._put(  # type: ignore[attr-defined]
             "SELECT (SELECT list(last_value) FROM duckdb_sequences()), (SELECT list(table_name) FROM duckdb_tables()), "
-            "current_setting('threads'), current_setting('search_path'), (SELECT count(*) FROM conditions.main.people)"
+            "current_setting('threads'), current_setting('search_path'), (SELECT count(*) FROM conditions.main.people)",
+            "traces",
         )
         return state, sorted(path for path in self.folder.iterdir() if not path.name.startswith("conditions"))
 

@@ -1,0 +1,91 @@
+"""How SIGINT, SIGTERM and SIGHUP end a command: by one KeyboardInterrupt, and in any case within GRACE seconds.
+
+For the command line alone; a program that calls the library keeps its own handlers.
+"""
+
+import os
+import select
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+GRACE = 4.5  # seconds from a signal to the end of the process, at most
+INTERRUPTED = 3  # the exit code of an interrupted command
+SIGNALS = tuple({signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)})  # Windows has no SIGHUP
+
+
+class Ending:
+    """The handler. The first signal raises KeyboardInterrupt, later ones do nothing: the end is under way."""
+
+    def __init__(self) -> None:
+        self.asked = False  # a signal came
+        self.over = False  # the work is done, nothing is left to interrupt
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        again, self.asked = self.asked, True
+        if not again and not self.over:
+            raise KeyboardInterrupt
+
+
+_current: Ending | None = None
+
+
+@contextmanager
+def ending(last: bool = False) -> Iterator[Ending]:
+    """Handles signals while the block runs; inside such a block, it is the same one again. For the main thread.
+
+    A signal that is ignored (nohup, a job in the background) stays ignored. After the `last` block of a process all
+    are: what is left of it takes no time, and must not change its exit code.
+    """
+    global _current
+    if _current is not None:
+        yield _current
+        return
+    handler = _current = Ending()
+    heard, woken = socket.socketpair()
+    woken.setblocking(False)
+    before = signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_last_resort, args=(heard,), name="last resort", daemon=True).start()
+    handlers = {kind: signal.getsignal(kind) for kind in SIGNALS}
+    heeded = {kind: was for kind, was in handlers.items() if was is not signal.SIG_IGN}
+    try:
+        for kind in heeded:
+            signal.signal(kind, handler)
+        yield handler
+    finally:
+        handler.over = True
+        for kind, was in heeded.items():
+            signal.signal(kind, signal.SIG_IGN if last else was)
+        signal.set_wakeup_fd(before)
+        if handler.asked:
+            woken.detach()  # still open: the last resort goes on until the process has ended
+        woken.close()
+        _current = None
+
+
+def _last_resort(heard: socket.socket) -> None:
+    """Ends the process GRACE seconds after a signal. Python's own handler runs only when the main thread comes back to
+    the interpreter, and what it raises can be lost in a finalizer.
+    """
+    with heard:
+        while (numbers := heard.recv(64)) and not set(numbers) & set(SIGNALS):
+            pass
+        end = time.monotonic() + GRACE
+        with suppress(TimeoutError):
+            while numbers:
+                heard.settimeout(max(0.001, end - time.monotonic()))
+                numbers = heard.recv(64)
+            return  # the command ended before
+        _say("qidsql: interrupted; what did not end in time was left behind\n")
+        os._exit(INTERRUPTED)
+
+
+def _say(line: str) -> None:
+    """Writes to stderr if that is possible without waiting for a reader."""
+    with suppress(OSError, ValueError):
+        if select.select([], [2], [], 0)[1]:
+            os.write(2, line.encode())

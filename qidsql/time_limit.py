@@ -1,0 +1,31 @@
+"""A time limit on everything in a block, however deep: connecting, reading the catalog, statements."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_END: ContextVar[float | None] = ContextVar("end of the time limit", default=None)
+
+
+@contextmanager
+def within(seconds: float | None) -> Iterator[None]:
+    """Gives the block so many seconds; None: no limit of its own. The earlier of nested limits holds.
+
+    Nothing is interrupted by it: whoever waits asks for the `limit`.
+    """
+    token = _END.set(earlier(_END.get(), None if seconds is None else time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
+def limit() -> float | None:
+    """When the time is up, of `time.monotonic`; None: never."""
+    return _END.get()
+
+
+def earlier(one: float | None, other: float | None) -> float | None:
+    """The earlier of two moments, where None never comes."""
+    return other if one is None else one if other is None else min(one, other)

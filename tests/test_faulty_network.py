@@ -1,0 +1,264 @@
+"""The command line over a network that fails: it ends in time, with 3, and leaves nothing behind on the server."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from jsonschema import Draft202012Validator
+
+import qidsql
+from qidsql.engines.connect import connect
+from qidsql.errors import ConnectionLost, SourceError
+from qidsql.findings.audit import Verdict
+from qidsql.history.opening import open_history
+from qidsql.report.command_schemas import command as schema
+from qidsql.report.json_schema import audit as audit_schema
+from qidsql.time_limit import within
+from tests.commandline import command, environment, finished, inside
+from tests.faulty_network import Fault, Kind, Network
+from tests.policies import entries, policy_file
+from tests.postgres_server import PostgresServer, wait_until
+
+INCONCLUSIVE = 3
+LATE = 60  # seconds after which a process counts as one that does not end; it takes less than five on an idle machine
+
+
+@pytest.fixture(scope="module")
+def server(spare_server: PostgresServer) -> PostgresServer:
+    """With a table t of one class for each value, and a view v of which every scan takes minutes."""
+    with psycopg.connect(spare_server.url, autocommit=True) as admin:
+        admin.execute("CREATE TABLE t AS SELECT i % 7 AS a, i % 11 AS b FROM generate_series(1, 5000) AS i")
+        admin.execute(
+            "CREATE VIEW v AS SELECT i % 2 AS a, CAST(pg_sleep(0.2) AS text) AS b FROM generate_series(1, 9000) AS i"
+        )
+    return spare_server
+
+
+@pytest.fixture(scope="module")
+def network(server: PostgresServer) -> Iterator[Network]:
+    with Network(server.folder) as network:
+        yield network
+
+
+def sessions(server: PostgresServer, state: str = "%") -> list[tuple[object, ...]]:
+    query = "SELECT state, query FROM pg_stat_activity WHERE application_name = 'qidsql' AND state LIKE %s"
+    with psycopg.connect(server.url) as admin:
+        return admin.execute(query, [state]).fetchall()
+
+
+def asleep(server: PostgresServer) -> bool:
+    with psycopg.connect(server.url) as admin:
+        return admin.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'").fetchone() is not None
+
+
+def start(*arguments: object, cwd: Path | None = None, **extra: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        command(*arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=environment({"PGPASSFILE": "/nowhere", **extra}),
+    )
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
+    out, err = finished(process, LATE)
+    assert "Traceback" not in out + err, err
+    return process.returncode, out, err
+
+
+# the deadline
+
+
+@pytest.mark.parametrize("kind", [Kind.SWALLOW, Kind.STALL])
+def test_a_deadline_ends_a_statement_whose_answer_does_not_come(
+    server: PostgresServer, network: Network, kind: Kind
+) -> None:
+    with network.failing(Fault(kind, 1 << 40)):
+        process = start("audit", network.url(), "v", "--max-seconds", "3", "--format", "json")
+        wait_until(lambda: asleep(server))
+        network.fail(kind)
+        code, out, _ = ended(process)
+        if kind is Kind.SWALLOW:  # new connections work, so that the statement is cancelled, and the end is heard
+            wait_until(lambda: not sessions(server))
+    wait_until(lambda: not sessions(server))
+    assert (code, json.loads(out)["verdict"]) == (INCONCLUSIVE, "inconclusive")
+    assert json.loads(out)["unfinished"] == ["the time budget is used up"]
+
+
+BEFORE = {"connecting": 0, "settings": 400, "catalog": 2500}  # bytes of the server
+COMMANDS = {
+    "audit": ("t",),
+    "keys": ("t", "--all"),
+    "mask": ("t", "--distinct", "0.5"),
+    "uniques": ("t", "--scores", "suda", "--key", "a"),
+    "suppress": ("t", "--column", "a"),
+    "anonymize": ("t",),
+    "impact": ("t", "--protected", "t2"),
+    "link": ("t", "t2", "--on", "a=a"),
+    "graph": ("--identifier", "t.a", "--sensitive", "t.b"),
+}
+
+
+def test_a_deadline_holds_while_connecting_and_before_the_catalog_is_read(network: Network) -> None:
+    """In every command that has one: an inconclusive answer as JSON, as its schema says."""
+    for place, (name, arguments) in enumerate(COMMANDS.items()):
+        with network.failing(Fault(Kind.DEAF, list(BEFORE.values())[place % 3])):
+            outcome = inside(name, network.url(), *arguments, "--max-seconds", "0.5", "--format", "json")
+        document = json.loads(outcome.out)
+        assert (outcome.code, document["verdict"]) == (INCONCLUSIVE, "inconclusive"), name
+        assert any("the time budget is used up" in words for words in document["unfinished"]), name
+        Draft202012Validator(audit_schema() if name == "audit" else schema(name)).validate(document)
+
+
+def test_the_same_from_python(network: Network) -> None:
+    with network.failing(Fault(Kind.STALL, 0)):
+        result = qidsql.audit(network.url(), "t", max_seconds=0.5)
+    assert (result.verdict, result.work.engine) == (Verdict.INCONCLUSIVE, "not connected")
+    with network.failing(Fault(Kind.CUT, 0)), pytest.raises(SourceError):
+        qidsql.audit(network.url(), "t", max_seconds=30)
+
+
+# signals
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_whatever_the_network_does(
+    server: PostgresServer, network: Network, sent: signal.Signals
+) -> None:
+    kind = Kind.SWALLOW if sent == signal.SIGINT else Kind.STALL
+    with network.failing(Fault(kind, 1 << 40)):
+        process = start("audit", network.url(), "v")
+        wait_until(lambda: asleep(server))
+        network.fail(kind)
+        for _ in range(5):  # an impatient hand
+            process.send_signal(sent)
+            time.sleep(0.05)
+        code, out, _ = ended(process)
+    assert code == INCONCLUSIVE
+    assert "was interrupted before the end" in out
+    wait_until(lambda: not sessions(server))
+
+
+@pytest.mark.parametrize("phase", BEFORE)
+def test_a_signal_ends_it_before_the_catalog_is_read(network: Network, phase: str) -> None:
+    with network.failing(Fault(Kind.STALL, BEFORE[phase])):
+        process = start("audit", network.url(), "t")
+        wait_until(lambda: network.failed)
+        process.send_signal(signal.SIGTERM)
+        code, _, _ = ended(process)
+    assert code == INCONCLUSIVE
+
+
+STUCK = """
+import sys, time
+import qidsql.cli
+from qidsql.__main__ import main
+
+class Sticky:
+    def __del__(self):  # what is raised in here is lost
+        print("stuck", flush=True)
+        time.sleep(3600)
+
+def run():
+    sticky = Sticky()
+    del sticky
+    time.sleep(3600)
+
+qidsql.cli._run = lambda signals: run()
+main()
+"""
+
+
+def test_a_signal_that_gets_lost_ends_the_process_all_the_same() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", STUCK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "stuck\n"
+    process.send_signal(signal.SIGTERM)
+    _, err = finished(process, LATE)
+    assert process.returncode == INCONCLUSIVE
+    assert "what did not end in time was left behind" in err
+
+
+def test_a_signal_that_is_ignored_stays_ignored(server: PostgresServer) -> None:
+    """nohup's, for one."""
+    process = subprocess.Popen(
+        ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *command("audit", server.url, "v", "--max-seconds", "5")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    wait_until(lambda: asleep(server))
+    process.send_signal(signal.SIGHUP)
+    code, out, _ = ended(process)
+    assert (code, "the time budget is used up" in out, "interrupted" in out) == (INCONCLUSIVE, True, False)
+
+
+# the history
+
+
+def test_a_run_ends_though_its_history_does_not_answer(
+    server: PostgresServer, network: Network, tmp_path: Path
+) -> None:
+    """It keeps the document in a file."""
+    policy_file(
+        tmp_path,
+        server.url,
+        entries("public.v"),
+        '[defaults]\non_new = "ignore"\n[history]\nurl = "env:HISTORY_URL"\nschema = "over_network"\n',
+    )
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute("CREATE SCHEMA over_network")
+    open_history(server.url, "over_network").prepare()
+    with network.failing(Fault(Kind.STALL, 1 << 40)):
+        process = start("run", "-q", "--max-seconds", "4", cwd=tmp_path, HISTORY_URL=network.url())
+        wait_until(lambda: asleep(server))
+        network.fail(Kind.STALL)
+        code, out, err = ended(process)
+    assert code == INCONCLUSIVE
+    assert "INCONCLUSIVE" in out
+    assert "the run is not in the history" in err
+    assert re.search(r"kept in \S*qidsql-run-\S+\.json", err)
+
+
+# what a session says to its network
+
+
+def test_both_sides_notice_that_the_other_is_gone(network: Network) -> None:
+    with connect(network.url()) as engine:
+        names = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout")
+        wanted = engine._alone(
+            lambda session: session.execute(
+                "SELECT name, setting FROM pg_settings WHERE source = 'session' AND name LIKE 'tcp%' ORDER BY name"
+            )
+        )
+        assert {str(name) for name, _ in wanted} == set(names)
+        ours = engine._alone(lambda session: session.connection.info.get_parameters())  # type: ignore[attr-defined]
+        assert {name: ours[name] for name in ("keepalives_idle", "tcp_user_timeout")} == {
+            "keepalives_idle": "30",
+            "tcp_user_timeout": "60000",
+        }
+
+
+def test_an_engine_goes_on_when_its_network_does(network: Network) -> None:
+    with connect(network.url()) as engine:
+        assert qidsql.audit(engine, "t").work.rows == 5000
+        with network.failing(Fault(Kind.CUT, 0)):
+            assert "connection to Postgres was lost" in qidsql.audit(engine, "t").work.unfinished[0]
+            with pytest.raises((SourceError, ConnectionLost)):
+                engine.describe("t")
+        assert qidsql.audit(engine, "t").work.rows == 5000
+        with network.failing(Fault(Kind.DEAF, 0)), within(0.5):
+            assert qidsql.audit(engine, "t").verdict is Verdict.INCONCLUSIVE
+        assert qidsql.audit(engine, "t").work.rows == 5000
