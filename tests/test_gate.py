@@ -109,6 +109,16 @@ def test_wrong_maskings_are_refuted(profiler: MemoryProfiler) -> None:
         gate.masking(less, WEIGHTS)
 
 
+def test_withholding_what_leaves_a_violation_is_refuted() -> None:
+    rows = MemoryProfiler([(1, 1), (1, 2), (2, 1), (2, 1), (1, 1)], 2)  # each value twice or more but for (., 2)
+    gate.withheld(0b10, Violates(2), rows)
+    gate.withheld(0b11, Violates(2), rows)
+    assert rows.asked == [0b01], "of no column there is nothing to measure"
+    for columns in (0b01, 0):
+        with pytest.raises(Refuted, match="withholding the columns that were named does not help"):
+            gate.withheld(columns, Violates(2), rows)
+
+
 def test_a_search_that_is_refuted_reports_nothing(duckdb_store: DuckDBStore, monkeypatch: pytest.MonkeyPatch) -> None:
     duckdb_store.table("t", dict.fromkeys("abc", "INTEGER"), [(1, 1, 1), (1, 2, 2), (2, 1, 2), (2, 2, 1)])
     broken = ALGORITHMS["borders"]

@@ -10,12 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qidsql.measures import (
+    Above,
     ClassProfile,
     ClassSizes,
     Criterion,
     Determines,
     Distinct,
     Key,
+    MatchSizes,
     RowsAtRisk,
     Separation,
     SizeBin,
@@ -24,7 +26,7 @@ from qidsql.measures import (
     decimal,
     size_bins,
 )
-from tests.definitions import entity_profile_of, profile_of
+from tests.definitions import entity_profile_of, frequencies, matching_profile_of, profile_of, sizes_of
 
 small_rows = st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=14)
 
@@ -220,3 +222,88 @@ def test_size_bins_lose_no_class_and_no_row(classes: dict[int, int], k: int) -> 
     assert sum(each.classes for each in bins) == sum(classes.values())
     assert sum(each.rows for each in bins) == sum(size * count for size, count in classes.items())
     assert all(low.low < high.low for low, high in pairwise(bins))
+
+
+# where a NULL matches anything
+
+rows_with_null = st.lists(st.tuples(*[st.one_of(st.none(), st.integers(0, 2))] * 2), max_size=12)
+
+
+@given(rows_with_null, st.integers(2, 6))
+def test_match_sizes_are_the_definition(rows: list[tuple[int | None, ...]], k: int) -> None:
+    crowds = frequencies(rows)
+    together = Counter(min(crowd, 6) for crowd in crowds)
+    pairs = sum(crowds) - len(crowds)
+    sizes = MatchSizes({}, together, False, min(crowds, default=0), max(crowds, default=0), pairs, 6)
+    profile = sizes.profile(k)
+    assert profile == matching_profile_of(rows, k)
+    assert profile.duplicate_rows == sum(crowd > 1 for crowd in crowds)
+    assert profile.divides is any(crowd < len(rows) for crowd in crowds)
+
+
+@given(small_rows, st.integers(2, 4))
+def test_without_a_null_the_rows_that_match_are_those_of_the_class(rows: list[tuple[int, ...]], k: int) -> None:
+    sizes = MatchSizes.of_classes(sizes_of(rows), 4)
+    assert sizes.profile(k) == matching_profile_of(rows, k) == profile_of(rows, k).of_matches()
+    assert sum(sizes.rows.values()) == len(rows)
+    assert max(sizes.rows, default=0) <= 4
+    with pytest.raises(ValueError, match="from 4 on were put together; they do not tell those below 5"):
+        sizes.profile(5)
+
+
+@given(small_rows, st.integers(2, 6))
+def test_the_profile_of_no_column_is_one_class(rows: list[tuple[int, ...]], k: int) -> None:
+    profile, nothing = profile_of(rows, k), profile_of([() for _ in rows], k)
+    assert profile.undivided == nothing
+    assert profile.of_matches().undivided == nothing.of_matches()
+    assert profile.divides is (profile != nothing)
+    assert not nothing.divides and not nothing.of_matches().divides
+    entities = entity_profile_of(rows, list(range(len(rows))), k)
+    assert entities.undivided == entity_profile_of([() for _ in rows], list(range(len(rows))), k)
+
+
+def test_where_there_are_no_classes_none_are_counted() -> None:
+    with pytest.raises(ValueError, match="no classes"):
+        _ = sized(1).of_matches().distinct_ratio
+    assert sized(1, 2).of_matches().separation_ratio == Fraction(2, 3)
+
+
+def test_a_profile_is_written_with_what_has_a_meaning() -> None:
+    counts = {"smallest": 1, "largest": 2, "k": 2, "rows_at_risk": 1, "unique_rows": 1, "colliding_pairs": 2}
+    ratios = {"distinct_ratio": 2 / 3, "separation_ratio": 2 / 3, "share_at_risk": 1 / 3}
+    classes = {"classes": 2, "classes_at_risk": 1}
+    none = {"classes": None, "classes_at_risk": None}
+    plain = sized(1, 2)
+    assert plain.to_dict() == {"rows": 3, **counts, **ratios, **classes}
+    assert plain.of_matches().to_dict() == {"rows": 3, **counts, **ratios, **none, "distinct_ratio": None}
+    entities = entity_profile_of([("x",), ("y",), ("y",)], ["ann", "bob", "eve"], 2)
+    unknown = {"distinct_ratio": None, "separation_ratio": None}
+    assert entities.to_dict() == {"entities": 3, **counts, **ratios, **classes, **unknown}
+    empty = sized().to_dict()
+    assert [empty[name] for name in ("rows", *ratios)] == [0, None, None, 0.0]
+    assert not (plain.entities or plain.wildcard or ClassSizes({}, {}).profile(2).entities)
+    for profile in (plain, plain.of_matches(), entities, sized()):
+        assert ClassProfile.from_dict(profile.to_dict()) == profile
+
+
+def test_above_is_not_met_at_its_border() -> None:
+    profile = sized(3, 1, 1)  # 3 classes of 5 rows; 7 of 10 pairs
+    less = Fraction(1, 10**30)
+    for kind, ratio in ((Distinct, Fraction(3, 5)), (Separation, Fraction(7, 10))):
+        assert kind(ratio).met_by(profile) and not Above(kind(ratio)).met_by(profile)
+        assert Above(kind(ratio - less)).met_by(profile)
+
+
+def test_criteria_are_named_by_what_they_ask() -> None:
+    half = Fraction(1, 2)
+    named = (Key(), Distinct(half), Separation(half), Violates(3), RowsAtRisk(3, half), Determines(7))
+    assert [criterion.name for criterion in named] == [
+        "key",
+        "0.5-distinct quasi-identifier",
+        "0.5-separation quasi-identifier",
+        "column set below k = 3",
+        "column set that puts at least 50 % of the rows below k = 3",
+        "column set with all 7 classes",
+    ]
+    assert Above(Distinct(half)).name == "quasi-identifier with a distinct ratio above 0.5"
+    assert Above(Separation(half)).name == "quasi-identifier with a separation ratio above 0.5"

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from qidsql.errors import UsageError
 from qidsql.policy import Policy
-from qidsql.policy_file import PolicyFile, read_policy_file
+from qidsql.policy_file import PolicyFile, Source, TableEntry, beside, fits, read_policy_file
 from qidsql.policy_schema import COMMON, POLICY_SCHEMA, PRESETS, problems
 from qidsql.toml_file import TomlFileError
 from tests.commandline import inside
@@ -239,3 +240,179 @@ def test_the_schema_is_one_and_presets_name_their_sources() -> None:
     assert "CMS cell size" in text
     assert "EMA Policy 0070" in text
     assert set(COMMON) - {"preset", "on_new", "owner", "roles", "weights", "exceptions"} <= set(Policy().to_dict())
+
+
+# what a file means
+
+
+FULL = """\
+format = 1
+[sources.db]
+url = "duckdb:///a.duckdb"
+workers = 5
+snapshot = false
+scope = ["main.*"]
+[history]
+url = "runs.duckdb"
+schema = "audits"
+[run]
+max_statements = 100
+max_seconds = 7.5
+[defaults]
+k = 4
+on_new = "warn"
+[defaults.roles]
+ssn = "direct identifier"
+zip = "other"
+[defaults.weights]
+zip = 9
+age = 4
+[[defaults.exceptions]]
+finding = "key"
+reason = "agreed"
+expires = 2027-01-01
+[[tables]]
+table = "main.p_*"
+on_new = "ignore"
+[tables.roles]
+ZIP = "sensitive"
+sex = "quasi-identifier"  # CHECK
+age = "quasi-identifier"
+[tables.weights]
+Zip = 2
+[[tables]]
+table = "main.left"
+audit = false  # CHECK
+preset = "cms"
+[tables.roles]
+age = "quasi-identifier"
+[[tables]]
+table = "main.left_too"
+audit = false
+"""
+
+
+def test_what_every_key_of_a_file_means(tmp_path: Path) -> None:
+    file = read(tmp_path, FULL)
+    source = file.sources["db"]
+    assert (source.url, source.workers, source.snapshot, source.scope) == ("duckdb:///a.duckdb", 5, False, ("main.*",))
+    assert (source.line, file.tables[1].line) == (2, 35)
+    assert (file.history_url, file.history_schema) == (str(tmp_path / "runs.duckdb"), "audits")
+    assert (file.max_statements, file.max_seconds, file.on_new, file.owner) == (100, 7.5, "warn", None)
+    assert file.hash.startswith("sha256:")
+    pattern, left, _ = file.tables
+    assert [each.source for each in file.tables] == ["db", "db", "db"]
+    assert [each.on_new for each in file.tables] == ["ignore", "warn", "warn"]
+    assert [each.audit for each in file.tables] == [True, False, False]
+    assert [each.decided for each in file.tables] == [True, False, True]
+    assert (set(pattern.undecided), set(left.undecided)) == ({"sex"}, set())
+    assert [each.policy().k for each in file.tables] == [4, 11, 4]
+    [accepted] = left.exemptions
+    assert (accepted.finding, accepted.columns, accepted.reason) == ("key", None, "agreed")
+    assert accepted.covers("key", ["any"]) and not accepted.covers("below-k", ["any"])
+
+
+def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:
+    file = read(tmp_path, 'format = 1\n[sources.a]\nurl = "a.csv"\n[[tables]]\n')
+    [source], [entry] = file.sources.values(), file.tables
+    assert (source.workers, source.snapshot, source.scope) == (2, True, ())
+    assert Source("a", "", 1) == replace(source, url="", line=1)
+    assert (file.history_url, file.history_schema) == (str(tmp_path / "qidsql-history.duckdb"), "qidsql")
+    assert (file.owner, file.on_new, file.max_statements, file.max_seconds) == (None, None, None, None)
+    assert (entry.source, entry.table, entry.label, entry.is_pattern) == ("a", None, "a", False)
+    assert (entry.audit, entry.decided, entry.undecided, entry.exemptions) == (True, True, frozenset(), ())
+    assert (TableEntry("a", None, 1).audit, TableEntry("a", None, 1).decided) == (True, True)
+    assert entry.policy() == Policy()
+
+
+def test_roles_and_weights_go_by_the_name_of_a_column_whatever_its_case(tmp_path: Path) -> None:
+    pattern, left, _ = read(tmp_path, FULL).tables
+    policy = pattern.policy(["Zip", "Sex", "SSN"])
+    assert (policy.sensitive, policy.quasi_identifiers, policy.identifiers) == (("ZIP",), ("sex",), ("ssn",))
+    assert pattern.policy(["other"]) == Policy(k=4)  # of a pattern, the columns that a table does not have are none
+    assert left.policy(["other"]).quasi_identifiers == ("age",)  # of one table they are known
+    assert left.policy(["other"]).identifiers == ()
+    assert pattern.all_weights == {"zip": 2, "age": 4}
+    assert pattern.weights_of(["ZIP", "Age", "sex"]) == {"ZIP": 2, "Age": 4, "sex": 1}
+    assert (left.weights, left.default_weights) == ({}, {"zip": 9, "age": 4})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "table", "expected"),
+    [
+        ("main.*", "main.people", True),
+        ("main.*", "other.people", False),
+        ("people", "main.people", True),
+        ("peop*", "main.people", True),
+        ("p?ople", "main.people", True),
+        ("main.people", "main.people", True),
+        ("in.people", "main.people", False),
+        ("People", "main.people", False),
+        ("*.people", "people", False),
+        ("people", "people", True),
+    ],
+)
+def test_a_pattern_without_a_dot_fits_the_bare_name(pattern: str, table: str, expected: bool) -> None:
+    assert fits(pattern, table) is expected
+    assert TableEntry("a", pattern, 1).matches(table) is expected
+    assert Source("a", "", 1, scope=("nothing", pattern)).answers_for(table) is expected
+    assert Source("a", "", 1).answers_for(table)
+    assert TableEntry("a", None, 1).matches(table)
+
+
+def test_which_tables_are_patterns() -> None:
+    names = ("main.people", "main.*", "p?", "[ab]", "a]b")
+    assert [TableEntry("a", name, 1).is_pattern for name in names] == [False, True, True, True, False]
+    assert TableEntry("a", "main.people", 1).label == "main.people"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('[[tables]]\ntable = "main.left"\n', r":44: tables\[4\]: line 35 names this table already"),
+        ("[[tables]]\n[[tables.exceptions]]\nreason = 'x'\nexpires = 2027-01-01\n", r":45: .*accepts everything"),
+        ('[[tables]]\nsource = "none"\n', r":45: tables\[4\]\.source: no source .* there are: db"),
+        ('[[tables]]\nk = 3\nentity = "a"\nnulls = "wildcard"\n', r":4\d: .* do not go together"),
+    ],
+)
+def test_mistakes_that_the_schema_does_not_know(tmp_path: Path, more: str, said: str) -> None:
+    [found] = mistakes(tmp_path, FULL + more)
+    assert re.search(said, found), found
+
+
+def test_a_mistake_in_the_defaults_is_told_there(tmp_path: Path) -> None:
+    wrong = FULL.replace('on_new = "warn"', 'preset = "cms"')
+    assert re.search(r":15: defaults.preset: stands beside k", mistakes(tmp_path, wrong)[0])
+    both = FULL.replace('on_new = "warn"', 'nulls = "wildcard"').replace('preset = "cms"', 'distinct = "0.9"')
+    assert re.search(r":38: tables\[2\]\.distinct: .*counts classes", mistakes(tmp_path, both)[0])
+    assert mistakes(tmp_path, 'format = 1\n[sources.a]\nurl = "a.csv"\n')[0].startswith(
+        "qidsql.toml: no table to audit"
+    )
+
+
+@pytest.mark.parametrize("kind", ["postgres", "postgresql", "duckdb"])
+def test_runs_can_be_kept_in_a_database(tmp_path: Path, kind: str) -> None:
+    history = FULL.replace('"runs.duckdb"', f'"{kind}://host/runs"')
+    assert read(tmp_path, history).history_url == f"{kind}://host/runs"
+    assert read(tmp_path, FULL.replace('"runs.duckdb"', '"env:RUNS"')).history_url == "env:RUNS"
+
+
+def test_a_path_is_meant_from_the_folder_of_the_file() -> None:
+    assert beside(Path("a/b.toml"), "../c/./d.csv") == Path("c/d.csv")
+    assert beside(Path("b.toml"), "d.csv") == Path("d.csv")
+    assert beside(Path("a/b.toml"), "/c/d.csv") == Path("/c/d.csv")
+    assert beside(Path("a/b.toml"), "~/d.csv") == Path("~/d.csv").expanduser()
+
+
+def test_dates_of_toml_are_days(tmp_path: Path) -> None:
+    for written in ("2027-01-01", '"2027-01-01"', "2027-01-01T23:59:59", "2027-01-01 03:00:00Z"):
+        file = read(tmp_path, FULL.replace("expires = 2027-01-01", f"expires = {written}"))
+        assert file.tables[0].exemptions[0].expires == date(2027, 1, 1)
+
+
+def test_several_mistakes_are_in_the_order_of_lines(tmp_path: Path) -> None:
+    wrong = FULL.replace("expires = 2027-01-01", 'expires = "2027-02-30"').replace(
+        'preset = "cms"', "preset = 'cms'\nk = 3"
+    )
+    found = [int(each.split(":")[1]) for each in mistakes(tmp_path, wrong)]
+    assert found == sorted(found) == [25, 38]

@@ -19,7 +19,7 @@ import pytest
 
 from qidsql.errors import Held, SourceError, UsageError
 from qidsql.file_lock import file_lock
-from qidsql.schedule import COUNTED, LOOK_EVERY, Schedule, repeat
+from qidsql.schedule import COUNTED, LOOK_EVERY, Schedule, Stop, _span, repeat
 from tests.commandline import environment
 from tests.postgres_server import wait_until
 
@@ -170,6 +170,91 @@ def test_sigterm_at_work_is_told() -> None:
     told = run(NIGHTLY, SetClock(at("2026-11-21 12:00"), end=9 * DAY), work)
     assert (told.cut, recorded, told.worked) == (True, ["interrupted"], ["22 03:00:00"])
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_sigterm_before_the_first_time_cuts_nothing_off() -> None:
+    told = run(NIGHTLY, SetClock(at("2026-11-21 12:00"), end=HOUR))
+    assert (told.cut, told.worked) == (False, [])
+
+
+def test_a_second_ctrl_c_ends_at_once_what_the_first_did_not() -> None:
+    stop = Stop()
+    assert not stop.asked
+    with pytest.raises(KeyboardInterrupt):
+        stop(signal.SIGTERM, None)
+    stop(signal.SIGTERM, None)  # nothing is raised
+    with pytest.raises(KeyboardInterrupt):
+        stop(signal.SIGINT, None)
+    assert stop.asked
+
+
+def test_signals_do_what_they_did_before() -> None:
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    before, stop = [signal.getsignal(number) for number in numbers], Stop()
+    with stop.listening():
+        assert [signal.getsignal(number) for number in numbers] == [stop] * 3
+    assert [signal.getsignal(number) for number in numbers] == before
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0, "0 s"),
+        (119, "119 s"),
+        (120, "2 min"),
+        (150, "2.5 min"),
+        (7199, "120 min"),
+        (7200, "2 h"),
+        (172799, "48 h"),
+        (172800, "2 d"),
+        (5.9, "5 s"),
+    ],
+)
+def test_spans_are_shown_in_the_unit_that_reads_best(seconds: float, shown: str) -> None:
+    assert _span(timedelta(seconds=seconds)) == shown
+
+
+def test_how_late_is_late_and_how_much_back_is_set_back() -> None:
+    """A minute late is not yet late, and a clock that goes back by a minute is no clock that was set."""
+    for late, said in ((60, False), (61, True)):
+        clock = SetClock(at("2026-11-22 02:59:50"), end=HOUR, jumps={10: timedelta(seconds=late)})
+        assert any("begins only now" in each for each in run(NIGHTLY, clock).said) is said
+    for back, said in ((60, False), (61, True)):
+        clock = SetClock(at("2026-11-22 02:00"), end=HOUR / 2, jumps={10: timedelta(seconds=-back)})
+        assert any("the clock went back" in each for each in run(NIGHTLY, clock).said) is said
+
+
+def test_missed_times_are_counted_up_to_a_limit() -> None:
+    minutely, start = Schedule.read("* * * * *", "UTC"), at("2026-11-21 12:00:30")
+
+    def said(missed: timedelta) -> str:
+        return run(minutely, SetClock(start, end=1), last=start - missed).said[0]
+
+    assert said(timedelta(minutes=1)) == "a run was missed since the last run: 2026-11-21 12:00:00 UTC"
+    assert said(timedelta(minutes=COUNTED - 1)).startswith(f"{COUNTED - 1} runs were missed")
+    assert said(timedelta(minutes=COUNTED + 9)).startswith(f"at least {COUNTED} runs were missed")
+    assert COUNTED == 1000
+    assert run(minutely, SetClock(start, end=1), last=start).said[0].startswith("waits for")
+    assert run(minutely, SetClock(start, end=1), last=start + timedelta(days=1)).said[0].startswith("waits for")
+
+
+def test_a_heartbeat_is_there_while_it_waits_and_gone_after(tmp_path: Path) -> None:
+    heartbeat, clock, ages = tmp_path / "heartbeat", SetClock(at("2026-11-21 12:00"), end=60), []
+
+    def say(text: str) -> None:
+        ages.append(time.time() - heartbeat.stat().st_mtime)
+        os.utime(heartbeat, (0, 0))
+
+    class Looks(SetClock):
+        def wait(self, seconds: float) -> None:
+            assert heartbeat.stat().st_mtime > 0, "each look touches it"
+            os.utime(heartbeat, (0, 0))
+            super().wait(seconds)
+
+    clock = Looks(at("2026-11-21 12:00"), end=60)
+    assert repeat(NIGHTLY, lambda: None, say, clock=clock, heartbeat=heartbeat) is False
+    assert len(ages) == 1
+    assert not heartbeat.exists()
 
 
 def test_work_that_does_not_catch_it_is_cut_too() -> None:

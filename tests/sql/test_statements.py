@@ -1,0 +1,24 @@
+"""What statements say of themselves, and how they read what drivers give."""
+
+from decimal import Decimal
+
+from qidsql.measures import ClassProfile
+from qidsql.sql.statements import about, integer, profiles_of_sizes
+
+
+def test_counts_come_in_several_types() -> None:
+    assert [integer(cell) for cell in (None, 0, 7, Decimal(7), "7")] == [0, 0, 7, 7, 7]
+
+
+def test_what_a_statement_is_about() -> None:
+    assert about("class profile", [("a",)]) == "class profile of a"
+    assert about("class profile", [("a", "b", "c", "d")]) == "class profile of a + b + c + d"
+    assert about("class profile", [tuple("abcde")]) == "class profile of 5 columns"
+    sets = [tuple("abcd"), ("a",), tuple("abc"), tuple("ab"), tuple("ba")]
+    assert about("class profile", sets) == "class profiles of 5 column sets of 1 or 2 or 3 columns"
+
+
+def test_profiles_are_read_in_the_order_asked_whatever_the_order_of_rows() -> None:
+    rows: list[tuple[object, ...]] = [(7, 2, "3"), (1, Decimal(5), 1), (7, 1, 4)]
+    expected = [{2: 3, 1: 4}, {}, {5: 1}]
+    assert profiles_of_sizes(3, [7, 4, 1])(rows) == [ClassProfile.of_sizes(sizes, 3) for sizes in expected]
