@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.adult import adult, adult_path
 from tests.duckdb_hosts import extension, host, shell
@@ -24,6 +24,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start what th
 # The same examples each time, however long they take: a change must not fail for what chance finds on that day alone.
 FULL = bool(os.environ.get("QIDSQL_TEST_FULL"))
 settings.register_profile("qidsql", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not FULL)
+if os.environ.get("QIDSQL_TEST_MUTANTS"):  # that an example fails is enough there: smaller ones are looked for in vain
+    settings.register_profile("qidsql", settings.get_profile("qidsql"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile("qidsql")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -1,6 +1,7 @@
 """Places to put tables for a test, one per engine, behind the same words."""
 
 import itertools
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from psycopg import sql
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 
-_schemas = itertools.count()
+_schemas = itertools.count(1000 * os.getpid())  # several processes may share a server
 
 
 def quoted(name: str) -> str:

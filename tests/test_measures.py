@@ -75,6 +75,7 @@ def test_class_sizes_take_their_rows_from_the_entities() -> None:
         entities=True,
     )
     assert sizes.profile(4).rows_at_risk == 3
+    assert ClassSizes({2: 1}, {2: 2}).profile(2).unique_rows == 0
 
 
 def test_distinct_is_exact_where_floats_are_not() -> None:
@@ -247,6 +248,10 @@ def test_without_a_null_the_rows_that_match_are_those_of_the_class(rows: list[tu
     assert sizes.profile(k) == matching_profile_of(rows, k) == profile_of(rows, k).of_matches()
     assert sum(sizes.rows.values()) == len(rows)
     assert max(sizes.rows, default=0) <= 4
+    assert MatchSizes({}, {2: 2}, smallest=2, largest=2, matching_pairs=2, most=2).profile(2).unique_rows == 0
+    assert MatchSizes({}, {}).profile(1) == ClassProfile.of_sizes({}, 1).of_matches()
+    with pytest.raises(ValueError, match="below 2"):
+        MatchSizes({}, {}).profile(2)
     with pytest.raises(ValueError, match="from 4 on were put together; they do not tell those below 5"):
         sizes.profile(5)
 

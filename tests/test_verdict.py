@@ -4,7 +4,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+import typer
 
+from qidsql.commands.running import end
 from qidsql.findings.audit import ColumnFinding, Verdict
 from qidsql.measures import ClassProfile
 from qidsql.policy import Policy
@@ -109,6 +111,16 @@ def test_what_a_verdict_takes_for_granted() -> None:
     assert said(AGE, column("diagnosis", Role.SENSITIVE)) == ["sensitive", "rows"]
     assert said(AGE, entity="person") == ["entity"]
     assert said(AGE, nulls="wildcard") == ["rows", "wildcard"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code"),
+    [("pass", 0), ("finished", 0), ("violation", 1), ("error", 2), ("inconclusive", 3), ("anything else", 3)],
+)
+def test_a_verdict_ends_a_command_with_its_exit_code(verdict: str, code: int) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        end(verdict)
+    assert ended.value.exit_code == code
 
 
 def test_the_verdicts_are_these() -> None:

@@ -14,4 +14,5 @@ CLASSES: tuple[str, ...] = (
     "connections",
     "kills",
     "schema_changes",
+    "mutants",
 )
