@@ -9,7 +9,7 @@ import pytest
 
 from qidsql.engines.connect import connect
 from qidsql.errors import Refuted
-from qidsql.measures import Key, Violates
+from qidsql.measures import ClassProfile, Key, Violates
 from qidsql.policy import Policy
 from qidsql.protect.masking import exact_masking
 from qidsql.protect.minimal_uniques import MinimalUniques
@@ -107,6 +107,14 @@ def test_wrong_maskings_are_refuted(profiler: MemoryProfiler) -> None:
     less = replace(plan, published=0, withheld=everything, weight=0, bound=0)
     with pytest.raises(Refuted, match="other columns to publish weigh more"):
         gate.masking(less, WEIGHTS)
+
+
+def test_of_many_sets_some_are_tried_evenly_spread() -> None:
+    found = [Found(mask, ClassProfile.of_sizes({}, 2)) for mask in range(3 * gate.COMPARED)]
+    few = found[: 2 * gate.COMPARED - 1]
+    assert [each.mask for each in gate._some(few)] == [each.mask for each in few]
+    assert [each.mask for each in gate._some(found)] == list(range(0, len(found), 3))
+    assert list(gate._some([])) == []
 
 
 def test_withholding_what_leaves_a_violation_is_refuted() -> None:

@@ -120,6 +120,7 @@ def test_rows_at_risk_is_met_at_its_border() -> None:
     profile = sized(1, 1, 2, 5, 11, k=3)  # 4 of 20 rows
     assert RowsAtRisk(3, Fraction(1, 5)).met_by(profile)
     assert not RowsAtRisk(3, Fraction(1, 5) + Fraction(1, 10**30)).met_by(profile)
+    assert RowsAtRisk(3, Fraction(1)).met_by(sized(1, k=3))
     assert not RowsAtRisk(3, Fraction(0)).met_by(sized(k=3))  # no row, none at risk
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from qidsql.errors import Held, SourceError, UsageError
 from qidsql.file_lock import file_lock
-from qidsql.schedule import COUNTED, LOOK_EVERY, Schedule, Stop, _span, repeat
+from qidsql.schedule import COUNTED, LOOK_EVERY, MachineClock, Schedule, Stop, _span, repeat
 from tests.commandline import environment
 from tests.postgres_server import wait_until
 
@@ -212,6 +212,14 @@ def test_signals_do_what_they_did_before() -> None:
 )
 def test_spans_are_shown_in_the_unit_that_reads_best(seconds: float, shown: str) -> None:
     assert _span(timedelta(seconds=seconds)) == shown
+
+
+def test_the_machines_clock_waits() -> None:
+    clock = MachineClock()
+    before, moment = clock.elapsed(), clock.now()
+    clock.wait(0.05)
+    assert clock.elapsed() - before >= 0.05
+    assert moment.tzinfo is UTC
 
 
 def test_how_late_is_late_and_how_much_back_is_set_back() -> None:

@@ -2,8 +2,10 @@
 
 from decimal import Decimal
 
-from qidsql.measures import ClassProfile
-from qidsql.sql.statements import about, integer, profiles_of_sizes
+from qidsql.measures import ClassProfile, ClassSizes
+from qidsql.sql.relation import relation
+from qidsql.sql.statements import about, class_sizes, integer, profiles_of_sizes
+from tests.stores import DuckDBStore
 
 
 def test_counts_come_in_several_types() -> None:
@@ -16,9 +18,19 @@ def test_what_a_statement_is_about() -> None:
     assert about("class profile", [tuple("abcde")]) == "class profile of 5 columns"
     sets = [tuple("abcd"), ("a",), tuple("abc"), tuple("ab"), tuple("ba")]
     assert about("class profile", sets) == "class profiles of 5 column sets of 1 or 2 or 3 columns"
+    assert about("row pattern", [tuple("abcdefgh"), ("a",)]) == "row patterns of 2 column sets of 1 or 8 columns"
 
 
 def test_profiles_are_read_in_the_order_asked_whatever_the_order_of_rows() -> None:
     rows: list[tuple[object, ...]] = [(7, 2, "3"), (1, Decimal(5), 1), (7, 1, 4)]
     expected = [{2: 3, 1: 4}, {}, {5: 1}]
     assert profiles_of_sizes(3, [7, 4, 1])(rows) == [ClassProfile.of_sizes(sizes, 3) for sizes in expected]
+
+
+def test_sizes_are_of_classes_and_of_entities(duckdb_store: DuckDBStore) -> None:
+    """Of a size there may be classes that are nobody's smallest one, and no class that could be."""
+    duckdb_store.table("t", {"a": "INTEGER", "who": "INTEGER"}, [])
+    with duckdb_store.connect() as engine:
+        table = engine.describe("t")
+        asked = class_sizes(engine.dialect, relation(engine.dialect, table, table.columns), ("a",), "who")
+    assert asked.read([(1, 2, 3), (2, 1, 0), (3, 0, 1)]) == ClassSizes({1: 2, 2: 1}, {1: 3, 3: 1}, entities=True)

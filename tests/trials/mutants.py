@@ -85,17 +85,17 @@ class Workplace:
     def __exit__(self, *_: object) -> None:
         self.runner.communicate()
 
-    def outcome(self, mutant: Mutant) -> int:
-        """How the tests end with the mutant in place of its module. Raises RuntimeError where none of them used it."""
-        path, seen = self.folder / mutant.module, self.folder / f"seen-{next(self.marks)}"
+    def outcome(self, module: str, text: str) -> int:
+        """How the tests of a module end with this text in its place. Raises RuntimeError where none of them used it."""
+        path, seen = self.folder / module, self.folder / f"seen-{next(self.marks)}"
         original = path.read_text(encoding="utf-8")
-        self._put(path, f"open({str(seen)!r}, 'w').close()\n{mutant.text}")
+        self._put(path, f"open({str(seen)!r}, 'w').close()\n{text}")
         try:
-            code = self._run({"arguments": ROOMS[mutant.module], "limit": LIMIT})
+            code = self._run({"arguments": ROOMS[module], "limit": LIMIT})
         finally:
             self._put(path, original)
         if not seen.exists():
-            raise RuntimeError(f"{mutant.module} is not the module that its tests import")
+            raise RuntimeError(f"{module} is not the module that its tests import")
         return code
 
     def _run(self, order: dict[str, object]) -> int:
@@ -173,10 +173,10 @@ def _tried(chosen: Sequence[Mutant | Template], ground: Ground) -> Iterator[tupl
             folder.mkdir()
             free.put(held.enter_context(Workplace(folder, ground.postgres_url())))
 
-        def end(mutant: Mutant) -> str:
+        def end(mutant: Mutant, text: str) -> str:
             workplace = free.get()
             try:
-                code = workplace.outcome(mutant)
+                code = workplace.outcome(mutant.module, text)
             finally:
                 free.put(workplace)
             if code:
@@ -184,11 +184,12 @@ def _tried(chosen: Sequence[Mutant | Template], ground: Ground) -> Iterator[tupl
             return "explained" if (mutant.module, mutant.function, mutant.change) in EQUIVALENT else "survived"
 
         threads = held.enter_context(ThreadPoolExecutor(workers))
-        originals = {each.module: unchanged(each.module, (HOUSE / each.module).read_text("utf-8")) for each in modules}
-        for original, code in zip(originals, threads.map(end, originals.values()), strict=True):
-            if code != "survived":
-                raise RuntimeError(f"the tests of {original} fail, or take too long, without a mutant")
-        yield from zip(modules, threads.map(end, modules), strict=True)
+        rooms = dict.fromkeys(each.module for each in modules)
+        originals = [unchanged(room, (HOUSE / room).read_text(encoding="utf-8")) for room in rooms]
+        for room, ended in zip(rooms, threads.map(end, originals, [each.text for each in originals]), strict=True):
+            if ended != "survived":
+                raise RuntimeError(f"the tests of {room} fail, or take too long, without a mutant")
+        yield from zip(modules, threads.map(end, modules, [each.text for each in modules]), strict=True)
 
 
 def _engines(ground: Ground, held: ExitStack) -> Iterator[Engine]:

@@ -37,6 +37,7 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 }
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list"}
 LEFT_OUT = (ast.Raise, ast.AugAssign, ast.Continue, ast.Break)  # and calls, and assignments to a part of something
+SHORT = (ast.Constant, ast.Name)  # which say little without what is around them
 UNTOUCHED = {"annotation", "returns", "decorator_list", "format_spec"}
 
 
@@ -62,10 +63,22 @@ class Mutant:
     module: str
     function: str
     change: str
-    text: str
+    tree: ast.Module
+    edit: tuple[Place, ast.AST, ast.AST] | None = None  # where, what stands there, and what takes its place
 
     def __str__(self) -> str:
         return f"{self.module} {self.function or 'module'}: {self.change}"
+
+    @property
+    def text(self) -> str:
+        """The module as it is with the change. Not for several threads at once."""
+        if self.edit is None:
+            return ast.unparse(self.tree)
+        place, node, other = self.edit
+        place.put(ast.fix_missing_locations(other))
+        text = ast.unparse(self.tree)
+        place.put(node)
+        return text
 
 
 def mutants(module: str, text: str) -> list[Mutant]:
@@ -76,18 +89,18 @@ def mutants(module: str, text: str) -> list[Mutant]:
         for other in _others(node):
             if place.field == "slice" and ast.unparse(other) == "-1":
                 continue  # the last for the first: of the many lists of one, the same
-            around = place.parent if isinstance(node, ast.Constant) and isinstance(place.parent, ast.expr) else node
+            around = place.parent if isinstance(node, SHORT) and isinstance(place.parent, ast.expr) else node
             before = _head(around)
             place.put(other)
-            after = _head(around if around is not node else other)
-            found.append(Mutant(module, function, f"{before} -> {after}", ast.unparse(ast.fix_missing_locations(tree))))
+            after = _head(other if around is node else around)
             place.put(node)
+            found.append(Mutant(module, function, f"{before} -> {after}", tree, (place, node, other)))
     return found
 
 
 def unchanged(module: str, text: str) -> Mutant:
     """The module itself, written as its mutants are: tests that notice a difference say nothing about mutants."""
-    return Mutant(module, "", "", ast.unparse(ast.parse(text)))
+    return Mutant(module, "", "", ast.parse(text))
 
 
 def _nodes(node: ast.AST, names: Sequence[str]) -> Iterator[tuple[ast.AST, Place, str]]:
