@@ -166,6 +166,8 @@ def test_wrong_anonymizations_are_refuted(duckdb_store: DuckDBStore) -> None:
         anonymizer.greedy([])
         found = anonymizer.improve(0)
         assert gate.anonymization(found, anonymizer) == found
+        best = replace(found, lower_bound=found.cost)
+        assert gate.anonymization(best, anonymizer) == best
         with pytest.raises(Refuted, match="costs less than the proved bound"):
             gate.anonymization(replace(found, lower_bound=found.cost + 1), anonymizer)
         for defect in ("UPDATE shares SET kept = 3", "DELETE FROM shares WHERE pattern = 0"):

@@ -250,6 +250,8 @@ def test_without_a_null_the_rows_that_match_are_those_of_the_class(rows: list[tu
     assert sum(sizes.rows.values()) == len(rows)
     assert max(sizes.rows, default=0) <= 4
     assert MatchSizes({}, {2: 2}, smallest=2, largest=2, matching_pairs=2, most=2).profile(2).unique_rows == 0
+    together = MatchSizes.of_classes(ClassSizes({3: 1, 5: 1, 9: 1}, {3: 3, 5: 5, 9: 9}), 4)
+    assert (together.rows, together.smallest, together.largest) == ({3: 3, 4: 14}, 3, 9)
     assert MatchSizes({}, {}).profile(1) == ClassProfile.of_sizes({}, 1).of_matches()
     with pytest.raises(ValueError, match="below 2"):
         MatchSizes({}, {}).profile(2)

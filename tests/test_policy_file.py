@@ -332,8 +332,9 @@ def test_roles_and_weights_go_by_the_name_of_a_column_whatever_its_case(tmp_path
     assert pattern.policy(["other"]) == Policy(k=4)  # of a pattern, the columns that a table does not have are none
     assert left.policy(["other"]).quasi_identifiers == ("age",)  # of one table they are known
     assert left.policy(["other"]).identifiers == ()
-    assert pattern.all_weights == {"zip": 2, "age": 4}
+    assert pattern.all_weights == {"zip": 9, "age": 4, "Zip": 2}
     assert pattern.weights_of(["ZIP", "Age", "sex"]) == {"ZIP": 2, "Age": 4, "sex": 1}
+    assert pattern.weights_of(["zip", "ZIP", "Zip"]) == {"zip": 9, "ZIP": 1, "Zip": 2}  # where case tells columns apart
     assert (left.weights, left.default_weights) == ({}, {"zip": 9, "age": 4})
 
 

@@ -7,6 +7,9 @@ ANY_START = "only whether a time ever comes is looked at, and a time that comes 
 A_CHOICE = "how often the clock is looked at: a choice, which tests take from the module"
 A_FIRST_LOOK = "how much of two codes is compared to find pairs at all; every pair found is compared as a whole"
 NOT_READ = "of a statement about one column set the number of the set is not read"
+EFFORT = "how many claims of a search are measured again: a choice, which changes no answer that is right"
+NEVER_EMPTY = "sets are drawn where some set fails, and one that lies in none of those has a column"
+SAME_LENGTH = "both lists are made of one list, so that their lengths are the same"
 OF_A_SOURCE = "each gap is of one of the sources"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
@@ -23,6 +26,14 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("qidsql/sql/statements.py", "distinct_hashes", "True -> False"): COUNT,
     ("qidsql/sql/wildcard.py", "_head", "_number(0) -> _number(1)"): A_FIRST_LOOK,
     ("qidsql/schedule.py", "", "10.0 -> 9.0"): A_CHOICE,
+    ("qidsql/verbs/gate.py", "_measure", "min(shown, MEASURED) -> max(shown, MEASURED)"): EFFORT,
+    **{
+        ("qidsql/verbs/gate.py", "_Failing.drawn", f"1 << order[0] -> {other}"): NEVER_EMPTY
+        for other in ("1 >> order[0]", "2 << order[0]", "0 << order[0]")
+    },
+    ("qidsql/measures.py", "size_bins", "True -> False"): SAME_LENGTH,
+    ("qidsql/sql/statements.py", "_members", "True -> False"): SAME_LENGTH,
+    ("qidsql/sql/wildcard.py", "", "62 -> 61"): "codes are laid into integers by one bit less, and are the same",
     ("qidsql/schedule.py", "repeat", "last < start -> last <= start"): "no time lies between a moment and itself",
     (
         "qidsql/policy_file.py",
