@@ -28,6 +28,8 @@ from tests.trials.mutant_runner import TIMEOUT
 from tests.trials.mutations import Mutant, mutants, unchanged
 
 NO_SERVER = ("-k", "not postgres")
+IN_SQL = ("tests/sql/test_statements.py", "tests/sql/test_hostile_names.py")
+STATEMENTS = "test_statements or as_they_are or test_hostile_names and duckdb"
 NULLS_MATCH = "as_they_are and matching or duckdb and (sizes_of_every or fill_several)"
 # Which tests have to notice: files in the order in which they are run, the quickest first, and pytest's options.
 ROOMS: dict[str, tuple[str, ...]] = {
@@ -40,7 +42,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "qidsql/commands/running.py": ("tests/test_verdict.py",),
     "qidsql/policy_file.py": ("tests/test_policy_file.py", "-k", "not postgres and not json_schemas"),
     "qidsql/schedule.py": ("tests/test_schedule.py",),
-    "qidsql/sql/statements.py": ("tests/sql/test_statements.py", "tests/test_mutants.py", "-k", "not noticed"),
+    "qidsql/sql/statements.py": (*IN_SQL, "tests/test_mutants.py", "-k", STATEMENTS),
     "qidsql/sql/wildcard.py": ("tests/test_mutants.py", "tests/test_wildcard.py", "-k", NULLS_MATCH),
     "qidsql/verbs/gate.py": ("tests/test_gate.py", *NO_SERVER),
 }
