@@ -91,21 +91,26 @@ def sampled(table: str, size: int, where: str | None = None) -> Question:
 KEY = "a key"
 
 
-def codes_of(engine: Engine, source: Relation, shuffle_key: str) -> list[dict[object, object]]:
+def codes(source: Relation, engine: Engine, shuffle_key: str) -> Statement[list[dict[object, object]]]:
     """The values of a and b as texts, by their codes."""
-    rows = engine.run(Statement(column_values(engine.dialect, source, BOTH, shuffle_key), "values", lambda rows: rows))
-    return [{code: text for number, code, text in rows if number == place} for place in (0, 1)]
+
+    def read(rows: list[Row]) -> list[dict[object, object]]:
+        return [{code: text for number, code, text in rows if number == place} for place in (0, 1)]
+
+    return Statement(column_values(engine.dialect, source, BOTH, shuffle_key), "values", read)
 
 
 def patterns_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     """The row patterns with their values again, by the key that comes with them."""
+    patterns = engine.run(Statement(row_patterns(engine.dialect, source, BOTH), "row patterns", lambda rows: rows))
+    [key] = [row[-1] for row in patterns if row[-1] is not None]
+    asked = codes(source, engine, str(key))
 
     def read(rows: list[Row]) -> list[str]:
-        [key] = [row[-1] for row in rows if row[-1] is not None]
-        by_code = codes_of(engine, source, str(key))
-        return sorted(str((int(str(size)), by_code[0].get(a), by_code[1].get(b))) for size, a, b, _ in rows)
+        by_code = asked.read(rows)
+        return sorted(str((int(str(size)), by_code[0].get(a), by_code[1].get(b))) for size, a, b, _ in patterns)
 
-    return Statement(row_patterns(engine.dialect, source, BOTH), "row patterns", read)
+    return Statement(asked.sql, asked.purpose, read)
 
 
 # The plan blanks b of (x, 1) and both of (NULL, 2), by the codes that the values have among the rows of the condition.
@@ -116,10 +121,10 @@ LATER = "id > 0"
 def by_plan(engine: Engine, _: Relation) -> Statement[Any]:
     table = engine.narrowed(engine.describe("people"), LATER)
     source = relation(engine.dialect, table, table.columns)
-    a_codes, b_codes = ({text: code for code, text in codes.items()} for codes in codes_of(engine, source, KEY))
+    a_codes, b_codes = ({text: code for code, text in by.items()} for by in engine.run(codes(source, engine, KEY)))
     rows = [(a_codes.get(a, 0), b_codes.get(b, 0), mask) for a, b, mask in PLAN]
-    codes = [[exp.alias_(number, name) for number, name in zip(row, ("c0", "c1", "mask"), strict=True)] for row in rows]
-    plan = exp.union(*(exp.select(*row) for row in codes), distinct=False).subquery("plan")
+    lines = [[exp.alias_(number, name) for number, name in zip(row, ("c0", "c1", "mask"), strict=True)] for row in rows]
+    plan = exp.union(*(exp.select(*row) for row in lines), distinct=False).subquery("plan")
     a, b, _, row_id = table.columns
     query = suppressed_by_plan(engine.dialect, table, (a, b), (a, b, row_id), plan, KEY)
     return Statement(engine.dialect.render(query), "rows by a plan", lambda rows: sorted(rows, key=itemgetter(2)))
@@ -141,7 +146,7 @@ def counted(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def keyed_codes_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
-    by_code = codes_of(engine, source, KEY)
+    by_code = engine.run(codes(source, engine, KEY))
     query = coded_rows(engine.dialect, source, BOTH, "id", KEY)
     read = lambda rows: sorted(str((key, by_code[0].get(a), by_code[1].get(b))) for key, a, b in rows)  # noqa: E731
     return Statement(query, "coded rows", read)

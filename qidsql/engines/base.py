@@ -356,6 +356,8 @@ class Engine(ABC):
         Raises what the works and the check raise, and as `run_many`.
         """
         answer = self._answer
+        if any(worker.is_current for worker in self._sessions):
+            raise RuntimeError("a session's thread cannot wait for its own engine")
         if self._closed:
             raise SourceError(f"the connection to {self.label} is closed; connect again")
         if not answer.depth:

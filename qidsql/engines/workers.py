@@ -94,6 +94,11 @@ class Worker:
         return self._dismissed.is_set()
 
     @property
+    def is_current(self) -> bool:
+        """Whether this is called in its thread."""
+        return self._thread is threading.current_thread()
+
+    @property
     def is_open(self) -> bool:
         return self._opened.done() and self._opened.exception() is None
 
