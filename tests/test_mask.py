@@ -130,7 +130,15 @@ def test_a_spent_budget_publishes_what_is_known_to_be_safe(engine: Engine) -> No
         assert result.outcome is Outcome.INCONCLUSIVE
         assert "the budget of" in result.work.unfinished[0]
         assert not published(result) or distinct_ratio(ROWS, published(result)) <= HALF
-        assert result.bound >= result.weight
+        assert result.bound is not None and result.bound >= result.weight
+
+
+def test_no_bound_is_claimed_where_the_columns_are_not_known(store: Store) -> None:
+    store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (3, 4)])
+    for exact in (False, True):
+        result = house.mask(store.url, "t", violates=2, exact=exact, max_seconds=1e-9)
+        assert (result.outcome, result.optimal) == (Outcome.INCONCLUSIVE, False)
+        assert result.bound == (2 if result.work.columns else None)
 
 
 def test_nothing_to_measure_is_inconclusive(engine: Engine) -> None:

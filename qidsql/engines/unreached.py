@@ -14,7 +14,7 @@ class Unreached(Engine):
     """Every question raises what ended the connecting."""
 
     version = "not connected"
-    snapshot = "none: the source was not reached"
+    snapshot = "the source was not reached"
     export_format = ""
 
     def __init__(self, label: str, dialect: Dialect, stop: Stopped) -> None:

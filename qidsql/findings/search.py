@@ -111,8 +111,9 @@ class KeysResult:
 class MaskResult:
     """Which columns can be published together; a report is rendered from nothing else.
 
-    `weight` is that of the published columns, and no choice at all weighs more than `bound`. `safe`: the full table
-    shows that the criterion is not met; None where only a sample was asked. `script` would carry it out.
+    `weight` is that of the published columns, and no choice at all weighs more than `bound` (None: the columns are not
+    known). `safe`: the full table shows that the criterion is not met; None where only a sample was asked. `script`
+    would carry it out.
     """
 
     outcome: Outcome
@@ -122,7 +123,7 @@ class MaskResult:
     published: tuple[str, ...]
     withheld: tuple[str, ...]
     weight: int
-    bound: int
+    bound: int | None
     safe: bool | None
     profile: ClassProfile | None  # of the published columns, on the full table
     certificate: Certificate | None

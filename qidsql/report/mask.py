@@ -18,8 +18,9 @@ def report(console: Console, result: MaskResult) -> None:
     rows.add_row("Algorithm", result.algorithm)
     rows.add_row("Publish", ", ".join(result.published) or "nothing")
     rows.add_row("Withhold", ", ".join(result.withheld) or "nothing")
-    bound = "which is optimal" if result.optimal else f"no choice has more than {count(result.bound)}"
-    rows.add_row("Weight", f"{count(result.weight)} published, {bound}")
+    if result.bound is not None:
+        bound = "which is optimal" if result.optimal else f"no choice has more than {count(result.bound)}"
+        rows.add_row("Weight", f"{count(result.weight)} published, {bound}")
     if result.certificate is not None:
         rows.add_row("Sample", certificate(result.certificate))
     if result.profile is not None:

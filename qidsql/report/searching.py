@@ -33,7 +33,8 @@ def facts(work: SearchWork) -> Table:
     rows += " that meet --where" if work.policy.where else ""
     found.add_row("Source", f"{work.source}, {work.kind} {work.table}{rows}")
     found.add_row("", f"{work.engine}; {work.snapshot}")
-    found.add_row("Searched", f"{some(work.columns)}. {work.policy.null_rule}")
+    if work.columns:
+        found.add_row("Searched", f"{some(work.columns)}. {work.policy.null_rule}")
     reasons: dict[str, list[str]] = {}
     for name, reason in work.left_out:
         reasons.setdefault(reason, []).append(name)

@@ -100,7 +100,7 @@ def mask(
         published=names,
         withheld=search.names(everything & ~published),
         weight=plan.weight if plan else 0,
-        bound=plan.bound if plan else total,
+        bound=plan.bound if plan else None if search.stopped else total,
         safe=plan.safe if plan else None,
         profile=measured,
         certificate=plan.certificate if plan else None,

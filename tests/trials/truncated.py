@@ -124,7 +124,9 @@ def _mask(engine: Engine, table: RandomTable, budget: dict[str, Any], random: Ra
         return f"published {published} meet the criterion"
     right = minimal(table.columns, meets)
     most = table.columns - min((len(each) for each in _hitting(table.columns, right)), default=0)
-    return None if result.bound >= most else f"bound {result.bound}, where {most} can be published"
+    return (
+        None if result.bound is None or result.bound >= most else f"bound {result.bound}, where {most} can be published"
+    )
 
 
 def _hitting(columns: int, sets: set[Places]) -> Iterator[Places]:
