@@ -4,14 +4,14 @@ import os
 import sys
 from contextlib import suppress
 
-from qidsql.signals import INTERRUPTED, ending
+from qidsql.core.signals import INTERRUPTED, ending
 
 
 def main() -> None:
     """Runs the command line as a process of its own, and ends it."""
     try:
         with ending(last=True):
-            from qidsql.cli import main as command
+            from qidsql.cli.app import main as command
 
             command()
     except KeyboardInterrupt:  # before the command line could handle it

@@ -10,50 +10,50 @@ from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
+from qidsql.commands.anonymize.anonymize import AnonymizeQuestion, Method
+from qidsql.commands.anonymize.anonymize import anonymize as run_anonymize
+from qidsql.commands.anonymize.result import AnonymizeResult
+from qidsql.commands.audit.audit import audit as run_audit
+from qidsql.commands.audit.result import AuditResult, ProfileResult
+from qidsql.commands.doctor.doctor import doctor as run_doctor
+from qidsql.commands.doctor.result import DoctorResult
+from qidsql.commands.graph.follow_up import follow
+from qidsql.commands.graph.graph import graph as run_graph
+from qidsql.commands.graph.request import MAX_PATHS, GraphQuestion
+from qidsql.commands.graph.request import algorithm as algorithm_by_name
+from qidsql.commands.graph.request import then as then_by_name
+from qidsql.commands.graph.result import GraphResult
+from qidsql.commands.impact.impact import MAX_VALUES, ImpactQuestion
+from qidsql.commands.impact.impact import impact as run_impact
+from qidsql.commands.impact.result import ImpactResult
+from qidsql.commands.init.init import MAX_SECONDS, MAX_STATEMENTS, InitQuestion
+from qidsql.commands.init.init import init as run_init
+from qidsql.commands.init.result import InitResult
+from qidsql.commands.keys.keys import KeysQuestion
+from qidsql.commands.keys.keys import keys as run_keys
+from qidsql.commands.keys.result import FoundSet, KeysResult, MaskResult
+from qidsql.commands.link.link import LinkQuestion
+from qidsql.commands.link.link import link as run_link
+from qidsql.commands.link.result import LinkResult
+from qidsql.commands.mask.mask import MaskQuestion
+from qidsql.commands.mask.mask import mask as run_mask
+from qidsql.commands.profile.profile import profile as run_profile
+from qidsql.commands.suppress.result import SuppressResult
+from qidsql.commands.suppress.suppress import SuppressQuestion
+from qidsql.commands.suppress.suppress import method as method_by_name
+from qidsql.commands.suppress.suppress import script as script_by_name
+from qidsql.commands.suppress.suppress import suppress as run_suppress
+from qidsql.commands.uniques.result import UniquesResult, score_kind
+from qidsql.commands.uniques.uniques import UniquesQuestion
+from qidsql.commands.uniques.uniques import uniques as run_uniques
+from qidsql.core.criterion_options import asked
+from qidsql.core.criterion_options import wanted as wanted_by_name
+from qidsql.core.policy import Policy, names, ratio
+from qidsql.core.time_limit import within
+from qidsql.core.weights import column_weights
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect, reached
 from qidsql.errors import Interrupted
-from qidsql.findings.anonymize import AnonymizeResult
-from qidsql.findings.audit import AuditResult, ProfileResult
-from qidsql.findings.doctor import DoctorResult
-from qidsql.findings.graph import GraphResult
-from qidsql.findings.impact import ImpactResult
-from qidsql.findings.init import InitResult
-from qidsql.findings.link import LinkResult
-from qidsql.findings.search import FoundSet, KeysResult, MaskResult
-from qidsql.findings.suppress import SuppressResult
-from qidsql.findings.uniques import UniquesResult, score_kind
-from qidsql.policy import Policy, names, ratio
-from qidsql.question import asked
-from qidsql.question import wanted as wanted_by_name
-from qidsql.time_limit import within
-from qidsql.verbs.anonymize import AnonymizeQuestion, Method
-from qidsql.verbs.anonymize import anonymize as run_anonymize
-from qidsql.verbs.audit import audit as run_audit
-from qidsql.verbs.doctor import doctor as run_doctor
-from qidsql.verbs.graph import graph as run_graph
-from qidsql.verbs.graph_question import MAX_PATHS, GraphQuestion
-from qidsql.verbs.graph_question import algorithm as algorithm_by_name
-from qidsql.verbs.graph_question import then as then_by_name
-from qidsql.verbs.graph_then import follow
-from qidsql.verbs.impact import MAX_VALUES, ImpactQuestion
-from qidsql.verbs.impact import impact as run_impact
-from qidsql.verbs.init import MAX_SECONDS, MAX_STATEMENTS, InitQuestion
-from qidsql.verbs.init import init as run_init
-from qidsql.verbs.keys import KeysQuestion
-from qidsql.verbs.keys import keys as run_keys
-from qidsql.verbs.link import LinkQuestion
-from qidsql.verbs.link import link as run_link
-from qidsql.verbs.mask import MaskQuestion
-from qidsql.verbs.mask import mask as run_mask
-from qidsql.verbs.profile import profile as run_profile
-from qidsql.verbs.suppress import SuppressQuestion
-from qidsql.verbs.suppress import method as method_by_name
-from qidsql.verbs.suppress import script as script_by_name
-from qidsql.verbs.suppress import suppress as run_suppress
-from qidsql.verbs.uniques import UniquesQuestion
-from qidsql.verbs.uniques import uniques as run_uniques
-from qidsql.weights import column_weights
 
 __all__ = [
     "anonymize",

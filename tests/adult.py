@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from qidsql.engines.connect import connect
-from qidsql.profiler import TableProfiler
-from qidsql.sampler import TableSampler
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.sampler import TableSampler
 from qidsql.sql.relation import relation
 
 

@@ -14,7 +14,7 @@ from typing import AnyStr
 
 import pytest
 
-from qidsql.cli import main
+from qidsql.cli.app import main
 
 HOUSE = Path(__file__).resolve().parents[1]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
@@ -74,7 +74,7 @@ def qidsql(*arguments: object, cwd: Path | None = None, **extra: str) -> Outcome
 
 SEVERAL = """
 import json, sys
-from qidsql.cli import main
+from qidsql.cli.app import main
 
 for arguments in json.loads(sys.argv[1]):
     sys.argv = ["qidsql", *arguments]

@@ -7,7 +7,7 @@ Slow and plain on purpose: every row is held against every other row. Nothing he
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from itertools import combinations
 
-from qidsql.measures import ClassProfile, ClassSizes
+from qidsql.measures.profiles import ClassProfile, ClassSizes
 
 Values = Sequence[Hashable]
 

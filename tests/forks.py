@@ -144,13 +144,13 @@ def _serve() -> None:
 
     import qidsql.__main__
     import qidsql.api
-    import qidsql.cli
-    import qidsql.engines.duckdb
-    import qidsql.engines.postgres
-    import qidsql.findings.run
-    import qidsql.report.documents.rendering
-    import qidsql.report.json
-    import qidsql.report.terminal
+    import qidsql.cli.app
+    import qidsql.commands.audit.report
+    import qidsql.engines.duckdb.engine
+    import qidsql.engines.postgres.engine
+    import qidsql.formats.json
+    import qidsql.formats.render
+    import qidsql.operations.document
     from tests.commandline import inside
 
     for arguments in json.loads(sys.argv[1]):

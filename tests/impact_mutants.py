@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
-from qidsql.least_squares import Covariate
-from qidsql.schema import Table
+from qidsql.measures.least_squares import Covariate
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.impact import Cases, SharedColumn, WeighedRows, regression_sums, value_distribution, weighed_rows
+from qidsql.sql.distributions import Cases, SharedColumn, WeighedRows, regression_sums, value_distribution, weighed_rows
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Row, Statement
 

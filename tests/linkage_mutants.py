@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.linkage.containment import form_of
-from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind
-from qidsql.schema import TableName
-from qidsql.sql.containment import (
+from qidsql.linkage.value_kinds import MEASURED, NUMBERS, Kind
+from qidsql.sql.relation import Relation
+from qidsql.sql.statements import Statement
+from qidsql.sql.values_in_common import (
     Compared,
     Facts,
     InCommon,
@@ -17,8 +19,6 @@ from qidsql.sql.containment import (
     sampled_in_common,
     values_in_common,
 )
-from qidsql.sql.relation import Relation
-from qidsql.sql.statements import Statement
 from tests.impact_mutants import copied
 
 Question = Callable[[Engine, Relation], Statement[Any]]

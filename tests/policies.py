@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from qidsql.history.opening import open_history
-from qidsql.history.records import History
+from qidsql.operations.history.opening import open_history
+from qidsql.operations.history.records import History
 from tests.stores import Store
 
 SEXES = ("f", "m")

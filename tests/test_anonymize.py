@@ -7,14 +7,14 @@ import pytest
 from sqlglot import exp
 
 import qidsql
+from qidsql.commands.table_search import Searching
+from qidsql.core.policy import Policy
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from qidsql.policy import Policy
+from qidsql.protection.anonymization.anonymizer import Anonymizer
+from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement, integer
-from qidsql.verbs.searching import Searching
-from qidsql.workbench.anonymizer import Anonymizer
-from qidsql.workbench.row_patterns import RowPatterns
 from tests.anonymizations import FIGURE_1, Cells, optimum, theorem_3_1
 from tests.commandline import qidsql as run
 from tests.stores import DuckDBStore, Store, quoted

@@ -2,10 +2,10 @@
 
 import re
 
-from qidsql.findings.audit import Verdict
-from qidsql.policy import Policy
-from qidsql.report import terminal
-from qidsql.verbs.audit import audit
+from qidsql.commands.audit import report as terminal
+from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.result import Verdict
+from qidsql.core.policy import Policy
 from tests.stores import Store
 
 

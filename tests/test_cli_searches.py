@@ -14,16 +14,16 @@ import duckdb
 import pytest
 
 import qidsql as house
+from qidsql.commands.audit import report as terminal
+from qidsql.commands.keys.keys import ALGORITHMS, KeysQuestion, keys
+from qidsql.commands.keys.result import FoundSet, Outcome
+from qidsql.commands.mask.mask import MaskQuestion, mask
+from qidsql.core.criterion_options import Sampling, Wanted
+from qidsql.core.policy import Policy
+from qidsql.core.weights import column_weights
 from qidsql.engines.connect import connect
 from qidsql.errors import StatementError, UsageError
-from qidsql.findings.search import FoundSet, Outcome
-from qidsql.measures import Separation, Violates
-from qidsql.policy import Policy
-from qidsql.question import Sampling, Wanted
-from qidsql.report import terminal
-from qidsql.verbs.keys import ALGORITHMS, KeysQuestion, keys
-from qidsql.verbs.mask import MaskQuestion, mask
-from qidsql.weights import column_weights
+from qidsql.measures.profiles import Separation, Violates
 from tests.commandline import command, environment, finished, qidsql, refused, several
 from tests.postgres_server import wait_until
 from tests.search.small_tables import minimal_sets

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import qidsql
+from qidsql.commands.audit.result import Verdict
 from qidsql.errors import UnknownName, UsageError
-from qidsql.findings.audit import Verdict
 from qidsql.sql.postgres_tokens import tokens
 from tests.commandline import inside as run
 from tests.stores import DuckDBStore, PostgresStore, Store

@@ -10,17 +10,17 @@ from math import comb
 
 import pytest
 
-from qidsql.catalog import Attribute, Catalog, Ground
+from qidsql.commands.link.result import Containment
+from qidsql.core.catalog import Attribute, Catalog, Ground
+from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
-from qidsql.findings.link import Containment
 from qidsql.linkage import containment
 from qidsql.linkage.containment import Measuring, enough
-from qidsql.linkage.joints import Linkage, joints
-from qidsql.linkage.judgement import judged
-from qidsql.linkage.kinds import Kind
+from qidsql.linkage.joinable import judged
 from qidsql.linkage.names import names_agree
-from qidsql.schema import TableName
-from qidsql.sql.containment import Compared, InCommon, InGroup, sampled_in_common, values_in_common
+from qidsql.linkage.same_attributes import Linkage, joints
+from qidsql.linkage.value_kinds import Kind
+from qidsql.sql.values_in_common import Compared, InCommon, InGroup, sampled_in_common, values_in_common
 from tests.stores import PostgresStore, Store, quoted
 
 HOSTILE = ['a"b', "semi;colon", "per%cent %s", "$1 :name ?", "Ünïcode 名", "select", " blank ", "--", "new\nline"]

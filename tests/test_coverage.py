@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from qidsql.alerts.changes import Told, changes
+from qidsql.cli.run_report import render
 from qidsql.errors import StoreError
-from qidsql.findings.coverage import Coverage
-from qidsql.history.records import History
-from qidsql.policy_file import read_policy_file
-from qidsql.report.run import render
-from qidsql.verbs.run import run
+from qidsql.operations.alerts.changes import Told, changes
+from qidsql.operations.coverage import Coverage
+from qidsql.operations.history.records import History
+from qidsql.operations.policy_file import read_policy_file
+from qidsql.operations.run import run
 from tests.alerts.runs import alert
 from tests.alerts.test_changes import TODAY
 from tests.commandline import inside

@@ -12,11 +12,11 @@ import pytest
 import sqlglot
 
 import qidsql as package
-from qidsql.checks import State
+from qidsql.commands.doctor import installation
+from qidsql.commands.doctor.doctor import doctor
+from qidsql.commands.doctor.result import DoctorResult
+from qidsql.core.checks import State
 from qidsql.errors import UnknownName, UsageError
-from qidsql.findings.doctor import DoctorResult
-from qidsql.verbs import installation
-from qidsql.verbs.doctor import doctor
 from tests.commandline import inside, qidsql, several
 from tests.postgres_server import PostgresServer
 from tests.stores import PostgresStore, Store, quoted

@@ -154,7 +154,7 @@ def test_the_rows_are_grouped_inside_postgres(attaching: Attaching, postgres_sto
 
 
 EXACT = """
-from qidsql.engines.postgres_attached import AttachedSession
+from qidsql.engines.postgres.attached import AttachedSession
 session = AttachedSession(connection, "pg")
 wide = "SELECT 9007199254740993::NUMERIC * 9007199254740993 AS n, 9007199254740993 AS n, NULL AS x, 'é''\\"' AS t, "
 [[first, second, *others]] = session.execute(wide + "ARRAY['a', NULL] AS l, TRUE AS b, 'n'::name AS n")
@@ -173,8 +173,8 @@ def test_answers_are_exact_and_the_transaction_is_read_only(
 
 
 MOMENTS = """
-from qidsql.engines.duckdb_host import HostEngine, engine_for
-from qidsql.engines.host_connection import Seen
+from qidsql.engines.duckdb.embedded import HostEngine, engine_for
+from qidsql.engines.embedding import Seen
 from qidsql.sql.statements import Statement
 import psycopg
 version = {"version": [("v1.5.5",)]}

@@ -14,11 +14,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from qidsql.commands.demo.demo import write_demo
 from qidsql.duckdb_extension import hosts
 from qidsql.duckdb_extension.build import C_API, NAME, footer
 from qidsql.duckdb_extension.install import usage
 from qidsql.duckdb_extension.settings import SUFFIX
-from qidsql.verbs.demo import write_demo
 from tests.commandline import HOUSE, Outcome, command, environment, finished
 from tests.duckdb_hosts import Host, Module, Refused, Shell
 from tests.postgres_server import wait_until

@@ -14,13 +14,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import qidsql
+from qidsql.commands.audit.result import Verdict
+from qidsql.core.time_limit import within
 from qidsql.engines.connect import connect
 from qidsql.errors import ConnectionLost, SourceError
-from qidsql.findings.audit import Verdict
-from qidsql.history.opening import open_history
-from qidsql.report.command_schemas import command as schema
-from qidsql.report.json_schema import audit as audit_schema
-from qidsql.time_limit import within
+from qidsql.formats.command_schemas import command as schema
+from qidsql.formats.json_schema import audit as audit_schema
+from qidsql.operations.history.opening import open_history
 from tests.commandline import command, environment, finished, inside
 from tests.faulty_network import Fault, Kind, Network
 from tests.policies import entries, policy_file
@@ -160,7 +160,7 @@ def test_a_signal_ends_it_before_the_catalog_is_read(network: Network, phase: st
 
 STUCK = """
 import sys, time
-import qidsql.cli
+import qidsql.cli.app
 from qidsql.__main__ import main
 
 class Sticky:
@@ -173,7 +173,7 @@ def run():
     del sticky
     time.sleep(3600)
 
-qidsql.cli._run = lambda signals: run()
+qidsql.cli.app._run = lambda signals: run()
 main()
 """
 

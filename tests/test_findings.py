@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
-from qidsql.findings.audit import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding, Verdict
-from qidsql.findings.changes import MARGIN, compared, excused, expired, verdict_with_exceptions
-from qidsql.findings.coverage import Change, Coverage, Gap, SourceCoverage, gap_ids
-from qidsql.findings.run import (
+from qidsql.commands.audit.result import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding, Verdict
+from qidsql.core.policy import Policy
+from qidsql.core.results import Work
+from qidsql.core.tables import Role
+from qidsql.measures.profiles import ClassProfile
+from qidsql.operations.changes import MARGIN, compared, excused, expired, verdict_with_exceptions
+from qidsql.operations.coverage import Change, Coverage, Gap, SourceCoverage, gap_ids
+from qidsql.operations.document import (
     Excuse,
     Finding,
     Kind,
@@ -29,11 +33,7 @@ from qidsql.findings.run import (
     looked_for,
     worst,
 )
-from qidsql.measures import ClassProfile
-from qidsql.policy import Policy
-from qidsql.policy_file import Exemption
-from qidsql.schema import Role
-from qidsql.work import Work
+from qidsql.operations.policy_file import Exemption
 
 DAY = datetime(2026, 11, 21, 3, tzinfo=UTC)
 TODAY = DAY.date()

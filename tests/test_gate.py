@@ -7,25 +7,25 @@ from random import Random
 
 import pytest
 
+from qidsql.commands import gate
+from qidsql.commands.keys.keys import ALGORITHMS, KeysQuestion, keys
+from qidsql.commands.table_search import Searching
+from qidsql.core.policy import Policy
 from qidsql.engines.connect import connect
 from qidsql.errors import Refuted
-from qidsql.measures import ClassProfile, Key, Violates
-from qidsql.policy import Policy
-from qidsql.protect.masking import exact_masking
-from qidsql.protect.minimal_uniques import MinimalUniques
-from qidsql.protect.records import Records
-from qidsql.protect.unique_counts import UniqueCounts
+from qidsql.measures.profiles import ClassProfile, Key, Violates
+from qidsql.protection.anonymization.anonymizer import Anonymizer
+from qidsql.protection.masking import exact_masking
+from qidsql.protection.records import Records
+from qidsql.protection.row_patterns import RowPatterns
+from qidsql.protection.suppression.plan import SuppressionPlan
+from qidsql.protection.suppression.shared import shared
+from qidsql.protection.uniques.counts import UniqueCounts
+from qidsql.protection.uniques.minimal_uniques import MinimalUniques
 from qidsql.search.borders import borders
 from qidsql.search.minimum import minimum
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.statements import Statement
-from qidsql.verbs import gate
-from qidsql.verbs.keys import ALGORITHMS, KeysQuestion, keys
-from qidsql.verbs.searching import Searching
-from qidsql.workbench.anonymizer import Anonymizer
-from qidsql.workbench.row_patterns import RowPatterns
-from qidsql.workbench.shared_suppression import shared
-from qidsql.workbench.suppression_plan import SuppressionPlan
 from tests.search.memory import MemoryProfiler
 from tests.stores import DuckDBStore
 

@@ -15,12 +15,15 @@ import pytest
 
 import qidsql as package
 from qidsql.attribute_graph.separation import Algorithm
+from qidsql.commands.graph.graph import graph
+from qidsql.commands.graph.pictures import dot as graph_dot
+from qidsql.commands.graph.pictures import drawing as graph_drawing
+from qidsql.commands.graph.pictures import mermaid as graph_mermaid
+from qidsql.commands.graph.pictures import page as graph_page
+from qidsql.commands.graph.request import GraphQuestion
+from qidsql.commands.graph.result import GraphResult
+from qidsql.commands.keys.result import Outcome
 from qidsql.errors import UnknownName, UsageError
-from qidsql.findings.graph import GraphResult
-from qidsql.findings.search import Outcome
-from qidsql.report import graph_dot, graph_drawing, graph_mermaid, graph_page
-from qidsql.verbs.graph import graph
-from qidsql.verbs.graph_question import GraphQuestion
 from tests.attribute_graph.graphs import random_tables
 from tests.attribute_graph.paper import figure
 from tests.commandline import qidsql, refused, several

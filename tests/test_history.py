@@ -15,14 +15,14 @@ from typing import Any
 import duckdb
 import pytest
 
-from qidsql.alerts.changes import Change
-from qidsql.alerts.message import Message
 from qidsql.errors import StoreError, UnknownName, UsageError
-from qidsql.history.alerts import AlertRecord
-from qidsql.history.opening import open_history
-from qidsql.history.records import TABLES, History, Unfinished
-from qidsql.policy_file import read_policy_file
-from qidsql.verbs.run import Watch, run
+from qidsql.operations.alerts.changes import Change
+from qidsql.operations.alerts.message import Message
+from qidsql.operations.history.alerts import AlertRecord
+from qidsql.operations.history.opening import open_history
+from qidsql.operations.history.records import TABLES, History, Unfinished
+from qidsql.operations.policy_file import read_policy_file
+from qidsql.operations.run import Watch, run
 from tests.commandline import HOUSE, environment, inside, qidsql
 from tests.policies import RISKY, SAFE, entries, fill, policy_file
 from tests.report.test_json_schema import of_format_1
@@ -261,7 +261,7 @@ def test_a_history_that_cannot_be_written_is_said_before_the_work(tmp_path: Path
 AS_ANOTHER = """
 import json, os, sys
 from qidsql.errors import StoreError
-from qidsql.history.opening import open_history
+from qidsql.operations.history.opening import open_history
 
 path, document, user = sys.argv[1], json.loads(open(sys.argv[2]).read()), int(sys.argv[3])
 history = open_history(path)
@@ -311,7 +311,7 @@ def test_a_file_that_may_not_be_written(reachable: Path, document: dict[str, Any
 FULL = """
 import json, resource, signal, sys
 from qidsql.errors import StoreError
-from qidsql.history.opening import open_history
+from qidsql.operations.history.opening import open_history
 
 path, document, room = sys.argv[1], json.loads(open(sys.argv[2]).read()), int(sys.argv[3])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing further fails then, as on a full disk
@@ -352,7 +352,7 @@ def test_what_could_not_be_recorded_is_kept(tmp_path: Path) -> None:
     with DuckDBStore(tmp_path / "people.duckdb") as store:
         fill(store, safe=SAFE)
         policy_file(tmp_path, store.url, entries("safe"))
-    from qidsql.commands.run import perform
+    from qidsql.cli.run import perform
 
     file = read_policy_file(tmp_path / "qidsql.toml")
     (tmp_path / "kept").mkdir()
@@ -366,7 +366,7 @@ def test_what_could_not_be_recorded_is_kept(tmp_path: Path) -> None:
 
     from contextlib import contextmanager
 
-    import qidsql.commands.run as command
+    import qidsql.cli.run as command
 
     @contextmanager
     def watching(quiet: bool) -> Iterator[Any]:

@@ -12,15 +12,15 @@ import numpy
 import pytest
 
 from qidsql import impact
+from qidsql.commands.audit import report as terminal
+from qidsql.commands.impact.impact import ImpactQuestion
+from qidsql.commands.impact.impact import impact as run
+from qidsql.commands.impact.result import ImpactResult
+from qidsql.commands.keys.result import Outcome
+from qidsql.core.policy import Policy
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
-from qidsql.findings.impact import ImpactResult
-from qidsql.findings.search import Outcome
-from qidsql.policy import Policy
-from qidsql.report import json as json_report
-from qidsql.report import terminal
-from qidsql.verbs.impact import ImpactQuestion
-from qidsql.verbs.impact import impact as run
+from qidsql.formats import json as json_report
 from tests.commandline import qidsql, refused
 from tests.stores import PostgresStore, Store, quoted
 

@@ -13,20 +13,20 @@ from typing import Any
 import duckdb
 import pytest
 
-from qidsql.catalog import CatalogColumn, CatalogTable
+from qidsql.column_roles import dbt, names
+from qidsql.column_roles.labels import read
+from qidsql.column_roles.proposal import Table, propose
+from qidsql.column_roles.vocabulary import CONCEPTS
+from qidsql.commands.demo.demo import write_demo
+from qidsql.commands.init.draft import draft, updated
+from qidsql.commands.init.init import InitQuestion, check_target, init, write
+from qidsql.commands.init.result import NO_COLUMNS, InitResult, LeftOut, word
+from qidsql.core.catalog import CatalogColumn, CatalogTable
+from qidsql.core.tables import Role, TableName
+from qidsql.core.toml_file import parsed
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
-from qidsql.findings.init import NO_COLUMNS, InitResult, LeftOut, word
-from qidsql.policy_draft import draft, updated
-from qidsql.policy_file import read_policy_file
-from qidsql.role_proposals import dbt, names
-from qidsql.role_proposals.labels import read
-from qidsql.role_proposals.proposal import Table, propose
-from qidsql.role_proposals.vocabulary import CONCEPTS
-from qidsql.schema import Role, TableName
-from qidsql.toml_file import parsed
-from qidsql.verbs.demo import write_demo
-from qidsql.verbs.init import InitQuestion, check_target, init, write
+from qidsql.operations.policy_file import read_policy_file
 from tests.commandline import qidsql, refused
 from tests.judged_names import JUDGED
 from tests.stores import PostgresStore, Store, quoted

@@ -46,7 +46,7 @@ def test_while_the_catalog_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         raise KeyboardInterrupt
 
     (tmp_path / "t.csv").write_text("a\n1\n")
-    monkeypatch.setattr("qidsql.engines.duckdb.DuckDBEngine.describe", interrupted)
+    monkeypatch.setattr("qidsql.engines.duckdb.engine.DuckDBEngine.describe", interrupted)
     for verb in (qidsql.audit, qidsql.profile, qidsql.keys, qidsql.uniques, qidsql.suppress, qidsql.anonymize):
         with pytest.raises(Interrupted):
             verb(f"{tmp_path}/t.csv")

@@ -8,16 +8,16 @@ from random import Random
 import pytest
 
 import qidsql as house
+from qidsql.commands.audit import report as terminal
+from qidsql.commands.keys.keys import ALGORITHMS, KeysQuestion, keys
+from qidsql.commands.keys.result import KeysResult, Outcome
+from qidsql.core.criterion_options import Sampling, Wanted, criterion, wanted
+from qidsql.core.policy import Policy
+from qidsql.core.weights import column_weights
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
-from qidsql.findings.search import KeysResult, Outcome
-from qidsql.measures import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
-from qidsql.policy import Policy
-from qidsql.question import Sampling, Wanted, criterion, wanted
-from qidsql.report import terminal
-from qidsql.verbs.keys import ALGORITHMS, KeysQuestion, keys
-from qidsql.weights import column_weights
+from qidsql.measures.profiles import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from tests.commandline import qidsql, refused
 from tests.search.small_tables import CRITERIA, Definition, Rows, minimal_sets
 from tests.stores import Store

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from qidsql.history.opening import open_history
+from qidsql.operations.history.opening import open_history
 from tests.commandline import command, environment, inside
 from tests.policies import RISKY, SAFE, entries, fill, policy_file
 from tests.postgres_server import PostgresServer

@@ -8,7 +8,7 @@ from random import Random
 import numpy
 import pytest
 
-from qidsql.least_squares import SUPPRESSED, Covariate, Fit, Sums, Term, f_tail, incomplete_beta, least_squares
+from qidsql.measures.least_squares import SUPPRESSED, Covariate, Fit, Sums, Term, f_tail, incomplete_beta, least_squares
 
 Row = tuple[list[float], list[int]]  # numbers, the outcome first; levels of the factors
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from qidsql.catalog import Attribute, Catalog, CatalogColumn, CatalogTable
+from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable
+from qidsql.core.tables import TableName
 from qidsql.linkage.lineage import Lineage, lineage
-from qidsql.schema import TableName
 from tests.stores import Store, quoted
 
 VIEWS = {

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 import qidsql as package
+from qidsql.commands.audit.result import Verdict
+from qidsql.commands.link.result import LinkResult
 from qidsql.errors import AccessError, UnknownName, UsageError
-from qidsql.findings.audit import Verdict
-from qidsql.findings.link import LinkResult
 from tests.commandline import qidsql
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 from tests.test_containment import HOSTILE, clinic

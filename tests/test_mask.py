@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 import qidsql as house
+from qidsql.commands.audit import report as terminal
+from qidsql.commands.keys.result import MaskResult, Outcome
+from qidsql.commands.mask.mask import MaskQuestion, mask
+from qidsql.core.criterion_options import Sampling
+from qidsql.core.policy import Policy
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
-from qidsql.findings.search import MaskResult, Outcome
-from qidsql.measures import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
-from qidsql.policy import Policy
-from qidsql.question import Sampling
-from qidsql.report import terminal
-from qidsql.verbs.mask import MaskQuestion, mask
+from qidsql.measures.profiles import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from tests.commandline import qidsql, refused
 from tests.search.small_tables import Definition, class_sizes, distinct_ratio, separation_ratio, share_below
 from tests.stores import DuckDBStore, PostgresStore, Store

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qidsql.measures import (
+from qidsql.measures.profiles import (
     Above,
     ClassProfile,
     ClassSizes,

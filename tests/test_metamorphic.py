@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from qidsql.measures import ClassProfile
-from qidsql.profiler import TableProfiler
+from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.random_tables import RandomTable, load, random_table
 from tests.stores import Store

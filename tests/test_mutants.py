@@ -16,12 +16,13 @@ import sqlglot
 from sqlglot import exp
 
 from qidsql.engines.base import Engine
-from qidsql.measures import ClassSizes
+from qidsql.measures.profiles import ClassSizes
 from qidsql.sql import templates
-from qidsql.sql.difference import _frame, agreeing
-from qidsql.sql.pairs import pair_masks
+from qidsql.sql.difference_masks import _frame, agreeing
+from qidsql.sql.matching_rows import Domain, matching_profile
+from qidsql.sql.pair_masks import pair_masks
 from qidsql.sql.relation import Relation, relation
-from qidsql.sql.row_patterns import coded_copy, coded_rows, column_values, row_patterns
+from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import (
     Row,
@@ -34,7 +35,6 @@ from qidsql.sql.statements import (
     entity_profile,
 )
 from qidsql.sql.suppression import suppressed_by_counts, suppressed_by_plan
-from qidsql.sql.wildcard import Domain, matching_profile
 from tests import impact_mutants, linkage_mutants
 from tests.definitions import entity_profile_of, entity_sizes_of, matching_profile_of, profile_of, projected, sizes_of
 from tests.stores import Store

@@ -15,10 +15,10 @@ from typing import TypeAlias
 import duckdb
 import pytest
 
+from qidsql.core.tables import names_of
 from qidsql.engines.base import Engine
-from qidsql.measures import ClassProfile, Determines, Key, Violates
-from qidsql.profiler import TableProfiler
-from qidsql.schema import names_of
+from qidsql.measures.profiles import ClassProfile, Determines, Key, Violates
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
 from qidsql.sql.relation import relation

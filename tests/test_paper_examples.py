@@ -7,11 +7,20 @@ from random import Random
 
 import pytest
 
-from qidsql.difference_masks import DifferenceMasks
+from qidsql.core.tables import names_of, positions
 from qidsql.engines.base import Engine
-from qidsql.measures import ClassProfile, ClassSizes, Criterion, Determines, Distinct, Key, Separation, Violates
-from qidsql.profiler import TableProfiler
-from qidsql.schema import names_of, positions
+from qidsql.measures.profiles import (
+    ClassProfile,
+    ClassSizes,
+    Criterion,
+    Determines,
+    Distinct,
+    Key,
+    Separation,
+    Violates,
+)
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.row_pairs import DifferenceMasks
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
 from qidsql.search.minimum import minimum

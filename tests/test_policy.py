@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from qidsql.core.policy import Policy, changed_settings, names, question, ratio
+from qidsql.core.spelling import KEYS
 from qidsql.errors import UsageError
-from qidsql.measures import Distinct, RowsAtRisk, Separation, Violates
-from qidsql.policy import Policy, changed_settings, names, question, ratio
-from qidsql.spelling import KEYS
+from qidsql.measures.profiles import Distinct, RowsAtRisk, Separation, Violates
 
 HALF = Fraction(1, 2)
 

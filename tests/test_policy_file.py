@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qidsql.core.policy import Policy
+from qidsql.core.toml_file import TomlFileError
 from qidsql.errors import UsageError
-from qidsql.policy import Policy
-from qidsql.policy_file import PolicyFile, Source, TableEntry, beside, fits, read_policy_file
-from qidsql.policy_schema import COMMON, POLICY_SCHEMA, PRESETS, problems
-from qidsql.toml_file import TomlFileError
+from qidsql.operations.policy_file import PolicyFile, Source, TableEntry, beside, fits, read_policy_file
+from qidsql.operations.policy_schema import COMMON, POLICY_SCHEMA, PRESETS, problems
 from tests.commandline import inside
 
 GOOD = """\

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from qidsql.proportions import Interval, interval
+from qidsql.measures.proportions import Interval, interval
 
 Z = 1.959963984540054
 

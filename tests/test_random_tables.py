@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from qidsql.core.tables import names_of
 from qidsql.engines.base import Engine
-from qidsql.profiler import TableProfiler
-from qidsql.schema import names_of
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.statements import class_profiles, class_profiles_in_one_scan, class_sizes
 from tests.definitions import (

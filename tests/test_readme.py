@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qidsql.options import STATEMENTS
+from qidsql.core.options import STATEMENTS
 from qidsql.sql.dialects import DUCKDB, POSTGRES
 from tests.commandline import qidsql
 

@@ -7,14 +7,14 @@ from itertools import combinations
 
 import pytest
 
+from qidsql.commands.table_search import Searching
+from qidsql.core.policy import Policy
 from qidsql.engines.base import Asked, Engine
-from qidsql.policy import Policy
-from qidsql.profiler import TableProfiler
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import relation
-from qidsql.sql.row_patterns import column_values
+from qidsql.sql.row_codes import column_values
 from qidsql.sql.statements import Statement
-from qidsql.verbs.searching import Searching
-from qidsql.workbench.row_patterns import RowPatterns
 from tests.definitions import projected
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import Store, quoted

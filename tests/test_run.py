@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from qidsql.cli.run_report import console_of, print_changes, render, text_of
 from qidsql.errors import StoreError
-from qidsql.findings.run import RunVerdict, State, worst
-from qidsql.history.records import History
-from qidsql.policy_file import read_policy_file
-from qidsql.report.run import console_of, print_changes, render, text_of
-from qidsql.verbs.run import run
-from qidsql.verbs.run_plan import plan, tables_of
+from qidsql.operations.document import RunVerdict, State, worst
+from qidsql.operations.history.records import History
+from qidsql.operations.plan import plan, tables_of
+from qidsql.operations.policy_file import read_policy_file
+from qidsql.operations.run import run
 from tests.commandline import command, environment, finished, inside
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.postgres_server import wait_until
@@ -93,7 +93,7 @@ def test_a_table_that_vanishes_in_mid_run(postgres_store: PostgresStore, tmp_pat
         if "first: profiling all" in stage:
             postgres_store.execute("DROP TABLE second")
 
-    from qidsql.verbs.run import Watch
+    from qidsql.operations.run import Watch
 
     result = run(file, watch=Watch(stage=drop))
     assert [table.verdict for table in result.tables] == [RunVerdict.PASS, RunVerdict.ERROR]
@@ -437,7 +437,7 @@ def test_ctrl_c_is_recorded_and_the_next_run_goes_on(store: Store, tmp_path: Pat
     file = read_policy_file(policy_file(tmp_path, store.url, entries("one", "two", "three")))
     history = history_of(tmp_path)
 
-    from qidsql.verbs.run import Watch
+    from qidsql.operations.run import Watch
 
     def stop(stage: str) -> None:
         if "two: profiling all" in stage:
@@ -467,7 +467,7 @@ def test_a_source_that_changed_is_audited_again(store: Store, tmp_path: Path) ->
     file = read_policy_file(policy_file(tmp_path, store.url, entries("one", "two")))
     history = history_of(tmp_path)
 
-    from qidsql.verbs.run import Watch
+    from qidsql.operations.run import Watch
 
     def stop(stage: str) -> None:
         if "two: reading" in stage:
@@ -536,7 +536,7 @@ def test_a_table_whose_rows_depend_on_the_time_is_audited_again(store: Store, tm
     file = read_policy_file(policy_file(tmp_path, store.url, text))
     history = history_of(tmp_path)
 
-    from qidsql.verbs.run import Watch
+    from qidsql.operations.run import Watch
 
     def stop(stage: str) -> None:
         if "two: reading" in stage:

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from qidsql.engines.file_lock import file_lock
 from qidsql.errors import Held, SourceError, UsageError
-from qidsql.file_lock import file_lock
-from qidsql.schedule import COUNTED, LOOK_EVERY, MachineClock, Schedule, Stop, _span, repeat
+from qidsql.operations.schedule import COUNTED, LOOK_EVERY, MachineClock, Schedule, Stop, _span, repeat
 from tests.commandline import environment
 from tests.postgres_server import wait_until
 
@@ -345,8 +345,8 @@ def test_a_lock_that_cannot_be_opened_is_said_at_each_time(tmp_path: Path) -> No
 HEARTBEAT_SCRIPT = """
 import sys
 from pathlib import Path
-from qidsql.file_lock import file_lock
-from qidsql.schedule import Schedule, repeat
+from qidsql.engines.file_lock import file_lock
+from qidsql.operations.schedule import Schedule, repeat
 
 folder = Path(sys.argv[1])
 
@@ -410,7 +410,7 @@ def test_every_second_with_the_machines_clock(tmp_path: Path) -> None:
 
 
 def test_the_heart_beats_while_it_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qidsql.schedule.LOOK_EVERY", 0.02)
+    monkeypatch.setattr("qidsql.operations.schedule.LOOK_EVERY", 0.02)
     heartbeat, beaten = tmp_path / "heartbeat", threading.Event()
 
     def work() -> None:

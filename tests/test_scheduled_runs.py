@@ -55,7 +55,7 @@ class Here:
         self._monkeypatch, self._capsys = monkeypatch, capsys
 
     def __call__(self, *arguments: object, **variables: str) -> Outcome:
-        from qidsql.cli import main
+        from qidsql.cli.app import main
 
         with self._monkeypatch.context() as patch:
             patch.setattr("sys.argv", ["qidsql", *map(str, arguments)])

@@ -3,9 +3,9 @@
 import pytest
 
 import qidsql
+from qidsql.core.tables import Column, Table, TableName
 from qidsql.errors import UnknownName, UsageError
-from qidsql.policy_file import TableEntry
-from qidsql.schema import Column, Table, TableName
+from qidsql.operations.policy_file import TableEntry
 from tests.stores import PostgresStore
 
 TWINS = Table(TableName("t", "main"), "table", tuple(Column(name, "text") for name in ("zip", "Zip", "age")))

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.errors import RaiseException
 
-from qidsql.measures import ClassProfile
+from qidsql.measures.profiles import ClassProfile
 from qidsql.sql.scripts import duckdb_macros, postgres_functions
 from tests.definitions import profile_of, projected
 from tests.random_tables import RandomTable, drop, load, random_table

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from qidsql.core.policy import SETTINGS, Policy
+from qidsql.core.spelling import KEYS, OPTIONS
 from qidsql.errors import UsageError
-from qidsql.policy import SETTINGS, Policy
-from qidsql.policy_schema import COMMON
-from qidsql.spelling import KEYS, OPTIONS
+from qidsql.operations.policy_schema import COMMON
 from tests.commandline import inside
 from tests.policies import entries, policy_file
 from tests.stores import PostgresStore, Store

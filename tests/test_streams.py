@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from qidsql.commands.streams import lines, parts
+from qidsql.cli.streams import lines, parts
 from qidsql.errors import UsageError
 from tests.commandline import inside
 from tests.policies import SAFE, entries, fill, policy_file

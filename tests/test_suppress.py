@@ -9,16 +9,16 @@ import duckdb
 import pytest
 
 import qidsql as house
+from qidsql.commands.audit import report as terminal
+from qidsql.commands.keys.result import Outcome
+from qidsql.commands.suppress.result import SuppressResult
+from qidsql.commands.suppress.suppress import Method, Script, SuppressQuestion, suppress
+from qidsql.core.policy import Policy
 from qidsql.engines.base import Asked
 from qidsql.engines.connect import connect
 from qidsql.errors import AccessError, Interrupted, QidsqlError, UsageError
-from qidsql.findings.search import Outcome
-from qidsql.findings.suppress import SuppressResult
-from qidsql.policy import Policy
-from qidsql.report import terminal
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement
-from qidsql.verbs.suppress import Method, Script, SuppressQuestion, suppress
 from tests.commandline import qidsql, refused
 from tests.stores import PostgresStore, Store, quoted
 
@@ -392,7 +392,7 @@ def test_the_report_and_json(store: Store) -> None:
 
 
 def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qidsql.verbs.suppress.MAX_WINDOWS", 2)
+    monkeypatch.setattr("qidsql.commands.suppress.suppress.MAX_WINDOWS", 2)
     store.table("people", COLUMNS, people())
     with pytest.raises(UsageError, match="--into"):
         ask(store, script=Script.VIEW)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qidsql.toml_file import TomlFileError, key_lines, read_toml
+from qidsql.core.toml_file import TomlFileError, key_lines, read_toml
 from qidsql.version import __version__
 
 

@@ -15,15 +15,15 @@ import duckdb
 import pytest
 
 import qidsql as house
+from qidsql.commands.audit import report as terminal
+from qidsql.commands.keys.result import Outcome
+from qidsql.commands.uniques.result import ScoreKind, UniquesResult
+from qidsql.commands.uniques.uniques import UniquesQuestion, uniques
+from qidsql.core.policy import Policy
 from qidsql.engines.base import Engine
 from qidsql.errors import SourceError, UnknownName, UsageError
-from qidsql.findings.search import Outcome
-from qidsql.findings.uniques import ScoreKind, UniquesResult
-from qidsql.policy import Policy
-from qidsql.report import terminal
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement
-from qidsql.verbs.uniques import UniquesQuestion, uniques
 from tests.commandline import command, environment, finished, qidsql, refused
 from tests.protect.test_minimal_uniques import minimal_unsafe
 from tests.stores import DuckDBStore, Store
@@ -197,7 +197,7 @@ def test_the_list_in_a_table_of_the_source(store: Store) -> None:
 @pytest.mark.parametrize("way", ["pairs", "sets"])
 def test_the_list_is_what_was_counted(store: Store, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """k = 3: rows that are equal stand for each other, or have a line each where they have keys."""
-    from qidsql.protect.minimal_uniques import MinimalUniques
+    from qidsql.protection.uniques.minimal_uniques import MinimalUniques
 
     made = MinimalUniques.__init__
     monkeypatch.setattr(MinimalUniques, "__init__", lambda self, *given: made(self, *given, way=way))

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import typer
 
-from qidsql.commands.running import end
-from qidsql.findings.audit import ColumnFinding, Verdict
-from qidsql.measures import ClassProfile
-from qidsql.policy import Policy
-from qidsql.schema import Role
-from qidsql.verdict import anonymity, assumptions, judge
+from qidsql.cli.command import end
+from qidsql.commands.audit.result import ColumnFinding, Verdict
+from qidsql.commands.audit.verdict import anonymity, assumptions, judge
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Role
+from qidsql.measures.profiles import ClassProfile
 
 SAFE = ClassProfile.of_sizes({5: 4}, 5)
 RISKY = ClassProfile.of_sizes({1: 2, 4: 1, 5: 2}, 5)  # 6 of 16 rows at risk

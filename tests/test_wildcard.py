@@ -13,14 +13,14 @@ from random import Random
 import pytest
 
 from qidsql import api
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Nulls, names_of
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError, UsageError
-from qidsql.measures import MatchSizes, bin_starts, size_bins
-from qidsql.policy import Policy
-from qidsql.profiler import TableProfiler
-from qidsql.schema import Nulls, names_of
+from qidsql.measures.profiles import MatchSizes, bin_starts, size_bins
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.matching_rows import Domain, matching_sizes
 from qidsql.sql.relation import relation
-from qidsql.sql.wildcard import Domain, matching_sizes
 from tests.definitions import Values, frequencies, mask_of, matching_profile_of, profile_of, projected, subsets
 from tests.random_tables import together
 from tests.stores import Store, quoted

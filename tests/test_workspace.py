@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import qidsql as house
-from qidsql.coded_copy import coded
+from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
 from qidsql.errors import StatementError, UsageError
-from qidsql.measures import ClassProfile, Key
-from qidsql.profiler import TableProfiler
-from qidsql.schema import Nulls
+from qidsql.measures.profiles import ClassProfile, Key
+from qidsql.profiling.coded_copy import coded
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement, class_sizes
 from tests.commandline import qidsql

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from qidsql.catalog import Attribute, Ground, Joint, find_attribute
+from qidsql.core.catalog import Attribute, Ground, Joint, find_attribute
+from qidsql.core.tables import TableName
 from qidsql.errors import UsageError
-from qidsql.schema import TableName
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from qidsql.attribute_graph.graph import GraphTable, Refusal
-from qidsql.catalog import Attribute, Ground, Joint, find_attribute
+from qidsql.core.catalog import Attribute, Ground, Joint, find_attribute
+from qidsql.core.tables import TableName
+from qidsql.core.toml_file import Key, TomlFile, TomlFileError, read_toml, unknown_key
 from qidsql.errors import UnknownName, UsageError
-from qidsql.schema import TableName
-from qidsql.toml_file import Key, TomlFile, TomlFileError, read_toml, unknown_key
 
 FORMAT = 1
 KEYS = ("format", "tables", "dependencies", "merges")

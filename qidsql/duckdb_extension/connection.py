@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from qidsql.duckdb_extension.capi import Api, Result
 from qidsql.duckdb_extension.values import rows_of
-from qidsql.engines.host_connection import HostError
+from qidsql.engines.embedding import HostError
 
 
 class Connection:

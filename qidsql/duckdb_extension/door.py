@@ -21,7 +21,7 @@ from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
-    from qidsql.engines.host_connection import Seen
+    from qidsql.engines.embedding import Seen
 
 LAYOUT = 2  # of Door: to be raised here and in stub.c with every change of it
 ON_CALL = CFUNCTYPE(None, c_void_p)
@@ -188,7 +188,7 @@ class _House:
     @contextmanager
     def _engine(self, call: Call) -> "Iterator[Engine]":
         from qidsql.duckdb_extension.connection import Connection
-        from qidsql.engines.duckdb_host import engine_for
+        from qidsql.engines.duckdb.embedded import engine_for
 
         self._close_in_time()
         with engine_for(call.table, Connection(self.api, call.instance), call.search_path, call.seen) as engine:
@@ -279,7 +279,7 @@ def _one_line(error: QidsqlError) -> str:
 
 
 def _seen(version: str) -> "Seen":
-    from qidsql.engines.host_connection import Seen
+    from qidsql.engines.embedding import Seen
 
     return Seen(rows={"version": [(version,)]})
 

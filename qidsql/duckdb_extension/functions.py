@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from qidsql.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
+    from qidsql.commands.audit.result import AuditResult
+    from qidsql.commands.keys.result import KeysResult, MaskResult
+    from qidsql.commands.suppress.result import SuppressResult
+    from qidsql.commands.uniques.result import UniquesResult
     from qidsql.engines.base import Asked, Engine
-    from qidsql.findings.audit import AuditResult
-    from qidsql.findings.search import KeysResult, MaskResult
-    from qidsql.findings.suppress import SuppressResult
-    from qidsql.findings.uniques import UniquesResult
-    from qidsql.measures import ClassProfile
+    from qidsql.measures.profiles import ClassProfile
 
 Row: TypeAlias = tuple[Any, ...]
 Columns: TypeAlias = dict[str, str]  # name: type, as values.py knows it

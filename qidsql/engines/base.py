@@ -15,17 +15,17 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from qidsql.catalog import Catalog, CatalogTable
-from qidsql.checks import Examination
+from qidsql.core.catalog import Catalog, CatalogTable
+from qidsql.core.checks import Examination
+from qidsql.core.tables import Condition, Table, TableName
+from qidsql.core.time_limit import earlier, limit
 from qidsql.engines.private_folder import in_memory
 from qidsql.engines.workers import Batch, Session, Work, Worker, part_with
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
-from qidsql.schema import Condition, Table, TableName
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.suppression import create_table
-from qidsql.time_limit import earlier, limit
 
 Answer = TypeVar("Answer")
 

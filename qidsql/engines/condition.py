@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from qidsql.core.tables import Table
 from qidsql.errors import UnknownName, UsageError
-from qidsql.schema import Table
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node, verbatim
 from qidsql.sql.templates import fill

@@ -70,7 +70,7 @@ def shown(source: str | None) -> str:
     if not source or not source.strip():
         return "$QIDSQL_URL" if os.environ.get("QIDSQL_URL") else "none"
     if re.match(r"^postgres(ql)?://", source) or (re.match(POSTGRES_KEYWORDS, source) and not Path(source).exists()):
-        from qidsql.engines import postgres
+        from qidsql.engines.postgres import engine as postgres
 
         try:
             return postgres.parameters_label(postgres.connection_parameters(source))
@@ -90,7 +90,7 @@ def _opened(
 ) -> Engine:
     """The engine that knows such a source. Raises SourceError, UsageError."""
     if re.match(r"^postgres(ql)?://", text) or (re.match(POSTGRES_KEYWORDS, text) and not Path(text).exists()):
-        from qidsql.engines import postgres
+        from qidsql.engines.postgres import engine as postgres
 
         return postgres.connect(text, workers, statement_seconds, snapshot, writable, workspace, gentle)
     if text.startswith("duckdb:"):
@@ -138,7 +138,7 @@ def _path_of_url(url: str) -> str:
 
 def _open_path(text: str, writable: bool) -> Engine:
     """An engine on a database file or on data files; options may follow a question mark."""
-    from qidsql.engines import duckdb
+    from qidsql.engines.duckdb import engine as duckdb
 
     path_text, options = text, {}
     if not _exists(text) and (found := re.fullmatch(r"(.+)\?(\w+=[^?]*)?", text, flags=re.DOTALL)):

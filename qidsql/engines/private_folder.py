@@ -15,8 +15,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from qidsql.engines.file_lock import file_lock
 from qidsql.errors import Held, SourceError, StoreError
-from qidsql.file_lock import file_lock
 
 LOCK = "lock"
 USER = os.getuid() if hasattr(os, "getuid") else 0  # whom new files belong to; Windows has no numbers

@@ -18,16 +18,18 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from qidsql.catalog import Attribute, CatalogTable
+from qidsql.commands.link.result import Containment
+from qidsql.core.catalog import Attribute, CatalogTable
+from qidsql.core.wording import plural
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, StatementError, Stopped
-from qidsql.figures import plural
-from qidsql.findings.link import Containment
 from qidsql.linkage.components import Components
-from qidsql.linkage.judgement import CONTAINED, FEW, judged
-from qidsql.linkage.kinds import MEASURED, NUMBERS, Kind, compared_as, kind_of
+from qidsql.linkage.joinable import CONTAINED, FEW, judged
 from qidsql.linkage.names import names_agree, names_of
-from qidsql.sql.containment import (
+from qidsql.linkage.value_kinds import MEASURED, NUMBERS, Kind, compared_as, kind_of
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.statements import Statement
+from qidsql.sql.values_in_common import (
     Compared,
     Facts,
     InCommon,
@@ -37,8 +39,6 @@ from qidsql.sql.containment import (
     sampled_in_common,
     values_in_common,
 )
-from qidsql.sql.dialects import Dialect
-from qidsql.sql.statements import Statement
 
 Answer = TypeVar("Answer")
 Pair = tuple[int, int]  # two columns by their numbers; where the order counts, contained and container

@@ -11,7 +11,7 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, build_scope
 from sqlglot.schema import MappingSchema
 
-from qidsql.catalog import Attribute, Catalog, CatalogTable, Dependency, Ground, Joint
+from qidsql.core.catalog import Attribute, Catalog, CatalogTable, Dependency, Ground, Joint
 
 # What makes a column more than a function of the columns of its row.
 BEYOND_THE_ROW = (exp.AggFunc, exp.Window, exp.Query, exp.Rand, exp.Randn, exp.Uuid)

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from qidsql.catalog import Attribute
+from qidsql.core.catalog import Attribute
 
 
 def names_agree(one: Attribute, other: Attribute) -> bool:

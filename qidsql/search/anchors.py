@@ -5,11 +5,11 @@ from dataclasses import replace
 from heapq import nlargest
 from math import exp, inf, log
 
+from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent
-from qidsql.measures import Profiler
-from qidsql.schema import positions
+from qidsql.measures.profiles import Profiler
 from qidsql.search.hitting_sets import minimal_masks
-from qidsql.search.witness import Agreeing, Witnesses
+from qidsql.search.row_pairs import Agreeing, Witnesses
 
 BEAM = 24  # sets kept at each size while an anchor is looked for
 SOME = 5_000  # masks kept of an answer that is not complete: they refute candidates, and prove nothing else

@@ -5,11 +5,11 @@ from contextlib import suppress
 from itertools import islice
 
 from qidsql.errors import BudgetSpent, StatementError, Stopped
-from qidsql.measures import Criterion, Profiler
-from qidsql.search.failing import Failing
+from qidsql.measures.profiles import Criterion, Profiler
+from qidsql.search.failing_sets import Failing
 from qidsql.search.hitting_sets import MinimalHittingSets
-from qidsql.search.reduction import Reduced
 from qidsql.search.result import ENDINGS, Found, SearchResult, Tell, stopped_by, unheard
+from qidsql.search.twins import Reduced
 
 ALGORITHM = "borders"
 CANDIDATES = 128  # tested in one batch

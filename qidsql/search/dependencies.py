@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from qidsql.measures import Profiler
+from qidsql.measures.profiles import Profiler
 
 
 def dependencies(profiler: Profiler) -> list[tuple[int, int]]:

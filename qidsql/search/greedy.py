@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from qidsql.core.tables import positions
 from qidsql.errors import Stopped
-from qidsql.measures import ClassProfile, Criterion, Profiler
-from qidsql.schema import positions
+from qidsql.measures.profiles import ClassProfile, Criterion, Profiler
 from qidsql.search.level import column_weights, gain, level
 from qidsql.search.result import Found, SearchResult
 

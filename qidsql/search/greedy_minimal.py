@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from qidsql.errors import Stopped
-from qidsql.measures import Criterion, Profiler
+from qidsql.measures.profiles import Criterion, Profiler
 from qidsql.search.result import Found, SearchResult
 
 ALGORITHM = "greedy-minimal"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from qidsql.schema import positions
+from qidsql.core.tables import positions
 
 TICK = 4096  # steps between two looks at the clock, where masks are few
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from qidsql.errors import UsageError
-from qidsql.measures import Above, ClassProfile, Criterion, Determines, Distinct, RowsAtRisk, Violates
+from qidsql.measures.profiles import Above, ClassProfile, Criterion, Determines, Distinct, RowsAtRisk, Violates
 
 Level: TypeAlias = tuple[int, int]  # the second number decides between equal first ones
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, Stopped
-from qidsql.measures import Criterion, Profiler
-from qidsql.schema import positions
+from qidsql.measures.profiles import Criterion, Profiler
 from qidsql.search.result import Found, SearchResult, Tell, unheard
 
 CHUNK = 512  # column sets asked at a time; what is found so far survives an early end

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped
-from qidsql.measures import ClassProfile, Criterion, Key, Profiler
-from qidsql.schema import weight_of
+from qidsql.measures.profiles import ClassProfile, Criterion, Key, Profiler
 from qidsql.search.anchors import Anchors
 from qidsql.search.descent import minimal_inside
-from qidsql.search.failing import Failing
+from qidsql.search.failing_sets import Failing
 from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting_set
-from qidsql.search.reduction import Reduced
 from qidsql.search.result import ENDINGS, Found, SearchResult, stopped_by
-from qidsql.search.witness import Witnesses
+from qidsql.search.row_pairs import Witnesses
+from qidsql.search.twins import Reduced
 
 ALGORITHM = "implicit-hitting-set"
 UNPROVED = "the solver could not prove its smallest hitting set"

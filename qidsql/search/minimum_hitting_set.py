@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 
+from qidsql.core.tables import positions, weight_of
 from qidsql.errors import Interrupted, Stopped
-from qidsql.schema import positions, weight_of
 from qidsql.search.hitting_sets import hits_all, minimal_masks, transposed
 from qidsql.search.integer_program import IntegerProgram, solve
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from qidsql.measures import ClassProfile
-from qidsql.schema import positions
+from qidsql.core.tables import positions
+from qidsql.measures.profiles import ClassProfile
 from qidsql.search.hitting_sets import transposed
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
+from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, Stopped, UsageError
-from qidsql.measures import Criterion, Determines, Distinct, Key, Profiler, Sampler, Separation
-from qidsql.schema import positions
+from qidsql.measures.profiles import Criterion, Determines, Distinct, Key, Profiler, Sampler, Separation
 from qidsql.search.borders import borders
 from qidsql.search.levelwise import sift
 from qidsql.search.result import Certificate, Found, SearchResult, Tell, unheard

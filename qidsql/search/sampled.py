@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from qidsql.errors import Stopped, UsageError
-from qidsql.measures import ClassProfile, Criterion, Determines, Distinct, Key, Profiler, Sampler, Separation
+from qidsql.measures.profiles import ClassProfile, Criterion, Determines, Distinct, Key, Profiler, Sampler, Separation
 from qidsql.search.greedy import greedy
 from qidsql.search.result import Certificate, Found, SearchResult
 from qidsql.search.sample_sizes import antichain, beta_pairs, distinct_key_rows, key_pairs

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 
-from qidsql.schema import Column, Comparison
+from qidsql.core.tables import Column, Comparison
 
 # Until the transaction ends, a name without a schema finds nothing but what is Postgres' own. Else whoever may create
 # in a schema of the role's path could have a count() or = of their own called in place of the system's (CVE-2018-1058).

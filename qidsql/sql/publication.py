@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from qidsql.core.tables import Table, TableName
 from qidsql.errors import UsageError
-from qidsql.schema import Table, TableName
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import condition, table_node
 from qidsql.sql.templates import fill

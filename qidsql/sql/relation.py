@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from qidsql.schema import Column, Comparison, Table, TableName
+from qidsql.core.tables import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import Dialect
 
 ALIAS = "relation"

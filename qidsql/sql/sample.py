@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from qidsql.core.tables import Column, Table
 from qidsql.errors import UsageError
-from qidsql.schema import Column, Table
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, comparable_columns, condition, relation, table_node
 from qidsql.sql.templates import fill

@@ -8,7 +8,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from sqlglot import exp
 
-from qidsql.measures import ClassProfile, ClassSizes
+from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.templates import fill

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from qidsql.schema import Column, Table, TableName
+from qidsql.core.tables import Column, Table, TableName
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import condition, table_node
-from qidsql.sql.row_patterns import dictionary
+from qidsql.sql.row_codes import dictionary
 from qidsql.sql.templates import fill
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from qidsql.alerts.settings import Alert, read_alerts
+from qidsql.operations.alerts.settings import Alert, read_alerts
 
 SECRET = "T0K3N-hidden-in-the-path"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from qidsql.alerts.changes import MARGIN, ORDER, POLICY_CHANGED, Told, changes
-from qidsql.alerts.settings import Alert
-from qidsql.policy import Policy
+from qidsql.core.policy import Policy
+from qidsql.operations.alerts.changes import MARGIN, ORDER, POLICY_CHANGED, Told, changes
+from qidsql.operations.alerts.settings import Alert
 from tests.alerts.runs import alert, finding, run_document, violation
 
 TODAY = date(2026, 11, 21)
@@ -112,7 +112,7 @@ def test_figures_that_min_count_left_out_are_no_news() -> None:
 
 
 def test_the_margin_is_that_of_the_findings_of_runs() -> None:
-    from qidsql.findings.changes import MARGIN as OF_RUNS
+    from qidsql.operations.changes import MARGIN as OF_RUNS
 
     assert MARGIN == OF_RUNS
 
@@ -184,6 +184,6 @@ def test_a_run_that_broke_as_a_whole_is_told_and_its_recovery_too() -> None:
 
 
 def test_the_order_is_that_of_the_exit_codes() -> None:
-    from qidsql.findings.run import RunVerdict
+    from qidsql.operations.document import RunVerdict
 
     assert list(ORDER) == [str(verdict) for verdict in RunVerdict]

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import trustme
 
-from qidsql.alerts.changes import Change, changes
-from qidsql.alerts.delivery import MOST_KEPT, ShortRecord, deliver, deliver_kept, tell, trial
-from qidsql.alerts.message import Message, body
-from qidsql.alerts.settings import Alert
-from qidsql.alerts.undelivered import Undelivered
+from qidsql.operations.alerts.changes import Change, changes
+from qidsql.operations.alerts.delivery import MOST_KEPT, ShortRecord, deliver, deliver_kept, tell, trial
+from qidsql.operations.alerts.message import Message, body
+from qidsql.operations.alerts.settings import Alert
+from qidsql.operations.alerts.undelivered import Undelivered
 from tests.alerts.receivers import HttpReceiver, http_receiver, mail_receiver
 from tests.alerts.runs import SECRET, alert, finding, run_document, violation
 from tests.postgres_server import wait_until

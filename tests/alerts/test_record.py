@@ -9,14 +9,14 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from qidsql.alerts.changes import Change, Standing, Told
-from qidsql.alerts.delivery import Kept, Record, ShortRecord, deliver_kept, tell
-from qidsql.alerts.message import Message
-from qidsql.alerts.overview import overview
 from qidsql.errors import Held, StoreError
-from qidsql.history.alerts import AlertRecord
-from qidsql.history.opening import open_history
-from qidsql.history.records import History
+from qidsql.operations.alerts.changes import Change, Standing, Told
+from qidsql.operations.alerts.delivery import Kept, Record, ShortRecord, deliver_kept, tell
+from qidsql.operations.alerts.message import Message
+from qidsql.operations.alerts.overview import overview
+from qidsql.operations.history.alerts import AlertRecord
+from qidsql.operations.history.opening import open_history
+from qidsql.operations.history.records import History
 from tests.alerts.runs import alert, run_document
 
 START = datetime(2026, 11, 21, 3, tzinfo=UTC)

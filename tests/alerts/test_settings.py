@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from qidsql.alerts import settings
-from qidsql.alerts.settings import (
+from qidsql.errors import UsageError
+from qidsql.operations.alerts import settings
+from qidsql.operations.alerts.settings import (
     COMMON,
     KEYS,
     MOST_ATTEMPTS,
@@ -17,8 +18,7 @@ from qidsql.alerts.settings import (
     SecretMissing,
     read_alerts,
 )
-from qidsql.errors import UsageError
-from qidsql.policy_schema import ALERT, problems
+from qidsql.operations.policy_schema import ALERT, problems
 from tests.alerts.runs import alert
 
 

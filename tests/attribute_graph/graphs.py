@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, attribute_graph
-from qidsql.catalog import Attribute, Ground, Joint
-from qidsql.schema import TableName
+from qidsql.core.catalog import Attribute, Ground, Joint
+from qidsql.core.tables import TableName
 
 Dependencies = Mapping[int, Sequence[tuple[str, str]]]
 

@@ -6,8 +6,8 @@ import pytest
 
 from qidsql.attribute_graph.graph import GraphTable
 from qidsql.attribute_graph.outside import read_outside
+from qidsql.core.tables import TableName
 from qidsql.errors import UsageError
-from qidsql.schema import TableName
 
 PATIENTS = GraphTable(TableName("patients", "main"), ("patient_id", "name", "zip_code", "city"))
 STAFF = GraphTable(TableName("staff", "main"), ("staff_id", "name", "zip"))

@@ -52,7 +52,7 @@ given = json.loads(sys.stdin.read())
 connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
 for statement in given["before"]:
     connection.execute(statement)
-from qidsql.engines.duckdb import DuckDBSession
+from qidsql.engines.duckdb.engine import DuckDBSession
 execute, spent = DuckDBSession.execute, [0.0]
 def worked(*given):
     began = time.process_time()

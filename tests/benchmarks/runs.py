@@ -21,7 +21,7 @@ ENDINGS = ("json", "html", "sarif", "prom")
 MEASURED = """
 import re, sys
 from pathlib import Path
-from qidsql.cli import main
+from qidsql.cli.app import main
 try:
     main()
 finally:  # getrusage would tell the benchmark's own peak where that is higher: it outlives fork and exec

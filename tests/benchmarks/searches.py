@@ -200,7 +200,7 @@ def qidsql_mask(table: Table, url: str, **options: Any) -> list[Answer]:
 def qidsql_measures(table: Table, url: str) -> list[Answer]:
     """The measures of all column sets of the first columns."""
     from qidsql.engines.connect import connect
-    from qidsql.profiler import TableProfiler
+    from qidsql.profiling.profiler import TableProfiler
     from qidsql.sql.relation import relation
 
     with connect(url) as engine:
@@ -260,7 +260,7 @@ LIMIT = 120.0
 def in_child(pipe: Connection, limit: float, work: Callable[[], list[Answer]]) -> None:
     global LIMIT
     LIMIT = limit
-    for module in ("qidsql.api", "qidsql.engines.duckdb", "qidsql.engines.postgres", "desbordante"):
+    for module in ("qidsql.api", "qidsql.engines.duckdb.engine", "qidsql.engines.postgres.engine", "desbordante"):
         with suppress(ImportError):
             import_module(module)  # before the clock runs
     started = time.perf_counter()

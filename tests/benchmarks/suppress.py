@@ -19,9 +19,9 @@ import duckdb
 import psycopg
 from psycopg import sql
 
+from qidsql.commands.suppress.suppress import SuppressQuestion, suppress
+from qidsql.core.policy import Policy
 from qidsql.engines.connect import connect
-from qidsql.policy import Policy
-from qidsql.verbs.suppress import SuppressQuestion, suppress
 
 ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
 SCHEMA = "qidsql_benchmark"

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from qidsql.alerts.settings import read_alerts
+from qidsql.operations.alerts.settings import read_alerts
 from tests.commandline import inside
 from tests.docker.image import HOUSE
 from tests.postgres_server import PostgresServer

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from qidsql.report.documents import prometheus
+from qidsql.formats import prometheus
 from tests.docker.image import HOUSE
 from tests.postgres_server import wait_until
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from qidsql.schedule import Schedule
+from qidsql.operations.schedule import Schedule
 from tests.commandline import several
 from tests.docker.image import HOUSE
 from tests.docker.test_compose import check

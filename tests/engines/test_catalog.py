@@ -5,10 +5,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from qidsql.catalog import Attribute, Catalog, CatalogColumn, CatalogTable
+from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable
+from qidsql.core.tables import Comparison
 from qidsql.engines.connect import connect
 from qidsql.errors import UnknownName
-from qidsql.schema import Comparison
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
 HOSTILE = [

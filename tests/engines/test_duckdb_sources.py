@@ -13,7 +13,7 @@ import pytest
 import qidsql
 from qidsql.engines import workers
 from qidsql.engines.connect import connect
-from qidsql.engines.duckdb import DuckDBSession
+from qidsql.engines.duckdb.engine import DuckDBSession
 from qidsql.errors import BudgetSpent, QidsqlError, SourceError, UsageError
 from qidsql.sql.statements import Statement
 

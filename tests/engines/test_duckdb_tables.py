@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import qidsql
+from qidsql.core.tables import Comparison
 from qidsql.errors import AccessError, StatementError, UnknownName, UsageError
-from qidsql.measures import ClassProfile
-from qidsql.schema import Comparison
+from qidsql.measures.profiles import ClassProfile
 from tests.stores import DuckDBStore, quoted
 
 NAMES = [

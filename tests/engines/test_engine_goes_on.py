@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import qidsql
+from qidsql.commands.audit.result import Verdict
 from qidsql.engines.base import Engine
-from qidsql.engines.duckdb import DuckDBEngine
-from qidsql.engines.postgres import PostgresEngine
+from qidsql.engines.duckdb.engine import DuckDBEngine
+from qidsql.engines.postgres.engine import PostgresEngine
 from qidsql.errors import BudgetSpent, ConnectionLost, SnapshotLost, StatementError
-from qidsql.findings.audit import Verdict
 from qidsql.sql.statements import Row, Statement
 from tests.postgres_server import wait_until
 from tests.stores import PostgresStore, Store

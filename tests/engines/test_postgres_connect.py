@@ -101,8 +101,8 @@ def test_the_roles_own_settings_do_not_change_how_literals_are_read(postgres_sto
         postgres_store.execute(f"ALTER ROLE {reader} SET standard_conforming_strings = off")
     except Exception:  # noqa: BLE001 - newer servers have no other way to read literals
         return
-    from qidsql.policy import Policy
-    from qidsql.verbs.audit import audit
+    from qidsql.commands.audit.audit import audit
+    from qidsql.core.policy import Policy
 
     with postgres_store.connect_as(reader) as engine:
         assert audit(engine, "t", Policy(where="a = 'a\\'")).work.rows == 1

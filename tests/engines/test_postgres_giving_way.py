@@ -9,13 +9,13 @@ import psycopg
 import pytest
 
 import qidsql
-from qidsql.engines import postgres_giving_way
+from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.result import Verdict
+from qidsql.core.policy import Policy
 from qidsql.engines.base import Engine
+from qidsql.engines.postgres import giving_way as postgres_giving_way
 from qidsql.errors import SnapshotLost
-from qidsql.findings.audit import Verdict
-from qidsql.policy import Policy
 from qidsql.sql.statements import Statement
-from qidsql.verbs.audit import audit
 from tests.engines.test_engine_goes_on import COUNT, ask, placed
 from tests.postgres_server import wait_until
 from tests.stores import PostgresStore

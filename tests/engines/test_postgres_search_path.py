@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 import qidsql
-from qidsql.checks import State
-from qidsql.findings.audit import Verdict
-from qidsql.history.opening import open_history
+from qidsql.commands.audit.result import Verdict
+from qidsql.core.checks import State
+from qidsql.operations.history.opening import open_history
 from qidsql.sql.scripts import postgres_functions
 from tests.older_servers import older_server
 from tests.stores import PostgresStore

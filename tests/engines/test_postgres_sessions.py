@@ -7,13 +7,13 @@ from fractions import Fraction
 import psycopg
 import pytest
 
+from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.result import AuditResult, Verdict
+from qidsql.core.policy import Policy
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import ConnectionLost, StatementError
-from qidsql.findings.audit import AuditResult, Verdict
-from qidsql.policy import Policy
 from qidsql.sql.statements import Row, Statement
-from qidsql.verbs.audit import audit
 from tests.postgres_server import wait_until
 from tests.stores import PostgresStore
 

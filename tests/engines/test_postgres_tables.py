@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.result import AuditResult, Verdict
+from qidsql.core.policy import Policy
 from qidsql.errors import AccessError, QidsqlError, StatementError, UnknownName, UsageError
-from qidsql.findings.audit import AuditResult, Verdict
-from qidsql.policy import Policy
-from qidsql.verbs.audit import audit
 from tests.stores import PostgresStore, quoted
 
 NAMES = [

@@ -3,10 +3,10 @@
 import psycopg
 import pytest
 
-from qidsql.findings.audit import AuditResult
-from qidsql.policy import Policy
-from qidsql.schema import Comparison
-from qidsql.verbs.audit import audit
+from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.result import AuditResult
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Comparison
 from tests.stores import PostgresStore
 
 TEXT, BYTES, VALUE = Comparison.TEXT, Comparison.BYTES, Comparison.VALUE

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from qidsql.errors import BudgetSpent
-from qidsql.protect.anonymization import Assignment, Group, Share, cheapest_assignment, cost_of
+from qidsql.protection.anonymization.assignment import Assignment, Group, Share, cheapest_assignment, cost_of
 from tests.anonymizations import FIGURE_1, Cells, Edges, optimum, theorem_3_1
 
 

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
+from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.measures import Above, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
-from qidsql.protect.masking import exact_masking, forbidden, greedy_masking, sampled_masking
-from qidsql.schema import positions
+from qidsql.measures.profiles import Above, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.protection.masking import exact_masking, forbidden, greedy_masking, sampled_masking
 from tests.adult import Adult
 from tests.search.small_tables import (
     CRITERIA,

@@ -7,14 +7,14 @@ from random import Random
 
 import pytest
 
-from qidsql.engines.duckdb_workbench import Workbench
+from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.errors import UsageError
-from qidsql.protect.suppression import Difference, Levels, blocks, lightest_union, radius
+from qidsql.protection.row_patterns import RowPatterns
+from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
+from qidsql.protection.suppression.plan import SuppressionPlan, _Planner
+from qidsql.protection.suppression.shared import shared
+from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.sql.statements import Statement
-from qidsql.workbench.row_patterns import RowPatterns
-from qidsql.workbench.shared_suppression import shared
-from qidsql.workbench.suppression_plan import SuppressionPlan, _Planner
-from qidsql.workbench.wildcard_check import wildcard_check
 
 TABLES = 500 if os.environ.get("QIDSQL_TEST_FULL") else 12
 Record = tuple[int | None, ...]
@@ -99,11 +99,11 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
     k: int, way: str, bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if way == "by column sets":
-        monkeypatch.setattr("qidsql.workbench.suppression_plan.GROUPED", 0.0)
-        monkeypatch.setattr("qidsql.workbench.suppression_plan.STATEMENT", 0.0)
+        monkeypatch.setattr("qidsql.protection.suppression.plan.GROUPED", 0.0)
+        monkeypatch.setattr("qidsql.protection.suppression.plan.STATEMENT", 0.0)
     elif way != "cheapest":
-        monkeypatch.setattr("qidsql.workbench.suppression_plan.GROUPED", 1e12)
-        monkeypatch.setattr("qidsql.workbench.suppression_plan.SEARCHED", 0.0)
+        monkeypatch.setattr("qidsql.protection.suppression.plan.GROUPED", 1e12)
+        monkeypatch.setattr("qidsql.protection.suppression.plan.SEARCHED", 0.0)
     if way == "by all pairs":
         monkeypatch.setattr(_Planner, "_blocks", lambda self, level: [])
     elif way == "by blocks":
@@ -215,7 +215,7 @@ def test_a_pair_loses_what_it_differs_in(bench: Workbench) -> None:
 def test_the_wildcard_check_counts_by_definition(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch, pairs: bool
 ) -> None:
-    monkeypatch.setattr("qidsql.workbench.wildcard_check.GROUPED", 1e12 if pairs else 0.0)
+    monkeypatch.setattr("qidsql.protection.suppression.verification.GROUPED", 1e12 if pairs else 0.0)
     for seed in range(4 * TABLES):
         random = Random(seed)
         rows = [tuple(None if random.random() < 0.3 else cell for cell in row) for row in random_rows(random)]

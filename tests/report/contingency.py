@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from qidsql.findings.audit import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding, Verdict, Withheld
-from qidsql.findings.run import as_document
-from qidsql.measures import ClassProfile, ClassSizes, bin_starts, size_bins
-from qidsql.policy import Policy
-from qidsql.report.documents.min_count import without_small_counts
-from qidsql.schema import Role
-from qidsql.work import Work
+from qidsql.commands.audit.result import AuditResult, ColumnFinding, ColumnSetFinding, SearchFinding, Verdict, Withheld
+from qidsql.core.policy import Policy
+from qidsql.core.results import Work
+from qidsql.core.tables import Role
+from qidsql.formats.min_count import without_small_counts
+from qidsql.measures.profiles import ClassProfile, ClassSizes, bin_starts, size_bins
+from qidsql.operations.document import as_document
 from tests.report.documents import Document
 
 Cells: TypeAlias = tuple[int, ...]  # how many rows have each pair of values, row by row of the contingency table

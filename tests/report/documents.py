@@ -9,8 +9,8 @@ from typing import Any
 import duckdb
 
 import qidsql
-from qidsql.findings.coverage import Change, Coverage, Gap, SourceCoverage
-from qidsql.findings.run import as_document
+from qidsql.operations.coverage import Change, Coverage, Gap, SourceCoverage
+from qidsql.operations.document import as_document
 from tests.stores import quoted
 
 Document = dict[str, Any]

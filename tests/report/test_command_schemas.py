@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from qidsql.cli import COMMANDS as COMMANDS_OF_QIDSQL
-from qidsql.history.opening import open_history
-from qidsql.report.command_schemas import COMMANDS, command
+from qidsql.cli.app import COMMANDS as COMMANDS_OF_QIDSQL
+from qidsql.formats.command_schemas import COMMANDS, command
+from qidsql.operations.history.opening import open_history
 from tests.commandline import inside
 from tests.policies import entries, policy_file
 from tests.report.test_json_schema import closed

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from qidsql.report.documents.min_count import without_small_counts
-from qidsql.report.documents.rendering import render
+from qidsql.formats.min_count import without_small_counts
+from qidsql.formats.render import render
 from tests.browser import Page, browser
 from tests.npm import npm_package
 from tests.report.documents import Document

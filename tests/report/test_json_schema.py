@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from qidsql.findings.packed import packed, unpacked
-from qidsql.policy_schema import POLICY_SCHEMA
-from qidsql.report import json_schema
-from qidsql.report.documents.min_count import without_small_counts
-from qidsql.report.documents.rendering import render
-from qidsql.report.documents.written import read
+from qidsql.formats import json_schema
+from qidsql.formats.min_count import without_small_counts
+from qidsql.formats.reading import read
+from qidsql.formats.render import render
+from qidsql.operations.packed_tables import packed, unpacked
+from qidsql.operations.policy_schema import POLICY_SCHEMA
 from tests.commandline import qidsql
 from tests.report.documents import Document
 

@@ -13,8 +13,8 @@ import pytest
 from lxml import etree
 from prometheus_client.parser import text_string_to_metric_families
 
-from qidsql.report.documents.contents import open_findings, place, without_controls
-from qidsql.report.documents.rendering import render
+from qidsql.formats.document_words import open_findings, place, without_controls
+from qidsql.formats.render import render
 from tests.npm import npm_package
 from tests.report.documents import Document
 
@@ -156,7 +156,7 @@ def test_github_takes_each_table_as_one_annotation(document: Document) -> None:
 
 def test_a_metrics_file_is_replaced_at_once(tmp_path: Path) -> None:
     """Nobody may read half a file: the old one stays until the new one is whole, and nothing else is left behind."""
-    from qidsql.commands.streams import write
+    from qidsql.cli.streams import write
 
     target = tmp_path / "qidsql.prom"
     target.write_text("old\n")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from qidsql.findings.packed import Packed
-from qidsql.report.documents.min_count import without_small_counts
-from qidsql.report.documents.rendering import FORMATS, render, written
-from qidsql.report.run import render as render_for_a_terminal
+from qidsql.cli.run_report import render as render_for_a_terminal
+from qidsql.formats.min_count import without_small_counts
+from qidsql.formats.render import FORMATS, render, written
+from qidsql.operations.packed_tables import Packed
 from tests.report.documents import Document
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from qidsql.report.documents.min_count import total, without_small_counts
-from qidsql.report.documents.rendering import FORMATS, render
+from qidsql.formats.min_count import total, without_small_counts
+from qidsql.formats.render import FORMATS, render
 from tests.commandline import inside
 from tests.policies import entries, policy_file
 from tests.report.contingency import Attacker, Cells, World, changed, counts, document, possible, shown, tables

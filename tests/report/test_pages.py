@@ -10,9 +10,9 @@ import pytest
 from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
-from qidsql.report.documents.contents import open_findings, without_controls
-from qidsql.report.documents.min_count import without_small_counts
-from qidsql.report.documents.rendering import render
+from qidsql.formats.document_words import open_findings, without_controls
+from qidsql.formats.min_count import without_small_counts
+from qidsql.formats.render import render
 from tests.report.documents import HOSTILE, Document
 
 TAGS = (

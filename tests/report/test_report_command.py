@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import qidsql as package
-from qidsql.findings.audit import AuditResult
+from qidsql.commands.audit.result import AuditResult
 from tests.commandline import inside, refused, several
 from tests.report.documents import Document, filled
 

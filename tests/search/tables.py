@@ -8,9 +8,18 @@ from itertools import combinations
 from random import Random
 
 from qidsql.errors import BudgetSpent
-from qidsql.measures import ClassProfile, Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
-from qidsql.sampler import TableSampler
-from qidsql.search.witness import Agreeing
+from qidsql.measures.profiles import (
+    ClassProfile,
+    Criterion,
+    Determines,
+    Distinct,
+    Key,
+    RowsAtRisk,
+    Separation,
+    Violates,
+)
+from qidsql.profiling.sampler import TableSampler
+from qidsql.search.row_pairs import Agreeing
 from tests.random_tables import together
 from tests.stores import Store
 

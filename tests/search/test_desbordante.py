@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from qidsql.difference_masks import DifferenceMasks
-from qidsql.profiler import TableProfiler
-from qidsql.search.keys import minimal_keys
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.row_pairs import DifferenceMasks
+from qidsql.search.minimal_keys import minimal_keys
 from qidsql.sql.relation import relation
 from tests.search.tables import Row
 from tests.stores import Store

@@ -14,25 +14,25 @@ from random import Random
 
 import pytest
 
-from qidsql.difference_masks import DifferenceMasks
+from qidsql.commands.keys.keys import ALGORITHMS
+from qidsql.core.tables import positions
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from qidsql.measures import Above, Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
-from qidsql.profiler import TableProfiler
-from qidsql.protect.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
-from qidsql.sampler import TableSampler
-from qidsql.schema import positions
+from qidsql.measures.profiles import Above, Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.row_pairs import DifferenceMasks
+from qidsql.profiling.sampler import TableSampler
+from qidsql.protection.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
 from qidsql.search.borders import borders
 from qidsql.search.greedy import greedy, naive_greedy
 from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.keys import minimal_keys
 from qidsql.search.levelwise import levelwise
+from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum import minimum
 from qidsql.search.pruned import iterative, pruned
 from qidsql.search.result import Found, SearchResult
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
-from qidsql.verbs.keys import ALGORITHMS
 from tests.search.tables import K, Meets, OnceSampler, Row, class_sizes, criteria, fill, random_table
 from tests.stores import Store
 

@@ -9,15 +9,15 @@ from random import Random
 import pytest
 
 from qidsql.errors import BudgetSpent, Interrupted, StatementError
-from qidsql.measures import ClassProfile, Distinct, Key, Separation
+from qidsql.measures.profiles import ClassProfile, Distinct, Key, Separation
 from qidsql.search.borders import borders
 from qidsql.search.hitting_sets import minimal_masks
-from qidsql.search.keys import minimal_keys
 from qidsql.search.levelwise import levelwise
+from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum import minimum
 from qidsql.search.pair_sample import PairSample
 from qidsql.search.result import SearchResult
-from qidsql.search.witness import Agreeing
+from qidsql.search.row_pairs import Agreeing
 from tests.search.tables import (
     MemoryProfiler,
     MemoryWitnesses,

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
+from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.measures import Above, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
-from qidsql.schema import positions
+from qidsql.measures.profiles import Above, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.search.greedy import greedy, naive_greedy
 from qidsql.search.level import level
 from tests.adult import Adult

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
+from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent
-from qidsql.schema import weight_of
 from qidsql.search.hitting_sets import MinimalHittingSets, minimal_masks, transposed
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 

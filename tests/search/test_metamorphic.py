@@ -10,23 +10,23 @@ from random import Random
 
 import pytest
 
-from qidsql.difference_masks import DifferenceMasks
-from qidsql.measures import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
-from qidsql.profiler import TableProfiler
-from qidsql.protect.masking import exact_masking, greedy_masking
-from qidsql.sampler import TableSampler
-from qidsql.schema import positions
+from qidsql.commands.keys.keys import ALGORITHMS
+from qidsql.core.tables import positions
+from qidsql.measures.profiles import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.row_pairs import DifferenceMasks
+from qidsql.profiling.sampler import TableSampler
+from qidsql.protection.masking import exact_masking, greedy_masking
 from qidsql.search.borders import borders
 from qidsql.search.greedy import greedy, naive_greedy
 from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.keys import minimal_keys
 from qidsql.search.levelwise import levelwise
+from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum import minimum
 from qidsql.search.pruned import iterative, pruned
 from qidsql.search.result import SearchResult
 from qidsql.search.sampled import sampled_key
 from qidsql.sql.relation import relation
-from qidsql.verbs.keys import ALGORITHMS
 from tests.search.tables import OnceSampler, Row, fill, random_table
 from tests.stores import Store
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent, Interrupted
-from qidsql.schema import weight_of
 from qidsql.search.minimum_hitting_set import STEPS, light_hitting_set, minimum_hitting_set
 
 SOLVER_ONLY = 0  # steps of branch and bound

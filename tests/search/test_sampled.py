@@ -8,9 +8,9 @@ import pytest
 
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.measures import Distinct, Key, Profiler, Separation, Violates
-from qidsql.profiler import Budget, TableProfiler
-from qidsql.sampler import TableSampler
+from qidsql.measures.profiles import Distinct, Key, Profiler, Separation, Violates
+from qidsql.profiling.profiler import Budget, TableProfiler
+from qidsql.profiling.sampler import TableSampler
 from qidsql.search.pair_sample import PairSample
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.sql.relation import relation

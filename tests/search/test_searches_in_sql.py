@@ -10,13 +10,13 @@ from random import Random
 import duckdb
 import pytest
 
-from qidsql.difference_masks import DifferenceMasks
+from qidsql.core.tables import positions
 from qidsql.engines.base import Engine
-from qidsql.measures import Criterion, Distinct, Key, Separation
-from qidsql.profiler import Budget, TableProfiler
-from qidsql.schema import positions
+from qidsql.measures.profiles import Criterion, Distinct, Key, Separation
+from qidsql.profiling.profiler import Budget, TableProfiler
+from qidsql.profiling.row_pairs import DifferenceMasks
 from qidsql.search.borders import borders
-from qidsql.search.keys import minimal_keys
+from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum import minimum
 from qidsql.sql.relation import relation
 from tests.search.tables import K, class_sizes

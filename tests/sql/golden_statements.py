@@ -10,16 +10,16 @@ from typing import Any
 
 from sqlglot import exp
 
-from qidsql.least_squares import Covariate
-from qidsql.schema import Column, Comparison, Condition, Table, TableName
-from qidsql.sql.containment import Compared, InGroup, column_ranges, rows_by_match, sampled_in_common, values_in_common
+from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
+from qidsql.measures.least_squares import Covariate
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
-from qidsql.sql.difference import agreeing
-from qidsql.sql.impact import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
-from qidsql.sql.pairs import pair_masks
+from qidsql.sql.difference_masks import agreeing
+from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
+from qidsql.sql.matching_rows import Domain, matching_profile
+from qidsql.sql.pair_masks import pair_masks
 from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.sql.relation import Relation, relation
-from qidsql.sql.row_patterns import coded_copy, coded_rows, column_values, row_patterns
+from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import (
     Statement,
@@ -36,7 +36,14 @@ from qidsql.sql.suppression import (
     suppressed_by_plan,
     suppression_in_place,
 )
-from qidsql.sql.wildcard import Domain, matching_profile
+from qidsql.sql.values_in_common import (
+    Compared,
+    InGroup,
+    column_ranges,
+    rows_by_match,
+    sampled_in_common,
+    values_in_common,
+)
 
 FOLDER = Path(__file__).parent / "golden"
 PLAIN = (Column("zip", "text"), Column('we"ird', "date"), Column("person", "integer"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qidsql.profiler import TableProfiler
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import entity_profile_of, profile_of
 from tests.stores import Store, quoted

@@ -5,8 +5,8 @@ import psycopg
 import pytest
 
 import qidsql
+from qidsql.core.tables import TableName
 from qidsql.errors import UnknownName, UsageError
-from qidsql.schema import TableName
 from qidsql.sql.publication import granting_columns, publishing_view
 from tests.stores import DuckDBStore, PostgresStore, Store
 

@@ -11,7 +11,7 @@ import pytest
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UnknownName, UsageError
-from qidsql.profiler import TableProfiler
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import Relation
 from qidsql.sql.sample import MAX_SEED, sample
 from qidsql.sql.statements import Statement, class_profiles, class_profiles_in_one_scan, column_counts

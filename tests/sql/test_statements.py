@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from qidsql.measures import ClassProfile, ClassSizes
+from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import about, class_sizes, integer, profiles_of_sizes
 from tests.stores import DuckDBStore

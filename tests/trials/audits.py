@@ -8,7 +8,7 @@ from typing import Any
 import qidsql
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError
-from qidsql.measures import ClassProfile
+from qidsql.measures.profiles import ClassProfile
 from tests.definitions import Values, entity_profile_of, matching_profile_of, profile_of, projected, subsets
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import DuckDBStore, PostgresStore, Store

@@ -19,10 +19,10 @@ from random import Random
 import duckdb
 
 import qidsql
+from qidsql.core.options import ReportFormat
 from qidsql.errors import QidsqlError
-from qidsql.history.opening import open_history
-from qidsql.history.records import TABLES
-from qidsql.options import ReportFormat
+from qidsql.operations.history.opening import open_history
+from qidsql.operations.history.records import TABLES
 from tests.alerts.receivers import http_receiver, mail_receiver
 from tests.aviary import BROKEN, SECRET, WHERE, broken_files, fill, hit
 from tests.commandline import Outcome, inside

@@ -9,9 +9,9 @@ from random import Random
 import duckdb
 import psycopg
 
+from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError
-from qidsql.schema import Table
 from qidsql.sql.relation import relation
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Statement, column_counts, integer

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
+from qidsql.commands.init.init import InitQuestion, init, write
 from qidsql.engines.connect import connect
-from qidsql.findings.coverage import Coverage
-from qidsql.findings.run import RunResult
-from qidsql.history.opening import open_history
-from qidsql.policy_file import read_policy_file
-from qidsql.verbs.init import InitQuestion, init, write
-from qidsql.verbs.run import run
+from qidsql.operations.coverage import Coverage
+from qidsql.operations.document import RunResult
+from qidsql.operations.history.opening import open_history
+from qidsql.operations.policy_file import read_policy_file
+from qidsql.operations.run import run
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 from tests.trials import Ground, Trials
 

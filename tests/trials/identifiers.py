@@ -25,7 +25,7 @@ import pytest
 
 import qidsql
 from qidsql.engines.base import Engine
-from qidsql.engines.duckdb_csv import BLANKS
+from qidsql.engines.duckdb.csv_files import BLANKS
 from qidsql.errors import QidsqlError, SourceError
 from qidsql.sql.scripts import duckdb_macros, postgres_functions
 from tests.commandline import inside

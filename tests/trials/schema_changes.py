@@ -14,7 +14,7 @@ from threading import Timer
 
 import psycopg
 
-from qidsql.engines import postgres_giving_way
+from qidsql.engines.postgres import giving_way as postgres_giving_way
 from tests.commandline import Outcome, inside
 from tests.stores import PostgresStore
 from tests.trials import Ground, Trials

@@ -8,11 +8,11 @@ from random import Random
 from typing import Any
 
 import qidsql
+from qidsql.commands.keys.keys import ALGORITHMS
+from qidsql.commands.keys.result import KeysResult, MaskResult
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError, UsageError
-from qidsql.findings.search import KeysResult, MaskResult
-from qidsql.measures import ClassProfile
-from qidsql.verbs.keys import ALGORITHMS
+from qidsql.measures.profiles import ClassProfile
 from tests.definitions import subsets
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import DuckDBStore, PostgresStore, Store

@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 import qidsql
+from qidsql.commands.keys.keys import ALGORITHMS
+from qidsql.commands.keys.result import KeysResult
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError, UsageError
-from qidsql.findings.search import KeysResult
-from qidsql.verbs.keys import ALGORITHMS
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import DuckDBStore, PostgresStore, Store
 from tests.trials import Ground, Trials

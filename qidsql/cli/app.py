@@ -1,0 +1,160 @@
+"""The command line: the commands on one app, and errors to exit codes. No logic of its own.
+
+Nothing heavy is imported here: `--help` must answer at once.
+"""
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from qidsql.cli import alerts, diff, history, report, run, schema, shell
+from qidsql.cli import duckdb as duckdb_commands
+from qidsql.cli import postgres as postgres_commands
+from qidsql.cli.command import ExitCode
+from qidsql.cli.memory import bounded_memory
+from qidsql.cli.streams import say
+from qidsql.commands.anonymize import options as anonymize
+from qidsql.commands.audit import options as audit
+from qidsql.commands.demo import options as demo
+from qidsql.commands.doctor import options as doctor
+from qidsql.commands.graph import options as graph
+from qidsql.commands.impact import options as impact
+from qidsql.commands.init import options as init
+from qidsql.commands.keys import options as keys
+from qidsql.commands.link import options as link
+from qidsql.commands.mask import options as mask
+from qidsql.commands.profile import options as profile
+from qidsql.commands.suppress import options as suppress
+from qidsql.commands.uniques import options as uniques
+from qidsql.core.signals import Ending, ending
+from qidsql.errors import QidsqlError, Stopped
+from qidsql.version import __version__
+
+TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C
+
+app = typer.Typer(
+    name="qidsql",
+    help="Audit tables for k-anonymity, keys and quasi-identifiers, by SQL that runs inside the database.",
+    epilog=(
+        "Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive (interrupted, budget spent, nothing to judge). "
+        "Start with: qidsql demo"
+    ),
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+COMMANDS = (
+    audit,
+    profile,
+    keys,
+    mask,
+    uniques,
+    suppress,
+    anonymize,
+    impact,
+    graph,
+    link,
+    report,
+    schema,
+    init,
+    run,
+    history,
+    diff,
+    alerts,
+    doctor,
+    demo,
+    shell,
+)  # as the help lists them
+for command in COMMANDS:
+    app.command(command.__name__.split(".")[2], epilog=command.EXAMPLES)(command.run)
+
+app.add_typer(duckdb_commands.app, name="duckdb")
+app.add_typer(postgres_commands.app, name="postgres")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"qidsql {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Runs the command line; every error becomes one line on stderr and exit code 2, every signal exit code 3."""
+    with ending() as signals:
+        try:
+            code = _run(signals)
+            signals.over = True
+        except KeyboardInterrupt:
+            say("interrupted")
+            code = ExitCode.INCONCLUSIVE
+        if signals.asked and code in (ExitCode.VIOLATION, ExitCode.ERROR):  # of which it may be the cause
+            code = ExitCode.INCONCLUSIVE
+    sys.exit(code)
+
+
+def _run(signals: Ending) -> int:
+    """Runs the command that the arguments name, and returns its exit code. Raises KeyboardInterrupt."""
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        with bounded_memory():
+            code = app(standalone_mode=False)
+        if code == TYPER_INTERRUPTED:
+            raise KeyboardInterrupt
+    except Stopped as stop:
+        say(str(stop))
+        code = ExitCode.INCONCLUSIVE
+    except QidsqlError as error:
+        for problem in getattr(error, "problems", [str(error)]):
+            say(problem)
+        code = ExitCode.ERROR
+    except typer.Exit as exit:
+        code = exit.exit_code
+    except MemoryError:
+        say("there is not enough memory for this; audit fewer columns or rows, or on a machine with more")
+        code = ExitCode.ERROR
+    except Exception as error:  # noqa: BLE001 - the last place that can turn it into one line
+        if signals.asked:  # an import that is interrupted, for one, fails as it likes
+            raise KeyboardInterrupt from None
+        say(_usage(error) if hasattr(error, "format_message") else _internal(error))
+        code = ExitCode.ERROR
+    return int(code or 0)
+
+
+def _usage(error: Any) -> str:
+    """Typer's own error of usage; one in a variable that stands for an option names the variable."""
+    option, context = getattr(error, "param", None), error.ctx
+    if option is not None and context is not None:
+        given = context.get_parameter_source(option.name)
+        if given is not None and given.name == "ENVIRONMENT":
+            return f"{option.envvar}, which stands for {option.opts[0]}: {error.message}"
+    return str(error.format_message())
+
+
+def _internal(error: Exception) -> str:
+    """An error that nobody foresaw, by its place alone: its text and its traceback can hold values of cells."""
+    if os.environ.get("QIDSQL_DEBUG"):
+        raise error
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"internal error ({type(error).__name__} at {Path(place.filename).name}:{place.lineno}); please report it. "
+        f"QIDSQL_DEBUG=1 shows the traceback, which can hold values"
+    )

@@ -1,0 +1,162 @@
+"""What a name says: split into words, looked up in the vocabulary. Case, accents and separators do not matter."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from qidsql.column_roles.vocabulary import (
+    ALONE,
+    ASPECTS,
+    CODE,
+    CONCEPTS,
+    NAME,
+    NEVER_A_PART,
+    NOT_THE_AMOUNT,
+    NUMBER,
+    STAFF,
+    SUBJECTS,
+    Concept,
+)
+
+WORDS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+"  # of what is folded: ZIPCode is ZIP and Code
+LONGEST = 6  # words in a term
+PART = 5  # letters that a term needs to be recognised inside of a longer word (Patientendiagnose)
+UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A concept found in a name. `exact` is false where the term is only a part of a longer word."""
+
+    concept: Concept
+    first: int
+    last: int
+    exact: bool = True
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name in small letters, without accents and digits: BirthDate2 is birth, date."""
+    return tuple(word.lower() for word in re.findall(WORDS, _folded(name)))
+
+
+@cache
+def find(name: tuple[str, ...]) -> Hit | None:
+    """The concept of a name: the longest term found, the last one of several. Raises nothing."""
+    best: tuple[tuple[bool, int, int], Hit] | None = None
+    for first in range(len(name)):
+        for last in range(first + 1, min(len(name), first + LONGEST) + 1):
+            joined = "".join(name[first:last])
+            for exact, concept, length in _readings(joined):
+                rank = (exact, length, first)
+                if best is None or rank > best[0]:
+                    best = (rank, Hit(concept, first, last, exact))
+    return best and best[1]
+
+
+def is_name(name: Sequence[str]) -> bool:
+    """Whether it ends like the name of something."""
+    return bool(name) and name[-1] in _set(NAME)
+
+
+def is_part_of_name(name: Sequence[str]) -> bool:
+    """Whether it says which of a person's names it is, and nothing else: FIRST, LAST."""
+    return len(name) == 1 and name[0] in _set(ALONE)
+
+
+def without_number(name: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The words of what is numbered, where a name is that of a number (patient_id, id_patient, user_ref); else None."""
+    numbers = _set(NUMBER)
+    if name and name[-1] in numbers:
+        return name[:-1]
+    if len(name) > 1 and name[0] in numbers:
+        return name[1:]
+    if len(name) == 1:  # patientid, Kundennummer
+        for number in sorted(numbers, key=len, reverse=True):
+            rest = name[0].removesuffix(number)
+            if rest != name[0] and (rest in _people() or (len(number) > 3 and _singular(rest) in _people())):
+                return (rest,)
+    return None
+
+
+def without_code(name: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of what is coded (icd_code: icd)."""
+    return name[:-1] if len(name) > 1 and name[-1] in _set(CODE) else name
+
+
+def is_aspect(name: Sequence[str], hit: Hit) -> bool:
+    """Whether the name goes on behind the concept with a word that makes it another thing: phone_type, has_email."""
+    aspects = _set(ASPECTS)
+    behind = name[hit.last :]
+    return any(word in aspects for word in behind) or name[0] in ("has", "is", "hat", "ist", "tiene", "es")
+
+
+def is_not_the_amount(name: Sequence[str], hit: Hit) -> bool:
+    """Whether a name of money goes on with how or when it is paid, which is no amount: payment_type, pay_frequency."""
+    return hit.concept.meaning == "money" and any(word in _set(NOT_THE_AMOUNT) for word in name[hit.last :])
+
+
+def person(name: Sequence[str], anywhere: bool = False) -> str | None:
+    """The word for a person that a name ends with (or holds `anywhere`), None where there is none."""
+    people = _people()
+    for word in reversed(name) if anywhere else name[-1:]:
+        if word in people or _singular(word) in people:
+            return word
+    return None
+
+
+def is_subject(word: str) -> bool:
+    """Whether the word is for those whom tables are about, not for those who serve them."""
+    return word in _set(SUBJECTS) or _singular(word) in _set(SUBJECTS)
+
+
+def _readings(joined: str) -> Iterable[tuple[bool, Concept, int]]:
+    """The concepts that a word, or words without space, can stand for."""
+    terms = _terms()
+    if concept := terms.get(joined) or terms.get(joined.removesuffix("s")):
+        yield True, concept, len(joined)
+        return
+    for length in range(len(joined) - 2, PART - 1, -1):  # German puts words together; the last one counts
+        for part in (joined[-length:], joined[:length]):
+            if part not in _set(NEVER_A_PART) and (concept := terms.get(part)):
+                yield False, concept, length
+                return
+
+
+def _folded(text: str) -> str:
+    """The text without accents; ß as ss."""
+    parts = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
+    return "".join(sign for sign in parts if not unicodedata.combining(sign))
+
+
+def _spellings(term: str) -> set[str]:
+    """A term without spaces, with umlauts as one letter and as two."""
+    return {"".join(words(_folded(spelling))) for spelling in (term, term.translate(UMLAUTS))}
+
+
+@cache
+def _terms() -> dict[str, Concept]:
+    """Each term's concept; of two concepts with the same term the first."""
+    found: dict[str, Concept] = {}
+    for concept in CONCEPTS:
+        for term in concept.terms:
+            for spelling in _spellings(term):
+                found.setdefault(spelling, concept)
+    return found
+
+
+@cache
+def _set(text: str) -> frozenset[str]:
+    return frozenset(spelling for term in text.split("|") for spelling in _spellings(term))
+
+
+def _people() -> frozenset[str]:
+    return _set(SUBJECTS + "|" + STAFF)
+
+
+def _singular(word: str) -> str:
+    for ending in ("nen", "en", "s", "n"):
+        if len(word) > len(ending) + 3 and word.endswith(ending):
+            return word.removesuffix(ending)
+    return word

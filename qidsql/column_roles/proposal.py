@@ -1,0 +1,314 @@
+"""What a column probably is to an audit, and why: from labels, then its name, then its type and counts of its values.
+
+Labels win over names. Names say what a column means, counts correct them: what holds three values is no telephone
+number. Where nothing speaks, the column is proposed as a quasi-identifier, since leaving it out could hide a risk, and
+says that a person has to look.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from qidsql.column_roles import names
+from qidsql.column_roles.labels import Label, read
+from qidsql.commands.init.result import Proposal, word
+from qidsql.core.catalog import CatalogColumn, CatalogTable
+from qidsql.core.roles import identifies
+from qidsql.core.tables import Role, TableName
+from qidsql.core.wording import plural
+from qidsql.measures.profiles import ClassProfile
+
+FEW = 20  # values; a direct identifier has more, in a table of HUNDRED rows
+HUNDRED = 100
+MANY = 10  # rows that share a number on average, when it says little about any of them
+BOOLEAN = r"(?i)bool.*|bit\(1\)|bit"
+DEVICE = r"(?i)inet|cidr|macaddr8?"
+BINARY = r"(?i)bytea|blob|binary.*|varbinary.*"
+UNIQUE_BY_MAKING = r"(?i)uuid"
+MOMENT = r"(?i)date|timestamp.*|datetime.*"
+MEASURES = r"(?i)double.*|real|float.*|money|(decimal|numeric)\(\d+, *[1-9]\d*\)"  # with places behind the point
+NUMBERS = r"(?i)(u?(tiny|small|big|huge)?int(eger|[0-9]+)?|decimal.*|numeric.*|double.*|real|float.*|money)"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was counted of a column: its profile by values, and its NULLs."""
+
+    profile: ClassProfile
+    nulls: int
+
+    @property
+    def values(self) -> int:
+        return self.profile.classes - (1 if self.nulls else 0)
+
+    @property
+    def identifying(self) -> bool:
+        """Nearly every row that has a value has it alone."""
+        return identifies(self.profile, self.nulls, None)
+
+    @property
+    def repeated(self) -> bool:
+        """Some value stands in more than one row."""
+        return self.values < self.profile.rows - self.nulls
+
+    def __str__(self) -> str:
+        rows, values = self.profile.rows, self.values
+        if not rows:
+            return "no rows"
+        if not values:
+            return "NULL in every row"
+        if values == rows:
+            return f"a value of its own in each of {plural(rows, 'row')}"
+        return f"{plural(values, 'value')} in {plural(rows - self.nulls, 'row')}" + (
+            f", {plural(self.nulls, 'NULL')}" if self.nulls else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with what is known besides its names.
+
+    `references` are the tables that single columns refer to: by foreign keys, or, those `undeclared`, since they are
+    called like another table's key. The rows of `personal` tables belong to one person each.
+    """
+
+    listed: CatalogTable
+    references: Mapping[str, TableName] = field(default_factory=dict)
+    undeclared: frozenset[str] = frozenset()
+    personal: frozenset[TableName] = frozenset()
+    labels: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)  # besides those in the catalog
+    measured: Mapping[str, Measured] = field(default_factory=dict)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return names.words(self.listed.name.name)
+
+    def said_of(self, column: CatalogColumn) -> list[tuple[str, str]]:
+        """The labels of a column, those of dbt first."""
+        return [*self.labels.get(column.name, ()), *column.labels]
+
+    @property
+    def person(self) -> str | None:
+        """The word for the persons that the table lists, one a row."""
+        return names.person(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Idea:
+    """A role that one kind of evidence suggests."""
+
+    role: Role
+    reason: str
+    doubt: str = ""
+    firm: bool = True  # that nearly every row has a value of its own, or that few have, does not change it
+    said: bool = False  # somebody has labelled the column
+
+
+def propose(table: Table, column: CatalogColumn) -> Proposal:
+    """The proposed role of one column. No statement is asked."""
+    measured = table.measured.get(column.name)
+    label = read(table.said_of(column))
+    named = _by_name(table, column, measured)
+    idea = (named or _by_type(column, measured)) if label is None else _by_label(label, named)
+    idea = _by_counts(idea, measured)
+    reason = idea.reason if measured is None else f"{idea.reason}; {measured}"
+    return Proposal(column.name, column.type, idea.role, reason, idea.doubt)
+
+
+def entity(table: Table, proposals: Sequence[Proposal]) -> tuple[str | None, str]:
+    """The column that tells the persons apart in a table where one can have several rows, and the reason.
+
+    None where there is none, or where several could be meant: the reason then names them.
+    """
+    found: dict[bool, list[tuple[str, str]]] = {True: [], False: []}
+    for column in table.listed.columns:
+        who = _whose_number(table, column.name)
+        measured = table.measured.get(column.name)
+        unique = (column.name,) in table.listed.unique or (measured is not None and not measured.repeated)
+        own_row = measured is None and table.person is not None and column.name not in table.references
+        if who is None or unique or own_row or not column.readable:
+            continue
+        if any(each.column == column.name and each.role is not Role.DIRECT_IDENTIFIER for each in proposals):
+            continue
+        found[names.is_subject(who)].append((column.name, who))
+    for candidates in (found[True], found[False]):
+        if len(candidates) == 1:
+            name, who = candidates[0]
+            more = "" if table.measured.get(name) is None else ", seen more than once"
+            return name, f"tells the persons apart ({who}{more})"
+        if candidates:
+            return None, ", ".join(name for name, _ in candidates)
+    return None, ""
+
+
+def lists_things(table: Table) -> bool:
+    """Whether nothing in the table's names is about a person: hospitals, drugs, codes, that other tables refer to."""
+    if table.person is not None or table.references:
+        return False
+    for column in table.listed.columns:
+        parts = names.words(column.name)
+        hit = names.find(parts)
+        personal = hit is not None and not hit.concept.of_things and hit.concept.role is not Role.SENSITIVE
+        if personal or names.person(parts, anywhere=True) or read(table.said_of(column)):
+            return False
+    return True
+
+
+def _by_label(label: Label, named: _Idea | None) -> _Idea:
+    """What a label says; one that only says `personal` leaves it to the name which role that is."""
+    if label.role is None:
+        if named is not None and named.role is not Role.EXCLUDED:
+            return _Idea(named.role, f"{label.source}: personal; {named.reason}", named.doubt)
+        return _Idea(Role.DIRECT_IDENTIFIER, f"{label.source}: personal", "personal, but which role?")
+    doubt = "" if label.sure else "the label does not say it plainly"
+    if label.role is Role.EXCLUDED and named is not None and named.role is not Role.EXCLUDED:
+        doubt = f"{named.reason}, yet labelled as not personal"
+    reason = label.source if ":" in label.source else f"{label.source}: {word(label.role)}"
+    return _Idea(label.role, reason, doubt, said=True)
+
+
+def _by_name(table: Table, column: CatalogColumn, measured: Measured | None) -> _Idea | None:
+    """What the name says, in its table; None where it says nothing."""
+    parts = names.words(column.name)
+    if not parts:
+        return None
+    hit = names.find(parts)
+    if hit is not None and hit.exact and hit.last == len(parts) and hit.concept.role is Role.DIRECT_IDENTIFIER:
+        return _of_concept(parts, hit, column)  # account number, before: the number of an account
+    if table.person is not None and names.is_part_of_name(parts):
+        return _Idea(Role.DIRECT_IDENTIFIER, "name: a person's name", firm=False)
+    if (who := _whose_number(table, column.name)) is not None:
+        return _Idea(Role.DIRECT_IDENTIFIER, f"name: the number of a person ({who})", firm=False)
+    if column.name in table.references:
+        refers = "named like the key of" if column.name in table.undeclared else "refers to"
+        referenced = table.references[column.name]
+        if referenced in table.personal and _shared_by_few(measured):
+            return _Idea(Role.DIRECT_IDENTIFIER, f"{refers} a table whose rows belong to one person each", firm=False)
+        return _by_reference(referenced, refers)
+    numbered = names.without_number(parts)
+    if numbered is not None and (not numbered or set(numbered) <= {*table.words, *_singulars(table.words)}):
+        if table.person is not None:
+            return _Idea(Role.DIRECT_IDENTIFIER, f"name: the number of a person ({table.person})", firm=False)
+        return _Idea(Role.DIRECT_IDENTIFIER, "name: the number of the row", firm=False)
+    if names.is_name(parts) and (hit is None or not (hit.exact and hit.last == len(parts))):
+        return _named_thing(table, parts)
+    if hit is not None:
+        idea = _of_concept(parts, hit, column)
+        return idea if numbered is None else _shared_number(idea, measured)
+    if who := names.person(parts):
+        return _Idea(
+            Role.DIRECT_IDENTIFIER, f"name: a person ({who})", "a name, a number, or another sign?", firm=False
+        )
+    if (column.name,) in table.listed.unique:
+        whose = "the row" if table.person is None else f"a person ({table.person})"
+        return _Idea(Role.DIRECT_IDENTIFIER, f"declared key: the number of {whose}", firm=False)
+    if numbered is not None and measured is not None:
+        if measured.identifying:
+            return _Idea(Role.DIRECT_IDENTIFIER, "name: a number", "whose number?")
+        return _Idea(Role.QUASI_IDENTIFIER, "name: a number of something that several rows share", "of what?")
+    return None
+
+
+def _of_concept(parts: tuple[str, ...], hit: names.Hit, column: CatalogColumn) -> _Idea:
+    concept, doubt = hit.concept, hit.concept.doubt
+    if not hit.exact:
+        doubt = doubt or "recognised by a part of its name"
+    identifying = concept.role is Role.DIRECT_IDENTIFIER
+    if identifying and (names.is_aspect(parts, hit) or re.fullmatch(BOOLEAN, column.type)):
+        return _Idea(
+            Role.QUASI_IDENTIFIER, f"name: something about {concept.meaning}", "or does it hold the thing itself?"
+        )
+    if concept.role is Role.SENSITIVE and re.fullmatch(MOMENT, column.base or column.type):
+        return _Idea(Role.QUASI_IDENTIFIER, f"name and type: when ({concept.meaning})", doubt, firm=False)
+    if concept.meaning == "money" and names.without_number(parts) is not None:
+        return _Idea(Role.QUASI_IDENTIFIER, "name: the number of a payment, a contract or an account", "whose number?")
+    if names.is_not_the_amount(parts, hit):
+        return _Idea(Role.QUASI_IDENTIFIER, "name: how or when money is paid", "or does it tell how much?")
+    if concept.meaning == "free text" and re.fullmatch(NUMBERS, column.type):
+        return _Idea(Role.SENSITIVE, "name: a grade, since it is a number", "or what else?")
+    return _Idea(concept.role, f"name: {concept.meaning}", doubt, firm=not identifying)
+
+
+def _by_reference(table: TableName, refers: str) -> _Idea:
+    """What refers to a table that lists no persons is what that table is about."""
+    parts = names.words(table.name)
+    hit = names.find(parts)
+    if hit is not None and hit.exact and hit.concept.role is not Role.EXCLUDED:
+        return _Idea(hit.concept.role, f"{refers} a table: {hit.concept.meaning}", hit.concept.doubt, firm=False)
+    return _Idea(Role.QUASI_IDENTIFIER, f"{refers} another table's rows", "what does that say of a person?", firm=False)
+
+
+def _named_thing(table: Table, parts: tuple[str, ...]) -> _Idea:
+    """What is called so: a person, where the name or the table says so."""
+    if who := names.person(parts[:-1], anywhere=True) or (table.person if len(parts) == 1 else None):
+        return _Idea(Role.DIRECT_IDENTIFIER, f"name: the name of a person ({who})", firm=False)
+    owner = parts[:-1] or table.words
+    hit = names.find(owner)
+    if hit is not None and hit.exact and hit.concept.role is not Role.DIRECT_IDENTIFIER:
+        return _Idea(hit.concept.role, f"name: {hit.concept.meaning}", hit.concept.doubt, firm=False)
+    return _Idea(Role.DIRECT_IDENTIFIER, "name: a name", "of a person, or of a thing?", firm=False)
+
+
+def _shared_number(idea: _Idea, measured: Measured | None) -> _Idea:
+    """A number that few rows share leads to a record elsewhere, and so to a person."""
+    if idea.role is not Role.QUASI_IDENTIFIER or measured is None or not _shared_by_few(measured):
+        return idea
+    return _Idea(Role.DIRECT_IDENTIFIER, "name: a number that few rows share", "whose number?")
+
+
+def _shared_by_few(measured: Measured | None) -> bool:
+    return measured is None or (measured.values > FEW and MANY * measured.values >= measured.profile.rows)
+
+
+def _by_type(column: CatalogColumn, measured: Measured | None) -> _Idea:
+    """What type and counts say where the name says nothing."""
+    kind = column.base or column.type
+    unknown = "its name says nothing"
+    if re.fullmatch(DEVICE, kind):
+        return _Idea(Role.DIRECT_IDENTIFIER, f"type {kind}: an address on the net", firm=False)
+    if re.fullmatch(BINARY, kind):
+        return _Idea(Role.DIRECT_IDENTIFIER, "type: binary data", "a picture, a document, a key?", firm=False)
+    if re.fullmatch(MOMENT, kind):
+        return _Idea(Role.QUASI_IDENTIFIER, "type: a date", "of what?")
+    if measured is not None and measured.identifying and re.fullmatch(MEASURES, kind):
+        return _Idea(Role.QUASI_IDENTIFIER, unknown, "what does it measure? nearly every row has a value of its own")
+    if measured is not None and measured.identifying:
+        return _Idea(Role.DIRECT_IDENTIFIER, unknown, "nearly every row has a value of its own")
+    if re.fullmatch(UNIQUE_BY_MAKING, kind):
+        return _Idea(
+            Role.DIRECT_IDENTIFIER, f"type {kind.lower()}: the number of something", "whose number?", firm=False
+        )
+    if measured is not None and measured.profile.rows and not measured.repeated and not measured.values:
+        return _Idea(Role.EXCLUDED, unknown)
+    return _Idea(Role.QUASI_IDENTIFIER, unknown, "what does it hold?")
+
+
+def _by_counts(idea: _Idea, measured: Measured | None) -> _Idea:
+    """The idea, corrected by the counts where they speak against it."""
+    if measured is None or not measured.profile.rows:
+        return idea
+    few = measured.profile.rows >= HUNDRED and measured.values <= FEW
+    if measured.values == 1 and not measured.nulls and measured.profile.rows > 1 and not idea.said:
+        return _Idea(Role.EXCLUDED, "the same value in every row")
+    if idea.role is Role.DIRECT_IDENTIFIER and not idea.firm and few:
+        return _Idea(
+            Role.QUASI_IDENTIFIER, idea.reason, f"only {plural(measured.values, 'value')}: hardly one per person"
+        )
+    if idea.role is Role.EXCLUDED and measured.identifying:
+        return _Idea(Role.DIRECT_IDENTIFIER, idea.reason, "yet nearly every row has a value of its own")
+    if idea.role is Role.QUASI_IDENTIFIER and not idea.firm and measured.identifying:
+        return _Idea(Role.DIRECT_IDENTIFIER, idea.reason, "nearly every row has a value of its own")
+    return idea
+
+
+def _whose_number(table: Table, column: str) -> str | None:
+    """The word for the person whose number a column holds: by the table it refers to, or by its name."""
+    referenced = table.references.get(column)
+    if referenced is not None:
+        return names.person(names.words(referenced.name))
+    numbered = names.without_number(names.words(column))
+    return None if not numbered else names.person(numbered)
+
+
+def _singulars(words: Sequence[str]) -> list[str]:
+    return [word.removesuffix("s") for word in words] + [word.removesuffix("e") for word in words]

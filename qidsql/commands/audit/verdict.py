@@ -1,0 +1,90 @@
+"""From what is known to a verdict and the sentence that gives its reason."""
+
+from collections.abc import Sequence
+
+from qidsql.commands.audit.result import ColumnFinding, Verdict
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Nulls, Role
+from qidsql.core.wording import count, percent, plural
+from qidsql.measures.profiles import ClassProfile, Violates
+
+
+def judge(
+    table: str, policy: Policy, rows: int | None, columns: Sequence[ColumnFinding], profile: ClassProfile | None
+) -> tuple[Verdict, str]:
+    """The verdict on a table, and why, in one sentence. Never a pass while anything is open.
+
+    `profile` is that of all audited columns together, None when it is not known.
+    """
+    recognised = [c.name for c in columns if c.recognised]
+    audited = [c.name for c in columns if c.audited]
+    unreadable = [c.name for c in columns if c.role is Role.UNREADABLE]
+    if rows == 0:
+        which = "no row meets the where condition" if policy.where else "the table is empty"
+        return Verdict.INCONCLUSIVE, f"{table} cannot be judged: {which}"
+    if profile is None:
+        for column in columns:
+            if column.audited and column.profile is not None and Violates(policy.k).met_by(column.profile):
+                return Verdict.VIOLATION, f"{table} is below k = {policy.k} on {column.name} alone"
+    else:
+        if profile.smallest < policy.k:
+            return Verdict.VIOLATION, anonymity(table, policy, profile, audited)
+        for criterion in policy.criteria:
+            if criterion.met_by(profile):
+                return Verdict.VIOLATION, (
+                    f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, but they hold a {criterion.name}"
+                )
+    if recognised:
+        rest = f"the others are {profile.smallest}-anonymous" if profile else "the rest was not judged"
+        declared = policy.spelling.role(Role.DIRECT_IDENTIFIER, recognised)
+        return Verdict.VIOLATION, (
+            f"{table} holds {plural(len(recognised), 'direct identifier')}: {', '.join(recognised)}; {rest}. "
+            f"What is not published is declared so: {declared}"
+        )
+    if profile is None:
+        return Verdict.INCONCLUSIVE, f"{table} was not examined to the end"
+    if unreadable:
+        return Verdict.INCONCLUSIVE, (
+            f"{table} is {profile.smallest}-anonymous on the columns audited, but {', '.join(unreadable)} could not be "
+            f"read: grant SELECT, or declare what is not published: {policy.spelling.role('other', unreadable)}"
+        )
+    return Verdict.PASS, anonymity(table, policy, profile, audited)
+
+
+def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequence[str]) -> str:
+    """What the profile of all audited columns says about k, in one sentence."""
+    asked = f"{table} is {profile.smallest}-anonymous on {_columns(audited)}; the policy asks for {policy.k}"
+    if profile.smallest >= policy.k:
+        return asked
+    unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
+    standing = f"match fewer than {policy.k}" if profile.wildcard else f"stand in classes of fewer than {policy.k}"
+    return (
+        f"{asked}: {count(profile.rows_at_risk)} of {count(profile.rows)} {unit} ({percent(profile.share_at_risk)}) "
+        f"{standing}"
+    )
+
+
+def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, ...]:
+    """What the verdict takes for granted, each in a sentence that a person can deny."""
+    taken = []
+    if any(c.role in (Role.DIRECT_IDENTIFIER, Role.EXCLUDED) for c in columns):
+        taken.append("what is left out is not published together with the audited columns")
+    if any(c.role is Role.SENSITIVE for c in columns):
+        taken.append(
+            "sensitive columns are not known outside; whether a class shares one value of them is not checked "
+            "(l-diversity)"
+        )
+    if policy.entity:
+        taken.append(f"{policy.entity} is not published: with it, the rows of an entity could be joined and tell more")
+    else:
+        entity = policy.spelling.setting("entity")
+        taken.append(f"each row is another person; where one can have several, name the column of persons ({entity})")
+    if policy.nulls == Nulls.WILDCARD:
+        taken.append("a NULL may stand for any value: who knows better what was blanked finds smaller classes")
+    return tuple(taken)
+
+
+def _columns(audited: Sequence[str]) -> str:
+    if len(audited) == 1:
+        return f"the one column audited ({audited[0]})"
+    return f"the {len(audited)} columns audited"

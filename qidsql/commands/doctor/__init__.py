@@ -1,0 +1,1 @@
+"""qidsql doctor: what is asked, the work, the result and its report."""

@@ -1,0 +1,192 @@
+"""The gate between a search and its report: what an answer claims is tested again, by other means than found it.
+
+A set that is called a key is measured, a minimal one held against the sets that fail, a complete list and a proved
+bound against column sets drawn at random. A claim that does not hold is not reported: the work ends as `Refuted`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import TYPE_CHECKING
+
+from qidsql.core.tables import positions, weight_of
+from qidsql.errors import BudgetSpent, Refuted
+from qidsql.measures.profiles import Criterion, Profiler
+from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer
+from qidsql.protection.masking import MaskingPlan
+from qidsql.protection.suppression.plan import SuppressionPlan
+from qidsql.protection.suppression.plan_check import plan_check, rows_at_risk
+from qidsql.search.hitting_sets import transposed
+from qidsql.search.result import Found, SearchResult
+
+if TYPE_CHECKING:
+    from qidsql.protection.uniques.counts import UniqueCounts
+
+MEASURED = 8  # sets whose profiles were concluded and not measured: the smallest of them are measured here
+SMALL = 200_000  # rows; above, one
+COMPARED = 500  # sets whose columns are tried one by one
+DRAWN = 64  # column sets drawn at random
+
+
+def column_sets(
+    result: SearchResult, profiler: Profiler, weights: Sequence[int], shown: int = MEASURED
+) -> SearchResult:
+    """The result, when every claim in it holds. Else raises Refuted.
+
+    - Every set meets the criterion by its profile, and the smallest ones (8, or 1 of a large table) also by a profile
+      of their own, where the search concluded it from pairs of rows: one statement at most, none where it was measured.
+    - A minimal set misses the criterion without any of its columns: each such rest lies in a failing set.
+    - Every set holds a column outside each failing set. Column sets that do so as well, drawn at random and without a
+      superfluous column, are in a list that is called complete, and weigh no less than a proved bound.
+
+    Raises Stopped, StatementError.
+    """
+    if result.algorithm == "sampled":  # whose certificate says what it is worth; a profile of the table is told as such
+        return result
+    facts = _Failing(result.failing, profiler.columns)
+    for found in result.found:
+        _must(result.criterion.met_by(found.profile), "a column set does not meet the criterion by its profile")
+        _must(facts.hit_by(found.mask), "a column set that was found lies in one that fails")
+    if result.minimal:
+        for found in _some(result.found):
+            _must(facts.minimal(found.mask), "a column can be left out of a set that is called minimal")
+    _hold_against_random_sets(result, facts, weights)
+    if result.stopped is not None:
+        return result
+    try:
+        _measure(result, profiler, shown)
+    except BudgetSpent as stop:  # what pairs of rows prove stands without it
+        return replace(result, stopped=stop)
+    return result
+
+
+def masking(plan: MaskingPlan, weights: Sequence[int]) -> MaskingPlan:
+    """The plan, when the published columns are safe by their profile and weigh what is said. Else raises Refuted.
+
+    Column sets that hold a column of each quasi-identifier found, drawn at random, weigh no less than the proved bound
+    lets be withheld.
+    """
+    if plan.safe and plan.profile is not None and plan.published:
+        _must(not plan.criterion.met_by(plan.profile), "the published columns meet the criterion by their profile")
+    _must(plan.weight == weight_of(plan.published, weights), "the published columns weigh something else")
+    _must(plan.weight <= plan.bound, "a plan publishes more than the bound allows")
+    if plan.met:
+        everything, random = plan.published | plan.withheld, Random(len(plan.met))
+        facts = _Failing([everything ^ mask for mask in plan.met], len(weights))
+        _must(facts.hit_by(plan.withheld), "the published columns hold a quasi-identifier that was found")
+        for _ in range(DRAWN):
+            withheld = weight_of(facts.drawn(random), weights)
+            _must(sum(weights) - withheld <= plan.bound, "other columns to publish weigh more than the bound allows")
+    return plan
+
+
+def withheld(columns: int, criterion: Criterion, profiler: Profiler) -> None:
+    """Raises Refuted where what is left without these columns still meets the criterion. One profile at most."""
+    rest = (1 << profiler.columns) - 1 & ~columns
+    if rest:
+        [profile] = profiler.profiles([rest])
+        _must(not criterion.met_by(profile), "withholding the columns that were named does not help")
+
+
+def suppression(plan: SuppressionPlan, each_by_itself: bool, deadline: float | None = None) -> SuppressionPlan:
+    """The plan, when it leaves every row with k rows that match it. Else raises Refuted.
+
+    `each_by_itself`: by its own blank cells, a NULL being a value. Then no cell can be restored alone in the patterns
+    that lose most. Asks the workbench only. Raises Stopped, StatementError.
+    """
+    if each_by_itself:
+        check = plan_check(plan, deadline)
+        _must(not check.unsafe, "fewer than k rows agree with what the plan leaves visible of a row")
+        _must(not check.needless, "a row loses a cell that it could keep")
+    else:
+        _must(not rows_at_risk(plan, deadline), "a row matches fewer than k rows after the suppression")
+    return plan
+
+
+def anonymization(found: Anonymization, anonymizer: Anonymizer) -> Anonymization:
+    """The plan, when each of its groups has k rows, every row is in one, and it costs no less than the proved bound.
+
+    Else raises Refuted. Asks the workbench only. Raises Stopped, StatementError.
+    """
+    _must(found.lower_bound <= found.cost, "a plan costs less than the proved bound")
+    _must(not anonymizer.wrong(), "a group of the plan has fewer than k rows, or a row is in none")
+    return found
+
+
+def uniques(counts: "UniqueCounts", k: int) -> None:
+    """Raises Refuted where complete counts of unsafe combinations do not fit the sizes of classes."""
+    from qidsql.protection.uniques.counts import agree_with_classes
+
+    _must(agree_with_classes(counts, k), "the unsafe combinations do not fit the sizes of classes")
+
+
+class _Failing:
+    """Failing sets as what solutions must hit: a column outside each of them."""
+
+    def __init__(self, failing: Sequence[int], columns: int) -> None:
+        everything = (1 << columns) - 1
+        self._all = (1 << len(failing)) - 1
+        self._columns = columns
+        self._hit = transposed([everything ^ mask for mask in failing], columns) if failing else [0] * columns
+
+    def hit_by(self, mask: int) -> bool:
+        """True when the set lies in no failing set."""
+        return self._reached(list(positions(mask))) == self._all
+
+    def minimal(self, mask: int) -> bool:
+        """True when the set without any one of its columns lies in a failing set, or is empty."""
+        places = list(positions(mask))
+        rests = ([other for other in places if other != place] for place in places)
+        return all(not rest or self._reached(rest) != self._all for rest in rests)
+
+    def drawn(self, random: Random) -> int:
+        """A set that lies in no failing set, but would without any of its columns: drawn at random, never empty."""
+        order = random.sample(range(self._columns), self._columns)
+        later = [0]  # what the last columns of the order hit
+        for place in reversed(order):
+            later.append(later[-1] | self._hit[place])
+        chosen = hit = 0
+        for place in order:
+            later.pop()
+            if hit | later[-1] != self._all:
+                chosen, hit = chosen | 1 << place, hit | self._hit[place]
+        return chosen or 1 << order[0]
+
+    def _reached(self, places: Sequence[int]) -> int:
+        hit = 0
+        for place in places:
+            hit |= self._hit[place]
+        return hit
+
+
+def _measure(result: SearchResult, profiler: Profiler, shown: int) -> None:
+    """Measures the smallest sets: where a search has measured them itself, the profiler knows the answer."""
+    if not result.found:
+        return
+    few = min(shown, MEASURED) if result.found[0].profile.rows <= SMALL else 1
+    smallest = sorted(result.found, key=lambda found: found.size)[: max(1, few)]
+    for found, profile in zip(smallest, profiler.profiles([found.mask for found in smallest]), strict=True):
+        _must(profile == found.profile, "a column set has another profile than was concluded")
+
+
+def _hold_against_random_sets(result: SearchResult, facts: _Failing, weights: Sequence[int]) -> None:
+    size = result.complete_to_size if result.failing else 0
+    least = result.lower_bound if result.failing else None
+    if not size and least is None:
+        return
+    known = {found.mask for found in result.found}
+    random = Random(len(known))
+    for _ in range(DRAWN):
+        mask = facts.drawn(random)
+        _must(mask in known or mask.bit_count() > size, "a set is missing in a list that is called complete")
+        _must(least is None or weight_of(mask, weights) >= least, "a set weighs less than the proved bound")
+
+
+def _some(found: Sequence[Found]) -> Sequence[Found]:
+    """All of them, or some evenly spread ones."""
+    return found[:: max(1, len(found) // COMPARED)]
+
+
+def _must(holds: bool, what: str) -> None:
+    if not holds:
+        raise Refuted(what)

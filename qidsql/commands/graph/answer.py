@@ -1,0 +1,335 @@
+"""What an attribute graph says to the question: what separates, what to protect, which paths are cut."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from qidsql.attribute_graph.graph import attribute_graph
+from qidsql.attribute_graph.network import Membership, every_path, leading, network, paths
+from qidsql.attribute_graph.network import Path as Way
+from qidsql.attribute_graph.protection import least_protection, way_round
+from qidsql.attribute_graph.separation import Algorithm, separate
+from qidsql.commands.graph.building import BuiltGraph, named
+from qidsql.commands.graph.request import GraphQuestion
+from qidsql.commands.graph.result import (
+    AttributeFinding,
+    GraphResult,
+    GraphWork,
+    MergeFinding,
+    Part,
+    PathFinding,
+    ProtectedTable,
+    Protection,
+    TableFinding,
+)
+from qidsql.commands.keys.result import Outcome
+from qidsql.core.catalog import Attribute
+from qidsql.core.wording import plural, some
+from qidsql.errors import UnknownName, UsageError
+
+MAX_CUTS = 100  # smallest sets listed
+
+
+class Answer:
+    """What the graph says to the question."""
+
+    def __init__(self, built: BuiltGraph, question: GraphQuestion) -> None:
+        self.built, self.graph, self.question = built, built.graph, question
+        self.identifiers = self._nodes(question.identifiers)
+        self.sensitive = self._nodes(question.sensitive)
+        both = set(self.identifiers) & set(self.sensitive)
+        if both:
+            raise UsageError(self._both(both.pop()))
+        self.protected = self._protected(question.protect)
+        self.found = separate(self.graph, self.identifiers, self.sensitive, question.algorithm, MAX_CUTS)
+        self.network = leading(network(self.graph, self.identifiers, self.sensitive))
+        self.tables_between = {stop.table for stop in self.network if not isinstance(stop, (int, str))}
+        self.ends = {*self.identifiers, *self.sensitive}
+        self.chosen = min(self.found.cuts, key=self._preference, default=None)
+        self.protection = self._protection()
+
+    def result(self, work: GraphWork) -> GraphResult:
+        outcome, reason = self._judge(self.protection, work)
+        names = self.graph.labels
+        paths, complete = self._paths()
+        return GraphResult(
+            outcome=outcome,
+            reason=reason,
+            identifiers=self._names(self.identifiers),
+            sensitive=self._names(self.sensitive),
+            attributes=self._attributes(),
+            tables=self._tables(),
+            merges=tuple(MergeFinding(str(j.left), str(j.right), str(j.ground), j.detail) for j in self.graph.joints),
+            refused=tuple((str(each.left), str(each.right)) for each in self.built.outside.refused),
+            directed=self.graph.directed,
+            cut=None if self.chosen is None else self._names(self.chosen),
+            cuts=tuple(self._names(cut) for cut in self.found.cuts),
+            complete=self.found.complete,
+            minimum=self.found.minimum,
+            parts=tuple((names[node], self._names(part)) for node, part in self.found.parts),
+            undirected=self._undirected(),
+            together=tuple(str(self.graph.tables[table].name) for table in self.found.together),
+            paths=paths,
+            paths_complete=complete,
+            protection=self.protection,
+            work=work,
+        )
+
+    def notes(self) -> list[str]:
+        """That rows of the table to be published may belong together: a column to protect is another table's key."""
+        found = []
+        for number, table in zip(self.protected, self.protection.tables if self.protection else (), strict=False):
+            own = self.graph.tables[number].name
+            for column in table.columns:
+                node = self.graph.place[Attribute(own, column)]
+                other = next((a for a in self.graph.nodes[node] if a.table != own and a in self.built.keys), None)
+                if other is not None and Attribute(own, column) not in self.built.keys:
+                    found.append(
+                        f"{own}.{column} is the key of {other.table}: where that lists persons it is a person's "
+                        f"number, to be withheld or replaced, and the rows of one person are no crowd"
+                    )
+        return found
+
+    # who and what
+
+    def _nodes(self, typed: Sequence[str]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(self._node(each) for each in typed))
+
+    def _node(self, typed: str) -> int:
+        try:
+            return self.graph.node(typed)
+        except UnknownName:
+            if any(True for _ in named([typed], self.built.excluded)):
+                raise UsageError(
+                    f"{typed} is left out by --exclude; name what is kept apart, or do not leave it out"
+                ) from None
+            raise
+
+    def _names(self, nodes: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.graph.labels[node] for node in nodes)
+
+    def _both(self, node: int) -> str:
+        one = next(each for each in self.question.identifiers if self.graph.node(each) == node)
+        other = next(each for each in self.question.sensitive if self.graph.node(each) == node)
+        if one == other:
+            return f"{one} is given as identifier and as sensitive; choose one"
+        why = [j for j in self.graph.joints if self.graph.place.get(j.left) == node]
+        shown = some([f"{j.left} = {j.right} ({j.ground})" for j in why], 3)
+        return f"identifier {one} and sensitive {other} are one attribute: {shown}; refuse the merge in --outside FILE"
+
+    def _protected(self, typed: Sequence[str]) -> tuple[int, ...]:
+        found = []
+        for name in typed:
+            for fold in (str, str.casefold):
+                hits = [
+                    number
+                    for number, table in enumerate(self.graph.tables)
+                    if fold(name) in (fold(str(table.name)), fold(table.name.name))
+                ]
+                if hits:
+                    break
+            left_out = {each.table for each in self.built.excluded}
+            if not hits and any(name.casefold() in (str(t).casefold(), t.name.casefold()) for t in left_out):
+                raise UsageError(f"table {name} is left out by --exclude; it cannot be protected, too")
+            if not hits:
+                raise UnknownName("table", [name], "the graph", [str(table.name) for table in self.graph.tables])
+            if len(hits) > 1:
+                shown = ", ".join(str(self.graph.tables[hit].name) for hit in hits)
+                raise UsageError(f"table {name} is ambiguous: {shown}; write its schema before it")
+            found += hits
+        return tuple(dict.fromkeys(found))
+
+    # the cut
+
+    def _preference(self, cut: tuple[int, ...]) -> tuple[bool, int, tuple[int, ...]]:
+        """Among cuts of one size: those that protecting the tables to be published can carry out, then in them."""
+        if not self.protected:
+            return False, 0, cut
+        here = {node for table in self.protected for node in self.graph.members[table]}
+        return self._open(self._memberships(cut)) is not None, len(set(cut) - here), cut
+
+    def _memberships(self, nodes: Iterable[int]) -> frozenset[Membership]:
+        chosen = set(nodes)
+        return frozenset(
+            Membership(t, node) for t in self.protected for node in self.graph.members[t] if node in chosen
+        )
+
+    def _open(self, kept: frozenset[Membership]) -> Way | None:
+        return way_round(self.graph, self.identifiers, self.sensitive, kept)
+
+    def _undirected(self) -> tuple[str, ...] | None:
+        """A smallest cut where every way is open, if it is larger: what the dependencies are relied on for."""
+        if not self.graph.directed:
+            return None
+        tables = [replace(each, dependencies=()) for each in self.graph.tables]
+        open_ways = attribute_graph(tables, self.graph.joints)
+        found = separate(open_ways, self.identifiers, self.sensitive, Algorithm.MINIMUM_CUT, 1)
+        if not found.cuts or len(found.cuts[0]) <= self.found.minimum:
+            return None
+        return self._names(found.cuts[0])
+
+    def _protection(self) -> Protection | None:
+        if not self.protected or self.chosen is None:
+            return None
+        of_cut = self._memberships(self.chosen)
+        way = self._open(of_cut)
+        least = None if way is None else least_protection(self.graph, self.identifiers, self.sensitive, self.protected)
+        used = of_cut if least is None else least
+        tables = []
+        for number in self.protected:
+            table = self.graph.tables[number].name
+            tables.append(
+                ProtectedTable(
+                    table=str(table),
+                    columns=self._columns(number, [each.node for each in used if each.table == number]),
+                    cut=self._columns(number, [each.node for each in of_cut if each.table == number]),
+                    identifiers=self._columns(number, self.identifiers),
+                    sensitive=self._columns(number, self.sensitive),
+                )
+            )
+        shown = {str(self.graph.tables[number].name) for number in self.protected}
+        exposed = [
+            (self.graph.labels[node], tuple(str(t) for t in self.graph.tables_of(node) if str(t) not in shown))
+            for node in self.chosen
+        ]
+        return Protection(
+            tables=tuple(tables),
+            sufficient=way is None or least is not None,
+            exposed=tuple((name, others) for name, others in exposed if others),
+            way_round=None if way is None else self._path(way),
+        )
+
+    def _columns(self, table: int, nodes: Iterable[int]) -> tuple[str, ...]:
+        """The columns of a table that belong to these nodes, in the table's order."""
+        of = self.graph.tables[table]
+        chosen = set(nodes)
+        return tuple(each.column for each in of.attributes if self.graph.place[each] in chosen)
+
+    # what it looks like
+
+    def _paths(self) -> tuple[tuple[PathFinding, ...], bool]:
+        """The paths, shortest first, and whether these are all."""
+        most = self.question.max_paths
+        if self.question.every_path:
+            ways = (
+                (path, ())
+                for one in self.identifiers
+                for other in self.sensitive
+                for path in every_path(self.graph, one, other)
+            )
+            found: list[Way] = list(islice(ways, most + 1))
+        else:
+            found = list(islice(paths(self.network), most + 1))
+        found.sort(key=lambda way: len(way[0]))
+        return tuple(self._path(way) for way in found[:most]), len(found) <= most
+
+    def _path(self, way: Way) -> PathFinding:
+        nodes, tables = way
+        cut = self.chosen or ()
+        return PathFinding(
+            self._names(nodes),
+            tuple(str(self.graph.tables[table].name) for table in tables),
+            self._names(node for node in nodes if node in cut),
+        )
+
+    def _attributes(self) -> tuple[AttributeFinding, ...]:
+        cut = self.chosen or ()
+        found = []
+        for node, columns in enumerate(self.graph.nodes):
+            if node in self.identifiers:
+                part = Part.IDENTIFIER
+            elif node in self.sensitive:
+                part = Part.SENSITIVE
+            elif node in cut:
+                part = Part.CUT
+            else:
+                part = Part.BETWEEN if node in self.network else Part.ASIDE
+            found.append(AttributeFinding(self.graph.labels[node], part, tuple(map(str, columns))))
+        return tuple(found)
+
+    def _tables(self) -> tuple[TableFinding, ...]:
+        found = []
+        for number, table in enumerate(self.graph.tables):
+            name = {
+                column: self.graph.labels[self.graph.place[Attribute(table.name, column)]] for column in table.columns
+            }
+            found.append(
+                TableFinding(
+                    name=str(table.name),
+                    kind=table.kind,
+                    attributes=self._names(self.graph.members[number]),
+                    dependencies=tuple((name[a], name[b]) for a, b in table.dependencies),
+                    reason=table.reason,
+                    between=number in self.tables_between,
+                    protected=number in self.protected,
+                )
+            )
+        return tuple(found)
+
+    # in a sentence
+
+    def _judge(self, protection: Protection | None, work: GraphWork) -> tuple[Outcome, str]:
+        who, what = (" and ".join(self._names(each)) for each in (self.identifiers, self.sensitive))
+        if self.chosen is None:
+            where = some([str(self.graph.tables[table].name) for table in self.found.together], 3)
+            return Outcome.VIOLATION, (
+                f"no separating set: an identifier and a sensitive attribute stand in one table, {where}. Publish it "
+                f"without one of them; --exclude TABLE.COLUMN asks again as if that were done"
+            )
+        if not self.chosen:
+            answer = f"nothing leads from {who} to {what} in these {plural(len(self.graph.tables), 'table')}"
+        else:
+            answer = self._cut_words(self.chosen, f"{who} from {what}")
+        if protection is not None and self.chosen:
+            tables = " and ".join(each.table for each in protection.tables)
+            columns = " and ".join(
+                f"{', '.join(each.columns)} in {each.table}" for each in protection.tables if each.columns
+            )
+            if not protection.sufficient:
+                return Outcome.VIOLATION, (
+                    f"{answer}, but protecting {tables} alone does not: a path goes round it, {self._way(protection)}"
+                )
+            if protection.way_round is None:
+                answer += f"; to protect: {columns}"
+            else:
+                answer += f"; where only {tables} can be protected it takes {columns}"
+        silent = [] if self.chosen else self._silent()
+        if silent:
+            return (
+                Outcome.INCONCLUSIVE,
+                f"as far as there are values, {answer}; {some(silent, 3)} holds none to compare",
+            )
+        if work.unfinished:
+            return Outcome.INCONCLUSIVE, f"as far as attributes were compared, {answer}; more may be one"
+        return Outcome.FINISHED, answer
+
+    def _silent(self) -> list[str]:
+        """The tables of identifiers and sensitive attributes of which no value could be compared."""
+        named = {str(attribute.table) for node in self.ends for attribute in self.graph.nodes[node]}
+        return sorted(named & {str(table) for table in self.built.silent})
+
+    def _cut_words(self, cut: Sequence[int], apart: str) -> str:
+        """That a cut separates, and how it stands among the others."""
+        names, more = self._names(cut), len(self.found.cuts) - 1
+        if self.question.algorithm is Algorithm.PATHS:
+            how = "" if len(cut) > self.found.minimum else ", and no fewer do"
+            return f"{_listed(names)} separate{'s' if len(cut) == 1 else ''} {apart}{how if len(cut) > 1 else ''}"
+        others = "" if not more else f" (as would {plural(more, 'other set')} of {len(cut)})"
+        if not self.found.complete:
+            others = f" (as would more than {more} other sets of {len(cut)})"
+        if len(cut) == 1:
+            return f"{names[0]} alone separates {apart}{others}"
+        return f"{_listed(names)} together separate {apart}, and no fewer do{others}"
+
+    @staticmethod
+    def _way(protection: Protection) -> str:
+        way = protection.way_round
+        assert way is not None
+        return " - ".join(way.attributes)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """a, b and c; the first of them when they are many"""
+    if len(names) > 12:
+        return some(names)
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])

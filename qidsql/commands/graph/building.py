@@ -1,0 +1,170 @@
+"""The attribute graph of a whole source: its catalog, what its values tie together, and what is known outside."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+
+from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, Refusal, attribute_graph
+from qidsql.attribute_graph.outside import Outside, read_outside
+from qidsql.attribute_graph.outside_names import outside_names
+from qidsql.commands.graph.request import GraphQuestion
+from qidsql.commands.table_search import interruptible, table_profiler
+from qidsql.core.catalog import Attribute, Catalog, Dependency, find_attribute
+from qidsql.core.policy import Policy
+from qidsql.core.tables import TableName
+from qidsql.engines.base import Engine
+from qidsql.errors import BudgetSpent, Stopped, UnknownName, UsageError
+from qidsql.linkage.same_attributes import Linkage
+from qidsql.linkage.same_attributes import joints as linked
+from qidsql.search.dependencies import dependencies
+
+
+@dataclass
+class BuiltGraph:
+    """The graph, and how it came about."""
+
+    graph: AttributeGraph
+    outside: Outside
+    typed: frozenset[Attribute]  # what the question names, so that the answer names it so too
+    excluded: tuple[Attribute, ...] = ()
+    unfinished: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    silent: frozenset[TableName] = frozenset()  # tables without a value that could be compared
+    keys: frozenset[Attribute] = frozenset()  # declared: no two rows have the same value
+
+
+def build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[str], None]) -> BuiltGraph:
+    """The graph of a source and of the tables outside it.
+
+    Raises UsageError, UnknownName, AccessError, StatementError.
+    """
+    on_stage("reading the catalog")
+    if engine is None and question.outside is None:
+        raise UsageError("there is nothing to look at: name a source, or tables in a file (--outside FILE)")
+    if engine is None and (question.then or question.schema):
+        raise UsageError(f"--{'then' if question.then else 'schema'} is about tables of a source, and none is named")
+    catalog = Catalog(()) if engine is None else engine.catalog(question.schema)
+    tables = [GraphTable(each.name, tuple(c.name for c in each.columns), each.kind) for each in catalog.tables]
+    outside = read_outside(question.outside, tables)
+    kept = _without(outside.tables, question.exclude)
+    found = Linkage(()) if engine is None else _linkage(engine, catalog, question, outside.refused, on_stage)
+    joints = [*outside.joints, *found.joints]
+    if question.accept_names:
+        joints += outside_names(outside.tables)
+    attributes = {attribute for table in kept for attribute in table.attributes}
+    excluded = tuple(each for table in outside.tables for each in table.attributes if each not in attributes)
+    typed = frozenset(named((*question.identifiers, *question.sensitive), list(attributes)))
+    made = attribute_graph([*kept, *_computed(found.dependencies)], joints, outside.refused, typed)
+    notes = list(found.notes)
+    if engine is not None and not question.containment:
+        notes.append("values were not compared (--no-containment): what only they would tie together stays apart")
+    return BuiltGraph(made, outside, typed, excluded, list(found.unfinished), notes, found.silent, _keys(catalog))
+
+
+def _keys(catalog: Catalog) -> frozenset[Attribute]:
+    return frozenset(
+        Attribute(table.name, columns[0]) for table in catalog.tables for columns in table.unique if len(columns) == 1
+    )
+
+
+def named(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Attribute]:
+    """The attributes of these names, of those that name one alone."""
+    for name in names:
+        with suppress(UnknownName, UsageError):
+            yield find_attribute(name, attributes)
+
+
+def _linkage(
+    engine: Engine,
+    catalog: Catalog,
+    question: GraphQuestion,
+    refused: Iterable[Refusal],
+    on_stage: Callable[[str], None],
+) -> Linkage:
+    """What the source says of its attributes, and what their values do where these are to be compared."""
+    with interruptible():
+        return linked(
+            engine,
+            catalog,
+            values=question.containment,
+            names=question.accept_names,
+            refused=[frozenset((each.left, each.right)) for each in refused],
+            max_statements=question.max_statements,
+            deadline=None if question.max_seconds is None else time.monotonic() + question.max_seconds,
+            on_stage=on_stage,
+        )
+
+
+def with_dependencies(
+    engine: Engine,
+    built: BuiltGraph,
+    between: set[int],
+    budget: tuple[int | None, float | None],
+    on_stage: Callable[[str], None],
+) -> BuiltGraph:
+    """The graph with the dependencies that hold in all rows of the source's own tables, those between alone: closing
+    ways leads to no other table.
+    """
+    statements, seconds = budget
+    give_up = None if seconds is None else time.monotonic() + seconds
+    tables, unfinished = list(built.graph.tables), list(built.unfinished)
+    asked = engine.asked
+    with interruptible():
+        for number in sorted(between):
+            table = tables[number]
+            if table.kind not in ("table", "partitioned table", "file", "data file"):
+                continue
+            on_stage(f"looking for dependencies in {table.name}")
+            try:
+                left = None if statements is None else statements - (engine.asked - asked)
+                still = None if give_up is None else give_up - time.monotonic()
+                if (left is not None and left <= 0) or (still is not None and still <= 0):
+                    raise BudgetSpent("the budget (--max-statements, --max-seconds) is used up")
+                described = engine.describe(str(table.name))
+                columns = [c for c in described.columns if c.readable and c.name in table.columns]
+                profiler = table_profiler(engine, described, columns, Policy(max_statements=left, max_seconds=still))
+                pairs = tuple((columns[a].name, columns[b].name) for a, b in dependencies(profiler))
+            except Stopped as stop:
+                unfinished.append(f"dependencies were not looked for in {table.name} and those after it: {stop}")
+                break
+            tables[number] = replace(table, dependencies=tuple(dict.fromkeys((*table.dependencies, *pairs))))
+    graph = attribute_graph(tables, built.graph.joints, preferred=built.typed)
+    return replace(built, graph=graph, unfinished=unfinished)
+
+
+def _computed(computed: Iterable[Dependency]) -> list[GraphTable]:
+    """The columns of views that are computed from others, each with these: who has the one can link to the others."""
+    return [
+        GraphTable(TableName(f"{each.dependent} computed"), (), "computed", others=(each.dependent, *each.determinants))
+        for each in computed
+    ]
+
+
+def _without(tables: Sequence[GraphTable], left_out: Sequence[str]) -> list[GraphTable]:
+    """The tables without those, and without those columns, that are left out. Raises UnknownName, UsageError."""
+    names = {str(each.name) for each in tables}
+    gone_tables: set[str] = set()
+    gone: set[Attribute] = set()
+    for typed in left_out:
+        hit = {each.name for each in tables if fnmatchcase(str(each.name), typed) or fnmatchcase(each.name.name, typed)}
+        if hit:
+            gone_tables |= {str(name) for name in hit}
+            continue
+        try:
+            gone.add(find_attribute(typed, [attribute for each in tables for attribute in each.attributes]))
+        except UnknownName:
+            known = [*names, *(str(attribute) for each in tables for attribute in each.attributes)]
+            raise UnknownName("table or attribute", [typed], "the graph", known) from None
+    return [
+        replace(
+            each,
+            columns=tuple(a.column for a in each.attributes if a not in gone),
+            dependencies=tuple(
+                pair for pair in each.dependencies if not {Attribute(each.name, c) for c in pair} & gone
+            ),
+        )
+        for each in tables
+        if str(each.name) not in gone_tables
+    ]

@@ -1,0 +1,1 @@
+"""The graph as pictures: SVG, DOT, Mermaid, a page."""

@@ -1,0 +1,184 @@
+"""The picture of an attribute graph as inline SVG, coloured by the page's CSS; it says in words what it shows."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TypeAlias
+
+import svg
+from markupsafe import Markup, escape
+
+from qidsql.commands.graph.pictures.layout import Box, layout
+from qidsql.commands.graph.pictures.picture import WORDS, Picture, picture
+from qidsql.commands.graph.result import GraphResult, Part
+
+LONGEST = 30  # signs of a name; the rest is in its tooltip
+SIGN, MARGIN = 7.6, 26  # pixels that a sign takes, and round the drawing
+ATTRIBUTE, TABLE, TABLE_LINE = 40, 34, 18  # pixels of height
+SMALLEST = 0.66  # of its size: on a narrower screen the drawing is scrolled
+
+Stop: TypeAlias = tuple[str, int]
+
+
+def drawing(result: GraphResult) -> Markup:
+    """The picture, from the identifiers on the left to the sensitive attributes.
+
+    A line is an attribute standing in a table. Lines that identifiers lead to without the cut have the class `from`,
+    those that lead on to sensitive attributes `to`, where there is no cut `both`, a path that stays open for all that
+    is protected `open`; others none.
+    """
+    shown = picture(result)
+    sizes = {("a", number): _size(each.name) for number, each in enumerate(shown.attributes)}
+    sizes |= {("t", number): _table_size(shown, number) for number in range(len(shown.tables))}
+    starts = [("a", n) for n, each in enumerate(shown.attributes) if each.part is Part.IDENTIFIER]
+    boxes = layout(sizes, [(("a", a), ("t", t)) for a, t in shown.ties], starts)
+    sides = _sides(shown) | dict.fromkeys(_open(result, shown), "open")
+    drawn: list[svg.Element] = []
+    for a, t in shown.ties:
+        drawn.append(_tie(boxes["a", a], boxes["t", t], sides[a, t]))
+    for number in range(len(shown.tables)):
+        drawn.append(_table(shown, number, boxes["t", number]))
+    for number in range(len(shown.attributes)):
+        drawn.append(_attribute(shown, number, boxes["a", number]))
+    width = max((box.right for box in boxes.values()), default=0) + 2 * MARGIN
+    height = max((box.y + box.height / 2 for box in boxes.values()), default=0) + 2 * MARGIN
+    return Markup(
+        svg.SVG(
+            viewBox=svg.ViewBoxSpec(-MARGIN, -MARGIN, round(width), round(height)),
+            width=round(width),
+            height=round(height),
+            class_=["graph"],
+            style=f"min-width: {round(width * SMALLEST)}px",
+            extra={"role": "img", "aria-labelledby": "graph-title graph-words"},
+            elements=[
+                svg.Title(id="graph-title", text=str(escape("Attribute graph"))),
+                svg.Desc(id="graph-words", text=str(escape(_words(result, shown)))),
+                *drawn,
+            ],
+        ).as_str()
+    )
+
+
+def _attribute(shown: Picture, number: int, box: Box) -> svg.Element:
+    attribute = shown.attributes[number]
+    tip = f"{attribute.name} ({WORDS[attribute.part]}): {', '.join(attribute.columns)}"
+    parts: list[svg.Element] = [
+        svg.Title(text=str(escape(tip))),
+        svg.Rect(
+            x=_r(box.left), y=_r(box.y - box.height / 2), width=_r(box.width), height=box.height, rx=box.height / 2
+        ),
+        _text(box.x, box.y + 1, _short(attribute.name), "name"),
+    ]
+    if attribute.part in (Part.CUT, Part.IDENTIFIER, Part.SENSITIVE):
+        parts.append(_text(box.x, box.y - box.height / 2 - 9, WORDS[attribute.part].partition(":")[0].upper(), "role"))
+    return svg.G(class_=["attribute", attribute.part.value], elements=parts)
+
+
+def _table(shown: Picture, number: int, box: Box) -> svg.Element:
+    table, aside = shown.tables[number], shown.aside[number]
+    kinds = [each for each, true in (("outside", table.kind == "outside"), ("protected", table.protected)) if true]
+    tip = f"{table.name}, {table.kind}{f': {table.reason}' if table.reason else ''}: {', '.join(table.attributes)}"
+    line = TABLE_LINE / 2 if aside else 0
+    parts: list[svg.Element] = [
+        svg.Title(text=str(escape(tip))),
+        svg.Rect(x=_r(box.left), y=_r(box.y - box.height / 2), width=_r(box.width), height=box.height, rx=3),
+        _text(box.x, box.y - line + 1, _short(table.name), "name"),
+    ]
+    if aside:
+        parts.append(_text(box.x, box.y + line + 1, aside, "aside"))
+    return svg.G(class_=["table", *kinds], elements=parts)
+
+
+def _tie(one: Box, other: Box, side: str) -> svg.Element:
+    left, right = sorted((one, other), key=lambda box: box.x)
+    bend = (right.left - left.right) / 2
+    return svg.Path(
+        class_=["tie", side] if side else ["tie"],
+        d=[
+            svg.M(_r(left.right), _r(left.y)),
+            svg.C(_r(left.right + bend), _r(left.y), _r(right.left - bend), _r(right.y), _r(right.left), _r(right.y)),
+        ],
+    )
+
+
+def _sides(shown: Picture) -> dict[tuple[int, int], str]:
+    """On which side of the cut every tie is."""
+    near = _reached(shown, Part.IDENTIFIER)
+    far = _reached(shown, Part.SENSITIVE)
+    return {
+        tie: "both" if tie in near and tie in far else "from" if tie in near else "to" if tie in far else ""
+        for tie in shown.ties
+    }
+
+
+def _open(result: GraphResult, shown: Picture) -> Iterator[tuple[int, int]]:
+    """The ties of the path that goes round what is to be published."""
+    found = result.protection
+    if found is None or found.way_round is None or found.sufficient:
+        return
+    attributes = {each.name: number for number, each in enumerate(shown.attributes)}
+    tables = {each.name: number for number, each in enumerate(shown.tables)}
+    for (before, after), table in zip(pairwise(found.way_round.attributes), found.way_round.tables, strict=True):
+        yield from (
+            (attributes[name], tables[table]) for name in (before, after) if name in attributes and table in tables
+        )
+
+
+def _reached(shown: Picture, start: Part) -> set[tuple[int, int]]:
+    """The ties that can be walked from attributes of this part, up to those of the cut."""
+    stops = [number for number, each in enumerate(shown.attributes) if each.part is start]
+    seen, found, tables = set(stops), set[tuple[int, int]](), set[int]()
+    while stops:
+        at = stops.pop()
+        for attribute, table in shown.ties:
+            if attribute == at:
+                found.add((attribute, table))
+                tables.add(table)
+        for attribute, table in shown.ties:
+            if table in tables and attribute not in seen:
+                seen.add(attribute)
+                found.add((attribute, table))
+                if shown.attributes[attribute].part is not Part.CUT:
+                    stops.append(attribute)
+            elif table in tables:
+                found.add((attribute, table))
+    return found
+
+
+def _words(result: GraphResult, shown: Picture) -> str:
+    """What the picture shows, table by table."""
+    ties = [
+        f"{table.name}: {', '.join(f'{name}{_role(shown, name)}' for name in _attached(shown, number))}"
+        for number, table in enumerate(shown.tables)
+    ]
+    return f"{result.reason}. Tables and the attributes drawn in them: {'; '.join(ties)}."
+
+
+def _attached(shown: Picture, table: int) -> list[str]:
+    return [shown.attributes[a].name for a, t in shown.ties if t == table]
+
+
+def _role(shown: Picture, name: str) -> str:
+    part = next(each.part for each in shown.attributes if each.name == name)
+    return "" if part in (Part.BETWEEN, Part.ASIDE) else f" ({part})"
+
+
+def _size(name: str) -> tuple[float, float]:
+    return max(72.0, len(_short(name)) * SIGN + 34), ATTRIBUTE
+
+
+def _table_size(shown: Picture, number: int) -> tuple[float, float]:
+    aside = shown.aside[number]
+    signs = max(len(_short(shown.tables[number].name)) * SIGN * 1.1, len(aside) * SIGN * 0.82)
+    return max(64.0, signs + 24), TABLE + (TABLE_LINE if aside else 0)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+def _text(x: float, y: float, text: str, kind: str) -> svg.Element:
+    return svg.Text(x=_r(x), y=_r(y), text=str(escape(text)), class_=[kind])
+
+
+def _r(value: float) -> float:
+    return round(value, 1)

@@ -1,0 +1,217 @@
+"""What separates a person from a secret, for people at a terminal: the answer, the cut, the paths, what to do."""
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.commands.graph.result import GraphResult, Part, PathFinding, Protection
+from qidsql.core.wording import count, plural, seconds, some
+from qidsql.terminal.next_steps import column_set, following
+from qidsql.terminal.pieces import grid, head
+
+SHOWN_TABLES = 8
+SHOWN_CUTS = 5
+SHOWN_MERGES = 12
+
+
+def report(console: Console, result: GraphResult) -> None:
+    """Writes the report."""
+    head(console, result.outcome, result.reason)
+    _facts(console, result)
+    _cut(console, result)
+    _paths(console, result)
+    if result.protection is not None:
+        _protection(console, result.protection)
+    _merges(console, result)
+    _foot(console, result)
+
+
+def _facts(console: Console, result: GraphResult) -> None:
+    rows, work = grid(), result.work
+    if work.source:
+        inside = [table for table in result.tables if table.kind != "outside"]
+        where = f" in schema {work.schema}" if work.schema else ""
+        rows.add_row("Source", f"{work.source}, {plural(len(inside), 'table')}{where}; {work.engine}")
+    outside = [each for each in result.tables if each.kind == "outside"]
+    for number, table in enumerate(outside[:SHOWN_TABLES]):
+        why = f": {table.reason}" if table.reason else ""
+        rows.add_row("" if number else "Outside", f"{table.name} ({some(table.attributes, 6)}){why}")
+    if len(outside) > SHOWN_TABLES:
+        rows.add_row("", f"... and {count(len(outside) - SHOWN_TABLES)} more tables")
+    between = sum(table.between for table in result.tables)
+    rows.add_row(
+        "Graph",
+        f"{plural(len(result.attributes), 'attribute')} in {plural(len(result.tables), 'table')}; {count(between)} of "
+        f"the tables between identifiers and sensitive attributes",
+    )
+    rows.add_row("Identifiers", ", ".join(result.identifiers))
+    rows.add_row("Sensitive", ", ".join(result.sensitive))
+    if result.cut is not None:
+        _how(rows, result)
+    for note in work.notes:
+        rows.add_row("Note", note)
+    console.print(rows)
+
+
+def _how(rows: Table, result: GraphResult) -> None:
+    """How the cut was found, and what it relies on."""
+    how = {"minimum-cut": "minimum-cut: a maximum flow proves that no smaller set separates"}
+    paths = "paths: Yan et al., Algorithm 2; it separates, but need not be smallest"
+    rows.add_row("Algorithm", how.get(result.work.algorithm, paths))
+    if result.directed:
+        closed = sum(len(table.dependencies) for table in result.tables)
+        rows.add_row(
+            "Directed",
+            f"{plural(closed, 'dependency', 'dependencies')} taken to lead one way: that nobody concludes from a "
+            f"determined value back to what determines it",
+        )
+    if result.undirected is not None:
+        rows.add_row(
+            "", f"without them it takes {plural(len(result.undirected), 'attribute')}: {some(result.undirected)}"
+        )
+
+
+def _cut(console: Console, result: GraphResult) -> None:
+    if not result.cut:
+        return
+    console.print()
+    console.print(Text("Quasi-identifiers: what stands between", style="bold"))
+    columns = {attribute.name: attribute.columns for attribute in result.attributes}
+    rows = grid()
+    for name in result.cut:
+        rows.add_row(f"  {name}", some(columns[name], 6))
+    console.print(rows)
+    if result.cut and not result.optimal:
+        console.print(f"  a set of {count(result.minimum)} separates too (--algorithm minimum-cut)")
+    for name, part in result.parts:
+        console.print(f"  {name} by itself: {', '.join(part) or 'nothing leads there'}")
+    others = [cut for cut in result.cuts if cut != result.cut]
+    for cut in others[:SHOWN_CUTS]:
+        console.print(f"  or: {', '.join(cut)}")
+    if len(others) > SHOWN_CUTS:
+        most = "" if result.complete else "; there are more than are listed"
+        console.print(f"  ... and {count(len(others) - SHOWN_CUTS)} more sets (--format json lists them{most})")
+
+
+def _paths(console: Console, result: GraphResult) -> None:
+    if not result.paths:
+        return
+    console.print()
+    whole = (
+        "all of them" if result.paths_complete else f"the {count(len(result.paths))} shortest; --max-paths N for more"
+    )
+    console.print(Text.assemble(("Paths", "bold"), f"  {whole}; [ ] is where they are cut"))
+    for number, path in enumerate(result.paths, 1):
+        line = Table.grid(padding=(0, 2))
+        line.add_row(f"{number:>3}", way(path))
+        console.print(line)
+
+
+def way(path: PathFinding) -> str:
+    """name -(voters)- [zip_code] -(main.visits)- diagnosis"""
+    shown = [f"[{name}]" if name in path.cut_at else name for name in path.attributes]
+    if not path.tables:
+        return " - ".join(shown)
+    return shown[0] + "".join(f" -({table})- {name}" for table, name in zip(path.tables, shown[1:], strict=True))
+
+
+def _protection(console: Console, found: Protection) -> None:
+    console.print()
+    console.print(Text("In what is to be published", style="bold"))
+    rows = grid()
+    for table in found.tables:
+        columns = ", ".join(table.columns) or "none of its columns"
+        rows.add_row(f"  {table.table}", f"protect {columns}" if table.columns else columns)
+        missing = [name for name in table.cut if name not in table.columns]
+        if missing:
+            rows.add_row("", f"in the smallest set, but not enough here: {', '.join(missing)}")
+    elsewhere: dict[tuple[str, ...], list[str]] = {}
+    for name, tables in found.exposed:
+        elsewhere.setdefault(tables, []).append(name)
+    for tables, names in elsewhere.items():
+        rows.add_row("  Exposed", f"{some(names)}: also shown by {some(tables, 6)}")
+    if found.way_round is not None:
+        rows.add_row("  Open", f"{way(found.way_round)}")
+        advice = (
+            "with the smallest set alone this path stays open; the columns above close it"
+            if found.sufficient
+            else "protect the same columns in these tables too, or withhold them; nothing in the table itself helps"
+        )
+        rows.add_row("", advice)
+    console.print(rows)
+
+
+def _merges(console: Console, result: GraphResult) -> None:
+    if not result.merges:
+        return
+    console.print()
+    grounds = Counter(merge.ground for merge in result.merges)
+    told = ", ".join(
+        f"{count(number)} {ground if ground == 'declared' else f'by {ground}'}" for ground, number in grounds.items()
+    )
+    console.print(
+        Text.assemble(("Taken for one attribute", "bold"), f"  {told}; refuse what is not, in --outside FILE")
+    )
+    near = {
+        column for attribute in result.attributes if attribute.part is not Part.ASIDE for column in attribute.columns
+    }
+    shown = sorted(result.merges, key=lambda merge: merge.left not in near)[:SHOWN_MERGES]
+    for merge in shown:
+        detail = f": {merge.detail.partition(', ')[0]}" if merge.detail else ""
+        console.print(Text(f"  {merge.left} = {merge.right}  ({merge.ground}{detail})"), soft_wrap=True)
+    if len(result.merges) > len(shown):
+        console.print(f"  ... and {count(len(result.merges) - len(shown))} more (--format json lists them)")
+
+
+def _foot(console: Console, result: GraphResult) -> None:
+    console.print()
+    work = result.work
+    for unfinished in work.unfinished:
+        line = grid()
+        line.add_row(Text("Unfinished", style="yellow"), unfinished)
+        console.print(line)
+    read = "only read, no cell value left the engine" if work.source else "no source was opened"
+    console.print(f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}; {read}.")
+    following(console, steps(result))
+
+
+def steps(result: GraphResult) -> list[tuple[str, str]]:
+    """What to type next, each with what it is for: what checks the answer, closes a way round it, or completes it."""
+    work, protection = result.work, result.protection
+    if not work.source:
+        return []
+    found = []
+    kinds = {table.name: table.kind for table in result.tables}
+    if work.unfinished:
+        found.append((_again(result), "with a larger --max-statements or --max-seconds, or none"))
+    if protection is not None and protection.way_round is not None and not protection.sufficient:
+        others = [table for table in protection.way_round.tables if "outside" != kinds.get(table) != "computed"]
+        if others:
+            found.append((_again(result, others), "what to protect where these tables can be protected too"))
+    if protection is not None and protection.sufficient:
+        for table in protection.tables:
+            if table.columns and kinds[table.table] != "outside":
+                named = "" if kinds[table.table] == "file" else f" {shlex.quote(table.table)}"
+                audit = f"qidsql audit {shlex.quote(work.source)}{named}{column_set(table.columns)}"
+                found.append((audit, "whether these columns single out rows of the table"))
+    return found
+
+
+def _again(result: GraphResult, protect: Sequence[str] = ()) -> str:
+    """The command of this result, with these tables to be protected besides its own."""
+    work = result.work
+    tables = [table.name for table in result.tables if table.protected]
+    options = [
+        *(("--schema", work.schema) for _ in range(work.schema is not None)),
+        *(("--outside", work.outside) for _ in range(work.outside is not None)),
+        *(("--exclude", name) for name in work.exclude),
+        *(("--identifier", name) for name in result.identifiers),
+        *(("--sensitive", name) for name in result.sensitive),
+        *(("--protect", name) for name in dict.fromkeys((*tables, *protect))),
+    ]
+    given = "".join(f" {option} {shlex.quote(str(value))}" for option, value in options)
+    return f"qidsql graph {shlex.quote(work.source)}{given}"

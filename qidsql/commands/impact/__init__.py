@@ -1,0 +1,1 @@
+"""qidsql impact: what is asked, the work, the result and its report."""

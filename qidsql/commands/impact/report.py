@@ -1,0 +1,175 @@
+"""What protection did to a table, for people at a terminal: cells, distributions, regressions, in Wilson's order."""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.commands.impact import regression_report as regression
+from qidsql.commands.impact.regression_report import columns, title
+from qidsql.commands.impact.result import ImpactResult, VariableImpact
+from qidsql.core.wording import count, percent, plural, seconds, some
+from qidsql.terminal.pieces import head
+
+EDGES = (-0.5, -0.2, -0.1, -0.05, -0.01, 0.01, 0.05, 0.1, 0.2, 0.5)  # of relative differences
+BAR = 28
+
+
+def report(console: Console, result: ImpactResult) -> None:
+    """Writes the report."""
+    head(console, result.outcome, result.reason)
+    _facts(console, result)
+    if result.variables:
+        _suppressed(console, result.variables)
+        _vanished(console, result.variables)
+        _distributions(console, result)
+    if result.regression is not None and result.regression.models:
+        regression.report(console, result.regression)
+    _foot(console, result)
+
+
+def _facts(console: Console, result: ImpactResult) -> None:
+    work, (before, after) = result.work, result.rows
+    grid = _grid()
+    grid.add_row("Source", f"{work.source}; {work.engine}; {work.snapshot}")
+    grid.add_row("Table", f"{work.table}{_rows(before)}")
+    grid.add_row("Protected", f"{result.protected}{_rows(after)}")
+    marked = f" or {result.mark}" if result.mark is not None else ""
+    grid.add_row("Suppressed", f"cells that are NULL{marked} in the copy, beyond those that are NULL in the table")
+    grid.add_row("Weights", result.weight or "none: each row counts once")
+    if result.missing:
+        grid.add_row("Missing", f"{some(result.missing)}: not in the copy")
+    if result.extra:
+        grid.add_row("Extra", f"{some(result.extra)}: only in the copy")
+    reasons: dict[str, list[str]] = {}
+    for name, reason in work.left_out:
+        reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        grid.add_row("Left out", f"{some(names)}: {reason}")
+    for note in [*work.notes, *result.notes]:
+        grid.add_row("Note", note)
+    console.print(grid)
+
+
+def _suppressed(console: Console, variables: Sequence[VariableImpact]) -> None:
+    title(console, "Suppressed cells by variable, and the value that was suppressed most")
+    table = columns("Variable", "")
+    for name in ("Suppressed", "Of rows", "NULLs before", "Values", "Vanished"):
+        table.add_column(name, justify="right", no_wrap=console.width >= 80)
+    table.add_column("Suppressed most", overflow="fold")
+    most = max(variable.suppressed for variable in variables)
+    for each in variables:
+        table.add_row(
+            each.name,
+            _bar(each.suppressed, most, 10),
+            count(each.suppressed),
+            percent(each.share) if each.suppressed >= 0 else "",
+            count(each.nulls[0]),
+            count(each.distinct[0]),
+            count(each.vanished),
+            _most(each),
+        )
+    console.print(table)
+
+
+def _most(variable: VariableImpact) -> str:
+    most = variable.most
+    if most is None:
+        return ""
+    place = "most frequent" if most.rank == 1 else f"{_ordinal(most.rank)} most frequent"
+    name = f"the {place}" if most.value is None else most.value
+    return f"{name}, {percent(Fraction(most.cells, variable.lost))} ({count(most.cells)})"
+
+
+def _vanished(console: Console, variables: Sequence[VariableImpact]) -> None:
+    gone = [variable for variable in variables if variable.vanished]
+    if not gone:
+        return
+    title(console, "Values that vanished")
+    grid = _grid()
+    for variable in gone:
+        values = variable.vanished_values
+        text = f"{count(variable.vanished)} of {plural(variable.distinct[0], 'value')}"
+        if values and values[0].value is not None:
+            text += ": " + some([str(value.value) for value in values])
+        elif values:
+            text += f": by frequency the {some([_ordinal(value.rank) for value in values])}"
+        grid.add_row(variable.name, text)
+    console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def _distributions(console: Console, result: ImpactResult) -> None:
+    differences, (overlapping, judged) = result.differences, result.overlaps
+    if differences is None:
+        return
+    weighted = "Weighted percentages" if result.weight else "Percentages"
+    title(console, f"{weighted} of the values, before and after")
+    least, greatest, mean, median = (f"{differences[n]:z.1f}" for n in ("least", "greatest", "mean", "median"))
+    lines = [
+        f"Differences (full less protected) vary from {least} to {greatest} points, mean {mean}, median {median}.",
+        f"95 % confidence intervals overlap for {count(overlapping)} of {plural(judged, 'value')} "
+        f"({percent(Fraction(overlapping, judged))}).",
+    ]
+    for line in lines:
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
+    apart = Counter(
+        {v.name: sum(value.kept and value.overlap is False for value in v.values or ()) for v in result.variables}
+    )
+    if apart.total():
+        text = some([f"{name} {number}" for name, number in apart.most_common() if number])
+        console.print(Padding(Text(f"Apart by variable: {text}"), (0, 0, 0, 2)))
+    _relative(console, [v.relative_difference for v in result.kept_values if v.relative_difference is not None])
+
+
+def _relative(console: Console, found: Sequence[float]) -> None:
+    """Wilson's Figure 1."""
+    title(console, "Relative differences (of the percentage before)")
+    ends = [f"{100 * edge:.0f}" for edge in EDGES]
+    labels = [f"below {ends[0]} %", *(f"{low} to {high} %" for low, high in pairwise(ends)), f"above {ends[-1]} %"]
+    bins = Counter(sum(edge < value for edge in EDGES) for value in found)
+    grid = Table.grid(padding=(0, 2))
+    for justify in ("right", "left", "right", "right"):
+        grid.add_column(justify=justify)
+    for place, label in enumerate(labels):
+        share = Fraction(bins[place], len(found))
+        grid.add_row(label, _bar(bins[place], len(found), BAR), percent(share), plural(bins[place], "value"))
+    console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def _foot(console: Console, result: ImpactResult) -> None:
+    work = result.work
+    console.print()
+    for unfinished in work.unfinished:
+        grid = _grid()
+        grid.add_row(Text("Unfinished", style="yellow"), unfinished)
+        console.print(grid)
+    shown = any(value.value is not None for variable in result.variables for value in variable.values or ())
+    values = "values are shown as asked for" if shown else "no cell value left the engine"
+    console.print(f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}; only read, {values}.")
+
+
+def _rows(number: int | None) -> str:
+    return "" if number is None else f", {plural(number, 'row')}"
+
+
+def _ordinal(rank: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th"""
+    ending = "th" if rank % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th")
+    return f"{count(rank)}{ending}"
+
+
+def _bar(part: int, whole: int, width: int) -> str:
+    eighths = -(-max(0, part) * width * 8 // max(1, whole))  # rounded up: what is there is seen
+    return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")
+
+
+def _grid() -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, min_width=11)
+    grid.add_column(overflow="fold")
+    return grid

@@ -1,0 +1,378 @@
+"""The proposed qidsql.toml: its text, and what an update adds to one that a person has corrected.
+
+Names of tables and columns come from the database and may hold anything: they enter as TOML strings and keys, made by
+tomlkit, and into comments only without line ends and control characters.
+"""
+
+import glob
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qidsql.commands.init.result import NO_COLUMNS, InitResult, LeftOut, Proposal, TableProposal, word
+from qidsql.core.tables import Role, TableName
+from qidsql.core.toml_file import KeyPath, TomlFile
+from qidsql.core.wording import plural
+from qidsql.errors import UsageError
+from qidsql.operations.policy_file import fits
+from qidsql.sql.relation import table_node
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
+HEAD = """\
+# What qidsql audits, and what each column is to it. Proposed by `qidsql init`: read it, and correct it.
+#   direct identifier  names one person (a name, an e-mail address, a number): not to be published; left out
+#   quasi-identifier   known outside (birth date, place, work): together these single people out; audited
+#   sensitive          not known outside (a diagnosis, an income); left out
+#   other              says nothing of a person; left out
+# Behind each role stands the reason. CHECK marks what names and counts do not settle: a run lists it as undecided until
+# the word is taken away. Tables with audit = false are known, and not audited.
+"""
+K = 5
+WIDEST = 64  # characters before the reasons, at most
+PATTERN = r"[*?\[]"
+QUASI = word(Role.QUASI_IDENTIFIER)
+LINE_ENDS = "\u2028\u2029\x85"
+
+
+def draft(result: InitResult) -> str:
+    """The text of a new file."""
+    parts = [
+        HEAD,
+        "format = 1\n",
+        f"[sources.{_key(result.name)}]\nurl = {_string(result.url)}\n{_scope(result)}",
+        f"[defaults]\n{_line('k', str(K), 'so many rows share each combination of quasi-identifiers', 0)}\n",
+        *(_table(table, None) for table in result.tables),
+    ]
+    parts += [_left_out(each, None) for each in result.left_out if each.reason != NO_COLUMNS]
+    parts += [_remark(f"Left out: {e.table}: {e.reason}") for e in result.left_out if e.reason == NO_COLUMNS]
+    return "\n".join(parts)
+
+
+class Update(NamedTuple):
+    """A file's text as it is to be: what was added, what went behind a # since the source no longer has it, and what
+    else the source no longer has, in words."""
+
+    text: str
+    added: list[str]
+    retired: list[str]
+    left: list[str]
+
+
+def updated(file: TomlFile, result: InitResult) -> Update:
+    """The file with what is new to it. What stands there stays as it is; what vanished goes behind a #.
+
+    Raises UsageError when it names another source.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    path = str(file.path)
+    try:
+        _source(tomlkit.parse(file.text), result, path)
+        text, retired, left = without_vanished(file, result)
+        document = tomlkit.parse(text)
+    except TOMLKitError:  # its own words could quote what stands in the file
+        raise UsageError(f"{path} cannot be added to as it is; write another file (--output)") from None
+    source = _source(document, result, path)
+    scope = document["sources"][source].get("scope", ())
+    several = source if len(document.get("sources", {})) > 1 else None
+    listed = _Listed((entry, typed) for entry, typed in _all_entries(document) if entry.get("source", source) == source)
+    added: list[str] = []
+    new: list[str] = []
+    for table in (*result.tables, *result.aside):
+        entries = listed.about(table.table)
+        if not entries and table not in result.aside and _within(scope, table.table):
+            new.append(_table(table, several))
+            added.append(str(table.table))
+        plain = [each for each in entries if _is_plain(str(each.get("table", "")), table.table)]
+        listing = [each for each in entries if isinstance(each.get("roles"), Mapping)]
+        added += [f"{table.table}: {name}" for name in _add_roles(plain or listing[:1], table)]
+    for each in result.left_out:
+        if not listed.about(each.table) and each.reason != NO_COLUMNS and _within(scope, each.table):
+            new.append(_left_out(each, several))
+            added.append(str(each.table))
+    text = tomlkit.dumps(document)
+    if new:
+        text = "\n".join([text if text.endswith("\n") else text + "\n", *new])
+    return Update(text, added, retired, left)
+
+
+def without_vanished(file: TomlFile, result: InitResult) -> tuple[str, list[str], list[str]]:
+    """The file's text with a # before the tables and roles that the source no longer has, what these are, and what
+    else is gone: an entity, without which the audit would be another, and what shares its line with others.
+
+    Tables are left alone where only a part of the source was looked at.
+    """
+    import tomlkit
+
+    document = tomlkit.parse(file.text)
+    source = _source(document, result, str(file.path))
+    lines = file.text.split("\n")
+    retired: list[str] = []
+    left: list[str] = []
+    there: dict[str, list[tuple[TableName, tuple[str, ...]]]] = {}
+    for each in result.there:
+        for spelling in spellings(each[0]):
+            there.setdefault(spelling, []).append(each)
+    for place, (entry, typed) in enumerate(_all_entries(document)):
+        if entry.get("source", source) != source:
+            continue
+        meant = there.get(typed.casefold(), [])
+        if re.search(PATTERN, typed):
+            meant = [each for each in result.there if entry_names(typed, each[0])]
+        if not meant and not result.scope:
+            block = _block(file, place)
+            (retired if block else left).append(typed)
+            for number in block:
+                lines[number] = _retired(lines[number]) if lines[number].strip() else ""
+        for table, columns in meant:
+            if not _is_plain(typed, table):
+                continue
+            known = {column.casefold() for column in columns}
+            for key, name in _columns_named(entry):
+                if name.casefold() in known:
+                    continue
+                line = _own_line(file, ("tables", place, key, name))
+                (left if line is None else retired).append(f"{table}: {name}")
+                if line is not None:
+                    lines[line] = _retired(lines[line])
+    return "\n".join(lines), list(dict.fromkeys(retired)), list(dict.fromkeys(left))
+
+
+def _columns_named(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The columns that an entry names, each with the key that it stands under."""
+    for key in ("roles", "weights"):
+        if isinstance(entry.get(key), Mapping):
+            yield from ((key, str(name)) for name in entry[key])
+    if "entity" in entry:
+        yield "entity", str(entry["entity"])
+
+
+def _retired(line: str) -> str:
+    return f"# no longer in the source: {line}"
+
+
+def _block(file: TomlFile, place: int) -> range:
+    """The lines, from 0, of an entry that is written as [[tables]]; empty for others."""
+    begin = file.lines.get(("tables", place))
+    written = file.text.split("\n")
+    if begin is None or not written[begin - 1].lstrip().startswith("[["):
+        return range(0)
+    inside = {line for path, line in file.lines.items() if path[:2] == ("tables", place)}
+    following = min((line for line in file.lines.values() if line > max(inside)), default=len(written) + 1)
+    end = following - 1
+    while end > begin and written[end - 1].lstrip()[:1] in ("", "#"):  # these belong to what follows
+        end -= 1
+    return range(begin - 1, end)
+
+
+def _own_line(file: TomlFile, path: KeyPath) -> int | None:
+    """The line, from 0, that a key has for itself; None where it shares it, or goes over several."""
+    line = file.lines.get(path)
+    alone = all(each == path[: len(each)] for each, number in file.lines.items() if number == line)
+    written = file.text.split("\n")
+    return line - 1 if line is not None and alone and _is_statement(written[line - 1]) else None
+
+
+def _is_statement(line: str) -> bool:
+    import tomllib
+
+    try:
+        return bool(tomllib.loads(line))
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def slug(label: str) -> str:
+    """A short name for a source."""
+    place = re.sub(r"[?].*$", "", label).rstrip("/").rpartition("/")[2]
+    name = re.sub(r"\W+", "_", place.partition(".")[0]).strip("_").lower()
+    return name if name and name.isascii() else "source"
+
+
+def named(table: TableName) -> str:
+    """The table's name as the file writes it: plainly where that can be read in one way only.
+
+    A name that looks like a pattern is written as the pattern that only itself meets.
+    """
+    if re.search(PATTERN, str(table)):
+        return glob.escape(str(table))
+    if all(re.fullmatch(r"[\w -]+", part) for part in (table.name, table.schema) if part):
+        return str(table)
+    return table_node(TableName(table.name, table.schema)).sql("postgres")
+
+
+def _scope(result: InitResult) -> str:
+    """The tables that the file answers for, where not all were looked at."""
+    if not result.scope:
+        return ""
+    patterns = ", ".join(map(_string, result.scope))
+    return _line("scope", f"[{patterns}]", "the tables that this file answers for", 0) + "\n"
+
+
+def _left_out(table: LeftOut, source: str | None) -> str:
+    """The section of a table that nothing is proposed for."""
+    head = [("table", _string(named(table.table)), "")]
+    head += [("audit", "false", table.reason if table.certain else f"CHECK: {table.reason}")]
+    if source is not None:
+        head.insert(0, ("source", _string(source), ""))
+    return "\n".join(["[[tables]]", *(_line(*each, 0) for each in head)]) + "\n"
+
+
+def _table(table: TableProposal, source: str | None) -> str:
+    """The section of a table; one that says not to audit it where nothing is left for that."""
+    size = "" if table.rows is None else f", {plural(table.rows, 'row')}"
+    head = [("table", _string(named(table.table)), f"{table.kind}{size}")]
+    if source is not None:
+        head.insert(0, ("source", _string(source), ""))
+    if not table.auditable:
+        why = "nothing here is about a person" if table.of_things else "no column would be left to audit"
+        head.append(("audit", "false", f"{why}, as far as names tell; take this line away to audit it after all"))
+    if table.entity is not None:
+        head.append(("entity", _string(table.entity), table.entity_reason))
+    elif table.entity_reason:
+        head.append(("# entity", '"..."', f"one of {table.entity_reason}, if it tells apart whom the table is about"))
+    roles = [_role(column) for column in table.columns if column.column != table.entity]
+    width = min(WIDEST, max(len(f"{key} = {value}") for key, value, _ in roles + head) if roles else 0)
+    lines = ["[[tables]]", *(_line(*each, width) for each in head)]
+    lines += ["[tables.roles]", *(_line(*each, width) for each in roles)]
+    return "\n".join(lines) + "\n"
+
+
+def _role(column: Proposal) -> tuple[str, str, str]:
+    key = _key(column.column)
+    doubt = f"CHECK: {column.doubt.rstrip('?')}? " if column.doubt.endswith("?") else f"CHECK: {column.doubt}. "
+    reason = (doubt if column.doubt else "") + column.reason
+    if not column.readable:
+        key, reason = f"# {key}", f"this user may not read it. {reason}"
+    return key, _string(word(column.role)), reason
+
+
+def _line(key: str, value: str, comment: str, width: int) -> str:
+    text = f"{key} = {value}"
+    return f"{text.ljust(width)}  {_remark(comment, '').rstrip()}" if comment else text
+
+
+def _remark(text: str, end: str = "\n") -> str:
+    """A comment: one line, whatever the names in it hold."""
+    plain = "".join(" " if sign < " " or sign in LINE_ENDS or "\x7f" <= sign < "\xa0" else sign for sign in text)
+    return f"# {plain}{end}"
+
+
+def _key(name: str) -> str:
+    from tomlkit.items import SingleKey
+
+    return SingleKey(name).as_string()
+
+
+def _string(value: str) -> str:
+    import tomlkit
+
+    return tomlkit.item(value).as_string()
+
+
+def _source(document: "TOMLDocument", result: InitResult, path: str) -> str:
+    """What the file calls the source. Raises UsageError where it does not have it."""
+    sources = document.get("sources")
+    named_here = sources if isinstance(sources, Mapping) else {}
+    for name, source in named_here.items():
+        url = source.get("url") if isinstance(source, Mapping) else None
+        if url in (result.url, result.source) or (isinstance(url, str) and _same_file(Path(path).parent / url, result)):
+            return str(name)
+    known = ", ".join(map(str, named_here)) or "none"
+    raise UsageError(
+        f"{path} has no source with url = {_string(result.url)} (it has: {known}); add it under [sources.NAME], or "
+        f"write another file (--output)"
+    )
+
+
+def _same_file(path: Path, result: InitResult) -> bool:
+    """Whether a path, as the file means it, is the source."""
+    try:
+        return path.samefile(result.source)
+    except (OSError, ValueError):
+        return False
+
+
+def _all_entries(document: "TOMLDocument") -> Iterator[tuple[Any, str]]:
+    """The tables that the file lists, each with its name or pattern."""
+    tables = document.get("tables")
+    for entry in tables if isinstance(tables, list) else ():
+        yield (entry, str(entry.get("table", ""))) if isinstance(entry, Mapping) else ({}, "")
+
+
+class _Listed:
+    """The entries of a source by what they name."""
+
+    def __init__(self, entries: Iterable[tuple[Any, str]]) -> None:
+        found = list(entries)
+        self._entries = [entry for entry, _ in found]
+        self._named: dict[str, list[int]] = {}
+        self._patterns: list[tuple[int, str]] = []
+        for place, (_, typed) in enumerate(found):
+            self._named.setdefault(typed.casefold(), []).append(place)
+            if re.search(PATTERN, typed):
+                self._patterns.append((place, typed))
+
+    def about(self, table: TableName) -> list[Any]:
+        """The entries about a table, in the order of the file."""
+        places = {place for spelling in spellings(table) for place in self._named.get(spelling, ())}
+        places |= {place for place, typed in self._patterns if entry_names(typed, table)}
+        return [self._entries[place] for place in sorted(places)]
+
+
+def entry_names(typed: str, table: TableName) -> bool:
+    """Whether an entry is about the table."""
+    low = spellings(table)
+    return typed.casefold() in low or any(fnmatchcase(spelling, typed.casefold()) for spelling in low)
+
+
+def spellings(table: TableName) -> set[str]:
+    """The ways to write a table's name in an entry, letter case apart."""
+    written = {named(table), str(table), table.name, table_node(table).sql("postgres")}
+    return {each.casefold() for each in written}
+
+
+def _within(scope: Any, table: TableName) -> bool:
+    """Whether the file answers for the table."""
+    patterns = scope if isinstance(scope, list) else []
+    return not patterns or any(fits(str(pattern), str(table)) for pattern in patterns)
+
+
+def _is_plain(typed: str, table: TableName) -> bool:
+    """Whether an entry is about this table alone."""
+    return typed == named(table) or not re.search(PATTERN, typed)
+
+
+def _add_roles(entries: list[Any], table: TableProposal) -> list[str]:
+    """Adds the columns that none of the table's entries has a word for to the first one.
+
+    A pattern that only says what to leave out gets no quasi-identifier: its tables are audited for these anyhow.
+    """
+    import tomlkit
+
+    if not entries or (entries[0].get("audit") is False and "roles" not in entries[0]):
+        return []
+    given = [each["roles"] for each in entries if isinstance(each.get("roles"), Mapping)]
+    lists = entries[0].get("audit") is False or any(QUASI in roles.values() for roles in given)
+    everything = lists or _is_plain(str(entries[0].get("table", "")), table.table)
+    known: set[str] = set()
+    for entry in entries:
+        roles = entry.get("roles")
+        known |= {str(name).casefold() for name in roles} if isinstance(roles, Mapping) else set()
+        known |= {str(entry.get("entity", "")).casefold()}
+    new = [c for c in table.columns if c.readable and c.column.casefold() not in known]
+    new = [c for c in new if everything or word(c.role) != QUASI]
+    if new and not isinstance(entries[0].get("roles"), Mapping):
+        entries[0]["roles"] = tomlkit.table()
+    for column in new:
+        _, _, reason = _role(column)
+        item = tomlkit.item(word(column.role))
+        item.comment(_remark(f"new: {reason}", "").removeprefix("# "))
+        item.trivia.comment_ws = "  "
+        entries[0]["roles"].add(column.column, item)
+    return [column.column for column in new]

@@ -1,0 +1,87 @@
+"""What a search for keys found, for people at a terminal: the answer first, then the sets and what proves them."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.commands.keys.result import FoundSet, KeysResult, Outcome
+from qidsql.core.criterion_options import Wanted
+from qidsql.core.tables import Nulls
+from qidsql.core.wording import count, percent, plural, ratio
+from qidsql.terminal.next_steps import column_set, command, criterion, following, roles
+from qidsql.terminal.pieces import certificate, facts, foot, head
+
+
+def report(console: Console, result: KeysResult) -> None:
+    """Writes the report."""
+    head(console, result.outcome, result.reason)
+    rows = facts(result.work)
+    rows.add_row("Criterion", result.criterion)
+    rows.add_row("Algorithm", result.algorithm)
+    if result.lower_bound is not None:
+        proof = "proved optimal" if result.optimal else f"proved bound {count(result.lower_bound)}"
+        rows.add_row("Weight", f"{'none' if result.cost is None else count(result.cost)}, {proof}")
+    if result.certificate is not None:
+        rows.add_row("Sample", certificate(result.certificate))
+    console.print(rows)
+    _sets(console, result)
+    foot(console, result.work)
+    following(console, _steps(result))
+
+
+def _sets(console: Console, result: KeysResult) -> None:
+    if not result.column_sets:
+        return
+    console.print()
+    if len(result.by_size) > 1:
+        (least, first), *others = result.by_size.items()
+        counts = [f"{count(number)} of {size}" for size, number in others]
+        smallest = f"{plural(first, 'set')} of {plural(least, 'column')}"
+        console.print(Text(f"By size: {', '.join([smallest, *counts])}", style="bold"))
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    table.add_column("")
+    table.add_column("Column set", overflow="fold")
+    narrow = console.width < 80 or result.work.policy.entity is not None  # the ratios are about rows
+    k = result.work.policy.k
+    wildcard = result.work.policy.nulls == Nulls.WILDCARD
+    ratios = ["Separation"] if wildcard else ["Distinct", "Separation"]
+    heads = [*([] if wildcard else ["Values"]), *([] if narrow else ratios), "Smallest", f"Below {k}"]
+    for title in heads:
+        table.add_column(title, justify="right", no_wrap=not narrow)
+    for number, found in enumerate(result.column_sets[: result.shown], 1):
+        table.add_row(str(number), " + ".join(found.columns), *_measures(found, narrow))
+    console.print(table)
+    hidden = len(result.column_sets) - result.shown
+    if hidden > 0:
+        more = plural(hidden, "more set", "more sets")
+        console.print(f"  ... and {more} (--limit {len(result.column_sets)} shows all, --output FILE.jsonl keeps them)")
+
+
+def _steps(result: KeysResult) -> list[tuple[str, str]]:
+    """What to run next, and what for."""
+    work, policy = result.work, result.work.policy
+    if result.outcome is Outcome.INCONCLUSIVE:
+        return []
+    if not result.column_sets:
+        nearly = " --separation 0.999" if policy.entity is None else f" --violates {policy.k}"
+        if result.impossible and result.criterion == "key":
+            return [(command("keys", work, nearly + roles(policy)), "the fewest columns that nearly tell all apart")]
+        return []
+    steps = []
+    if result.wanted is not Wanted.ALL and result.certificate is None:
+        asked = "" if result.criterion == "key" else criterion(policy)
+        steps.append((command("keys", work, f" --all{asked}{roles(policy)}"), "every minimal set"))
+    steps.append((command("profile", work, column_set(result.column_sets[0].columns)), "the first set's class sizes"))
+    steps.append((command("mask", work, f" --violates {policy.k}{roles(policy)}"), "what can be published"))
+    return steps
+
+
+def _measures(found: FoundSet, narrow: bool) -> list[str]:
+    profile = found.profile
+    if profile is None:
+        return ["not measured"]
+    ratios = [] if narrow else [ratio(profile.separation_ratio, 9)]
+    if profile.wildcard:  # no classes to count
+        return [*ratios, count(profile.smallest), percent(profile.share_at_risk)]
+    ratios = [] if narrow else [ratio(profile.distinct_ratio, 6), *ratios]
+    return [count(profile.classes), *ratios, count(profile.smallest), percent(profile.share_at_risk)]

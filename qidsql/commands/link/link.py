@@ -1,0 +1,298 @@
+"""Which columns of two tables are joinable, and whom a join on them singles out."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from sqlglot import exp
+
+from qidsql.commands.audit.result import Verdict
+from qidsql.commands.link.result import Containment, Linked, LinkResult, Matches
+from qidsql.commands.table_search import one_answer, unknown_table
+from qidsql.core.catalog import Attribute, CatalogColumn, CatalogTable
+from qidsql.core.policy import Policy
+from qidsql.core.results import Work
+from qidsql.core.tables import Table
+from qidsql.core.wording import count, percent, plural, some
+from qidsql.engines.base import Engine
+from qidsql.errors import Stopped, UnknownName, UsageError
+from qidsql.linkage.containment import Measuring, compared
+from qidsql.linkage.joinable import CONTAINED
+from qidsql.linkage.names import names_agree
+from qidsql.linkage.value_kinds import NUMBERS, Kind, asked_as, compared_as, kind_of
+from qidsql.sql.relation import condition, table_node
+from qidsql.sql.values_in_common import TABLE, rows_by_match
+
+
+@dataclass(frozen=True, slots=True)
+class LinkQuestion:
+    """What `link` is asked. `on`: pairs of columns as people type them, a=b; none: those found to be joinable.
+
+    `policy` gives k (a row is singled out by fewer matches), rows_at_risk (the share of singled-out rows that is too
+    much; None: any), where (a condition on the left table's rows) and the budgets.
+    """
+
+    policy: Policy
+    on: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Draft:
+    containments: list[Containment] = field(default_factory=list)
+    shared: list[tuple[str, str, Kind]] = field(default_factory=list)
+    linked: Linked | None = None
+    unseen: list[str] = field(default_factory=list)  # columns that could not be compared
+    nothing: str = ""  # why no values were compared at all
+    unfinished: list[str] = field(default_factory=list)
+
+
+@one_answer
+def link(
+    engine: Engine,
+    left: str,
+    right: str,
+    question: LinkQuestion,
+    on_stage: Callable[[str], None] = lambda stage: None,
+) -> LinkResult:
+    """The joinable columns of two tables, each with its ground, and how many rows of each match how many of the other.
+
+    About one statement per kind of columns for a first look, one for each that is left to count values in common, and
+    one for the matches, all in the engine. A stop makes the verdict inconclusive, unless it is a violation already.
+    Raises UsageError, UnknownName, AccessError, StatementError.
+    """
+    clock, asked, scans, started = time.monotonic(), engine.asked, engine.scans, datetime.now(UTC)
+    policy = question.policy
+    deadline = None if policy.max_seconds is None else clock + policy.max_seconds
+    on_stage("reading the catalog")
+    tables = unknown_table(left), unknown_table(right)
+    sides: tuple[CatalogTable, ...] = ()
+    draft = _Draft()
+    try:
+        tables, sides = _sides(engine, left, right, policy.where)
+        draft.shared = list(dict.fromkeys(_given(typed, *sides) for typed in question.on))
+        if not question.on:
+            left_over = None if policy.max_statements is None else policy.max_statements - 1  # one for the matches
+            measured = Measuring(
+                engine, sides, everything=True, max_statements=left_over, deadline=deadline, on_stage=on_stage
+            ).run()
+            draft.unseen = [
+                str(Attribute(table.name, column.name))
+                for table in sides
+                for column in table.columns
+                if not column.readable or kind_of(column) is None
+            ]
+            draft.containments, draft.unfinished = measured.containments, measured.unfinished
+            draft.shared = list(_shared(draft.containments, tables[0]))
+            draft.nothing = _nothing_compared(sides, measured.valued)
+        if draft.shared and not draft.unfinished:
+            on_stage("counting rows by their matches")
+            sources = _source(tables[0]), _source(tables[1])
+            statement = rows_by_match(engine.dialect, *sources, _pairs(engine, sides, draft.shared), policy.k)
+            counts = engine.run(statement, deadline)
+            draft.linked = _linked(draft.shared, counts)
+    except Stopped as stop:
+        draft.unfinished.append(str(stop))
+    except KeyboardInterrupt:
+        draft.unfinished.append("interrupted")
+    verdict, reason = _judge(str(tables[0].name), str(tables[1].name), policy, draft)
+    return LinkResult(
+        verdict=verdict,
+        reason=reason,
+        left=str(tables[0].name),
+        right=str(tables[1].name),
+        k=policy.k,
+        containments=tuple(draft.containments),
+        given=bool(question.on),
+        linked=draft.linked,
+        work=Work(
+            source=engine.label,
+            engine=engine.version,
+            table=str(tables[0].name),
+            kind=tables[0].kind,
+            snapshot=engine.snapshot,
+            started=started,
+            seconds=time.monotonic() - clock,
+            policy=policy,
+            rows=None if draft.linked is None else draft.linked.left.rows,
+            statements=engine.asked - asked,
+            scans=engine.scans - scans,
+            sets_profiled=0,
+            unfinished=tuple(draft.unfinished),
+            notes=tuple(f"{table.name}: {note}" for table in tables for note in table.notes) + _left_out(sides),
+        ),
+    )
+
+
+def _sides(
+    engine: Engine, left: str, right: str, where: str | None
+) -> tuple[tuple[Table, Table], tuple[CatalogTable, CatalogTable]]:
+    """The two tables, as they are described and as the catalog lists them. Raises UsageError, UnknownName."""
+    tables = engine.narrowed(engine.describe(left), where), engine.describe(right)
+    if tables[0].name == tables[1].name:
+        raise UsageError(f"{left} and {right} are one table; name two")
+    in_catalog = {table.name: table for table in engine.catalog().tables}
+    return tables, (in_catalog[tables[0].name], in_catalog[tables[1].name])
+
+
+def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, str, Kind]:
+    """The pair of columns that --on a=b means. Raises UsageError, UnknownName."""
+    parts = typed.split("=")
+    if len(parts) < 2:
+        raise UsageError(f"--on must be a pair of columns such as zip=postcode, got {typed}")
+    wrong: UnknownName | None = None
+    for place in range(1, len(parts)):  # a name may hold the sign itself
+        try:
+            one, other = _column("=".join(parts[:place]), left), _column("=".join(parts[place:]), right)
+        except UnknownName as error:
+            wrong = wrong or error
+            continue
+        kinds = [kind_of(column) for column in (one, other)]
+        kind = None if kinds[0] is None or kinds[1] is None else asked_as(kinds[0], kinds[1])
+        if kind is None:
+            raise UsageError(
+                f"--on {typed}: {one.type} and {other.type} are not compared; make them one type in a view"
+            )
+        return one.name, other.name, kind
+    assert wrong is not None
+    raise wrong
+
+
+def _column(typed: str, table: CatalogTable) -> CatalogColumn:
+    """The column of that name; spaces around it and letter case count only where they tell two apart."""
+    for same in (str, str.strip, lambda name: name.strip().casefold()):
+        found = [column for column in table.columns if same(column.name) == same(typed)]
+        if len(found) == 1:
+            return found[0]
+    raise UnknownName("column", [typed], str(table.name), [column.name for column in table.columns])
+
+
+def _shared(found: Sequence[Containment], left: Table) -> Iterator[tuple[str, str, Kind]]:
+    """The joinable pairs of columns, each column in one pair at most: first where names agree, then the strongest."""
+    used: set[Attribute] = set()
+    order = sorted(found, key=lambda each: (not names_agree(each.left, each.right), -each.strength))
+    for each in order:
+        if each.joinable and not used & {each.left, each.right}:
+            used |= {each.left, each.right}
+            one, other = (each.left, each.right) if each.left.table == left.name else (each.right, each.left)
+            yield one.column, other.column, Kind(each.compared_as)
+
+
+def _nothing_compared(sides: Sequence[CatalogTable], valued: Iterable[tuple[Attribute, Kind]]) -> str:
+    """Why no value of one table could be compared with one of the other; nothing where some were.
+
+    Kinds are looked at only where both tables have columns of them: a table without a value in these is named.
+    """
+    kinds = [{kind for each, kind in valued if each.table == table.name} for table in sides]
+    if any(compared_as(one, other) for one in kinds[0] for other in kinds[1]):
+        return ""
+    declared = [{kind_of(column) for column in table.columns if column.readable} - {None} for table in sides]
+    if not any(compared_as(one, other) for one in declared[0] for other in declared[1] if one and other):
+        return "they have no columns of one kind"
+    empty = [str(table.name) for table, found in zip(sides, kinds, strict=True) if not found]
+    return f"{' and '.join(empty) or 'one of them'} has no value in the columns that both could share"
+
+
+def _source(table: Table) -> exp.Expr:
+    if table.condition is None:
+        return exp.alias_(table_node(table.name), TABLE, table=True)
+    columns = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in table.columns if column.readable]
+    rows = exp.select(*columns).from_(table_node(table.name)).where(condition(table))
+    return rows.subquery(TABLE)
+
+
+def _pairs(
+    engine: Engine, sides: tuple[CatalogTable, CatalogTable], shared: Sequence[tuple[str, str, Kind]]
+) -> list[tuple[exp.Expr, exp.Expr]]:
+    def value(table: CatalogTable, name: str, kind: Kind) -> exp.Expr:
+        [column] = [column for column in table.columns if column.name == name]
+        digits = kind in NUMBERS and kind_of(column) is Kind.TEXT
+        return compared(Attribute(table.name, name), kind, engine.dialect, digits).value(engine.dialect)
+
+    return [(value(sides[0], one, kind), value(sides[1], other, kind)) for one, other, kind in shared]
+
+
+def _linked(shared: Sequence[tuple[str, str, Kind]], counts: Sequence[int]) -> Linked:
+    return Linked(
+        tuple((one, other) for one, other, _ in shared), Matches(*counts[:5]), Matches(*counts[5:10]), counts[10]
+    )
+
+
+def _left_out(sides: Sequence[CatalogTable]) -> tuple[str, ...]:
+    """Columns that took no part in the comparison, and why."""
+    notes = []
+    for table in sides:
+        closed = [column.name for column in table.columns if not column.readable]
+        others = [column.name for column in table.columns if column.readable and kind_of(column) is None]
+        if closed:
+            notes.append(f"not readable in {table.name}: {', '.join(closed)}")
+        if others:
+            notes.append(f"not compared in {table.name}, by their types: {', '.join(others)}")
+    return tuple(notes)
+
+
+def _judge(left: str, right: str, policy: Policy, draft: _Draft) -> tuple[Verdict, str]:
+    """The verdict on a link, and why, in one sentence. Never a pass while anything is open."""
+    linked = draft.linked
+    if linked is not None:
+        own, other = linked.left, linked.right
+        on = ", ".join(one if one == two else f"{one} = {two}" for one, two in linked.columns)
+        if not own.rows or not other.rows:
+            return Verdict.INCONCLUSIVE, f"there is nothing to link: {left if not own.rows else right} has no row"
+        for table, side in ((left, own), (right, other)):
+            if side.incomplete == side.rows:  # a NULL matches nothing
+                return (
+                    Verdict.INCONCLUSIVE,
+                    f"nothing was compared: each row of {table} has a NULL in what is joined ({on})",
+                )
+        matching = "exactly one row" if policy.k == 2 else f"1 to {policy.k - 1} rows"
+        found = (
+            f"{count(own.below_k)} of {plural(own.rows, 'row')} of {left} ({percent(own.share_below_k)}) match "
+            f"{matching} of {right} on {on}"
+        )
+        limit = policy.rows_at_risk or Fraction(0)
+        if own.below_k and own.share_below_k >= limit:
+            return Verdict.VIOLATION, found
+        matched = own.rows - own.none  # more columns could leave each of these with fewer matches
+        doubts = _doubts(left, right, draft)
+        if doubts and matched and Fraction(matched, own.rows) >= limit:
+            return (
+                Verdict.INCONCLUSIVE,
+                f"{found}, but {doubts} may single out more; name the columns to join (--on a=b)",
+            )
+        return Verdict.PASS, found
+    if draft.unfinished:
+        return Verdict.INCONCLUSIVE, f"the link between {left} and {right} was not examined to the end"
+    if draft.nothing:
+        return Verdict.INCONCLUSIVE, f"no values of {left} and {right} were compared: {draft.nothing}"
+    near = _near(left, right, draft)
+    if near:
+        return Verdict.INCONCLUSIVE, (
+            f"no columns of {left} and {right} are joinable for sure, but {plural(near, 'pair')} might be: see below, "
+            f"and name those that mean the same (--on a=b)"
+        )
+    if draft.unseen:
+        return Verdict.INCONCLUSIVE, (
+            f"no columns of {left} and {right} are joinable as far as they were compared; "
+            f"{plural(len(draft.unseen), 'column')} took no part: {some(draft.unseen, 6)}"
+        )
+    return Verdict.PASS, f"no column of {left} and {right} holds 90 % of the values of one of the other"
+
+
+def _doubts(left: str, right: str, draft: _Draft) -> str:
+    """What might be joined besides the columns that are, in words; nothing where a person named these."""
+    near = _near(left, right, draft)
+    parts = [f"{plural(near, 'pair')} of columns not taken (see below)"] if near else []
+    if draft.unseen:
+        parts.append(f"{plural(len(draft.unseen), 'column')} not compared ({some(draft.unseen, 6)})")
+    return " and ".join(parts)
+
+
+def _near(left: str, right: str, draft: _Draft) -> int:
+    """How many pairs of columns that are not joined, of columns that are not, are contained, if only by accident."""
+    used = {f"{table}.{pair[side]}" for pair in draft.shared for side, table in enumerate((left, right))}
+    return sum(
+        not each.joinable and each.strength >= CONTAINED and not {str(each.left), str(each.right)} & used
+        for each in draft.containments
+    )

@@ -1,0 +1,62 @@
+"""What can be published, for people at a terminal: the answer first, then the columns, their measures, the script."""
+
+from rich.console import Console
+from rich.text import Text
+
+from qidsql.commands.keys.result import MaskResult, Outcome
+from qidsql.core.tables import FILES
+from qidsql.core.wording import count, percent, ratio
+from qidsql.terminal.next_steps import column_set, command, criterion, following, roles, weights
+from qidsql.terminal.pieces import certificate, facts, foot, head
+
+
+def report(console: Console, result: MaskResult) -> None:
+    """Writes the report."""
+    head(console, result.outcome, result.reason)
+    rows = facts(result.work)
+    rows.add_row("Forbidden", result.criterion)
+    rows.add_row("Algorithm", result.algorithm)
+    rows.add_row("Publish", ", ".join(result.published) or "nothing")
+    rows.add_row("Withhold", ", ".join(result.withheld) or "nothing")
+    if result.bound is not None:
+        bound = "which is optimal" if result.optimal else f"no choice has more than {count(result.bound)}"
+        rows.add_row("Weight", f"{count(result.weight)} published, {bound}")
+    if result.certificate is not None:
+        rows.add_row("Sample", certificate(result.certificate))
+    if result.profile is not None:
+        profile, k = result.profile, result.work.policy.k
+        classes = "" if profile.wildcard else f": {count(profile.classes)} classes"
+        rows.add_row("Published set", f"measured on the full table{classes}")
+        if not profile.wildcard and not profile.entities:
+            rows.add_row("", f"distinct ratio {ratio(profile.distinct_ratio, 6)}")
+        if not profile.entities:
+            rows.add_row("", f"separation ratio {ratio(profile.separation_ratio, 9)}")
+        unit = "entities" if profile.entities else "rows"
+        risk = f"{count(profile.rows_at_risk)} {unit} ({percent(profile.share_at_risk)}) below k = {k}"
+        rows.add_row("", f"k-anonymity {count(profile.smallest)}; {risk}")
+    console.print(rows)
+    if result.script:
+        console.print()
+        console.print(Text("To carry it out (printed only, nothing was run)", style="bold"))
+        for statement in result.script:
+            console.print(f"{statement};", soft_wrap=True)
+    elif result.published and result.work.kind in FILES:
+        console.print()
+        console.print("A file has no views: publish a copy with the columns above.")
+    foot(console, result.work)
+    following(console, _steps(result))
+
+
+def _steps(result: MaskResult) -> list[tuple[str, str]]:
+    """What to run next, and what for."""
+    work, policy = result.work, result.work.policy
+    if result.outcome is Outcome.INCONCLUSIVE:
+        return []
+    steps = []
+    if not result.optimal and result.safe is not False:
+        exact = f"{criterion(policy)} --exact{roles(policy)}{weights(work)}"
+        steps.append((command("mask", work, exact), "the most that can be published, proved"))
+    if result.published and result.safe:
+        audit = f"{column_set(result.published)} --k {policy.k}"
+        steps.append((command("audit", work, audit), "the published columns, audited"))
+    return steps

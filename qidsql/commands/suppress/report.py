@@ -1,0 +1,97 @@
+"""What is suppressed, for people at a terminal: the answer, what the columns lose, rows by cells, what is next."""
+
+import shlex
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.commands.suppress.result import SuppressResult
+from qidsql.core.wording import count, plural, share
+from qidsql.terminal.pieces import CODES_LEFT, COLOURS, copy_facts, facts, foot, grid
+
+METHODS = {
+    "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or blank",
+    "shared": "shared: rows stay whole that match blank cells of others, though they stand out by what is left",
+}
+BAR = 28
+
+
+def report(console: Console, result: SuppressResult) -> None:
+    """Writes the report."""
+    head = grid()
+    head.add_row(Text(result.outcome.upper(), style=COLOURS[result.outcome]), result.reason)
+    console.print(head)
+    console.print()
+    rows = facts(result.work)
+    others = plural(result.k - 1, "other")
+    rows.add_row("Rule", f"k = {result.k}: each row matches {others}; a suppressed cell matches anything")
+    if result.cells is not None and result.work.rows:
+        cells = result.work.rows * len(result.work.columns)
+        rows.add_row("Suppressed", f"{plural(result.cells, 'cell')} of {count(cells)} ({share(result.cells, cells)})")
+        touched = f"{plural(result.records or 0, 'row')} of {count(result.work.rows)}"
+        rows.add_row("", f"in {touched} ({share(result.records or 0, result.work.rows)})")
+        rows.add_row("Method", METHODS[result.method])
+        rows.add_row("Found", "; ".join(result.ways))
+    if result.target is not None:
+        copy_facts(rows, result.target, result.copied, result.not_copied, result.work.columns)
+    if result.at_risk is not None:
+        rows.add_row("Audit", f"{plural(result.at_risk, 'row')} of the copy below k, where NULL matches anything")
+    console.print(rows)
+    if result.cells:
+        _losses(console, result)
+        _by_cells(console, result)
+    if result.script:
+        console.print()
+        console.print(Text("To carry it out (printed only, nothing was run)", style="bold"))
+        for statement in result.script:
+            console.print(f"{statement};", soft_wrap=True)
+    _foot(console, result)
+
+
+def _losses(console: Console, result: SuppressResult) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table.add_column("Column", overflow="fold")
+    for name in ("cells", "of rows", "values", "touched", "gone"):
+        table.add_column(name, justify="right")
+    named = any(loss.most for loss in result.losses)
+    if named:
+        table.add_column("loses most", overflow="fold")
+    for loss in sorted(result.losses, key=lambda loss: -loss.cells):
+        most = ", ".join(
+            f"{'NULL' if each.value is None else each.value} ({count(each.cells)} of {count(each.of)})"
+            for each in loss.most
+        )
+        table.add_row(
+            loss.name,
+            count(loss.cells),
+            share(loss.cells, result.work.rows or 1),
+            count(loss.values),
+            count(loss.values_touched),
+            count(loss.values_gone),
+            *([most] if named else []),
+        )
+    console.print()
+    console.print(table)
+
+
+def _by_cells(console: Console, result: SuppressResult) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("Cells per row", justify="right")
+    table.add_column("rows", justify="right")
+    table.add_column("")
+    most = max(result.by_cells.values())
+    for cells, rows in result.by_cells.items():
+        table.add_row(count(cells), count(rows), "█" * max(1, round(BAR * rows / most)))
+    console.print()
+    console.print(table)
+
+
+def _foot(console: Console, result: SuppressResult) -> None:
+    work = result.work
+    shown = any(loss.most for loss in result.losses)
+    values = "values are shown as asked for, and every distinct row left the engine as codes" if shown else CODES_LEFT
+    foot(console, work, written=result.target, values=values)
+    source, name = shlex.quote(work.source), shlex.quote(work.table)
+    if result.target is None and not result.script and result.cells:
+        console.print(f"Next: qidsql suppress {source} {name} --k {result.k} --into NAME      writes the copy")

@@ -1,0 +1,95 @@
+"""What the commands that blank cells do alike: the columns they work on, the copy they write, the account."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from qidsql.commands.keys.result import SearchWork
+from qidsql.commands.table_search import Searching
+from qidsql.core.policy import Policy
+from qidsql.core.roles import identifies
+from qidsql.core.tables import Column, Role
+from qidsql.engines.base import Engine
+from qidsql.errors import UsageError
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.copies import Target, target
+
+
+class Protecting:
+    """One protection of one table. Reads the catalog when it is made, and refuses a copy that cannot be written.
+
+    `profiler` sees the columns that cells may be blanked in, `copied` are those of the copy, `not_copied` the others
+    with the reason. Raises UsageError, UnknownName, AccessError, SourceError.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        table: str | None,
+        policy: Policy,
+        weights: Mapping[str, int],
+        into: str | None,
+        replacing: bool,
+    ) -> None:
+        self._search = Searching(engine, table, policy, weights)
+        self._engine, self._policy, self._into, self._replacing = engine, policy, into, replacing
+        self._recognised: dict[str, str] = {}
+        self._counted: int | None = None
+        self.table = self._search.table
+        self.profiler: TableProfiler = self._search.profiler.by_value
+        self._plan_copy()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.profiler.names
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.table.resolve(self.names)
+
+    @property
+    def weights(self) -> list[int]:
+        by_name = dict(zip(self._search.profiler.names, self._search.weights, strict=True))
+        return [by_name[name] for name in self.names]
+
+    def recognise(self, on_stage: Callable[[str], None]) -> None:
+        """Leaves out the columns that are direct identifiers by their values: they would be blank in every row.
+
+        Asks nothing where the columns were named. Raises UsageError, Stopped, StatementError.
+        """
+        self._search.begin()
+        if self._policy.columns or self._policy.keep_identifiers:
+            return
+        on_stage("profiling the columns")
+        self._counted, nulls = self.profiler.counts()
+        profiles = zip(self.names, self.profiler.singles(), nulls, strict=True)
+        found = [name for name, profile, missing in profiles if identifies(profile, missing, None)]
+        kept = [name for name in self.names if name not in found]
+        if not kept:
+            raise UsageError("every column is a direct identifier by its values; name those to keep with --column")
+        reason = "recognised as a direct identifier (--keep-identifiers takes it for any other column)"
+        self._recognised = dict.fromkeys(found, reason)
+        self.profiler = self.profiler.narrowed(kept)
+        self._plan_copy()
+
+    def work(self, rows: int | None, unfinished: Sequence[str]) -> SearchWork:
+        """What it took, up to now."""
+        work = self._search.work(self._counted if rows is None else rows, unfinished)
+        return replace(
+            work,
+            columns=self.names,
+            left_out=(*work.left_out, *self._recognised.items()),
+            weights={n: w for n, w in zip(self.names, self.weights, strict=True) if w != 1},
+        )
+
+    def _plan_copy(self) -> None:
+        """The columns of a copy, and where it goes: refused before the work, not after it."""
+        left_out = {
+            name: reason
+            for name, (role, reason) in self._search.roles.items()
+            if role in (Role.DIRECT_IDENTIFIER, Role.UNREADABLE)
+        } | self._recognised
+        self.not_copied = tuple(left_out.items())
+        self.copied = tuple(column for column in self.table.columns if column.name not in left_out)
+        self.target: Target | None = None
+        if self._into is not None and not self._search.stopped:
+            self.target = target(self._engine, self.table, self.copied, self._into, self._replacing)

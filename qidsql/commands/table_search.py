@@ -1,0 +1,187 @@
+"""What the commands that search do alike: a table's columns as a profiler and a sampler, the account of the work."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import wraps
+from types import FrameType
+from typing import Concatenate, ParamSpec, TypeVar
+
+from qidsql.commands.keys.result import SearchWork
+from qidsql.core.policy import Policy
+from qidsql.core.roles import assign_roles, audited_columns
+from qidsql.core.signals import SIGNALS
+from qidsql.core.tables import Column, Comparison, Nulls, Role, Table, TableName, names_of
+from qidsql.engines.base import Engine
+from qidsql.errors import Interrupted, Stopped, UsageError
+from qidsql.profiling.coded_copy import coded
+from qidsql.profiling.profiler import Budget, TableProfiler
+from qidsql.profiling.sampler import TableSampler
+from qidsql.sql.relation import Relation, relation
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], policy: Policy) -> TableProfiler:
+    """The profiler of these columns, on the policy's entity and budget. Raises UsageError, UnknownName."""
+    entity = table.resolve([policy.entity]) if policy.entity else ()
+    return TableProfiler(
+        engine,
+        relation(engine.dialect, table, (*columns, *entity)),
+        [column.name for column in columns],
+        policy.k,
+        entity[0].name if entity else None,
+        table.estimated_rows,
+        Budget(policy.max_statements, policy.max_seconds, policy.spelling),
+        Nulls(policy.nulls),
+    )
+
+
+def unknown_table(typed: str | None) -> Table:
+    """What is reported of a table that the catalog was not asked for before the work had to end."""
+    return Table(TableName(typed or "unknown table"), "table", ())
+
+
+def one_answer(
+    verb: Callable[Concatenate[Engine, Arguments], Result],
+) -> Callable[Concatenate[Engine, Arguments], Result]:
+    """Makes all that a verb asks of its engine one answer: of one state of the data."""
+
+    @wraps(verb)
+    def answering(engine: Engine, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        with engine.answer():
+            return verb(engine, *args, **options)
+
+    return answering
+
+
+COMPARED = {
+    Comparison.TEXT: "compared by their text, since the type has no equality of its own, or a looser one",
+    Comparison.BYTES: "compared byte by byte, since the collation merges texts that a reader can tell apart",
+}
+
+
+def comparison_notes(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Which columns are not compared by the engine's own equality, and how instead, in words."""
+    by_kind = {words: [c.name for c in columns if c.comparison is kind] for kind, words in COMPARED.items()}
+    return tuple(f"{', '.join(names)}: {words}" for words, names in by_kind.items() if names)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises Interrupted while the block runs, also between two statements: a search keeps what it knows.
+
+    So does every signal whose handler raises KeyboardInterrupt. Outside the main thread nothing changes.
+    """
+    before: dict[int, Callable[[int, FrameType | None], object]] = {}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        try:
+            before[number](number, frame)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
+
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in SIGNALS}
+        before = {number: handler for number, handler in handlers.items() if callable(handler)}
+    try:
+        for number in before:
+            signal.signal(number, stop)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class Searching:
+    """One search of one table. Reads the catalog when it is made, and asks no statement by itself.
+
+    `stopped` is what ended the work while the catalog was read: then the table has no columns, and `begin` raises it.
+    Raises UsageError, UnknownName, AccessError.
+    """
+
+    def __init__(self, engine: Engine, table: str | None, policy: Policy, weights: Mapping[str, int]) -> None:
+        self._started, self._clock = datetime.now(UTC), time.monotonic()
+        self._asked, self._scans = engine.asked, engine.scans
+        self._engine, self._policy = engine, policy
+        self.stopped: Stopped | None = None
+        self.roles: dict[str, tuple[Role, str]] = {}
+        try:
+            self.table = engine.narrowed(engine.describe(table), policy.where)
+            self.roles = assign_roles(self.table, policy)
+        except Stopped as stop:  # nothing in the policy can be held against a table that nobody has seen
+            self.stopped, self.table = stop, unknown_table(table)
+            policy, weights = replace(policy, where=None, entity=None), {}
+        self._columns = audited_columns(self.table, self.roles)
+        self._left_out = tuple((n, why) for n, (role, why) in self.roles.items() if role is not Role.QUASI_IDENTIFIER)
+        self.profiler = table_profiler(engine, self.table, self._columns, policy)
+        self.profiler.stop_at_failures()
+        self.weights = self._weights(weights)
+        self._notes = self.table.notes + comparison_notes(self._columns)
+
+    def begin(self) -> None:
+        """Raises what ended the work while the catalog was read."""
+        if self.stopped is not None:
+            raise self.stopped
+
+    def use_workspace(self, on_stage: Callable[[str], None]) -> None:
+        """Where the engine was opened with one: codes the columns, which are profiled as codes from then on.
+
+        One statement. Samples are still drawn from the table itself. Raises as `begin` and `Engine.keep_aside`.
+        """
+        self.begin()
+        if self._engine.workspace:
+            on_stage(f"coding {self.profiler.columns} columns")
+            self.profiler, note = coded(self.profiler)
+            self._notes += (note,)
+
+    def names(self, mask: int) -> tuple[str, ...]:
+        return names_of(mask, self.profiler.names)
+
+    def sampler(self, seed: int) -> TableSampler:
+        return TableSampler(self.profiler, self.table, self._columns, seed)
+
+    def with_column(self, name: str) -> Relation:
+        """The same rows with one column more, as it is. Raises UnknownName."""
+        column = replace(self.table.column(name), comparison=Comparison.VALUE)
+        return relation(self._engine.dialect, self.table, (*self._columns, column))
+
+    def work(self, rows: int | None, unfinished: Sequence[str]) -> SearchWork:
+        """What it took, up to now. `rows` are those of a profile: with an entity, distinct entities."""
+        entities = self._policy.entity is not None
+        return SearchWork(
+            source=self._engine.label,
+            engine=self._engine.version,
+            table=str(self.table.name),
+            kind=self.table.kind,
+            snapshot=self._engine.snapshot,
+            started=self._started,
+            seconds=time.monotonic() - self._clock,
+            policy=self._policy,
+            rows=None if entities else rows,
+            entities=rows if entities else None,
+            columns=self.profiler.names,
+            left_out=self._left_out,
+            weights={n: w for n, w in zip(self.profiler.names, self.weights, strict=True) if w != 1},
+            statements=self._engine.asked - self._asked,
+            scans=self._engine.scans - self._scans,
+            sets_profiled=self.profiler.sets,
+            unfinished=tuple(unfinished),
+            notes=self._notes,
+        )
+
+    def _weights(self, given: Mapping[str, int]) -> tuple[int, ...]:
+        by_name: dict[str, int] = {}
+        for name, weight in given.items():
+            column = self.table.column(name)
+            if column not in self._columns:
+                raise UsageError(f"--weights names {column.name}, which is left out of the search")
+            if weight < 1:
+                raise UsageError(f"the weight of {column.name} must be a positive whole number, got {weight}")
+            by_name[column.name] = weight
+        return tuple(by_name.get(name, 1) for name in self.profiler.names)

@@ -1,0 +1,121 @@
+"""Minimal unsafe combinations, for people at a terminal: how many, then of what sizes, in which columns, for whom."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.commands.uniques.result import By, ScoreKind, Scores, UniquesResult
+from qidsql.core.wording import count, percent, plural, share
+from qidsql.terminal.pieces import CODES_LEFT, facts, foot, head
+
+WAYS = {
+    "pairs": "pairs: every record compared with every other, all column sets at once",
+    "sets": "sets: column set by column set, small ones first",
+    "none": "none",
+}
+BAR = 24
+
+
+def report(console: Console, result: UniquesResult) -> None:
+    """Writes the report."""
+    head(console, result.outcome, result.reason)
+    rows = facts(result.work)
+    shared = "that one row has alone" if result.k == 2 else f"that fewer than {result.k} rows share"
+    rows.add_row("Unsafe", f"a combination of values {shared}; minimal: without any one of them it is safe")
+    rows.add_row("Algorithm", WAYS[result.algorithm])
+    for line in _not_looked_at(result):
+        rows.add_row("Not seen", line)
+    if result.into is not None:
+        rows.add_row("List", f"{plural(result.listed or 0, 'line')} in {result.into}")
+    console.print(rows)
+    if result.combinations:
+        for by, table in ((By.SIZE, _sizes), (By.COLUMN, _columns), (By.SET, _sets), (By.RECORD, _records)):
+            if by in result.shown:
+                console.print()
+                console.print(table(result))
+        if result.scores is not None:
+            _scores(console, result.scores)
+    asked = [f"the keys ({result.key})"] if result.key else []
+    asked += ["the values in the list"] if result.values_listed else []
+    values = f"{' and '.join(asked)} left the engine, as asked" if asked else CODES_LEFT
+    foot(console, result.work, written=result.into, values=values)
+
+
+def _not_looked_at(result: UniquesResult) -> list[str]:
+    if result.complete or not result.work.rows:
+        return []
+    lines = []
+    if result.complete_to_size < len(result.work.columns) and result.algorithm == "sets":
+        lines.append(f"column sets of more than {plural(result.complete_to_size, 'column')}, in any row")
+    if result.algorithm == "pairs":
+        if result.rows_looked_at < result.work.rows:
+            lines.append(f"{plural(result.work.rows - result.rows_looked_at, 'row')}, on any column set")
+        if result.work.policy.max_size is not None:
+            lines.append(f"column sets of more than {plural(result.work.policy.max_size, 'column')}")
+    return lines
+
+
+def _table(*heads: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for number, text in enumerate(heads):
+        table.add_column(text, justify="right" if number else "left", no_wrap=number > 0, overflow="fold")
+    return table
+
+
+def _sizes(result: UniquesResult) -> Table:
+    table = _table("By size", "combinations", "")
+    most = max(result.by_size.values())
+    for size, number in result.by_size.items():
+        table.add_row(plural(size, "column"), count(number), Text("█" * -(-BAR * number // most), justify="left"))
+    return table
+
+
+def _columns(result: UniquesResult) -> Table:
+    scored = result.scores is not None
+    table = _table("By column", "combinations", "of all", *(["of all scores"] if scored else []))
+    for column in sorted(result.by_column, key=lambda each: -each.combinations):
+        row = [column.name, count(column.combinations), share(column.combinations, result.combinations)]
+        table.add_row(*row, *([percent(column.contribution)] if scored else []))
+    return table
+
+
+def _sets(result: UniquesResult) -> Table:
+    table = _table(f"By column set ({count(result.column_sets_in_all)} in all)", "combinations")
+    for found in result.column_sets:
+        table.add_row(" + ".join(found.columns) or "no column", count(found.combinations))
+    return table
+
+
+def _records(result: UniquesResult) -> Table:
+    table = _table("Rows by their smallest combination", "rows", "of all")
+    rows = result.work.rows or 0
+    for size, number in result.by_smallest.items():
+        table.add_row(plural(size, "column"), count(number), share(number, rows))
+    if result.complete or result.rows_looked_at == rows:
+        safe = rows - result.rows_at_risk
+        table.add_row("none" if result.complete else "none found", count(safe), share(safe, rows))
+    return table
+
+
+def _scores(console: Console, scores: Scores) -> None:
+    name = scores.kind.upper()
+    console.print()
+    table = _table(f"Rows by {name} score", "rows")
+    for low, high, rows in scores.distribution:
+        up_to = "" if high is None else f"{high:,}" if low is None else f" to {high:,}"
+        text = up_to if low is None else f"above {low:,}{up_to}"
+        if rows:
+            table.add_row(text, count(rows))
+    console.print(table)
+    if scores.kind is ScoreKind.DIS and scores.fraction is not None:
+        console.print(f"DIS scores are estimates for a sampling fraction of {percent(scores.fraction)}.")
+    if scores.top:
+        console.print()
+        keyed = scores.top[0].key is not None
+        table = _table(f"Highest {name} scores", *(["key"] if keyed else []), "score", "combinations", "smallest")
+        for each in scores.top:
+            score = count(each.score) if isinstance(each.score, int) else f"{each.score:.6f}"
+            key = [each.key or ""] if keyed else []
+            table.add_row(f"record {count(each.record)}", *key, score, count(each.combinations), str(each.smallest))
+        console.print(table)
+        console.print("Records are the distinct rows in the order of the searched columns, NULL first, from 1.")

@@ -1,0 +1,64 @@
+"""What each column is to an audit: given by the policy, by the user's rights, or recognised from its own measures."""
+
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Column, Role, Table
+from qidsql.errors import UsageError
+from qidsql.measures.profiles import ClassProfile
+
+IDENTIFIER_ROWS = 20  # with fewer rows, nearly every column looks like a key
+
+
+def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
+    """The role of every column and the reason for it, from the policy and the rights of the user.
+
+    Raises UnknownName, UsageError (a column in two roles, nothing left to audit),
+    """
+    given = {
+        Role.ENTITY: (policy.entity,) if policy.entity else (),
+        Role.EXCLUDED: policy.exclude,
+        Role.DIRECT_IDENTIFIER: policy.identifiers,
+        Role.SENSITIVE: policy.sensitive,
+        Role.QUASI_IDENTIFIER: (*policy.columns, *policy.quasi_identifiers),
+    }
+    table.resolve([name for names in given.values() for name in names])  # one error with all wrong names
+    reasons = {
+        Role.ENTITY: f"tells the entities apart ({policy.spelling.setting('entity')})",
+        Role.EXCLUDED: "left out on request",
+        Role.DIRECT_IDENTIFIER: "declared a direct identifier",
+        Role.SENSITIVE: "declared sensitive",
+        Role.QUASI_IDENTIFIER: "",
+    }
+    roles: dict[str, tuple[Role, str]] = {}
+    for role, names in given.items():
+        for column in table.resolve(names):
+            if column.name in roles:
+                raise UsageError(f"column {column.name} is given as {roles[column.name][0]} and as {role}; choose one")
+            if role in (Role.ENTITY, Role.QUASI_IDENTIFIER) and not column.readable:
+                raise UsageError(
+                    f"this user has no right to read column {column.name} of {table.name}; "
+                    f"grant SELECT ({column.name}), or leave it out"
+                )
+            roles[column.name] = (role, reasons[role])
+    for column in table.columns:
+        if column.name in roles:
+            continue
+        if policy.columns:
+            roles[column.name] = (Role.EXCLUDED, "not among the columns asked for")
+        elif not column.readable:
+            roles[column.name] = (Role.UNREADABLE, "this user has no right to read it")
+        else:
+            roles[column.name] = (Role.QUASI_IDENTIFIER, "")
+    if not any(role is Role.QUASI_IDENTIFIER for role, _ in roles.values()):
+        raise UsageError(f"no column of {table.name} is left to audit; every one is left out or unreadable")
+    return roles
+
+
+def audited_columns(table: Table, roles: dict[str, tuple[Role, str]]) -> tuple[Column, ...]:
+    """The columns that the audit puts into classes."""
+    return tuple(column for column in table.columns if roles[column.name][0] is Role.QUASI_IDENTIFIER)
+
+
+def identifies(profile: ClassProfile, nulls: int, entity: str | None) -> bool:
+    """True for a direct identifier: 95 % of the rows that have a value have it alone (or the entities, each)."""
+    having = profile.rows - (0 if entity else nulls)
+    return having >= IDENTIFIER_ROWS and 100 * profile.unique_rows >= 95 * having

@@ -1,0 +1,1 @@
+"""DuckDB: databases, data files, the workbench and the host of the extension."""

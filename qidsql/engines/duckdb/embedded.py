@@ -1,0 +1,172 @@
+"""The DuckDB that qidsql is loaded into: its own tables, through connections that it makes for us.
+
+The extension hands in such connections; nothing here knows how they come about.
+"""
+
+from collections.abc import Sequence
+
+import duckdb
+from sqlglot import exp
+
+from qidsql.core.tables import Table, TableName
+from qidsql.engines.base import Engine
+from qidsql.engines.duckdb.engine import DuckDBEngine
+from qidsql.engines.embedding import HostConnection, HostError, Seen
+from qidsql.engines.table_names import parsed_name
+from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
+from qidsql.sql.relation import table_node
+from qidsql.sql.statements import Row
+from qidsql.sql.templates import Filling
+
+LABEL = "this database"
+UNSEEN = (
+    "an audit runs on a connection of its own, which sees no temporary table and nothing uncommitted: "
+    "CREATE TABLE qidsql.copy AS FROM {table}; then audit 'qidsql.copy'"
+)
+POSTGRES = "postgres"  # the kind of attached databases whose rows are not to be dragged through DuckDB
+DRIVER_ERRORS = {  # duckdb_error_type: what the Python driver raises for it
+    1: duckdb.OutOfRangeException,
+    2: duckdb.ConversionException,
+    13: duckdb.CatalogException,
+    14: duckdb.ParserException,
+    24: duckdb.BinderException,
+    28: duckdb.IOException,
+    29: duckdb.InterruptException,
+    31: duckdb.InternalException,
+    32: duckdb.InvalidInputException,
+    33: duckdb.OutOfMemoryException,
+    34: duckdb.PermissionException,
+}
+
+
+class HostEngine(DuckDBEngine):
+    """An audit inside somebody's DuckDB. `search_path` lists the caller's, as DuckDB writes it; None: not known."""
+
+    def __init__(self, connection: HostConnection, search_path: str | None, seen: Seen) -> None:
+        self._seen = seen
+        super().__init__(connection, LABEL, folder=None)  # type: ignore[arg-type]  # most audits need none
+        self.snapshot = "each statement sees what is committed by then: nothing of a transaction under way"
+        self._kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
+        self._search_path = self._schemas(search_path)
+
+    def describe(self, table: str | None) -> Table:
+        if table not in self._seen.tables:
+            self._seen.tables[table] = self._described(table)
+        return self._seen.tables[table]
+
+    def _described(self, table: str | None) -> Table:
+        """Views, which take DuckDB long to list, are asked for only where no table is meant."""
+        meant = self._meant(table)[:1]
+        for row in self._catalog("tables") if meant else ():
+            if _folded(self._name(row)) == _folded(meant[0]):
+                return self._in_duckdb(table, self._described_row(row, bool(row[5])))
+        try:
+            return self._in_duckdb(table, super().describe(self._qualified(table)))
+        except UnknownName as error:
+            raise UsageError(f"{error}; {UNSEEN.format(table=table)}") from None
+
+    def _in_duckdb(self, table: str | None, described: Table) -> Table:
+        """The table. Raises SourceError where its rows lie in an attached Postgres."""
+        catalog = described.name.catalog
+        if self._kinds.get(catalog.lower()) == (catalog, POSTGRES):
+            raise SourceError(
+                f"{table} lies in {catalog}, an attached Postgres, and is audited there: write its name with its "
+                f"database, {table_node(described.name).sql('duckdb')}"
+            )
+        return described
+
+    def translate(self, error: Exception, purpose: str) -> QidsqlError:
+        if not isinstance(error, HostError):
+            return super().translate(error, purpose)
+        kind = DRIVER_ERRORS.get(error.kind, duckdb.Error)
+        if kind is duckdb.CatalogException and "does not exist" in str(error):  # its names had been looked up
+            return StatementError(
+                f"the table, or one below the view, is not there any more ({purpose}): dropped or renamed meanwhile"
+            )
+        if kind is duckdb.OutOfMemoryException:
+            return StatementError(
+                f"DuckDB ran out of memory or temporary space ({purpose}); SET memory_limit = '8GB', or audit fewer "
+                f"columns"
+            )
+        if kind is duckdb.PermissionException:
+            return StatementError(
+                f"this database may not use files ({purpose}): enable_external_access is off, and the codes of the "
+                f"rows go through a private temporary file; use the command line: qidsql uniques, qidsql suppress"
+            )
+        return super().translate(kind(str(error)), purpose)
+
+    def _catalog(self, template: str, **holes: Filling) -> list[Row]:
+        if holes:
+            return super()._catalog(template, **holes)
+        if template not in self._seen.rows:
+            self._seen.rows[template] = super()._catalog(template)
+        return self._seen.rows[template]
+
+    def _schemas(self, search_path: str | None) -> list[tuple[str, str]] | None:
+        """Catalog and schema of each entry of the caller's search path; what holds by default where it has none."""
+        schemas = [(self._default.catalog, self._default.schema)]
+        if search_path and search_path.strip():
+            entries = [parsed_name(entry, "duckdb") for entry in _entries(search_path)]
+            schemas = [(entry.db or entry.name, entry.name if entry.db else "main") for entry in entries if entry]
+        self._default = TableName("", schemas[0][1], schemas[0][0])
+        return None if search_path is None else schemas
+
+    def attached_postgres(self, typed: str) -> tuple[str | None, str]:
+        """The attached Postgres that the name means, and the name without it; None where it means none."""
+        node = parsed_name(typed, "duckdb")
+        first, rest = (node.catalog or node.db, node.copy()) if node else ("", None)
+        if rest is not None and first.lower() in self._kinds:
+            name, kind = self._kinds[first.lower()]
+            rest = exp.Table(this=rest.this, db=rest.args["db"] if rest.catalog else None)
+            return (name, rest.sql("postgres")) if kind == POSTGRES else (None, typed)
+        for catalog, _ in (self._search_path or ())[:1]:
+            name, kind = self._kinds.get(catalog.lower(), (catalog, None))
+            if kind == POSTGRES and not (node and node.catalog):
+                return name, typed
+        return None, typed
+
+    def _qualified(self, typed: str | None) -> str | None:
+        """The name with its catalog and schema, where DuckDB itself would find it."""
+        if not (meant := self._meant(typed)):
+            return typed
+        known = {_folded(name): name for name in self.table_names()}
+        found = next((known[_folded(name)] for name in meant if _folded(name) in known), None)
+        return typed if found is None else table_node(found).sql("duckdb")
+
+    def _meant(self, typed: str | None) -> list[TableName]:
+        """What DuckDB would look for, one after the other: by the search path, and a.b also as table b of the database
+        a. Nothing for a name that has its database, or is none.
+        """
+        node = None if typed is None else parsed_name(typed, "duckdb")
+        if node is None or node.catalog:
+            return []
+        names = [TableName(node.name, node.db or schema, catalog) for catalog, schema in self._search_path or ()]
+        return [*names, TableName(node.name, "main", node.db)] if node.db else names
+
+
+def engine_for(table: str, connection: HostConnection, search_path: str | None, seen: Seen) -> Engine:
+    """Where a table is audited: in this database, or in the attached Postgres that its name or the search path names.
+
+    `connection` belongs to the engine. Nothing but names is looked at. Raises SourceError, StatementError.
+    """
+    host = HostEngine(connection, search_path, seen)
+    database, inside = host.attached_postgres(table)
+    if database is None:
+        return host
+    from qidsql.engines.postgres.attached import AttachedEngine
+
+    try:
+        return AttachedEngine(connection.cursor(), host, database, table, inside, seen)
+    except BaseException:
+        host.close()
+        raise
+
+
+def _entries(search_path: str) -> Sequence[str]:
+    """The entries of a search path, in which quoted names may hold commas."""
+    entries: exp.Expr = exp.maybe_parse(f"[{search_path}]", dialect="duckdb")
+    return [part.sql("duckdb") for part in entries.expressions]
+
+
+def _folded(name: TableName) -> tuple[str, ...]:
+    return name.catalog.lower(), name.schema.lower(), name.name.lower()

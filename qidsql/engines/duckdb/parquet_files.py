@@ -1,0 +1,109 @@
+"""Parquet files, read in place: their columns have types of their own, which may differ from file to file."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from qidsql.engines.duckdb.file_reader import Contents, FileReader
+from qidsql.errors import SourceError
+from qidsql.sql.statements import integer
+from qidsql.sql.templates import fill
+
+NUMERIC = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\s*\d+\)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Schema:
+    """Files that have the same columns with the same types."""
+
+    names: tuple[str, ...]
+    files: tuple[Path, ...]
+
+
+def parquet_contents(reader: FileReader) -> Contents:
+    """The rows. Columns are matched by name; a file that lacks one has NULL there. Raises SourceError."""
+    schemas = _schemas(reader)
+    label = reader.files.label
+    everything = fill("duckdb/read_parquet", paths=reader.paths(), hive=reader.hive)
+    if len(schemas) > 1:
+        _check_types(reader, schemas, everything)
+    names = [(label if len(reader.files.paths) == 1 else each.files[0].name, each.names) for each in schemas]
+    reader.check_names(names, reader.columns(everything))
+    return Contents(everything, {})
+
+
+def _schemas(reader: FileReader) -> list[_Schema]:
+    rows = reader.run(fill("duckdb/parquet_schemas", paths=reader.paths()))
+    return [
+        _Schema(_top_level(names, children), tuple(Path(str(file)) for file in files))  # type: ignore[arg-type, attr-defined]
+        for names, children, files in rows
+    ]
+
+
+def _top_level(names: Sequence[str], children: Sequence[int]) -> tuple[str, ...]:
+    """The names of the columns in a schema, which lists the root, then each column in front of what is nested in it."""
+    found = []
+    open_nodes = 0  # of the column that is being gone through
+    for name, below in zip(names[1:], children[1:], strict=True):
+        if not open_nodes:
+            found.append(name)
+            open_nodes = 1
+        open_nodes += below - 1
+    return tuple(found)
+
+
+def _check_types(reader: FileReader, schemas: Sequence[_Schema], everything: exp.Expr) -> None:
+    """Raises SourceError when a column has several types, and reading it as one might make one value of two.
+
+    Numbers may become numbers of another type where each of them is the same afterwards. A scan of each such column.
+    """
+    types = [
+        reader.columns(fill("duckdb/read_parquet", paths=reader.paths(each.files[:1]), hive=exp.false()))
+        for each in schemas
+    ]
+    by_name: dict[str, dict[str, list[_Schema]]] = {}
+    for schema, own in zip(schemas, types, strict=True):
+        for name, kind in own.items():
+            by_name.setdefault(name, {}).setdefault(kind, []).append(schema)
+    several = {name: kinds for name, kinds in by_name.items() if len(kinds) > 1}
+    for name, kinds in several.items():
+        used = {kind: found for kind, found in kinds.items() if _used(reader, name, found)}
+        if len(used) < 2:
+            continue
+        if all(re.fullmatch(NUMERIC, kind) for kind in used):
+            together = reader.columns(everything)[name]
+            if not any(_changed(reader, name, kind, together, found) for kind, found in used.items()):
+                continue
+        (one, first), (other, second), *_ = used.items()
+        raise SourceError(
+            f"column {name} is {one} in {first[0].files[0].name} and {other} in {second[0].files[0].name}, and "
+            f"as one type two of its values could become one; write these files anew with one type, or audit them one "
+            f"by one"
+        )
+
+
+def _used(reader: FileReader, name: str, schemas: Sequence[_Schema]) -> bool:
+    """Whether the column has a value in these files: one without is of any type."""
+    return _count(reader, name, schemas, exp.true()) > 0
+
+
+def _changed(reader: FileReader, name: str, kind: str, together: str, schemas: Sequence[_Schema]) -> bool:
+    """Whether some number of the column is another one after it was one of the type `together`."""
+    column = exp.column(exp.to_identifier(name, quoted=True))
+    own, common = (exp.DataType.build(each, dialect="duckdb") for each in (kind, together))
+    back = exp.TryCast(this=exp.TryCast(this=column, to=common), to=own)
+    return _count(reader, name, schemas, exp.NullSafeNEQ(this=back, expression=column.copy())) > 0
+
+
+def _count(reader: FileReader, name: str, schemas: Sequence[_Schema], condition: exp.Expr) -> int:
+    """How many values of the column in these files meet the condition."""
+    query = fill(
+        "duckdb/parquet_values",
+        paths=reader.paths(file for each in schemas for file in each.files),
+        column=exp.column(exp.to_identifier(name, quoted=True)),
+        condition=condition,
+    )
+    return integer(reader.run(query)[0][0])

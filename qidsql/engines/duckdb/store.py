@@ -1,0 +1,142 @@
+"""A store in a DuckDB file, which one process at a time may have open for writing."""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from qidsql.engines.file_lock import file_lock
+from qidsql.engines.store import PATIENCE, Store, values
+from qidsql.errors import StoreError
+from qidsql.sql.dialects import DUCKDB
+from qidsql.sql.statements import Row
+from qidsql.sql.templates import template
+
+PAUSE = 0.05  # seconds between two tries to open a file that another process has open
+THREADS = threading.Lock()  # threads of one process would share one database, and their transactions would clash
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": "256MB",
+    "threads": 1,
+    "default_block_size": "16384",  # of a new file: small tables take a block each
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+
+
+class DuckDBStore(Store):
+    """A file; made by the first transaction that writes."""
+
+    dialect = DUCKDB
+    schema = "main"
+    parameter = "?"
+
+    def __init__(self, path: Path, folder: str, patience: float = PATIENCE) -> None:
+        super().__init__(folder, patience)
+        self.path = path
+        self.label = str(path)
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def can_be_opened(self) -> bool:
+        return self.exists()
+
+    @contextmanager
+    def transaction(self, writing: bool) -> Iterator["DuckDBTransaction"]:
+        if not THREADS.acquire(timeout=self.patience):
+            raise StoreError(f"{self.label} was in use by this process for {self.patience:.0f} s; try again")
+        try:
+            with self._alone(writing) as transaction:
+                yield transaction
+        finally:
+            THREADS.release()
+
+    @contextmanager
+    def _alone(self, writing: bool) -> Iterator["DuckDBTransaction"]:
+        connection = self._opened(writing)
+        try:
+            connection.execute("BEGIN TRANSACTION")
+            yield DuckDBTransaction(self, connection)
+            connection.execute("COMMIT" if writing else "ROLLBACK")
+        except (duckdb.Error, RuntimeError) as error:
+            raise self._why_not(error, "written" if writing else "read") from None
+        finally:
+            with suppress(duckdb.Error, RuntimeError):  # what was not committed goes with the connection
+                connection.close()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with file_lock(self.path.with_name(f"{self.path.name}.lock")):
+            yield
+
+    def _opened(self, writing: bool) -> duckdb.DuckDBPyConnection:
+        if writing and not self.path.absolute().parent.is_dir():
+            raise StoreError(f"{self.label} cannot be made: its folder is not there; make it, or name another file")
+        give_up = time.monotonic() + self.patience
+        while True:
+            try:
+                return duckdb.connect(str(self.path), read_only=not writing, config=SETTINGS)
+            except (duckdb.Error, RuntimeError) as error:
+                if not _is_locked(error) or time.monotonic() >= give_up:
+                    raise self._why_not(error, "opened") from None
+            time.sleep(PAUSE)
+
+    def _why_not(self, error: Exception, what: str) -> StoreError:
+        """The driver's error in our words: its text may hold what was to be written."""
+        text = str(error)
+        if _is_locked(error):
+            return StoreError(
+                f"{self.label} was open in another process for {self.patience:.0f} s; close it there, and try again"
+            )
+        if "No space left" in text or "Could not write" in text or isinstance(error, duckdb.OutOfMemoryException):
+            return StoreError(f"{self.label} could not be {what}: the disk is full; free some space, and try again")
+        if "Permission denied" in text or "read-only" in text.lower() or "Read-only" in text:
+            return StoreError(
+                f"{self.label} may not be {what} by this user; its folder must be writable too (a .wal file lies there)"
+            )
+        if "not a valid DuckDB database" in text:
+            return StoreError(f"{self.label} is not a DuckDB database file; name another, or move it away")
+        if "Corrupt database file" in text or "Could not read enough bytes" in text or "Serialization" in text:
+            return StoreError(f"{self.label} is damaged or cut short; restore it from a backup, or move it away")
+        if "version number" in text:
+            return StoreError(f"{self.label} was written by another version of DuckDB; upgrade the duckdb package")
+        return StoreError(f"{self.label} could not be {what} ({type(error).__name__})")
+
+
+class DuckDBTransaction:
+    """Statements on an open connection."""
+
+    def __init__(self, store: DuckDBStore, connection: duckdb.DuckDBPyConnection) -> None:
+        self._store = store
+        self._connection = connection
+
+    def ask(self, name: str, **given: Any) -> list[Row]:
+        text, holes = self._store.prepared(name)
+        return self._connection.execute(text, values(holes, given)).fetchall()
+
+    def add(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        if rows:  # column by column in one statement: DuckDB takes a row alone hundreds of times longer
+            text, holes = _of_columns(f"{self._store.folder}/{name}")
+            self._connection.execute(text, [[row[hole] for row in rows] for hole in holes])
+
+
+@cache
+def _of_columns(name: str) -> tuple[str, tuple[str, ...]]:
+    """The statement that inserts many rows, given column by column, and the names of its holes in their order."""
+    tree = template(name).copy()
+    holes = tuple(hole.name for row in tree.find_all(exp.Tuple) for hole in row.find_all(exp.Placeholder))
+    columns = (exp.func("UNNEST", exp.var("?"), dialect="duckdb") for _ in holes)
+    tree.set("expression", exp.select(*columns))
+    return DUCKDB.render(tree), holes
+
+
+def _is_locked(error: Exception) -> bool:
+    """Whether another process has the file open, or another thread of this one in the other mode."""
+    text = str(error)
+    return "Could not set lock" in text or "lock is held" in text or "different configuration" in text

@@ -1,0 +1,1 @@
+"""Postgres: read-only sessions on one snapshot."""

@@ -1,0 +1,255 @@
+"""A Postgres that is attached to the DuckDB that qidsql is loaded into: asked through it, answered inside Postgres.
+
+Every statement goes as text through DuckDB's `postgres_query`, over a connection that DuckDB makes; this process knows
+neither the server's address nor a password.
+"""
+
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, cast
+
+import psycopg
+from psycopg import errors
+
+from qidsql.core.tables import Table
+from qidsql.engines.base import Engine
+from qidsql.engines.embedding import HostConnection, HostError, Seen
+from qidsql.engines.postgres.engine import PostgresEngine, PostgresSession, Server
+from qidsql.engines.postgres.errors import translate
+from qidsql.engines.workers import PATIENCE, Session
+from qidsql.errors import AccessError, QidsqlError, StatementError
+from qidsql.sql.dialects import DUCKDB, POSTGRES
+from qidsql.sql.statements import Row, integer
+from qidsql.sql.templates import fill
+
+STATEMENT_SECONDS = 3600
+IDLE_SECONDS = STATEMENT_SECONDS + 1800
+INTERRUPTED, PERMISSION = 29, 34  # duckdb_error_type
+ONE_SNAPSHOT = ("repeatable read", "serializable")
+# DuckDB passes the server's text on, and no SQLSTATE. Other languages than English fall to the general case.
+KINDS: tuple[tuple[str, type[psycopg.Error]], ...] = (
+    (r"could not identify an?", errors.UndefinedFunction),
+    (r"permission denied", errors.InsufficientPrivilege),
+    (r"canceling statement due to lock timeout", errors.LockNotAvailable),
+    (r"canceling statement due to conflict with recovery", errors.SerializationFailure),
+    (r"canceling statement", errors.QueryCanceled),
+    (r"read-only transaction", errors.ReadOnlySqlTransaction),
+    (r"relation .* does not exist", errors.UndefinedTable),
+    (r"column .* does not exist", errors.UndefinedColumn),
+    (r"does not exist", errors.UndefinedFunction),
+    (r"division by zero|out of range|invalid input|cannot cast", errors.DataException),
+    (r"No space left|out of memory|could not resize", errors.InsufficientResources),
+    (r"(server|connection).*(closed|lost)|terminating connection|[Uu]nable to connect|could not connect|no connection "
+     r"to the server|timeout expired", psycopg.OperationalError),
+)  # fmt: skip
+
+
+class RowSecurity(psycopg.Error):
+    """The server would have left out rows."""
+
+
+class FilesForbidden(psycopg.Error):
+    """This DuckDB writes no files."""
+
+
+class AttachedSession:
+    """One connection to DuckDB, whose transaction holds one of its connections to Postgres."""
+
+    patience = PATIENCE
+
+    def __init__(self, connection: HostConnection, database: str) -> None:
+        self._connection, self._database = connection, database
+        self._working: HostConnection | None = None
+        self.backend: int | None = None
+        self.isolation = ""
+        self.usable = True  # whatever fails in a transaction of its own
+
+    def execute(self, sql: str) -> list[Row]:
+        return self._rows(self._in_transaction(), sql)
+
+    def export(self, sql: str, path: Path) -> None:
+        """Codes and counts: whole numbers and texts, which DuckDB's csv holds as Postgres' does."""
+        target = DUCKDB.render(fill("duckdb/postgres_query", database=self._database, query=sql))
+        name = str(path).replace("'", "''")
+        self._put(self._in_transaction(), f"COPY ({target}) TO '{name}' (FORMAT csv, HEADER false, USE_TMP_FILE false)")
+
+    def load(self, sql: str, path: Path) -> None:
+        raise NotImplementedError("an attached Postgres is only read")
+
+    def attempt(self, sql: str) -> list[Row]:
+        """The rows of a statement, in a transaction of its own, which is rolled back."""
+        connection = self._connection.cursor()
+        try:
+            self._begin(connection)
+            return self._rows(connection, sql)
+        finally:
+            connection.close()
+
+    def bind(self, *statements: str) -> None:
+        """Each inside another statement, which has no room for a second one."""
+        for sql in statements:
+            self.attempt(sql)
+
+    def role_path(self) -> list[str]:
+        """The schemas that the role's own search path names."""
+        connection = self._connection.cursor()
+        try:
+            self._put(connection, "BEGIN")
+            return [str(row[0]) for row in self._rows(connection, POSTGRES.render(fill("postgres/search_path")))]
+        finally:
+            connection.close()
+
+    def hold_moment(self) -> None:
+        """now() is the time at which the transaction began."""
+
+    def cancel(self) -> None:
+        """DuckDB waits for Postgres and hears nothing meanwhile, so Postgres is told, by another connection."""
+        if self.backend is None:
+            return
+        connection = self._connection.cursor()
+        try:
+            self._rows(connection, POSTGRES.render(fill("postgres/cancel", backend=self.backend)))
+        except psycopg.Error:
+            pass  # the server is gone, or takes no more connections: its own limits end the statement
+        finally:
+            connection.close()
+        if self._working is not None:
+            self._working.interrupt()
+
+    def hang_up(self) -> None:
+        """The line is DuckDB's."""
+
+    def close(self) -> None:
+        """Ends the transaction."""
+        if self._working is not None:
+            self._working.close()
+        self._connection.close()
+
+    def _in_transaction(self) -> HostConnection:
+        if self._working is None:
+            connection = self._connection.cursor()
+            try:
+                self.backend = self._begin(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._working = connection
+        return self._working
+
+    def _begin(self, connection: HostConnection) -> int:
+        """Begins a transaction in both, read-only in Postgres: the process that serves it there."""
+        self._put(connection, "BEGIN")
+        settings = fill(
+            "postgres/settings",
+            statement_timeout=str(STATEMENT_SECONDS * 1000),
+            idle_timeout=str(IDLE_SECONDS * 1000),
+        )
+        [(_, isolation, backend, _)] = self._rows(connection, POSTGRES.render(fill("postgres/attached_session")))
+        self._rows(connection, POSTGRES.render(settings))
+        self.isolation = str(isolation)
+        return integer(backend)
+
+    def _rows(self, connection: HostConnection, sql: str) -> list[Row]:
+        """A row comes as a JSON text that Postgres writes: DuckDB would make floating-point numbers of exact ones."""
+        query = f"SELECT CAST(pg_catalog.row_to_json(answer) AS pg_catalog.text) AS answer FROM ({sql}) AS answer"
+        asked = DUCKDB.render(fill("duckdb/postgres_query", database=self._database, query=query))
+        return [_cells(cast(str, text)) for (text,) in self._put(connection, asked)]
+
+    def _put(self, connection: HostConnection, sql: str) -> list[Row]:
+        try:
+            return connection.execute(sql).fetchall()
+        except HostError as error:
+            raise _of_server(error) from None
+
+
+class AttachedServer(Server):
+    """How sessions are opened through DuckDB."""
+
+    def __init__(self, connection: HostConnection, database: str) -> None:
+        super().__init__("", {}, STATEMENT_SECONDS, snapshot=True, watched=False)
+        self._connection, self._database = connection, database
+
+    def session(self, exported: str | None = None) -> PostgresSession:
+        session = AttachedSession(self._connection.cursor(), self._database)
+        self.role_path = self.role_path or session.role_path()
+        return cast(PostgresSession, session)
+
+    def not_connected(self, error: Exception) -> QidsqlError:
+        return in_words(error, "reading of the catalog")
+
+    def label(self, session: Session) -> str:
+        return f"{self._database}, the Postgres attached to this database"
+
+
+class AttachedEngine(PostgresEngine):
+    """Audits in an attached Postgres: one session, one transaction of Postgres, read-only.
+
+    `host` is the engine of the DuckDB, closed with this one. `typed` is the table as the caller wrote it, `inside` the
+    same without the database.
+    """
+
+    def __init__(
+        self, connection: HostConnection, host: Engine, database: str, typed: str, inside: str, seen: Seen
+    ) -> None:
+        self._host, self._typed, self._inside, self._seen = host, typed, inside, seen
+        self._connection = connection
+        super().__init__(AttachedServer(connection, database), 1)
+        if self._alone(lambda session: cast(AttachedSession, session).isolation) not in ONE_SNAPSHOT:
+            self._one_snapshot = False
+            self._of_snapshot = "each statement sees its own moment"
+        self._of_snapshot += ": what is committed by then, nothing of a transaction under way here"
+        self.snapshot = self._of_snapshot
+
+    def state_token(self) -> None:
+        """The catalog is read in other transactions than the tables."""
+
+    def release(self) -> None:
+        super().release()
+        self._connection.close()
+        self._host.close()
+
+    def translate(self, error: Exception, purpose: str) -> QidsqlError:
+        return in_words(error, purpose)
+
+    def describe(self, table: str | None) -> Table:
+        if table not in self._seen.tables:
+            self._seen.tables[table] = super().describe(self._inside if table == self._typed else table)
+        return self._seen.tables[table]
+
+
+def in_words(error: Exception, purpose: str) -> QidsqlError:
+    """The server's error in our words."""
+    if isinstance(error, RowSecurity):
+        return AccessError(
+            f"row-level security hides rows of a table behind the {purpose}; attach as a role that has BYPASSRLS, "
+            f"else the answer would leave people out"
+        )
+    if isinstance(error, FilesForbidden):
+        return StatementError(
+            f"this database may not use files ({purpose}): enable_external_access is off, and the codes of the rows "
+            f"go through a private temporary file; use the command line: qidsql uniques, qidsql suppress"
+        )
+    return translate(error, purpose)
+
+
+def _of_server(error: HostError) -> psycopg.Error:
+    """What the Postgres driver would have raised; without its text, which can hold values and passwords."""
+    if error.kind == INTERRUPTED:
+        return errors.QueryCanceled()
+    if error.kind == PERMISSION:
+        return FilesForbidden()
+    text = str(error).partition("ERROR:")[2] or str(error)
+    if "row-level security" in text:
+        return RowSecurity()
+    return next((kind() for pattern, kind in KINDS if re.search(pattern, text)), psycopg.DatabaseError())
+
+
+def _cells(text: str) -> Row:
+    """A row of its JSON text. Columns may have the same name."""
+    return tuple(json.loads(text, object_pairs_hook=_values, parse_float=Decimal))
+
+
+def _values(pairs: list[tuple[str, Any]]) -> list[Any]:
+    return [value for _, value in pairs]

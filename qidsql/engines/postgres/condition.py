@@ -1,0 +1,261 @@
+"""A condition as Postgres reads it: its words, what the catalog says of the functions among them, and its binding.
+
+A session's search path is the system's: a name without a schema finds nothing but Postgres' own functions, operators
+and types. Names with another schema are refused here.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import psycopg
+from sqlglot import exp
+
+from qidsql.core.tables import Condition, Table
+from qidsql.engines.condition import (
+    CHANGES,
+    NO_GROUPS,
+    NO_PARAMETER,
+    NO_QUERY,
+    NO_STAR,
+    SESSION,
+    UNREADABLE,
+    bindings,
+    call_refused,
+    hidden_refused,
+    no_columns,
+)
+from qidsql.errors import QidsqlError, UsageError
+from qidsql.sql.dialects import POSTGRES
+from qidsql.sql.postgres_tokens import Kind, Token, tokens
+from qidsql.sql.statements import Row
+from qidsql.sql.templates import Filling
+
+HIDDEN = {"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"}
+MOMENTS = {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
+TIMES = re.compile(r"\b(now|today|tomorrow|yesterday)\b", re.IGNORECASE)  # texts that mean a time, in a date's place
+# Types of the server's objects: which one a text means, and how it is written, the search path decides.
+OBJECTS = {"regclass", "regcollation", "regnamespace", "regoper", "regoperator", "regproc", "regprocedure", "regrole"}
+OBJECTS |= {"regtype"}
+NO_FIELD = "the where condition names a field or table that is not there; name columns of the table"
+WHY = {"changes": CHANGES, "session": SESSION}
+# By the beginning of the SQLSTATE of the binding's error.
+NOT_BOUND = (
+    ("42601", UNREADABLE),
+    ("42803", NO_GROUPS),
+    ("42P20", NO_GROUPS),
+    ("0A000", NO_GROUPS),
+    ("42883", "the where condition compares or calls what its columns' types do not allow, or a function or operator "
+     "that is not Postgres' own; write CAST(age AS integer) >= 18, or audit a view that has the condition"),
+    ("42704", "the where condition names a type or collation that is not Postgres' own; compare without it"),
+    ("42", "the where condition does not fit the columns' types; compare like with like: CAST(age AS integer) >= 18"),
+)  # fmt: skip
+
+
+class Ask(Protocol):
+    """Answers a catalog query by the name of its template."""
+
+    def __call__(self, template: str, **holes: Filling) -> list[Row]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A name of one or several parts, and what stands around it: signs and words as text, "" at the ends."""
+
+    parts: tuple[str, ...]
+    quoted: bool
+    before: tuple[str, ...]  # two, the nearest one last
+    after: tuple[str, ...]  # three
+    string_after: bool
+
+    @property
+    def called(self) -> bool:
+        return self.after[0] == "("
+
+    @property
+    def of_value(self) -> bool:
+        """A field of what stands before it, or a function that is called with that."""
+        return self.before[1] == "."
+
+    @property
+    def alone(self) -> str:
+        """The word, where it is nothing but a name or a word of SQL: no part, no call."""
+        return self.parts[0] if len(self.parts) == 1 and not (self.called or self.of_value) else ""
+
+
+def accepted(
+    ask: Ask,
+    bind: Callable[..., object],
+    translate: Callable[[Exception, str], QidsqlError],
+    table: Table,
+    where: str,
+) -> Condition:
+    """The text as a condition on the table's rows. `bind` puts statements to the server, one at a time.
+
+    Three statements to the catalog, and two that read no row. Raises as `Engine.narrowed`.
+    """
+    words = _words(where)
+    names = list(_names(words))
+    called = _called(table, names)
+    momentary = _judged(ask, called)
+    _refuse_others_operators(ask, table, names)
+    statements = bindings(POSTGRES, table, where)
+    try:
+        bind(*statements)
+    except (psycopg.Error, UnicodeError) as error:
+        missing = _name_at_fault(error, statements[0])
+        raise _not_bound(error, ask, table, names, missing) or translate(error, "where condition") from None
+    times = any(name.alone in MOMENTS and not name.quoted for name in names)
+    times |= any(word.kind is Kind.STRING and TIMES.search(word.text) for word in words)
+    changed = ", ".join(str(name) for (name,) in ask("changed_settings"))
+    note = f"the where condition is read with {changed} as an audit sets it, not as the role has it"
+    return Condition(where, momentary or times, (note,) if changed else ())
+
+
+def _words(where: str) -> list[Token]:
+    """The tokens of what may be one expression without parameters. Raises UsageError."""
+    try:
+        words = tokens(where)
+    except ValueError:
+        raise UsageError(UNREADABLE) from None
+    if any(word.kind is Kind.PARAMETER for word in words):
+        raise UsageError(NO_PARAMETER)
+    depth = 0
+    for word in words:
+        depth += (word.kind is Kind.SIGN) * ((word.text in "([") - (word.text in ")]"))
+        if depth < 0 or (word.kind is Kind.SIGN and word.text == ";"):
+            raise UsageError(UNREADABLE)
+    return words
+
+
+def _names(words: Sequence[Token]) -> Iterator[_Name]:
+    """The names and the words of SQL, with what is around them."""
+    texts = [word.text if word.kind in (Kind.NAME, Kind.SIGN) else "" for word in words]
+    around = ["", "", *texts, "", "", ""]
+    place = 0
+    while place < len(words):
+        first = place
+        if words[place].is_name:
+            parts = [words[place].text]
+            while texts[place + 1 : place + 2] == ["."] and place + 2 < len(words) and words[place + 2].is_name:
+                place += 2
+                parts.append(words[place].text)
+            following = words[place + 1].kind if place + 1 < len(words) else None
+            yield _Name(
+                tuple(parts),
+                words[first].kind is Kind.QUOTED,
+                tuple(around[first : first + 2]),
+                tuple(around[place + 3 : place + 6]),
+                following is Kind.STRING,
+            )
+        place += 1
+
+
+def _called(table: Table, names: Sequence[_Name]) -> set[str]:
+    """The functions that the names may call; the others are columns, types or words. Raises UsageError."""
+    columns = {column.name for column in table.columns}
+    called: set[str] = set()
+    unknown = []
+    for name in names:
+        word = "" if name.quoted else name.alone
+        if word in ("select", "table") or (name.parts == ("values",) and name.called and not name.quoted):
+            raise UsageError(NO_QUERY)
+        if word == "current_schema":
+            raise call_refused(word, SESSION)
+        if name.after[0] == "." and name.before != ("operator", "("):
+            raise UsageError(NO_STAR if name.after[1] == "*" else UNREADABLE)
+        if _is_object_type(name):
+            raise call_refused(name.parts[-1], SESSION)
+        if name.of_value:
+            called |= set(name.parts)
+        elif name.called and name.parts[:-1] in ((), ("pg_catalog",)):
+            called.add(name.parts[-1])
+        elif _is_of_table(table, name):
+            if name.parts[-1] in HIDDEN:
+                raise hidden_refused(name.parts[-1])
+            if name.parts[-1] not in columns:
+                unknown.append(".".join(name.parts))
+        elif name.alone in HIDDEN:
+            raise hidden_refused(name.alone)
+        elif not _is_of_system(name):
+            raise UsageError(
+                f"the where condition names {'.'.join(name.parts)}; expected columns of {table.name}, and no function, "
+                f"operator or type but Postgres' own (audit a view that has the condition)"
+            )
+    if unknown:
+        raise no_columns(table, unknown, _as_written(table))
+    return called
+
+
+def _is_object_type(name: _Name) -> bool:
+    is_type = name.before[1] in (":", "as") or name.string_after
+    return is_type and name.parts[-1] in OBJECTS
+
+
+def _is_of_table(table: Table, name: _Name) -> bool:
+    """Whether it is a name with the table before it; a database's name may stand before that."""
+    own, qualifier = (table.name.schema, table.name.name), name.parts[:-1]
+    return bool(qualifier) and not name.called and (qualifier == own[1:] or qualifier[-2:] == own)
+
+
+def _is_of_system(name: _Name) -> bool:
+    """Whether it is found on the system's search path, or is a collation, which has no code."""
+    if name.before == ("operator", "(") and name.after[0] == ".":
+        return name.parts == ("pg_catalog",)
+    return len(name.parts) == 1 or name.before[1] == "collate" or name.parts[:-1] == ("pg_catalog",)
+
+
+def _judged(ask: Ask, called: set[str]) -> bool:
+    """Whether one of the functions tells the time. Raises UsageError where one may not be called."""
+    if not called:
+        return False
+    names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
+    verdicts = [(str(name), str(verdict)) for name, verdict in ask("condition_functions", names=names)]
+    for name, verdict in verdicts:
+        if verdict in WHY:
+            raise call_refused(name, WHY[verdict])
+    return bool(verdicts)
+
+
+def _refuse_others_operators(ask: Ask, table: Table, names: Sequence[_Name]) -> None:
+    """Raises UsageError where a column of an extension's type is not cast at once: its operators would not be found."""
+    rows = ask("condition_columns", schema=table.name.schema, table=table.name.name)
+    others = {str(name): str(kind) for name, kind in rows}
+    for name in names:
+        column = name.parts[-1]
+        cast = name.after[:2] == (":", ":") or (name.before == ("cast", "(") and name.after[0] == "as")
+        null = name.after[:2] == ("is", "null") or name.after == ("is", "not", "null")
+        if column in others and (name.alone or _is_of_table(table, name)) and not (cast or null):
+            raise UsageError(
+                f"the where condition compares {column}, whose type {others[column]} has operators that are not "
+                f"Postgres' own; write CAST({column} AS text), which compares letter by letter, or audit a view that "
+                f"has the condition"
+            )
+
+
+def _name_at_fault(error: Exception, statement: str) -> str:
+    """The name at the place of the statement to which the server's error points; "" where it does not tell."""
+    place = getattr(getattr(error, "diag", None), "statement_position", None)
+    return tokens(statement[int(place) - 1 :])[0].text if place else ""
+
+
+def _not_bound(error: Exception, ask: Ask, table: Table, names: Sequence[_Name], at_fault: str) -> QidsqlError | None:
+    """What is wrong with a condition that the server could not bind; None where the error is of another kind."""
+    state = str(getattr(error, "sqlstate", None) or "")
+    if state in ("42703", "42P01"):
+        known = {str(word) for (word,) in ask("keywords")} | {column.name for column in table.columns}
+        known = known - {at_fault} | {"", table.name.name}
+        alone = [name.alone for name in names if name.alone not in known]
+        return no_columns(table, alone, _as_written(table)) if alone else UsageError(NO_FIELD)
+    if state in ("42501", "42P17"):  # a right that is missing
+        return None
+    return next((UsageError(words) for start, words in NOT_BOUND if state.startswith(start)), None)
+
+
+def _as_written(table: Table) -> list[str]:
+    """The columns as SQL names them: Postgres reads a name without quotes in lower case."""
+    return [
+        column.name if re.fullmatch(r"[a-z_][a-z0-9_$]*", column.name) else f'"{column.name}"'
+        for column in table.columns
+    ]

@@ -1,0 +1,774 @@
+"""Postgres: read-only sessions on one exported snapshot, that wait for no lock and see every row or fail."""
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import NoReturn, TypeVar, cast
+
+import psycopg
+from psycopg import conninfo, pq
+from sqlglot import exp
+
+from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
+from qidsql.core.checks import Examination
+from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
+from qidsql.core.time_limit import limit
+from qidsql.engines.base import Engine
+from qidsql.engines.postgres.condition import accepted
+from qidsql.engines.postgres.doctor import examine
+from qidsql.engines.postgres.errors import not_connected, translate
+from qidsql.engines.postgres.giving_way import GivingWay, hang_up
+from qidsql.engines.private_folder import PrivateFolder
+from qidsql.engines.table_names import find_table, no_schema
+from qidsql.engines.workers import OVER_NETWORK, Batch, Session, Work, Worker, part_with
+from qidsql.errors import (
+    AccessError,
+    QidsqlError,
+    SnapshotLost,
+    SourceError,
+    Stopped,
+    UnknownName,
+    UsageError,
+    redacted,
+)
+from qidsql.sql.dialects import POSTGRES, SYSTEM_PATH
+from qidsql.sql.relation import relation, table_node
+from qidsql.sql.statements import Row, Statement, integer
+from qidsql.sql.templates import Filling, fill
+
+Answer = TypeVar("Answer")
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # else its warnings go to stderr, with the server's text
+
+RECEIVED = "qidsql_received"  # a temporary table
+ASIDE = TableName("qidsql_workspace", "pg_temp")  # another
+COPIED = 1 << 16  # bytes sent at once
+ASKED_AGAIN = 5  # times, at most, that a statement is
+OLDEST_SERVER = 120000  # the catalogs have said since version 12 which collations merge texts
+KINDS = {"r": "table", "v": "view", "m": "materialized view", "p": "partitioned table", "f": "foreign table"}
+HOLDING_ROWS = ("table", "materialized view", "partitioned table")
+NOTES = {
+    "materialized view": "a materialized view shows the data of its last refresh",
+    "foreign table": "a foreign table: its rows travel to this server at every scan, and no snapshot covers them",
+}
+OBSTACLES = {
+    "temporary": "{name} is a temporary table of another session, which nobody else can read; copy it into a table",
+    "schema": "the role {role} may not look into schema {schema}; run: GRANT USAGE ON SCHEMA {quoted_schema} TO {role}",
+    "table": "the role {role} may not read {name}; run: GRANT SELECT ON {quoted} TO {role}",
+    "row security": "row-level security hides rows of {name} from the role {role}; audit as its owner or a role that "
+    "has BYPASSRLS, else the answer would leave people out",
+    "unpopulated": "the materialized view {name} was never filled; run: REFRESH MATERIALIZED VIEW {quoted}",
+}
+
+
+class AskAgain(QidsqlError):
+    """A statement had to end, or its answer cannot be used; it can be asked again as if nothing had happened."""
+
+
+@dataclass(eq=False, slots=True)
+class Snapshot:
+    """A state of the data that sessions see, and why they do not any more."""
+
+    lost: Stopped | None = None
+
+
+class PostgresSession:
+    """One connection, in one transaction, read-only unless `writable`; or, without `snapshot`, in one per statement."""
+
+    patience = OVER_NETWORK
+
+    def __init__(
+        self,
+        connection: psycopg.Connection[Row],
+        statement_seconds: int,
+        snapshot: bool,
+        writable: bool = False,
+        gentle: bool = False,
+    ) -> None:
+        self.connection = connection
+        self.backend: int | None = None  # the process that serves it, also behind a pooler
+        self._snapshot = snapshot
+        self._cancelling = threading.Lock()
+        connection.read_only = not writable
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        settings = fill(
+            "postgres/settings",
+            statement_timeout=str(statement_seconds * 1000),
+            idle_timeout=str((statement_seconds + 1800) * 1000),  # others may be busy with a whole statement
+        )
+        gently = [POSTGRES.render(fill("postgres/gentle"))] if gentle else []
+        self._settings = ";\n".join([SYSTEM_PATH, *gently, POSTGRES.render(settings)]).encode()
+
+    def begin(self, snapshot: str | None = None) -> None:
+        """Starts the transaction, on a snapshot that another session has exported where one is named.
+
+        From here on only Postgres' own functions, operators and types are found.
+        """
+        if snapshot is not None:
+            name = exp.Literal.string(snapshot).sql("postgres")
+            self.connection.execute(f"SET TRANSACTION SNAPSHOT {name}".encode())
+        cursor = self.connection.execute(self._settings)
+        while cursor.nextset():  # the last one says what the settings are
+            pass
+        self.backend = integer(_rows(cursor)[0][1])
+
+    def role_path(self) -> list[str]:
+        """The schemas that the role's own search path names; before the transaction has begun."""
+        with self.connection.transaction(force_rollback=True):
+            rows = _rows(self.connection.execute(POSTGRES.render(fill("postgres/search_path")).encode()))
+        return [str(row[0]) for row in rows]
+
+    def execute(self, sql: str) -> list[Row]:
+        return self._put(sql)
+
+    def _put(self, sql: str, single: bool = False) -> list[Row]:
+        """The rows of a statement. With `single` the server itself sees to it that there is no second one."""
+        with self._transaction():
+            return _rows(self.connection.execute(sql.encode(), binary=single))
+
+    def export(self, sql: str, path: Path) -> None:
+        cursor, copy = self.connection.cursor(), f"COPY ({sql}) TO STDOUT (FORMAT csv)".encode()
+        with self._transaction(), path.open("wb") as file, cursor, cursor.copy(copy) as blocks:
+            for block in blocks:
+                file.write(block)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """The one transaction, or one for the block: of tables that were not rewritten while it waited for their locks.
+
+        Raises AskAgain.
+        """
+        if self._snapshot:
+            yield
+            return
+        with self.connection.transaction():
+            self.begin()
+            yield
+            changed = _rows(self.connection.execute(_about("changed_since", [self.backend]).encode()))
+            if changed:
+                raise AskAgain(f"{_names(changed)} was altered, truncated or refreshed while it was read")
+
+    def load(self, sql: str, path: Path) -> None:
+        with path.open("rb") as file, self.connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+            while block := file.read(COPIED):
+                copy.write(block)
+
+    def attempt(self, sql: str) -> list[Row]:
+        """The rows of a statement. An error leaves the session as it was."""
+        with self.connection.transaction():
+            return self.execute(sql)
+
+    def bind(self, *statements: str) -> None:
+        """Puts statements that hold a person's text, and forgets what they do."""
+        with self.connection.transaction(force_rollback=True):
+            for sql in statements:
+                self._put(sql, single=True)
+
+    def hold_moment(self) -> None:
+        """now() is the time at which the transaction began."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether an error has left the session as it was."""
+        status = self.connection.info.transaction_status
+        return status in (pq.TransactionStatus.IDLE, pq.TransactionStatus.INTRANS)
+
+    def cancel(self) -> None:
+        """Asks over a connection of its own, and not for long: that network may be as silent."""
+        with self._cancelling:
+            try:
+                self.connection.cancel_safe(timeout=self.patience)
+            except psycopg.Error:
+                self.hang_up()
+
+    def close(self) -> None:
+        with self._cancelling:  # which needs the connection
+            self.connection.close()
+
+    def hang_up(self) -> None:
+        """Ends the wait for a server that says nothing. Closing the connection would not wake who waits."""
+        hang_up(self.connection)
+
+
+class PostgresEngine(Engine):
+    """A Postgres database. The first session exports its snapshot, the others import it."""
+
+    dialect = POSTGRES
+    export_format = "csv"
+
+    def __init__(self, server: "Server", workers: int) -> None:
+        super().__init__(workers)
+        self.writable = server.writable
+        self.label = parameters_label(server.parameters)
+        self._server = server
+        self._one_snapshot = server.snapshot
+        self._folder: PrivateFolder | None = None
+        self._verified: set[int] = set()  # tables that are as this snapshot says, by their numbers in the catalog
+        self._way = GivingWay(self, server.watching if server.watched else None)
+        self.snapshot = "one snapshot for all statements" if server.snapshot else "each statement sees its own moment"
+        try:
+            version, self.role, standby, *self._temporary = self._catalog("session")[0]
+        except BaseException:
+            self.close()
+            raise
+        self._standby = bool(standby)
+        self.version = f"PostgreSQL {version}"
+        if self._standby and self._one_snapshot:
+            self.snapshot = "one snapshot of a standby server for all statements"
+        self._of_snapshot = self.snapshot
+
+    def _open(self, deadline: float | None) -> list[Worker]:
+        """On the snapshot of the sessions that are left; on a new one where there are none."""
+        self._way.wait(deadline)
+        exported = self._exported(deadline)
+        new: list[Worker] = []
+        try:
+            if not self._sessions:
+                new.append(self._worker())
+                self._begin(new[0].opened(deadline))
+                if self._one_snapshot and self.workers > 1:
+                    exported = self._export(new[0], deadline)
+            more = [self._worker(exported) for _ in range(self.workers - len(self._sessions) - len(new))]
+            new += more
+            for worker in more:  # no connection left, or another server of several, without this snapshot
+                with suppress(psycopg.Error):
+                    worker.opened(deadline)
+        except BaseException as error:
+            for worker in new:
+                worker.dismiss()
+            if isinstance(error, psycopg.Error):
+                raise self._server.not_connected(error) from None
+            raise
+        new = [worker for worker in new if worker.is_open]
+        self.workers = len(self._sessions) + len(new)
+        return new
+
+    def _worker(self, exported: str | None = None) -> Worker:
+        worker = Worker(partial(self._server.session, exported), self._server.gentle)
+        worker.start()
+        return worker
+
+    def _begin(self, session: Session) -> None:
+        """The first session of a snapshot is there."""
+        self.label = self._server.label(session)
+        if not self._one_snapshot:
+            return
+        if isinstance(self._state, Snapshot):
+            since = datetime.now(UTC)
+            self.snapshot = f"{self._of_snapshot}, a new one since {since:%H:%M:%S} UTC"
+        self._state = Snapshot()
+        self._verified = set()
+
+    def _exported(self, deadline: float | None) -> str | None:
+        """The snapshot of the sessions that are left, which are looked through for one that is still alive."""
+        for worker in list(self._sessions) if self._one_snapshot else ():
+            with suppress(psycopg.Error):
+                return self._export(worker, deadline)
+        return None
+
+    def _export(self, worker: Worker, deadline: float | None) -> str:
+        """The name of a session's snapshot. Raises psycopg.Error, BudgetSpent."""
+        return str(self._on(worker, POSTGRES.render(fill("postgres/export_snapshot")), deadline)[0][0])
+
+    def _on(self, worker: Worker, sql: str, deadline: float | None) -> list[Row]:
+        """The rows of a statement on one session. Raises psycopg.Error, BudgetSpent."""
+        batch: Batch[list[Row]] = Batch({0: lambda session: session.execute(sql)})
+        self._batches.add(batch)
+        try:
+            if worker.dismissed:
+                raise psycopg.OperationalError
+            batch.start([worker])
+            batch.wait(deadline)
+        except BaseException:  # it is still at work, or its transaction has failed
+            self._dismiss([worker])
+            raise
+        finally:
+            self._batches.discard(batch)
+        return batch.taken()[0]
+
+    def _together(
+        self,
+        works: Mapping[int, Work[Answer]],
+        answers: dict[int, Answer],
+        deadline: float | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Without a snapshot, what met a change of its table is asked again when that is done."""
+        for again in reversed(range(1 + ASKED_AGAIN)):
+            try:
+                super()._together(works, answers, deadline, check)
+            except AskAgain as error:
+                if not again:
+                    self._answer.ended = SnapshotLost(str(error))
+                    raise self._answer.ended from None
+            else:
+                return
+
+    def _vouch(self) -> None:
+        """A table that was rewritten after the snapshot, and before our first statement locked it, looks empty."""
+        if not self._one_snapshot:
+            return
+        sessions, backends = list(self._sessions), self.backends()
+        if not sessions:
+            raise self._lost(self._answer.state)
+        try:
+            read = {integer(oid) for (oid,) in self._on(sessions[0], _about("locked", backends), limit())}
+            if read <= self._verified:
+                return
+            changed = _names(self._on(sessions[0], _about("changed_since", backends), limit()))
+        except psycopg.Error as error:
+            raise self.translate(error, "look at what has changed") from None
+        if changed:
+            self._give_up(SnapshotLost(f"{changed} was altered, truncated or refreshed after the snapshot was taken"))
+            raise self._lost(self._answer.state)
+        self._verified |= read
+
+    def _lost(self, state: object) -> Stopped:
+        return (isinstance(state, Snapshot) and state.lost) or super()._lost(state)
+
+    def backends(self) -> list[int]:
+        """The processes that serve the sessions."""
+        sessions = (cast(PostgresSession, worker.session) for worker in list(self._sessions) if worker.is_open)
+        return [session.backend for session in sessions if session.backend is not None]
+
+    def give_way(self) -> None:
+        """Ends the sessions, since others wait for what they have locked. Called by another thread."""
+        self._give_up(
+            SnapshotLost("another session (ALTER TABLE?) waited for a lock of this one, which gave its snapshot up")
+            if self._one_snapshot
+            else AskAgain("another session waited for a lock of this one")
+        )
+
+    def _give_up(self, reason: QidsqlError) -> None:
+        """Ends all sessions, and what they are doing for that reason."""
+        if isinstance(self._state, Snapshot) and isinstance(reason, Stopped):
+            self._state.lost = reason
+        with self._lock:
+            sessions, self._sessions = self._sessions, []
+        for batch in list(self._batches):  # each that could have been given one of these sessions is among them
+            batch.fail(reason)
+        part_with(sessions)
+
+    def translate(self, error: Exception, purpose: str) -> QidsqlError:
+        return translate(error, purpose)
+
+    def state_token(self) -> str | None:
+        """The snapshot itself: two equal ones see the same rows, since every write takes a transaction's number."""
+        if not self._one_snapshot:
+            return None
+        return " ".join(str(cell) for cell in self._catalog("state_token")[0])
+
+    def exports(self) -> Path:
+        self._folder = self._folder or PrivateFolder()
+        return self._folder.exports
+
+    def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
+        """In a temporary table, which goes with the transaction."""
+        table = exp.to_table(RECEIVED)
+        definitions = [
+            exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=exp.DataType.build(kind))
+            for name, kind in columns.items()
+        ]
+        made = fill("postgres/received_table", table=exp.Schema(this=table, expressions=definitions))
+        for sql, out_of in (
+            (self.dialect.render(made), None),
+            (f"COPY {RECEIVED} FROM STDIN (FORMAT csv, HEADER)", path),
+            (f"ANALYZE {RECEIVED}", None),  # the planner would take it for a small table
+        ):
+            self.run(Statement(sql, "sending of the plan", lambda rows: None, out_of=out_of))
+        return table
+
+    def taken(self, name: TableName, replace: bool) -> str | None:
+        [(has_schema, may_create, temporary, kind, owned)] = self._catalog(
+            "place", schema=name.schema, relation=name.name
+        )
+        if not has_schema:
+            raise UsageError(no_schema(name, self.label))
+        if self._standby:
+            raise UsageError(f"{self.label} is a standby server, which takes no tables; name its primary")
+        if not (may_create and temporary and (kind is None or owned or not replace)):
+            schema = exp.to_identifier(name.schema, quoted=True).sql("postgres")
+            raise AccessError(
+                f"the role {self.role} may not make {name}; it needs CREATE on schema {schema} and TEMPORARY on the "
+                f"database, and owns what --replace removes. Without them: --sql table prints the statement for who may"
+            )
+        return None if kind is None else KINDS.get(str(kind), "relation")
+
+    def place_aside(self) -> TableName:
+        """A temporary table of the one session, in a transaction that is never committed."""
+        allowed, database = self._temporary
+        if self._standby:
+            raise AccessError("a standby server takes no temporary tables; leave out --workspace, or ask its primary")
+        if not allowed:
+            quoted = exp.to_identifier(str(database), quoted=True).sql("postgres")
+            raise AccessError(
+                f"--workspace needs temporary tables, which the role {self.role} may not make; run: GRANT TEMPORARY ON "
+                f"DATABASE {quoted} TO {self.role}, or leave it out"
+            )
+        return ASIDE
+
+    def settle_aside(self, name: TableName) -> int:
+        """From here on the transaction is read-only, as ever."""
+        table = table_node(name).sql("postgres")
+
+        def settle(session: Session) -> list[Row]:
+            session.execute(f"ANALYZE {table}")
+            session.execute("SET TRANSACTION READ ONLY")
+            return session.execute(self.dialect.render(fill("postgres/workspace_size", table=table)))
+
+        try:
+            [[size]] = self._alone(settle)
+        except (psycopg.Error, UnicodeError) as error:
+            raise self.translate(error, "making of the working copy") from None
+        return integer(size)
+
+    def release(self) -> None:
+        self._way.stop()
+        if self._folder is not None:
+            self._folder.remove()
+
+    def table_names(self) -> list[TableName]:
+        return [_name(row) for row in self._catalog("tables") if row[5] is None]
+
+    def describe(self, table: str | None) -> Table:
+        rows = {_name(row): row for row in self._catalog("tables")}
+        name = self._find(table, rows)
+        oid, _, _, kind, estimate, *_ = rows[name]
+        columns = tuple(
+            Column(str(column), str(data_type), bool(nullable), bool(readable), Comparison(str(comparison)))
+            for column, data_type, nullable, readable, comparison, *_ in self._catalog("columns", oids=_numbers([oid]))
+        )
+        return self._table(name, KINDS[str(kind)], columns, None if estimate is None else integer(estimate))
+
+    def describe_listed(self, listed: CatalogTable) -> Table:
+        """One statement, to the planner."""
+        if listed.obstacle is not None:
+            raise AccessError(listed.obstacle)
+        columns = (Column(c.name, c.type, c.nullable, c.readable, c.comparison) for c in listed.columns)
+        return self._table(listed.name, listed.kind, tuple(columns), listed.estimated_rows)
+
+    def _table(self, name: TableName, kind: str, columns: tuple[Column, ...], rows: int | None) -> Table:
+        if not columns:
+            raise UsageError(f"{name} has no columns, so there is nothing to audit")
+        return self._with_groupable_columns(
+            Table(
+                name=name,
+                kind=kind,
+                columns=columns,
+                estimated_rows=rows,
+                notes=(NOTES[kind],) if kind in NOTES else (),
+                row_address=("tableoid", "ctid") if kind in HOLDING_ROWS else (),
+            )
+        )
+
+    def accepted(self, table: Table, where: str) -> Condition:
+        return accepted(self._catalog, self._bind, self.translate, table, where)
+
+    def _hold_moment(self) -> None:
+        """Where each statement sees its own moment (the report says so), each has its own time."""
+        if self._one_snapshot:
+            super()._hold_moment()
+
+    def catalog(self, schema: str | None = None) -> Catalog:
+        """A few statements to the system catalog. Partitions are left to their table, others' temporary tables out."""
+        rows = {_name(row): row for row in self._catalog("tables") if row[5] != "temporary" and not row[6]}
+        schema = find_schema(schema, rows, self.label)
+        names = {integer(row[0]): name for name, row in rows.items() if schema is None or name.schema == schema}
+        if not names:
+            return Catalog(())
+        oids = _numbers(names)
+        columns = self._catalog("columns", oids=oids)
+        labels: dict[tuple[int, object], list[tuple[str, str]]] = {}
+        for oid, column, kind, text in self._catalog("catalog_labels", oids=oids):
+            labels.setdefault((integer(oid), column), []).append((str(kind), str(text)))
+        unique: dict[int, list[tuple[str, ...]]] = {}
+        for oid, key in self._catalog("catalog_keys", oids=oids):
+            unique.setdefault(integer(oid), []).append(tuple(key))  # type: ignore[arg-type]
+        by_table: dict[int, list[CatalogColumn]] = {}
+        for name, data_type, nullable, readable, comparison, oid, base in columns:
+            by_table.setdefault(integer(oid), []).append(
+                CatalogColumn(
+                    name=str(name),
+                    type=str(data_type),
+                    nullable=bool(nullable),
+                    labels=tuple(labels.get((integer(oid), name), ())),
+                    readable=bool(readable),
+                    comparison=Comparison(str(comparison)),
+                    base=str(base),
+                )
+            )
+        definitions = self._definitions([oid for oid, name in names.items() if rows[name][3] in ("v", "m")])
+        return Catalog(
+            tables=tuple(
+                CatalogTable(
+                    name=name,
+                    kind=KINDS[str(rows[name][3])],
+                    columns=tuple(by_table.get(oid, ())),
+                    estimated_rows=None if rows[name][4] is None else integer(rows[name][4]),
+                    definition=definitions.get(oid),
+                    unique=tuple(dict.fromkeys(unique.get(oid, ()))),
+                    labels=tuple(labels.get((oid, None), ())),
+                    obstacle=None if rows[name][5] is None else self._obstacle(name, str(rows[name][5])),
+                )
+                for oid, name in names.items()
+            ),
+            foreign_keys=tuple(
+                ForeignKey(
+                    tuple(Attribute(names[integer(oid)], each) for each in own),  # type: ignore[attr-defined]
+                    tuple(Attribute(names[integer(other)], each) for each in referenced),  # type: ignore[attr-defined]
+                )
+                for oid, own, other, referenced in self._catalog("catalog_foreign_keys", oids=oids)
+            ),
+        )
+
+    def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
+        """Three statements to the system catalog."""
+        return examine(self._catalog, self._server.role_path, self.workers, self.snapshot, schema, role)
+
+    def _definitions(self, oids: Sequence[int]) -> dict[int, str]:
+        """The queries of views, every name in them with its schema."""
+        if not oids:
+            return {}
+        rows = self._catalog("catalog_views", oids=_numbers(oids))
+        return {integer(oid): str(text).strip().removesuffix(";") for oid, text in rows}
+
+    def _obstacle(self, name: TableName, obstacle: str) -> str:
+        """Why a table cannot be read, and what to do."""
+        return OBSTACLES[obstacle].format(
+            name=name,
+            schema=name.schema,
+            quoted=table_node(name).sql("postgres"),
+            quoted_schema=exp.to_identifier(name.schema, quoted=True).sql("postgres"),
+            role=self.role,
+        )
+
+    def _find(self, typed: str | None, rows: dict[TableName, Row]) -> TableName:
+        """The table that was meant. One that cannot be audited is refused, and never in the way of one that can."""
+        path = self._server.role_path
+        obstacles = {name: row[5] for name, row in rows.items() if row[5] is not None}
+        try:
+            return find_table(typed, [name for name in rows if name not in obstacles], "postgres", path, self.label)
+        except UnknownName:
+            try:
+                name = find_table(typed, list(obstacles), "postgres", path, self.label)
+            except UsageError:
+                name = None
+            if name is None:
+                raise
+        raise AccessError(self._obstacle(name, str(obstacles[name])))
+
+    def _with_groupable_columns(self, table: Table) -> Table:
+        """Columns whose type has no equality are compared as text. One statement to the planner, more if one fails."""
+        readable = [column for column in table.columns if column.readable]
+        if self._groupable(table, readable):
+            return table
+        values = [column for column in readable if column.comparison is Comparison.VALUE]
+        bad = {column.name for column in values if not self._groupable(table, [column])}
+        columns = tuple(replace(c, comparison=Comparison.TEXT) if c.name in bad else c for c in table.columns)
+        return replace(table, columns=columns)
+
+    def _groupable(self, table: Table, columns: Sequence[Column]) -> bool:
+        source = relation(self.dialect, table, columns)
+        query = fill("postgres/groupable", relation=source.node, columns=source.columns([c.name for c in columns]))
+        try:
+            self._attempt(self.dialect.render(query))
+        except (psycopg.errors.UndefinedFunction, psycopg.errors.FeatureNotSupported):
+            return False
+        except (psycopg.Error, UnicodeError) as error:
+            raise self.translate(error, f"description of {table.name}") from None
+        return True
+
+    def _catalog(self, template: str, **holes: Filling) -> list[Row]:
+        """Rows of a catalog query."""
+        text = self.dialect.render(fill(f"postgres/{template}", **holes))
+        try:
+            return self._attempt(text)
+        except (psycopg.Error, UnicodeError) as error:
+            raise self.translate(error, "reading of the catalog") from None
+
+    def _attempt(self, sql: str) -> list[Row]:
+        """As `PostgresSession.attempt`, on one of the sessions. Raises psycopg.Error, UnicodeError."""
+        return self._tried(lambda session: session.attempt(sql))
+
+    def _bind(self, *statements: str) -> None:
+        """As `PostgresSession.bind`, on one of the sessions. Raises psycopg.Error, UnicodeError."""
+        self._tried(lambda session: session.bind(*statements))
+
+    def _tried(self, work: Callable[[PostgresSession], Answer]) -> Answer:
+        """What a work returns. An error that left the session as it was does not end it."""
+
+        def tried(session: Session) -> Callable[[], Answer]:
+            try:
+                answer = work(cast(PostgresSession, session))
+            except (psycopg.Error, UnicodeError) as error:
+                if not cast(PostgresSession, session).usable:
+                    raise
+                return partial(_raise, error)
+            return lambda: answer
+
+        return self._alone(tried)()
+
+
+@dataclass
+class Server:
+    """How sessions are opened: `source` as libpq takes it, `parameters` what libpq makes of it.
+
+    `gentle`: statements of one process, and a pause after each as long as it took.
+    """
+
+    source: str = field(repr=False)  # it may hold a password
+    parameters: Mapping[str, str]
+    statement_seconds: int
+    snapshot: bool
+    writable: bool = False
+    workspace: bool = False
+    gentle: bool = False
+    watched: bool = True  # for others whom the sessions keep waiting
+    role_path: Sequence[str] = ()  # the schemas that the role's own search path names: a person's names go by it
+
+    def session(self, exported: str | None = None) -> PostgresSession:
+        """A new session, in its transaction where it stays in one. Raises psycopg.Error, SourceError."""
+        connection = self._connected()
+        try:
+            _check_version(connection.info)
+            writing = self.writable or self.workspace
+            session = PostgresSession(connection, self.statement_seconds, self.snapshot, writing, self.gentle)
+            self.role_path = self.role_path or session.role_path()
+            if self.snapshot:
+                session.begin(exported)
+        except BaseException:
+            connection.close()
+            raise
+        return session
+
+    def watching(self) -> "psycopg.Connection[Row]":
+        """A connection that takes part in nothing. Raises psycopg.Error."""
+        return self._connected(autocommit=True)
+
+    def label(self, session: Session) -> str:
+        return connection_label(cast(PostgresSession, session).connection.info, self.parameters)
+
+    def not_connected(self, error: Exception) -> QidsqlError:
+        return not_connected(error, self.parameters)
+
+    def _connected(self, autocommit: bool = False) -> "psycopg.Connection[Row]":
+        options = connection_options(self.parameters)
+        return psycopg.connect(self.source, prepare_threshold=None, autocommit=autocommit, **options)  # type: ignore[arg-type]
+
+
+def connect(
+    source: str,
+    workers: int,
+    statement_seconds: int,
+    snapshot: bool,
+    writable: bool = False,
+    workspace: bool = False,
+    gentle: bool = False,
+) -> PostgresEngine:
+    """An engine on a libpq URL or connection string, with fewer workers where the server has no more to give.
+
+    For writing, with a workspace, and for a gentle audit there is one session; since no other sees what a writing one
+    does, its transaction sees one snapshot. Besides, a connection looks every second or two for those whom the sessions
+    keep waiting. Raises SourceError, StatementError, UsageError, Interrupted, BudgetSpent.
+    """
+    if workspace and not snapshot:
+        raise UsageError("--workspace takes a copy of one moment; leave out --no-snapshot")
+    parameters = connection_parameters(source)
+    alone = writable or workspace
+    server = Server(source, parameters, statement_seconds, snapshot or alone, writable, workspace, gentle)
+    return PostgresEngine(server, 1 if alone or gentle else workers)
+
+
+def connection_parameters(source: str) -> dict[str, str]:
+    """What libpq makes of the source, the environment and its defaults; the password left out.
+
+    Raises SourceError.
+    """
+    defaults = {each.keyword.decode(): each.val.decode() for each in pq.Conninfo.get_defaults() if each.val}
+    try:
+        given = {key: str(value) for key, value in conninfo.conninfo_to_dict(source).items() if value is not None}
+    except psycopg.Error:
+        given = None
+    # A password with a bare / or @ in it makes libpq take its parts for host and port, which errors would then show.
+    if given is None or re.match(r"^\w+://([^/?]*@[^/?]*@|[^?]*/[^?]*@)", source) or not _is_port(given.get("port")):
+        raise SourceError(
+            "the Postgres URL cannot be read; expected postgresql://user@host:5432/database, with any of "
+            "% @ : / ? # in a name or password percent-encoded (@ is %40, % is %25)"
+        )
+    hidden = {"password"} | {key for key in ("host", "dbname") if "@" in given.get(key, "")}
+    return {key: value for key, value in (defaults | given).items() if key not in hidden}
+
+
+def _is_port(text: str | None) -> bool:
+    return text is None or all(part.isdigit() or not part for part in text.split(","))
+
+
+def connection_options(parameters: Mapping[str, str]) -> dict[str, str]:
+    """libpq's options where the user gives none: both sides notice within about a minute that the other is gone."""
+    wanted = {
+        "application_name": "qidsql",
+        "connect_timeout": "10",
+        "keepalives_idle": "30",
+        "keepalives_interval": "10",
+        "keepalives_count": "3",
+        "tcp_user_timeout": "60000",
+    }
+    return {key: value for key, value in wanted.items() if key not in parameters} | {"client_encoding": "UTF8"}
+
+
+def _check_version(info: psycopg.ConnectionInfo) -> None:
+    if info.server_version < OLDEST_SERVER:
+        raise SourceError(
+            f"the server speaks as Postgres {info.server_version / 10000:.4g}; qidsql needs Postgres 12 or later"
+        )
+
+
+def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
+    return cursor.fetchall() if cursor.description is not None else []
+
+
+def connection_label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:
+    """The source as people may see it, and may give it again."""
+    found = {"user": info.user, "host": info.host, "port": str(info.port), "dbname": info.dbname}
+    return parameters_label(found, "host" in parameters)
+
+
+def parameters_label(parameters: Mapping[str, str], told: bool = True) -> str:
+    """The same before there is a connection; `told`: whether the folder of a socket was given, and is no default."""
+    host, port = parameters.get("host", ""), parameters.get("port", "5432")
+    user = f"{parameters['user']}@" if parameters.get("user") else ""
+    if not host and parameters.get("service"):
+        return f"service={parameters['service']}"
+    if host.startswith("/"):
+        place, query = "", f"?host={host}" if told else ""
+    else:
+        place, query = host + (f":{port}" if port != "5432" else ""), ""
+    return redacted(f"postgresql://{user}{place}/{parameters.get('dbname', '')}{query}")
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
+
+
+def _about(template: str, backends: Sequence[object]) -> str:
+    """A query about what some processes of the server do."""
+    return POSTGRES.render(fill(f"postgres/{template}", ours=_numbers(backends)))
+
+
+def _names(rows: Sequence[Row]) -> str:
+    """Tables, of which a snapshot does not know the newest."""
+    return ", ".join(sorted({str(name or "a table") for (name,) in rows}))
+
+
+def _numbers(numbers: Iterable[object]) -> list[exp.Expr]:
+    return [exp.Literal.number(integer(number)) for number in numbers]
+
+
+def _name(row: Row) -> TableName:
+    return TableName(name=str(row[2]), schema=str(row[1]))

@@ -1,0 +1,180 @@
+"""A store in a schema of a Postgres database, for a team."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+from sqlglot import exp
+
+from qidsql.core.time_limit import earlier, limit
+from qidsql.engines.postgres.engine import connection_label, connection_options, connection_parameters
+from qidsql.engines.postgres.errors import not_connected
+from qidsql.engines.postgres.giving_way import hang_up
+from qidsql.engines.store import PATIENCE, Store, values
+from qidsql.engines.workers import apart
+from qidsql.errors import BudgetSpent, Held, StoreError
+from qidsql.sql.dialects import POSTGRES, SYSTEM_PATH
+from qidsql.sql.statements import Row
+from qidsql.sql.templates import fill
+
+Answer = TypeVar("Answer")
+
+
+SLACK = 5.0  # seconds for an answer beyond the server's own limits
+LEAST = 1.5  # seconds for an answer when time is up: a run that ran out of it is recorded, too
+
+
+class PostgresStore(Store):
+    """A schema; made by the first transaction that writes, where the role may."""
+
+    dialect = POSTGRES
+    parameter = "%s"
+
+    def __init__(self, url: str, schema: str, folder: str, patience: float = PATIENCE) -> None:
+        super().__init__(folder, patience)
+        self.url = url
+        self.schema = schema
+        self.parameters = connection_parameters(url)
+        self.label = f"schema {schema} of {self.parameters.get('host', 'the local socket')}"
+
+    def exists(self) -> bool:
+        with self._connected() as line:
+            return self._usable(line) is not None
+
+    @contextmanager
+    def transaction(self, writing: bool) -> Iterator["PostgresTransaction"]:
+        try:
+            with self._connected() as line:
+                if writing:
+                    # Before anything is read: one writer at a time, and each sees what the one before has written.
+                    line.execute(_text("store/lock", store=f"qidsql {self.schema}"))
+                    if self._usable(line) is None:
+                        line.execute(_text("store/make_schema", schema=self._name))
+                if self._usable(line) is False:
+                    role = line.connection.info.user
+                    raise StoreError(
+                        f"{self.label} could not be used: the role may not look into it; run: GRANT USAGE ON SCHEMA "
+                        f"{self._name.sql('postgres')} TO {exp.to_identifier(role, quoted=True).sql('postgres')}"
+                    )
+                yield PostgresTransaction(self, line)
+        except psycopg.Error as error:
+            raise self._why_not(error) from None
+        except BudgetSpent:
+            raise StoreError(f"{self.label} could not be used: the server did not answer in time") from None
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with self._connected() as line:
+            line.commit()
+            line.connection.autocommit = True  # an open transaction would hold up the server's vacuum
+            [(free,)] = line.execute(_text("store/alone", store=f"qidsql {self.schema} alone"))
+            if not free:
+                raise Held(f"another qidsql is at work: it holds the lock of {self.label}")
+            yield
+
+    @contextmanager
+    def _connected(self) -> Iterator["Line"]:
+        """A connection in a transaction, which is committed when the block ends without an error."""
+        options = connection_options(self.parameters)
+        try:
+            line = Line(
+                lambda: psycopg.connect(self.url, prepare_threshold=None, **options),  # type: ignore[arg-type]
+                self.patience,
+            )
+        except psycopg.Error as error:
+            raise StoreError(f"{self.label} cannot be reached: {not_connected(error, self.parameters)}") from None
+        except BudgetSpent:
+            raise StoreError(f"{self.label} cannot be reached: the server did not answer in time") from None
+        try:
+            self.label = f"schema {self.schema} of {connection_label(line.connection.info, self.parameters)}"
+            line.execute(SYSTEM_PATH.encode())
+            line.execute(_text("store/settings", lock_timeout=str(int(self.patience * 1000))))
+            yield line
+            line.commit()
+        finally:
+            line.connection.close()  # what was not committed goes with it
+
+    def _usable(self, line: "Line") -> bool | None:
+        """Whether the role may use the schema; None where there is none."""
+        found = line.execute(_text("store/has_schema", schema=self.schema))
+        return bool(found[0][0]) if found else None
+
+    @property
+    def _name(self) -> exp.Identifier:
+        return exp.to_identifier(self.schema, quoted=True)
+
+    def _why_not(self, error: psycopg.Error) -> StoreError:
+        """By the SQLSTATE alone: the server's text may hold what was to be written."""
+        state = error.sqlstate or ""
+        words = {
+            "42501": f"the role lacks rights: to read SELECT on the tables of schema {self.schema}, to keep runs "
+            f"INSERT and DELETE as well, and CREATE on the database for the first run",
+            "25006": "the server is read-only (a standby?); name its primary",
+            "55P03": f"another process was writing for {self.patience:.0f} s; try again",
+            "53100": "the server's disk is full",
+            "42P01": "it holds no history, or not a whole one",
+        }
+        why = next((text for start, text in words.items() if state.startswith(start)), "")
+        if not why:
+            why = f"SQLSTATE {state}" if state else "the connection was lost"
+        return StoreError(f"{self.label} could not be used: {why}")
+
+
+class Line:
+    """A connection that nobody waits for longer than the time allows, whatever the network does."""
+
+    def __init__(self, connect: "Callable[[], psycopg.Connection[Row]]", patience: float) -> None:
+        """Raises psycopg.Error, BudgetSpent."""
+        self._patience = patience + SLACK
+        self.connection = apart(connect, None, self._deadline())
+
+    def execute(self, sql: bytes, values: Sequence[Any] | None = None) -> list[Row]:
+        """The rows of a statement. Raises psycopg.Error, BudgetSpent."""
+
+        def work() -> list[Row]:
+            cursor = self.connection.execute(sql, values)
+            return cursor.fetchall() if cursor.description is not None else []
+
+        return self._done(work)
+
+    def add(self, sql: bytes, rows: Sequence[Sequence[Any]]) -> None:
+        """Executes a statement for each row of values. Raises psycopg.Error, BudgetSpent."""
+
+        def work() -> None:
+            with self.connection.cursor() as cursor:
+                cursor.executemany(sql, rows)
+
+        self._done(work)
+
+    def commit(self) -> None:
+        """Raises psycopg.Error, BudgetSpent."""
+        self._done(self.connection.commit)
+
+    def _done(self, work: Callable[[], Answer]) -> Answer:
+        return apart(work, lambda: hang_up(self.connection), self._deadline())
+
+    def _deadline(self) -> float:
+        now = time.monotonic()
+        return max(now + LEAST, earlier(now + self._patience, limit()) or 0.0)
+
+
+class PostgresTransaction:
+    """Statements on an open connection."""
+
+    def __init__(self, store: PostgresStore, line: Line) -> None:
+        self._store = store
+        self._line = line
+
+    def ask(self, name: str, **given: Any) -> list[Row]:
+        text, holes = self._store.prepared(name)
+        return self._line.execute(text.encode(), values(holes, given))
+
+    def add(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        text, holes = self._store.prepared(name)
+        self._line.add(text.encode(), [values(holes, row) for row in rows])
+
+
+def _text(name: str, **holes: Any) -> bytes:
+    return POSTGRES.render(fill(f"postgres/{name}", **holes)).encode()

@@ -1,0 +1,82 @@
+"""From the name a user types to a table of the catalog."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from qidsql.core.tables import TableName
+from qidsql.errors import UnknownName, UsageError
+
+
+def find_table(
+    typed: str | None, known: Sequence[TableName], dialect: str, search_path: Sequence[str], label: str
+) -> TableName:
+    """The table that was meant: exactly as typed, else as the engine would read it, else in other letter case.
+
+    `search_path` lists the schemas of unqualified names, first one first. None stands for the only table there is.
+    Raises UnknownName with near misses, UsageError when more than one table is meant.
+    """
+    names = [str(name) for name in known]
+    if typed is None:
+        if len(known) == 1:
+            return known[0]
+        if not known:
+            raise UsageError(f"{label} has no table that this user may read")
+        shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        raise UsageError(f"{label} has {len(names)} tables, name one: {shown}")
+    if "://" in typed and not typed.startswith('"'):  # not echoed: it may hold a password; in quotes it is a name
+        raise UsageError("the table's name looks like a URL; the source comes first, then the table")
+    for readings in _readings(typed, dialect):
+        for same in (str.__eq__, lambda a, b: a.lower() == b.lower()):
+            found = [name for name in known if any(_matches(name, parts, same) for parts in readings)]
+            if len(found) > 1 and all(_matches(name, readings[0], same) for name in found):
+                first = [[name for name in found if name.schema == schema] for schema in search_path]
+                found = next((names for names in first if names), found)
+            if len(found) == 1:
+                return found[0]
+            if found:
+                meant = ", ".join(str(name) for name in found[:6])
+                raise UsageError(f'{typed} could be any of {meant}; write schema and name, quoted: "schema"."name"')
+    raise UnknownName("table", [typed], label, names, hint="" if known else "this user sees no tables there")
+
+
+def no_schema(name: TableName, label: str) -> str:
+    """That a table cannot be made where there is no such schema."""
+    text = f"there is no schema {name.schema} in {label} for the table {name.name}; --into takes name or schema.name"
+    if name.name.lower() in ("csv", "parquet", "json"):
+        text += ", since of a database the copy is a table and no file"
+    return text
+
+
+def _readings(typed: str, dialect: str) -> list[list[list[str]]]:
+    """The ways to read a typed name: as plain text, which may be split at any of its dots; as SQL.
+
+    Quotes are SQL before they are part of a name.
+    """
+    dots = [place for place, letter in enumerate(typed) if letter == "."]
+    pairs = [[typed[:dot], typed[dot + 1 :]] for dot in dots]
+    triples = [[typed[:a], typed[a + 1 : b], typed[b + 1 :]] for a, b in combinations(dots, 2)]
+    plain = [[typed], *pairs, *triples]
+    table = parsed_name(typed, dialect)
+    parsed = [[[part.name for part in table.parts]]] if table else []
+    return [*parsed, plain] if '"' in typed else [plain, *parsed]
+
+
+@lru_cache(maxsize=64)
+def parsed_name(typed: str, dialect: str) -> exp.Table | None:
+    """A typed name as a table of SQL, not to be changed in place; None where it is none."""
+    try:
+        table = exp.to_table(typed, dialect=dialect)
+    except (SqlglotError, ValueError):
+        return None
+    # A name such as ?;? is more than one statement to sqlglot, and no table.
+    return table if isinstance(table, exp.Table) and table.name else None
+
+
+def _matches(name: TableName, parts: Sequence[str], same: object) -> bool:
+    full = [name.catalog, name.schema, name.name]
+    assert callable(same)
+    return len(parts) <= 3 and all(same(a, b) for a, b in zip(reversed(full), reversed(parts), strict=False))

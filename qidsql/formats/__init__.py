@@ -1,0 +1,1 @@
+"""Documents of audits and runs in the formats of people and machines."""

@@ -1,0 +1,65 @@
+"""The report for programs: a line for each thing that holds no others, such as a column set: there can be many."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+from qidsql.operations.references import referring
+
+STEP = "  "  # of indentation
+
+
+class Reportable(Protocol):
+    """A finished result."""
+
+    def to_dict(self) -> dict[str, object]: ...
+
+
+def render(result: Reportable) -> str:
+    """The result's `to_dict` as JSON text."""
+    return _object(result.to_dict(), "") + "\n"
+
+
+def written(document: Mapping[str, Any]) -> Iterator[str]:
+    """A run document as JSON text, in parts, a table each: not all of them are unpacked at once."""
+    frame, inner = _object({**document, "tables": []}, "") + "\n", STEP * 2
+    yield from filled(frame, (_object(referring(table), inner) for table in document["tables"]), inner)
+
+
+def filled(frame: str, items: Iterable[str], indent: str) -> Iterator[str]:
+    """A JSON text in parts: the frame, with these items in its last list, which is empty there, each on a line."""
+    head, _, foot = frame.rpartition("[]")
+    yield head + "["
+    between = "\n"
+    for item in items:
+        yield between + indent + item
+        between = ",\n"
+    yield ("" if between == "\n" else "\n" + indent.removesuffix(STEP)) + "]" + foot
+
+
+def _object(value: Mapping[str, Any], indent: str) -> str:
+    """An object, each key on a line."""
+    inner = indent + STEP
+    lines = (f"{inner}{_line(str(key))}: {_text(each, inner)}" for key, each in value.items())
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+
+
+def _text(value: Any, indent: str) -> str:
+    """Whatever it is, on one line where it holds no other objects."""
+    if isinstance(value, Mapping) and not all(map(_is_plain, value.values())):
+        return _object(value, indent)
+    if isinstance(value, list | tuple) and not _is_plain(value):
+        inner = indent + STEP
+        return "[\n" + ",\n".join(inner + _text(each, inner) for each in value) + f"\n{indent}]"
+    return _line(value)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is a word, a number or nothing, or a list of such."""
+    return (
+        all(map(_is_plain, value)) if isinstance(value, list | tuple) else not value or not isinstance(value, Mapping)
+    )
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,66 @@
+"""Whether the values of one column stand in another for a reason, or by accident.
+
+That they do says little where they would anyway: a handful of codes, or whole numbers 1, 2, 3, ... that any other
+numbers fall among. There the names have to agree, too.
+"""
+
+from fractions import Fraction
+
+from qidsql.commands.link.result import Containment
+from qidsql.core.catalog import Attribute
+from qidsql.core.wording import percent, plural
+from qidsql.linkage.names import names_agree
+from qidsql.linkage.value_kinds import Kind
+from qidsql.sql.values_in_common import InCommon
+
+CONTAINED = Fraction(9, 10)  # of a column's values; the rest may be errors, or persons that only one table knows
+FEW = 20  # distinct values: fewer are codes, which fit into many columns
+
+
+def judged(left: Attribute, right: Attribute, kind: Kind, found: InCommon, digits: str | None = None) -> Containment:
+    """Whether two columns are joinable, and why, in words. `digits`: the column whose texts were read as numbers.
+
+    They are when at least 90 % of the distinct values of one stand in the other and that is no accident: the names
+    agree, or it has at least 20 values, and the other's are texts and the like, or numbers that lie apart, or days and
+    numbers far from zero over about the same range.
+    """
+    sides = (
+        (left, found.left, right, found.right, found.crowded_right, found.far_right),
+        (right, found.right, left, found.left, found.crowded_left, found.far_left),
+    )
+    agree = names_agree(left, right)
+    contained = [side for side in sides if side[1] and found.common >= CONTAINED * side[1]]
+    small, values, big, others, *_ = max(contained or sides, key=lambda side: share(found.common, side[1]))
+    shares = (
+        f"{percent(share(found.common, values))} of the {plural(values, 'value')} of {small} stand in {big}, "
+        f"{percent(share(found.common, others))} the other way, compared as {kind}"
+    )
+    if digits is not None:
+        shares += f" (of the texts of {digits} those of digits alone)"
+    joinable, why = False, "too few for a join"
+    if contained:
+        reasons = [_accident(kind, found, *side) for side in contained]
+        joinable, why = agree or None in reasons, next((reason for reason in reasons if reason), "")
+    if joinable:
+        ground = shares + (", and the names agree" if agree else "")
+    else:
+        ground = f"{shares}: {why}" + (", though the names agree" if agree else "")
+    return Containment(left, right, str(kind), found.left, found.right, found.common, joinable, ground)
+
+
+def _accident(
+    kind: Kind, found: InCommon, small: Attribute, values: int, big: Attribute, others: int, crowded: bool, far: bool
+) -> str | None:
+    """Why the values of one column stand in another whether or not they mean the same; None: they do not."""
+    if values < FEW:
+        return "codes as few as these fit by accident"
+    if crowded and not far:
+        return f"{big} holds nearly every number from about zero on, so that other numbers fall among them by accident"
+    if crowded and not found.aligned:
+        what = "day" if kind is Kind.DATE else "number"
+        return f"{big} holds nearly every {what} of a range of which {small} covers only a part"
+    return None
+
+
+def share(part: int, whole: int) -> Fraction:
+    return Fraction(part, whole) if whole else Fraction(0)

@@ -1,0 +1,1 @@
+"""Arithmetic alone: class profiles, criteria, proportions, least squares."""

@@ -1,0 +1,1 @@
+"""Scheduled audits: the policy file, runs over many tables, their changes, history and alerts."""

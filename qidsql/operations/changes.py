@@ -1,0 +1,97 @@
+"""Findings held against those of an earlier run, and against the exceptions of the policy file."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+
+from qidsql.commands.audit.result import AuditResult
+from qidsql.core.tables import Role
+from qidsql.operations.document import Excuse, Finding, Kind, RunVerdict, State
+from qidsql.operations.policy_file import Exemption
+
+MARGIN = Fraction(1, 100)  # of all rows: a share at risk that moves by less is unchanged, tables change every night
+
+Measures = Mapping[str, int | float | None]
+
+
+def compared(
+    now: Iterable[Finding], before: Iterable[Finding], listed: Collection[Kind], same_question: bool = True
+) -> list[Finding]:
+    """The findings with what became of them, and those that are gone.
+
+    Of the kinds in `listed` the list of today is whole; what another kind no longer lists may still be there, and is
+    left out. New: also one whose exception has ended. Worse: a smaller class, or a share at risk larger by at least
+    `MARGIN`; better: the other way round. Answers to different questions are not compared: none is new or gone then.
+    """
+    if not same_question:
+        return [each if each.exception else replace(each, state=State.POLICY_CHANGED, was=None) for each in now]
+    old = {finding.id: finding for finding in before if finding.state is not State.GONE}
+    found: list[Finding] = []
+    for finding in now:
+        was = old.pop(finding.id, None)
+        if was is not None and was.state is State.EXCEPTED and not finding.exception:
+            was = None  # nobody has had to answer for it since it was accepted: to whoever fails on new it is new
+        state = State.NEW if was is None else _change(was.measures, finding.measures)
+        kept = State.EXCEPTED if finding.exception else state
+        found.append(replace(finding, state=kept, was=None if was is None else was.measures))
+    for gone in old.values():
+        if gone.kind in listed:
+            found.append(replace(gone, state=State.GONE, was=gone.measures, measures={}, exception=None))
+    return found
+
+
+def excused(findings: Iterable[Finding], exemptions: Sequence[Exemption], today: date) -> list[Finding]:
+    """The findings, those that a valid exception accepts marked so."""
+    valid = [each for each in exemptions if today <= each.expires]
+    marked = []
+    for finding in findings:
+        given = next((each for each in valid if each.covers(finding.kind, finding.columns)), None)
+        excuse = None if given is None else Excuse(given.reason, given.expires)
+        marked.append(finding if excuse is None else replace(finding, exception=excuse, state=State.EXCEPTED))
+    return marked
+
+
+def expired(findings: Iterable[Finding], exemptions: Sequence[Exemption], today: date) -> list[Exemption]:
+    """The exceptions that would accept a finding, had their day not passed."""
+    there = list(findings)
+    return [e for e in exemptions if e.expires < today and any(e.covers(f.kind, f.columns) for f in there)]
+
+
+def verdict_with_exceptions(result: AuditResult, findings: Sequence[Finding], listed: Collection[Kind]) -> RunVerdict:
+    """The verdict once what is accepted does not count. Never a pass while anything is open.
+
+    That the table as a whole is below k is accepted where an exception says so, or where each of the minimal sets
+    below k, the list of them being whole, is accepted.
+    """
+    verdict = RunVerdict(result.verdict)
+    if verdict is not RunVerdict.VIOLATION or result.profile is None or not any(f.exception for f in findings):
+        return verdict
+    small = [finding for finding in findings if finding.kind is Kind.BELOW_K]
+    explained = bool(small) and Kind.BELOW_K in listed and all(finding.exception for finding in small)
+    for finding in findings:
+        if finding.exception or finding.kind in (Kind.BELOW_K, Kind.KEY):
+            continue  # a minimal set or key is why the whole table is below k, and not one more violation
+        if not (finding.kind is Kind.K_ANONYMITY and explained):
+            return verdict
+    if any(column.role is Role.UNREADABLE for column in result.columns):
+        return RunVerdict.INCONCLUSIVE
+    return RunVerdict.PASS
+
+
+def _change(before: Measures, now: Measures) -> State:
+    shares = [_share(before), _share(now)]
+    smaller, larger = _k(now) < _k(before), _k(now) > _k(before)
+    if smaller or shares[1] - shares[0] >= MARGIN:
+        return State.WORSE
+    return State.BETTER if larger or shares[0] - shares[1] >= MARGIN else State.UNCHANGED
+
+
+def _k(told: Measures) -> int:
+    return int(told.get("k") or 0)
+
+
+def _share(told: Measures) -> Fraction:
+    """Rows at risk of all rows, exactly."""
+    whole = told.get("rows", told.get("entities")) or 0
+    return Fraction(int(told.get("rows_at_risk") or 0), int(whole)) if whole else Fraction(0)

@@ -1,0 +1,347 @@
+"""Reads qidsql.toml: what a run audits, and what is allowed. Every mistake is told with its file, line and key."""
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from qidsql.core.policy import SETTINGS, Policy
+from qidsql.core.spelling import KEYS
+from qidsql.core.toml_file import KeyPath, TomlFile, TomlFileError, read_toml
+from qidsql.errors import UsageError, names_a_secret, redacted
+from qidsql.operations.policy_schema import FORMAT, PRESETS, problems
+
+DEFAULT_NAME = "qidsql.toml"
+HISTORY_NAME = "qidsql-history.duckdb"
+CHECK = re.compile(  # the mark that init puts behind what a person has to decide: a key, a value, and the comment
+    r"""^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\s-])+=\s*(?:"[^"]*"|'[^']*'|true|false)\s*\#\s*(?:new:\s*)?CHECK\b"""
+)
+PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source by the name that the file gives it. `scope`: patterns of the tables that the file answers for."""
+
+    name: str
+    url: str
+    line: int
+    workers: int = 2
+    snapshot: bool = True
+    gentle: bool = False
+    scope: tuple[str, ...] = ()
+
+    def answers_for(self, table: str) -> bool:
+        """Whether a table of the catalog, schema.name, is one that the file is about."""
+        return not self.scope or any(fits(pattern, table) for pattern in self.scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Exemption:
+    """A finding that is accepted: of this kind, of exactly these columns, or both. The last day is `expires`."""
+
+    finding: str | None
+    columns: frozenset[str] | None
+    reason: str
+    expires: date
+    line: int
+
+    def covers(self, kind: str, columns: Sequence[str]) -> bool:
+        return self.finding in (None, kind) and (self.columns is None or self.columns == frozenset(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A table to audit, or a pattern for several. `options` are those of `Policy`, roles apart.
+
+    `audit`: False where it is known and left out. `undecided` are the columns whose role is marked CHECK: init has
+    proposed it, and nobody has decided; `decided` is False where the table itself is.
+    """
+
+    source: str
+    table: str | None  # None: the only one that the source has
+    line: int
+    owner: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    default_roles: Mapping[str, str] = field(default_factory=dict)  # of columns that the table may not have
+    weights: Mapping[str, int] = field(default_factory=dict)
+    default_weights: Mapping[str, int] = field(default_factory=dict)  # the same
+    exemptions: tuple[Exemption, ...] = ()
+    audit: bool = True
+    on_new: str | None = None
+    undecided: frozenset[str] = frozenset()
+    decided: bool = True
+
+    @property
+    def label(self) -> str:
+        """What it is called where no table of it is known: as it is typed, else as its source."""
+        return self.table or self.source
+
+    @property
+    def is_pattern(self) -> bool:
+        return self.table is not None and any(sign in self.table for sign in "*?[")
+
+    def matches(self, table: str) -> bool:
+        """Whether a table of the catalog, schema.name, fits the pattern."""
+        return fits(self.table or "*", table)
+
+    def policy(self, columns: Sequence[str] = ()) -> Policy:
+        """The policy for a table of these columns. Raises UsageError."""
+        there = {column.lower() for column in columns}
+        roles = {name: role for name, role in {**self.default_roles, **self.roles}.items() if name.lower() in there}
+        if not self.is_pattern:  # of one table the columns are known to whoever names it
+            roles |= self.roles
+
+        def of(role: str) -> list[str]:
+            entity = self.options.get("entity")
+            return [name for name, given in roles.items() if given == role and name != entity]
+
+        return Policy.read(
+            **self.options,
+            identifiers=of("direct identifier"),
+            sensitive=of("sensitive"),
+            exclude=of("other"),
+            quasi_identifiers=of("quasi-identifier"),
+            spelling=KEYS,
+        )
+
+    @property
+    def all_weights(self) -> dict[str, int]:
+        """The weights of columns, those that the table may not have among them."""
+        return {**self.default_weights, **self.weights}
+
+    def weights_of(self, columns: Sequence[str]) -> dict[str, int]:
+        """The weight of each of these columns: by its name, else by the same in other letter case."""
+        twins = {one for one, count in Counter(column.lower() for column in columns).items() if count > 1}
+        found = dict.fromkeys(columns, 1)
+        for given in (self.default_weights, self.weights):
+            folded = {name.lower(): weight for name, weight in given.items() if name.lower() not in twins}
+            found |= {column: folded[column.lower()] for column in columns if column.lower() in folded}
+            found |= {column: given[column] for column in columns if column in given}
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFile:
+    """A policy file that holds no mistake. `hash` is that of its bytes."""
+
+    path: Path
+    hash: str
+    sources: Mapping[str, Source]
+    tables: tuple[TableEntry, ...]
+    history_url: str
+    history_schema: str = "qidsql"
+    owner: str | None = None  # of tables that no entry is about
+    on_new: str | None = None  # of the same
+    max_statements: int | None = None  # of a whole run
+    max_seconds: float | None = None
+    alerts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    lines: Mapping[KeyPath, int] = field(default_factory=dict)  # of every key, by its path
+
+    def overridden(self, **options: Any) -> "PolicyFile":
+        """The same with these policy options for all tables; what is None stays as it is. Raises UsageError."""
+        given = {name: value for name, value in options.items() if value is not None}
+        tables = tuple(replace(entry, options={**entry.options, **given}) for entry in self.tables)
+        for entry in tables:
+            entry.policy()
+        return replace(self, tables=tables)
+
+
+def fits(pattern: str, table: str) -> bool:
+    """Whether a table of the catalog, schema.name, fits a pattern; one without a dot fits the bare name too."""
+    return fnmatchcase(table, pattern) or ("." not in pattern and fnmatchcase(table.rpartition(".")[2], pattern))
+
+
+def read_policy_file(path: Path) -> PolicyFile:
+    """The policy file at that path. Raises TomlFileError with all that is wrong with it."""
+    file = read_toml(path, "write one with: qidsql init SOURCE")
+    file.check_format(FORMAT)
+    reader = _Reader(file)
+    found = reader.file("sha256:" + hashlib.sha256(file.written).hexdigest())
+    if reader.problems:
+        raise TomlFileError([text for _, text in sorted(reader.problems)])
+    return found
+
+
+def _with_dates_as_text(value: Any) -> Any:
+    """TOML has dates, JSON does not."""
+    if isinstance(value, dict):
+        return {key: _with_dates_as_text(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_with_dates_as_text(each) for each in value]
+    if isinstance(value, date):
+        return (value.date() if isinstance(value, datetime) else value).isoformat()
+    return value
+
+
+class _Reader:
+    """Goes through a parsed file and notes what is wrong with it."""
+
+    def __init__(self, file: TomlFile) -> None:
+        self.toml = file
+        self.path = file.path
+        self.content = _with_dates_as_text(file.content)
+        self.written = file.text.split("\n")
+        self.problems: list[tuple[int, str]] = []
+
+    def note(self, path: KeyPath, text: str) -> None:
+        self.problems.append((self.line(path), self.toml.told(path, text)))
+
+    def line(self, path: KeyPath) -> int:
+        return self.toml.line(path)
+
+    def file(self, hashed: str) -> PolicyFile:
+        """What the file says, as far as it can be read; complete only when no problem was noted."""
+        content = self.content
+        nothing = PolicyFile(self.path, hashed, {}, (), "")
+        for path, text in problems(content):
+            self.note(path, text)
+        if self.problems:
+            return nothing
+        sources = {name: self.source(name, given) for name, given in content.get("sources", {}).items()}
+        if not sources:
+            self.note((), 'no source; expected a table such as [sources.clinic] with url = "env:CLINIC_URL"')
+        if not content.get("tables"):
+            self.note((), 'no table to audit; expected [[tables]] with table = "schema.name"')
+        defaults = content.get("defaults", {})
+        self.common(defaults, ("defaults",))
+        tables = tuple(self.entry(place, given, sources) for place, given in enumerate(content.get("tables", [])))
+        self.repeated(tables)
+        history, run = content.get("history", {}), content.get("run", {})
+        return replace(
+            nothing,
+            sources=sources,
+            tables=tables,
+            history_url=self.history(history["url"]) if "url" in history else str(beside(self.path, HISTORY_NAME)),
+            history_schema=history.get("schema", "qidsql"),
+            owner=defaults.get("owner"),
+            on_new=defaults.get("on_new"),
+            max_statements=run.get("max_statements"),
+            max_seconds=run.get("max_seconds"),
+            alerts=content.get("alerts", {}),
+            lines=self.toml.lines,
+        )
+
+    def source(self, name: str, given: Mapping[str, Any]) -> Source:
+        path: KeyPath = ("sources", name)
+        url = self.url(given["url"], (*path, "url"))
+        options = {key: given[key] for key in ("workers", "snapshot", "gentle") if key in given}
+        return Source(name, url, self.line(path), **options, scope=tuple(given.get("scope", ())))
+
+    def url(self, text: str, path: KeyPath) -> str:
+        """A source as it is connected to; a path is meant from the folder of the file."""
+        if re.search(PASSWORD, text, flags=re.IGNORECASE) or names_a_secret(text):
+            self.note(
+                path,
+                "holds a password, which does not belong into a file; put the URL into an environment variable and "
+                "write env:NAME, or leave the password to PGPASSWORD or ~/.pgpass",
+            )
+            return ""
+        if text.startswith("env:") or re.match(r"^[a-zA-Z][\w+.-]*:", text) or re.match(r"^\s*\w+\s*=", text):
+            return text
+        return str(beside(self.path, text))
+
+    def history(self, text: str) -> str:
+        """Where runs are kept: a path, or the URL of what can hold them."""
+        path: KeyPath = ("history", "url")
+        if (kind := re.match(r"([a-zA-Z][\w+.-]+)://", text)) and kind[1] not in ("postgres", "postgresql", "duckdb"):
+            self.note(path, "runs cannot be kept there; expected a path, a Postgres URL, or env:NAME of one")
+        return self.url(text, path)
+
+    def entry(self, place: int, given: Mapping[str, Any], sources: Mapping[str, Source]) -> TableEntry:
+        path: KeyPath = ("tables", place)
+        defaults = self.content.get("defaults", {})
+        self.common(given, path)
+        typed = given.get("table", "")
+        if redacted(typed) != typed and not typed.startswith('"'):  # in quotes it is a name, whatever it looks like
+            self.note((*path, "table"), "looks like a URL that holds a password; expected schema.name, or a pattern")
+        source = given.get("source") or (next(iter(sources)) if len(sources) == 1 else "")
+        if not source and sources:
+            self.note(path, f"source is missing; expected one of {', '.join(sources)}")
+        elif source not in sources and sources:
+            self.note((*path, "source"), f"no source of this file has this name; there are: {', '.join(sources)}")
+        options = {**_policy_options(defaults), **_policy_options(given)}
+        entry = TableEntry(
+            source=source,
+            table=given.get("table"),
+            line=self.line(path),
+            owner=given.get("owner", defaults.get("owner")),
+            options=options,
+            roles=given.get("roles", {}),
+            default_roles={n: r for n, r in defaults.get("roles", {}).items() if n not in given.get("roles", {})},
+            weights=given.get("weights", {}),
+            default_weights=defaults.get("weights", {}),
+            exemptions=(*self.exemptions(given, path), *self.exemptions(defaults, ("defaults",))),
+            audit=given.get("audit", True),
+            on_new=given.get("on_new", defaults.get("on_new")),
+            undecided=frozenset(name for name in given.get("roles", {}) if self.is_marked((*path, "roles", name))),
+            decided=not self.is_marked((*path, "audit")),
+        )
+        try:
+            entry.policy()
+        except UsageError as error:
+            named = [word for word in re.findall(r"\w+", str(error)) if word in SETTINGS]
+            places = [(*table, key) for table in (path, ("defaults",)) for key in named]
+            at = next((place for place in places if place in self.toml.lines), path)
+            self.note(at, str(error))
+        return entry
+
+    def is_marked(self, path: KeyPath) -> bool:
+        """Whether CHECK stands behind a key."""
+        line = self.toml.lines.get(path)
+        return line is not None and CHECK.match(self.written[line - 1]) is not None
+
+    def common(self, given: Mapping[str, Any], path: KeyPath) -> None:
+        """What the schema cannot say of the keys of [defaults] and [[tables]]."""
+        if "k" in given and "preset" in given:
+            self.note((*path, "preset"), "stands beside k; choose one")
+        for place, each in enumerate(given.get("exceptions", [])):
+            at: KeyPath = (*path, "exceptions", place)
+            if "finding" not in each and "columns" not in each:
+                self.note(at, "accepts everything; expected finding = a kind, columns = [...] or both")
+            try:
+                date.fromisoformat(each["expires"])
+            except ValueError:
+                self.note((*at, "expires"), "not a day of the calendar; expected one such as 2027-03-31")
+
+    def exemptions(self, given: Mapping[str, Any], path: KeyPath) -> Iterator[Exemption]:
+        for place, each in enumerate(given.get("exceptions", [])):
+            columns = each.get("columns")
+            try:
+                expires = date.fromisoformat(each["expires"])
+            except ValueError:
+                continue  # noted already
+            yield Exemption(
+                finding=each.get("finding"),
+                columns=None if columns is None else frozenset(columns),
+                reason=each["reason"],
+                expires=expires,
+                line=self.line((*path, "exceptions", place)),
+            )
+
+    def repeated(self, tables: Sequence[TableEntry]) -> None:
+        seen: dict[tuple[str, str | None], TableEntry] = {}
+        for place, entry in enumerate(tables):
+            first = seen.setdefault((entry.source, entry.table), entry)
+            if first is not entry:
+                self.note(("tables", place), f"line {first.line} names this table already; choose one")
+
+
+def beside(file: Path, path: str) -> Path:
+    """A path as meant in that file."""
+    return Path(os.path.normpath(file.parent / Path(path).expanduser())) if file.parent != Path() else Path(path)
+
+
+def _policy_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a Policy; a preset as the k that it stands for."""
+    options = {key: value for key, value in given.items() if key in SETTINGS}
+    if "preset" in given:
+        options["k"] = PRESETS[given["preset"]].k
+    return options

@@ -1,0 +1,411 @@
+"""The table profiler: column sets in, class profiles out, by statements to an engine.
+
+It batches, never asks twice, and keeps the budget. Where a NULL matches anything, it asks first which columns hold any:
+column sets without them are asked as ever.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, TypeAlias, TypeVar
+
+from qidsql.core.spelling import OPTIONS, Spelling
+from qidsql.core.tables import Nulls, names_of, positions
+from qidsql.core.wording import plural
+from qidsql.engines.base import Engine
+from qidsql.errors import BudgetSpent, StatementError, StatementFailed
+from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
+from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
+from qidsql.sql.relation import Relation
+from qidsql.sql.statements import (
+    Statement,
+    class_profiles,
+    class_profiles_in_one_scan,
+    class_sizes,
+    column_counts,
+    distinct_hashes,
+    entity_profile,
+)
+
+Answer = TypeVar("Answer")
+Question: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # the column sets it answers for
+
+LARGE = 1_000_000  # rows; above, a scan that may spare the grouping of whole rows is worth it
+MANY_SETS = 256  # column sets in one question; above, it is worth to see which columns have the same classes
+SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than to ask
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the work may cost; None: no limit. Seconds count from the moment the profiler is made."""
+
+    max_statements: int | None = None
+    max_seconds: float | None = None
+    spelling: Spelling = OPTIONS  # how whoever gave it calls it
+
+
+class _Meter:
+    """What was spent so far, shared by a profiler and those narrowed from it."""
+
+    def __init__(self, engine: Engine, budget: Budget) -> None:
+        self.sets = 0
+        self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
+        self.most = budget.max_statements
+        self.setting = budget.spelling.setting("max_statements")
+        self.failures_stop = False
+        self._engine, self._first = engine, engine.asked
+
+    @property
+    def answered(self) -> int:
+        return self._engine.asked - self._first
+
+    @property
+    def statements_left(self) -> int:
+        return sys.maxsize if self.most is None else self.most - self.answered
+
+    def check_time(self) -> None:
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise BudgetSpent("the time budget is used up")
+
+
+class TableProfiler:
+    """Profiles column sets of one relation. The same set is never asked twice.
+
+    With an entity, classes are counted in distinct entities. `sets` counts the column sets profiled. `by_value` takes
+    NULL for one more value: the profiler itself, or one of the same rows and budget where `nulls` is a wildcard.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        source: Relation,
+        names: Sequence[str],
+        k: int,
+        entity: str | None = None,
+        rows: int | None = None,
+        budget: Budget | None = None,
+        nulls: Nulls = Nulls.EQUAL,
+    ) -> None:
+        if entity is not None and nulls is Nulls.WILDCARD:
+            raise ValueError("entities cannot be counted where a NULL matches anything")
+        self.engine = engine
+        self.source = source
+        self.names = tuple(names)
+        self.k = k
+        self.entity = entity
+        self.rows = rows  # about how many; decides how many sets go into one statement
+        self.nulls = nulls
+        self._known: dict[int, ClassProfile] = {}
+        self._meter = _Meter(engine, budget or Budget())
+        self._domain: Domain | None = None  # what a wildcard has to know first
+        self._counts: tuple[int, tuple[int, ...]] | None = None
+        self._by_value: TableProfiler | None = None
+
+    @property
+    def by_value(self) -> "TableProfiler":
+        if self.nulls is Nulls.EQUAL:
+            return self
+        if self._by_value is None:
+            self._by_value = TableProfiler(self.engine, self.source, self.names, self.k, None, self.rows)
+            self._by_value._meter = self._meter
+        return self._by_value
+
+    @property
+    def sets(self) -> int:
+        return self._meter.sets
+
+    @property
+    def spent(self) -> bool:
+        """True when no further statement can be asked."""
+        return self.engine.closed or self.engine.ended is not None or self._meter.statements_left <= 0
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time is up, as `time.monotonic` tells it."""
+        return self._meter.deadline
+
+    def check_time(self) -> None:
+        """Raises BudgetSpent when the time is up."""
+        self._meter.check_time()
+
+    def limit_statements(self, most: int) -> None:
+        """Allows at most so many statements, those already asked included."""
+        self._meter.most = most
+
+    def stop_at_failures(self) -> None:
+        """From now on a statement that fails ends the work like a spent budget, where another was answered before."""
+        self._meter.failures_stop = True
+
+    def narrowed(self, names: Sequence[str]) -> "TableProfiler":
+        """A profiler over some of the columns, on the same budget, that knows what this one knows of them."""
+        places = {name: place for place, name in enumerate(names)}
+        other = TableProfiler(self.engine, self.source, names, self.k, self.entity, self.rows, nulls=self.nulls)
+        other._meter, other._domain = self._meter, self._domain
+        if self._by_value is not None:
+            other._by_value = self._by_value.narrowed(names)
+        for mask, profile in self._known.items():
+            columns = self._names(mask)
+            if all(name in places for name in columns):
+                other._known[sum(1 << places[name] for name in columns)] = profile
+        return other
+
+    def over(self, source: Relation, rows: int | None) -> "TableProfiler":
+        """A profiler of the same columns over some of the rows or a copy, about so many, on the same budget."""
+        other = TableProfiler(self.engine, source, self.names, self.k, self.entity, rows, nulls=self.nulls)
+        other._meter = self._meter
+        if self.nulls is Nulls.WILDCARD and source.drawn:
+            other._domain = self._learned()  # a part of the rows has no more values and no other NULLs
+        return other
+
+    @property
+    def columns(self) -> int:
+        return len(self.names)
+
+    @property
+    def everything(self) -> int:
+        """The set of all columns."""
+        return (1 << len(self.names)) - 1
+
+    def profile(self, mask: int) -> ClassProfile:
+        """The class profile of one column set. At most one statement. Raises as `profiles`."""
+        return self.profiles([mask])[0]
+
+    def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
+        """The class profiles of the column sets, in their order.
+
+        One statement per set not asked before, or fewer where the engine gains from batches; with a wildcard, for the
+        first time also the counts, and the profile of each column with NULLs by its values. Without a set it only
+        raises Stopped when the time is up. Raises Stopped, StatementError, AccessError.
+        """
+        self._meter.check_time()
+        new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
+        if self.nulls is Nulls.WILDCARD and new:
+            new = self._profiled_by_value(new)
+        elif new == [self.everything] and self._has_a_hash_per_row():
+            return [self._known[mask] for mask in masks]
+        if len(new) > MANY_SETS and self.nulls is Nulls.EQUAL and self.entity is None:
+            self._profile_many(new)
+        else:
+            alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
+            self._ask(self._single_statements(new) if alone else self._statements(new))
+        return [self._known[mask] for mask in masks]
+
+    def _profile_many(self, masks: Sequence[int]) -> None:
+        """Profiles the sets, the pairs first: of columns with the same classes one then stands for the others."""
+        self._ask(self._statements([mask for mask in masks if mask.bit_count() <= 2]))
+        twins = self._twins()
+        kept = {mask: _without(twins, mask) for mask in masks if mask not in self._known}
+        try:
+            self._ask(self._statements([mask for mask in dict.fromkeys(kept.values()) if mask not in self._known]))
+        finally:  # what was answered before the work had to end
+            self._known.update({mask: self._known[other] for mask, other in kept.items() if other in self._known})
+
+    def _twins(self) -> dict[int, int]:
+        """Each column that is known to have the same classes as an earlier one, and the earliest."""
+        twins: dict[int, int] = {}
+        for first, other in combinations(range(self.columns), 2):
+            both = self._known.get(1 << first | 1 << other)
+            if both is not None and both == self._known.get(1 << first) == self._known.get(1 << other):
+                twins.setdefault(other, first)
+        return twins
+
+    def _has_a_hash_per_row(self) -> bool:
+        """True when the rows of a large table are seen to differ by their hashes alone, which is soon told."""
+        dialect = self.engine.dialect
+        if not dialect.hashes_values or self.entity is not None or (self.rows or 0) <= LARGE or self.source.drawn:
+            return False
+        [(rows, [hashes])] = self.ask([distinct_hashes(dialect, self.source, [self.names])])
+        if hashes < rows:
+            return False
+        self._known[self.everything] = ClassProfile.of_sizes({1: rows}, self.k)
+        self._meter.sets += 1
+        return True
+
+    def singles(self) -> list[ClassProfile]:
+        """The profile of every column by itself, in as few scans as the engine can do with. Raises as `profiles`."""
+        masks = [1 << place for place in range(self.columns)]
+        if self.nulls is Nulls.WILDCARD:
+            return self.profiles(masks)
+        new = [mask for mask in masks if mask not in self._known]
+        self._ask(self._single_statements(new))
+        return [self._known[mask] for mask in masks]
+
+    def sizes(self, mask: int) -> ClassSizes:
+        """All class sizes of one column set; its profile is known from then on. One statement; first as `profiles`."""
+        if self.nulls is Nulls.WILDCARD and not self._holds_null(mask):
+            by_class = self.by_value.sizes(mask)
+            self._known[mask] = by_class.profile(self.k).of_matches()
+            return MatchSizes.of_classes(by_class, bin_starts(self.k)[-1])
+        [sizes] = self.ask([self._sizes_statement(mask)])
+        self._known[mask] = sizes.profile(self.k)
+        self._meter.sets += 1
+        return sizes
+
+    def known(self) -> dict[str, ClassProfile]:
+        """The profiles of single columns that are known by now, by the column's name. No statement."""
+        return {name: self._known[1 << place] for place, name in enumerate(self.names) if 1 << place in self._known}
+
+    @property
+    def known_rows(self) -> int | None:
+        """How many rows (with an entity: entities) there are, where a profile is known that tells. No statement."""
+        return next((profile.rows for profile in self._known.values()), None)
+
+    def counts(self) -> tuple[int, tuple[int, ...]]:
+        """Rows, and the NULLs of each column. One statement, one scan."""
+        if self._counts is None:
+            [self._counts] = self.ask([self._counts_statement()])
+            self.rows = self._counts[0]
+        return self._counts
+
+    def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
+        """The answers to statements of any kind about the same rows, in their order, within the budget.
+
+        Raises Stopped, StatementError, AccessError.
+        """
+        return self._run(statements)
+
+    def planned_first(self) -> list[Statement[Any]]:
+        """The statements that `counts`, `singles` and `sizes` of all columns would ask.
+
+        With a wildcard only those that tell which others follow.
+        """
+        singles = self.by_value._single_statements([1 << place for place in range(self.columns)])
+        if self.nulls is Nulls.WILDCARD:
+            return [self._counts_statement(), *(question for _, question in singles)]
+        return [
+            self._counts_statement(),
+            *(question for _, question in singles),
+            self._sizes_statement(self.everything),
+        ]
+
+    def planned(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
+        """The statements that `profiles` would ask; none where those depend on the answers to others."""
+        if self.nulls is Nulls.WILDCARD:
+            return []
+        return [question for _, question in self._statements(masks)]
+
+    def _learned(self) -> Domain:
+        """What a wildcard has to know. The counts, and the values of the columns with NULLs, once."""
+        if self._domain is None:
+            rows, nulls = self.counts()
+            self.by_value.rows = rows
+            wild = [place for place, number in enumerate(nulls) if number]
+            profiles = self.by_value.profiles([1 << place for place in wild])
+            values = {self.names[p]: profile.classes - 1 for p, profile in zip(wild, profiles, strict=True)}
+            self._domain = Domain(rows, dict(zip(self.names, nulls, strict=True)), values)
+        return self._domain
+
+    def _holds_null(self, mask: int) -> bool:
+        nulls = self._learned().nulls
+        return any(nulls[self.names[place]] for place in positions(mask))
+
+    def _profiled_by_value(self, masks: Sequence[int]) -> list[int]:
+        """Profiles the sets without NULLs, where a wildcard changes nothing; returns the others."""
+        plain = [mask for mask in masks if not self._holds_null(mask)]
+        try:
+            self.by_value.profiles(plain)
+        finally:  # what was answered before the work had to end
+            known = self.by_value._known
+            self._known.update({mask: known[mask].of_matches() for mask in plain if mask in known})
+        done = set(plain)
+        return [mask for mask in masks if mask not in done]
+
+    def _names(self, mask: int) -> tuple[str, ...]:
+        return names_of(mask, self.names)
+
+    def _counts_statement(self) -> Statement[tuple[int, tuple[int, ...]]]:
+        return column_counts(self.engine.dialect, self.source, self.names)
+
+    def _sizes_statement(self, mask: int) -> Statement[ClassSizes]:
+        if self.nulls is Nulls.WILDCARD:
+            most = bin_starts(self.k)[-1]
+            return matching_sizes(self.engine.dialect, self.source, self._names(mask), self._learned(), most)
+        return class_sizes(self.engine.dialect, self.source, self._names(mask), self.entity)
+
+    def _single_statements(self, masks: Sequence[int]) -> list[Question]:
+        dialect = self.engine.dialect
+        by_class = self.entity is None and self.nulls is Nulls.EQUAL  # what one scan for many sets can count
+        if not by_class or not dialect.grouping_pays or self.source.drawn:
+            return self._statements(masks)
+        share = -(-len(masks) // self.engine.workers)  # one scan for each session keeps all of them busy
+        return [
+            (part, class_profiles_in_one_scan(dialect, self.source, [self._names(mask) for mask in part], self.k))
+            for part in _parts(masks, min(dialect.grouping_arguments, share))
+        ]
+
+    def _statements(self, masks: Sequence[int]) -> list[Question]:
+        """The statements that profile the column sets, each with the sets it answers for."""
+        dialect, source = self.engine.dialect, self.source
+        if self.nulls is Nulls.WILDCARD:
+            domain = self._learned()
+            return [([m], matching_profile(dialect, source, self._names(m), self.k, domain)) for m in masks]
+        if self.entity is not None:
+            return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
+        if source.drawn:
+            parts = _narrow_parts(masks, dialect.grouping_arguments)
+            return [(part, self._statement_of_sample(part)) for part in parts]
+        small = self.rows is not None and self.rows <= dialect.union_rows
+        return [
+            (part, class_profiles(dialect, source, [self._names(mask) for mask in part], self.k))
+            for part in _parts(masks, dialect.union_sets if small else 1)
+        ]
+
+    def _statement_of_sample(self, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
+        """One statement that draws the sample once, for however many sets."""
+        make = class_profiles_in_one_scan if len(masks) > 1 else class_profiles
+        return make(self.engine.dialect, self.source, [self._names(mask) for mask in masks], self.k)
+
+    def _ask(self, questions: Sequence[Question]) -> None:
+        """Asks the statements, a handful at a time; what was answered before the work had to end is known."""
+        todo = list(questions)
+
+        def keep(place: int, profiles: list[ClassProfile]) -> None:
+            self._known.update(zip(todo[place][0], profiles, strict=True))
+            self._meter.sets += len(profiles)
+
+        while todo:
+            step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
+            self._run([statement for _, statement in todo[:step]], keep)
+            del todo[:step]
+
+    def _run(
+        self, statements: Sequence[Statement[Answer]], keep: Callable[[int, Answer], None] = lambda place, answer: None
+    ) -> list[Answer]:
+        """The answers, within the budget."""
+        if self._meter.statements_left < len(statements):
+            most = self._meter.most or 0
+            raise BudgetSpent(f"the budget of {plural(most, 'statement')} ({self._meter.setting}) is used up")
+        try:
+            return self.engine.run_many(statements, self._meter.deadline, keep)
+        except StatementError as error:
+            if self._meter.failures_stop and self._meter.answered:
+                raise StatementFailed(str(error)) from None
+            raise
+
+
+def _without(twins: Mapping[int, int], mask: int) -> int:
+    """The set with the earliest column in place of each that has the same classes."""
+    for twin, first in twins.items():
+        if mask >> twin & 1:
+            mask = mask & ~(1 << twin) | 1 << first
+    return mask
+
+
+def _parts(masks: Sequence[int], width: int) -> list[Sequence[int]]:
+    return [masks[start : start + max(1, width)] for start in range(0, len(masks), max(1, width))]
+
+
+def _narrow_parts(masks: Sequence[int], width: int) -> Iterator[list[int]]:
+    """The sets in their order, in parts of at most SAMPLE_SETS, each with at most `width` columns or one set."""
+    part: list[int] = []
+    columns = 0
+    for mask in masks:
+        if part and (len(part) == SAMPLE_SETS or (columns | mask).bit_count() > width):
+            yield part
+            part, columns = [], 0
+        part.append(mask)
+        columns |= mask
+    if part:
+        yield part

@@ -1,0 +1,62 @@
+"""Samples of the audited table as profilers, on the budget of the table's own profiler."""
+
+from collections.abc import Sequence
+
+from qidsql.core.tables import Column, Table
+from qidsql.errors import UsageError
+from qidsql.measures.profiles import Profiler
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.search.pair_sample import PairSample
+from qidsql.sql.pair_masks import pair_masks
+from qidsql.sql.relation import Relation
+from qidsql.sql.sample import sample
+
+
+class TableSampler:
+    """Draws samples of the rows that a profiler profiles. All samples of one sampler belong to one seed.
+
+    `columns` are the profiler's columns as the table describes them.
+    """
+
+    def __init__(
+        self,
+        profiler: TableProfiler,
+        table: Table,
+        columns: Sequence[Column],
+        seed: int = 0,
+    ) -> None:
+        if profiler.entity is not None:
+            raise UsageError("a sample of rows says nothing about entities; leave out --entity, or search exactly")
+        self.seed = seed
+        self._profiler, self._table, self._columns = profiler, table, tuple(columns)
+        self._rows: int | None = None
+
+    def rows(self) -> int:
+        """Rows of the whole table. One statement, unless a profile is known. Raises as `TableProfiler.profiles`."""
+        if self._rows is None:
+            known = self._profiler.known_rows
+            self._rows = self._profiler.counts()[0] if known is None else known
+        return self._rows
+
+    def of_rows(self, size: int) -> Profiler:
+        """A profiler over `size` rows drawn without replacement. A smaller sample is part of a larger one.
+
+        Over the whole table when it has no more rows. No statement before it is asked.
+        """
+        if size >= self.rows():
+            return self._profiler
+        return self._profiler.over(self._sample(size), size)
+
+    def of_pairs(self, size: int) -> Profiler:
+        """A profiler over `size` independent random pairs of rows: one statement now, none when it is asked."""
+        rows = self.rows()
+        if rows < 2:
+            return PairSample({}, self._profiler.columns)
+        profiler, source = self._profiler, self._sample(min(rows, 2 * size))
+        statement = pair_masks(profiler.engine.dialect, source, profiler.names, rows, size, self.seed, profiler.nulls)
+        [masks] = profiler.ask([statement])
+        return PairSample(masks, profiler.columns)
+
+    def _sample(self, size: int) -> Relation:
+        dialect = self._profiler.engine.dialect
+        return sample(dialect, self._table, self._columns, size, self.seed)

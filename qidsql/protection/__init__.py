@@ -1,0 +1,1 @@
+"""What protects a table: columns withheld, cells suppressed, and the copies that are written."""

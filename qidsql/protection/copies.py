@@ -1,0 +1,207 @@
+"""A protected copy of a table, written where the user said: all of it or nothing.
+
+What to blank comes as the table `plan` (pattern, mask) beside the `patterns` of a workbench. In a database the copy is
+a table, made in the transaction of an engine opened for writing: it is there after `keep`, and gone if anything fails
+before. Of data files the copy is another file, written beside its place and renamed into it.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+
+from qidsql.core.tables import FILES, Column, Table, TableName
+from qidsql.engines.base import Engine
+from qidsql.errors import AccessError, SourceError, StatementError, UsageError
+from qidsql.protection.row_patterns import RowPatterns
+from qidsql.sql.relation import ALIAS, comparable_columns, relation
+from qidsql.sql.statements import Statement
+from qidsql.sql.suppression import create_table, drop_table, suppressed_by_plan
+from qidsql.sql.templates import fill
+
+FILE_KINDS = (".parquet", ".csv")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the copy of a table goes, and which of its columns. Made by `table_target` or `file_target`."""
+
+    engine: Engine
+    table: Table
+    copied: tuple[Column, ...]
+    name: TableName
+    path: Path | None = None
+    replace: bool = False
+    replaces: bool = False  # there is a table of that name, to be dropped
+
+    def __str__(self) -> str:
+        return str(self.path or self.name)
+
+    def write(
+        self,
+        patterns: RowPatterns,
+        columns: Sequence[Column],
+        deadline: float | None,
+        parting: bool = False,
+    ) -> None:
+        """Writes the copy; nobody else sees it before `keep`. `columns` are those of the patterns, in their order;
+        the patterns are closed on the way.
+
+        With `parting` the plan says of each row pattern which of its rows, first_row to last_row, a mask is for. One
+        scan, three or four statements. Raises AccessError, StatementError, Stopped.
+        """
+        engine = self.engine
+        codes = [f"c{place}" for place in range(len(columns))]
+        ends = ("first_row", "last_row") if parting else ()
+        chosen = [*(exp.column(code, table="patterns") for code in codes), *(exp.column(e, table="plan") for e in ends)]
+        selected = fill("workbench/plan_by_codes", codes=chosen)
+        with engine.handing_over("plan") as plan:
+            patterns.bench.run(
+                Statement(selected.sql("duckdb", comments=False), "writing of the plan", lambda rows: None, plan),
+                deadline,
+            )
+            patterns.close()  # its memory is for the copy now
+            with self._right_to_write():
+                types = {"mask": "BIGINT", **dict.fromkeys(codes, "INTEGER"), **dict.fromkeys(ends, "BIGINT")}
+                received = engine.received(plan, types)
+                query = suppressed_by_plan(
+                    engine.dialect, self.table, columns, self.copied, received, patterns.shuffle_key, parting
+                )
+                if self.path is not None:
+                    text = engine.dialect.render(query)
+                    engine.run(Statement(text, f"copy into {self}", lambda rows: None, self._copy), deadline)
+                else:
+                    self._make(query, deadline)
+
+    def receive(self, path: Path, types: Mapping[str, str], deadline: float | None) -> None:
+        """Makes the table of the rows of a file that the workbench has exported. Raises as `write`."""
+        with self._right_to_write():
+            self._make(exp.select("*").from_(self.engine.received(path, types)), deadline)
+
+    def _make(self, query: exp.Query, deadline: float | None) -> None:
+        engine = self.engine
+        if self.replaces:
+            engine.run(Statement(drop_table(engine.dialect, self.name), f"removal of {self}", lambda rows: None))
+        text = create_table(engine.dialect, self.name, query)
+        engine.run(Statement(text, f"copy into {self}", lambda rows: None), deadline)
+
+    def rows(self, columns: Sequence[Column]) -> exp.Expr:
+        """The node to select the written rows from, with some of the columns in their comparable form."""
+        dialect = self.engine.dialect
+        if self.path is None:
+            copy = Table(self.name, "table", self.copied)
+            return relation(dialect, copy, columns).node
+        select = exp.select(*comparable_columns(dialect, columns)).from_(self.engine.received(self._copy, {}))
+        return select.subquery(ALIAS)
+
+    def keep(self) -> None:
+        """Makes the copy stay. Raises StatementError, Stopped."""
+        if self.path is None:
+            self.engine.commit()
+            return
+        written = self._copy
+        if self.path.suffix.lower() == ".csv":
+            written = written.with_suffix(".csv")
+            everything = exp.select("*").from_(self.engine.received(self._copy, {}))
+            text = self.engine.dialect.render(everything)
+            self.engine.run(Statement(text, f"copy into {self}", lambda rows: None, written))
+        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        try:
+            shutil.copyfile(written, beside)
+            if self.path.exists() and not self.replace:
+                raise UsageError(f"{self.path} was made by somebody else meanwhile; give another name, or --replace")
+            beside.replace(self.path)
+        except OSError as error:
+            raise StatementError(
+                f"{self.path} could not be written ({error.strerror}); nothing was left there"
+            ) from None
+        finally:
+            beside.unlink(missing_ok=True)
+
+    @property
+    def _written(self) -> Path:
+        return self.engine.exports()
+
+    @property
+    def _copy(self) -> Path:
+        return self._written / "copy.parquet"
+
+    @contextmanager
+    def _right_to_write(self) -> Iterator[None]:
+        try:
+            yield
+        except AccessError:
+            schema = exp.to_identifier(self.name.schema, quoted=True).sql(self.engine.dialect.name)
+            raise AccessError(
+                f"this role may not make {self}; it needs CREATE on schema {schema} and TEMPORARY on the database, and "
+                f"owns what --replace removes. Without them: --sql table prints the statement for who may"
+            ) from None
+        except StatementError as error:
+            raise StatementError(f"{self} could not be written, and nothing was left there: {error}") from None
+
+
+def target(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> Target:
+    """Where the copy goes, as the user names it: a table, by default in the schema of its source; of files, a file.
+
+    Raises UsageError (the source itself, a name that is taken, no name), SourceError.
+    """
+    if table.kind in FILES:
+        return _file_target(engine, table, copied, typed, replace)
+    if not engine.writable:
+        raise SourceError(f"{engine.label} was not opened for writing")
+    name = named(engine, table, typed)
+    if name == table.name:
+        raise UsageError(f"{name} is the table itself; --into takes another name, --sql update prints what changes it")
+    kind = engine.taken(name, replace)
+    if kind is not None:
+        if not replace:
+            raise UsageError(f"{name} is there already; give another name, or --replace")
+        if kind != "table":
+            raise UsageError(f"{name} is a {kind}, which --replace does not remove; give another name")
+    return Target(engine, table, tuple(copied), name, replace=replace, replaces=kind is not None)
+
+
+def named(engine: Engine, table: Table, typed: str) -> TableName:
+    """The table that the user names, whether there is one or not. Raises UsageError."""
+    try:
+        node: exp.Expr = exp.to_table(typed, dialect=engine.dialect.name)
+    except (SqlglotError, ValueError):
+        node = exp.Null()
+    if not isinstance(node, exp.Table) or not node.name or len(node.parts) > 3:
+        raise UsageError('the name of the new table cannot be read; expected name, schema.name or "schema"."name"')
+    if engine.dialect.name == "postgres":
+        node = normalize_identifiers(node, dialect="postgres")
+    name = TableName(node.name, node.db or table.name.schema, node.catalog or table.name.catalog)
+    if not engine.dialect.keeps(name.name):
+        raise UsageError(f"the name of the new table is longer than {engine.dialect.longest_name} bytes; shorten it")
+    return name
+
+
+def _file_target(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> Target:
+    path = Path(typed).expanduser()
+    if path.suffix.lower() not in FILE_KINDS:
+        raise UsageError(f"of a file the copy is a file: --into takes a name that ends in {' or '.join(FILE_KINDS)}")
+    if not path.absolute().parent.is_dir() or path.is_dir():
+        raise UsageError(f"--into {path} cannot be written: its folder must exist, and it must name a file")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise UsageError(f"--into {path} cannot be written: this user has no right to write in its folder")
+    if path.exists():
+        if any(os.path.samefile(path, source) for source in _sources(engine)):
+            raise UsageError(f"{path} is the source itself; --into takes another name")
+        if not replace:
+            raise UsageError(f"{path} is there already; give another name, or --replace")
+    return Target(engine, table, tuple(copied), TableName(path.name), path, replace)
+
+
+def _sources(engine: Engine) -> Sequence[Path]:
+    """The data files behind the engine."""
+    from qidsql.engines.duckdb.engine import DuckDBEngine
+
+    files = engine.files if isinstance(engine, DuckDBEngine) else ()
+    return [path for each in files for path in each.paths]

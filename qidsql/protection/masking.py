@@ -1,0 +1,218 @@
+"""Masking: which columns can be published together so that no quasi-identifier is among them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from qidsql.core.tables import positions, weight_of
+from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
+from qidsql.measures.profiles import Above, ClassProfile, Criterion, Distinct, Profiler, Sampler, Separation
+from qidsql.search.descent import minimal_inside
+from qidsql.search.level import column_weights, gain, level
+from qidsql.search.minimum_hitting_set import minimum_hitting_set
+from qidsql.search.result import Certificate, stopped_by
+from qidsql.search.sample_sizes import antichain, sure_ratio
+
+DELTA = Fraction(1, 100)
+SAMPLE_ROWS, SAMPLE_PAIRS = 30_000, 50_000  # [Motwani & Xu, Tables 2 and 3]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskingPlan:
+    """Which columns to publish. Applies nothing.
+
+    `published` and `withheld` are column sets, `weight` that of the published one, and no plan at all publishes more
+    than `bound`: the plan is optimal when they are equal. `profile` is the published set's (None when it is empty, or
+    was not measured), and `safe` says that the full table shows no quasi-identifier in it; it is None where only a
+    sample was asked, for which the `certificate` stands. `stopped` says why the search ended early, if it did. The
+    bound of an exact plan follows from the quasi-identifiers `met`: every plan withholds a column of each.
+    """
+
+    criterion: Criterion
+    algorithm: str
+    published: int
+    withheld: int
+    weight: int
+    bound: int
+    profile: ClassProfile | None
+    safe: bool | None
+    stopped: Stopped | StatementError | None = None
+    certificate: Certificate | None = None
+    met: tuple[int, ...] = ()
+
+    @property
+    def optimal(self) -> bool:
+        return self.weight == self.bound and self.safe is True
+
+    @property
+    def gap(self) -> int:
+        """The weight that a better plan might publish besides."""
+        return self.bound - self.weight
+
+
+def forbidden(criterion: Criterion) -> Criterion:
+    """What the paper's masking forbids: for a ratio, `Above` beta; the thresholds of other criteria stay as they are.
+
+    [Motwani & Xu, 1.1: "no quasi-identifier with separation or distinct ratio greater than beta"]
+    """
+    return Above(criterion) if isinstance(criterion, (Distinct, Separation)) else criterion
+
+
+def greedy_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> MaskingPlan:
+    """Columns that can be published without a quasi-identifier, picked one by one.
+
+    Each time the column that brings least towards the criterion per weight (`level`), the heaviest and then the first
+    of equals, among those that leave it unmet; one that would meet it is tried no more, since it would later as well.
+    At the end no column can be added. `criterion` is what must not be met (see `forbidden`). Not optimal in general:
+    the bound only leaves out the columns that meet the criterion by themselves. Asks one profile per step and column
+    left, all columns of a step at once. Stopped early, it publishes what is known to be safe. Raises UsageError.
+
+    [Motwani & Xu, 4.1 and 4.2]
+    """
+    cost = column_weights(weights, profiler.columns)
+    left = (1 << profiler.columns) - 1
+    bound, chosen = sum(cost), 0
+    profile: ClassProfile | None = None
+    stopped = None
+    try:
+        while left:
+            places = list(positions(left))
+            profiles = profiler.profiles([chosen | 1 << place for place in places])
+            before = level(criterion, profile or profiles[0].undivided)
+            options = {p: option for p, option in zip(places, profiles, strict=True) if not criterion.met_by(option)}
+            if not chosen:
+                bound = sum(cost[place] for place in options)
+            if not options:
+                break
+            best = min(
+                options,
+                key=lambda p: (gain(before, level(criterion, options[p]), cost[p]), -cost[p], p),
+            )
+            chosen, profile = chosen | 1 << best, options[best]
+            left = sum(1 << place for place in options if place != best)
+    except Stopped as stop:
+        stopped = stop
+    return _plan(criterion, "greedy", chosen, cost, bound, profile, stopped)
+
+
+def sampled_masking(
+    profiler: Profiler,
+    criterion: Criterion,
+    sampler: Sampler,
+    size: int | None = None,
+    delta: Fraction = DELTA,
+    weights: Sequence[int] | None = None,
+    verify: bool = True,
+) -> MaskingPlan:
+    """Columns published greedily on a sample: with probability 1 - delta no quasi-identifier is among them.
+
+    A set that reaches beta on the full table reaches beta' (`sure_ratio`) on the sample, so the greedy search keeps
+    below beta' there: on `size` pairs of rows for `Separation` (default 50,000), on rows for `Distinct` (30,000).
+    Fewer columns are published than the full table would allow, the fewer the smaller the sample. Unless told not to,
+    the published set is measured on the full table, one profile more; `safe` then says what it shows.
+    Raises UsageError for other criteria: a sample says nothing about small classes.
+
+    [Motwani & Xu, 4: Theorems 11 and 12]
+    """
+    plain = criterion.criterion if isinstance(criterion, Above) else criterion
+    cost = column_weights(weights, profiler.columns)
+    if not isinstance(plain, (Separation, Distinct)):
+        raise UsageError(f"a sample cannot rule out a {criterion.name}; mask on the full table")
+    sets = antichain(profiler.columns)
+    try:
+        if isinstance(plain, Separation):
+            unit, drawn = "pairs of rows", size or SAMPLE_PAIRS
+            on_sample: Criterion = Separation(sure_ratio(plain.beta, drawn, delta, sets))
+            table = sampler.of_pairs(drawn)
+        else:
+            unit, drawn = "rows", min(size or SAMPLE_ROWS, sampler.rows())
+            whole = drawn == sampler.rows()
+            on_sample = criterion if whole else Distinct(sure_ratio(plain.beta, drawn, delta, sets))
+            table = sampler.of_rows(drawn)
+        plan = greedy_masking(table, on_sample, weights)
+        stopped, safe, profile = plan.stopped, None, plan.profile
+    except Stopped as stop:
+        return _plan(criterion, "sampled", 0, cost, sum(cost), None, stop)
+    certificate = Certificate(f"no {criterion.name}", unit, (drawn,), sampler.seed, delta, verified=verify)
+    if verify and plan.published:
+        try:
+            [profile] = profiler.profiles([plan.published])
+            safe = not criterion.met_by(profile)
+        except Stopped as stop:
+            stopped, certificate = stop, replace(certificate, verified=False)
+    return MaskingPlan(
+        criterion,
+        "sampled",
+        plan.published,
+        plan.withheld,
+        plan.weight,
+        sum(cost),
+        profile,
+        True if not plan.published else safe,
+        stopped,
+        certificate,
+    )
+
+
+def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> MaskingPlan:
+    """The most weight that can be published without a quasi-identifier, proved.
+
+    What is withheld must hit every minimal quasi-identifier, so the optimum withholds their lightest hitting set. They
+    are found as they are needed: withhold the lightest hitting set of those known, profile the rest; when that meets
+    the criterion it holds quasi-identifiers not yet known, and disjoint ones are taken out of it until the rest is
+    safe; else it is the optimum, for every plan has to hit the known ones. Starts from the greedy plan, which gives a
+    first answer. Each quasi-identifier asks one profile and those of the descent, about size * log2(columns / size).
+    Stopped early, it gives the best plan known to be safe and the bound proved so far. Raises UsageError.
+
+    [Motwani & Xu, 4: the problem is NP-hard (Theorem 15); implicit hitting sets: Moreno-Centeno & Karp 2013]
+    """
+    cost = column_weights(weights, profiler.columns)
+    everything = (1 << profiler.columns) - 1
+    best = greedy_masking(profiler, criterion, weights)
+    bound, stopped = best.bound, best.stopped
+    known: list[int] = []
+
+    def meets(mask: int) -> bool:
+        return criterion.met_by(profiler.profiles([mask])[0])
+
+    try:
+        if stopped is None and everything:
+            columns = [1 << place for place in range(profiler.columns)]
+            singles = profiler.profiles(columns)  # asked by the greedy plan: no cost
+            known = [mask for mask, single in zip(columns, singles, strict=True) if criterion.met_by(single)]
+        while stopped is None and best.weight < bound:
+            least = minimum_hitting_set(known, cost, tick=lambda: profiler.profiles([]))
+            bound = min(bound, sum(cost) - least.lower_bound)
+            if least.stopped is not None:
+                raise least.stopped
+            if best.weight >= bound:
+                break
+            published, learned = everything & ~least.mask, len(known)
+            while published:
+                [profile] = profiler.profiles([published])
+                if not criterion.met_by(profile):
+                    if weight_of(published, cost) > best.weight:
+                        best = _plan(criterion, best.algorithm, published, cost, bound, profile, None)
+                    break
+                known.append(minimal_inside(positions(published), meets))
+                published &= ~known[-1]
+            if len(known) == learned and not least.optimal:
+                raise BudgetSpent("the solver could not prove its smallest hitting set")
+    except (Stopped, KeyboardInterrupt) as stop:
+        stopped = stopped_by(stop)
+    plan = _plan(criterion, "implicit hitting set", best.published, cost, bound, best.profile, stopped)
+    return replace(plan, met=tuple(known))
+
+
+def _plan(
+    criterion: Criterion,
+    algorithm: str,
+    published: int,
+    cost: Sequence[int],
+    bound: int,
+    profile: ClassProfile | None,
+    stopped: Stopped | StatementError | None,
+) -> MaskingPlan:
+    everything = (1 << len(cost)) - 1
+    weight = weight_of(published, cost)
+    return MaskingPlan(criterion, algorithm, published, everything & ~published, weight, bound, profile, True, stopped)

@@ -1,0 +1,90 @@
+"""Row patterns on the workbench: what the protections of single cells work on, instead of on the table.
+
+Two rows with the same values are one pattern, so that nothing is done twice. The engine makes the codes, in an order
+of no meaning, and they pass through memory: no value leaves the engine. The codes of a column with few values can be
+turned back all the same by who knows how frequent each value is.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from sqlglot import exp
+
+from qidsql.engines.duckdb.workbench import Workbench, exported
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.row_codes import row_patterns
+from qidsql.sql.statements import Statement, integer
+
+if TYPE_CHECKING:
+    from qidsql.protection.records import Records
+
+
+@dataclass(frozen=True, slots=True)
+class RowPatterns:
+    """The distinct rows of a relation, coded, as the table `patterns` of a workbench: pattern, size, c0, c1, ...
+
+    `pattern` numbers them from 0, `size` is the number of rows, code 0 stands for NULL and 1 to `values` for the
+    values of the column, which the engine has shuffled by `shuffle_key`. Close it, or use it in a `with` block.
+    """
+
+    bench: Workbench
+    names: tuple[str, ...]
+    rows: int
+    patterns: int
+    values: tuple[int, ...]
+    shuffle_key: str
+
+    @classmethod
+    def of(cls, profiler: TableProfiler) -> "RowPatterns":
+        """The row patterns over the profiler's columns. One statement, one scan, on the profiler's budget.
+
+        Raises Stopped, StatementError, AccessError.
+        """
+        engine, names = profiler.engine, profiler.names
+        columns = [f"c{place}" for place in range(len(names))]
+        codes = [exp.column(column) for column in columns]
+        types = [("size", "BIGINT"), *((column, "INTEGER") for column in columns), ("shuffle_key", "VARCHAR")]
+        query = row_patterns(engine.dialect, profiler.source, names)
+        with engine.handing_over("row_patterns") as path:
+            profiler.ask([Statement(query, f"row patterns over {len(names)} columns", lambda rows: None, path)])
+            bench = Workbench()
+            try:
+                bench.ask(
+                    "load_row_patterns",
+                    "loading of row patterns",
+                    profiler.deadline,
+                    exported=exported(path, types),
+                    codes=[exp.alias_(exp.func("COALESCE", code, exp.Literal.number(0)), code.name) for code in codes],
+                    columns=codes,
+                )
+                [(patterns, rows, *values)] = bench.ask(
+                    "pattern_counts", "counting of row patterns", largest=[exp.Max(this=code) for code in codes]
+                )
+                [[shuffle_key]] = bench.ask("shuffle_key", "key of the codes", exported=exported(path, types))
+            except BaseException:
+                bench.close()
+                raise
+        found = tuple(integer(each) for each in values)
+        return cls(bench, names, integer(rows), integer(patterns), found, str(shuffle_key))
+
+    def records(self) -> "Records":
+        """The codes and sizes as arrays, column by column. Raises StatementError, Interrupted."""
+        from qidsql.protection.records import Records, narrow
+
+        columns = ["size", *(f"c{place}" for place in range(len(self.names)))]
+        sizes, *codes = (
+            self.bench.numbers("pattern_codes", "reading of codes", column=exp.alias_(exp.column(column), "code"))[
+                "code"
+            ]
+            for column in columns
+        )
+        return Records(tuple(narrow(each) for each in codes), sizes)
+
+    def close(self) -> None:
+        self.bench.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,1 @@
+"""Local suppression: the lightest cells to blank per record [Wilson, 3]."""

@@ -1,0 +1,325 @@
+"""The optimal suppression of every row pattern, computed on the workbench.
+
+Weights of suppressed cells are tried in ascending order. All patterns whose optimum is the next weight are found in
+the cheapest of three ways: by column sets (group the rows by the rest of the columns, any k), by nearest neighbours
+(k = 2: patterns that differ little agree on one of a few blocks of columns, or every pair is compared), by the search
+among the records nearby (k > 2). A pattern that is solved is left out from then on.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+
+from sqlglot import exp
+
+from qidsql.core.tables import positions, weight_of
+from qidsql.core.wording import count, plural
+from qidsql.errors import UsageError
+from qidsql.protection.row_patterns import RowPatterns
+from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
+from qidsql.sql.masks import Packing
+from qidsql.sql.statements import Row, integer
+from qidsql.sql.templates import Filling, fill
+
+MAX_COLUMNS = 63  # a mask is a signed 64-bit integer
+# What the ways cost, relative to each other: a row in a grouping, a pair of patterns, a statement, a search in Python.
+GROUPED, COMPARED, STATEMENT, SEARCHED = 30.0, 12.0, 2e6, 3e6
+SETS_AT_ONCE = 12
+PAIRS_AT_ONCE = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionPlan:
+    """The lightest cells to suppress, as the table `plan` (pattern, mask) beside the `patterns` of a workbench.
+
+    `masks` counts rows by the column set suppressed in them; it holds every row. `lower_bound` is what every plan of
+    the kind weighs at least, where that is proved: plans in which each row is safe by its own blank cells. `ways` says
+    by what the plan was found, in words.
+    """
+
+    patterns: RowPatterns
+    k: int
+    weights: tuple[int, ...]
+    masks: dict[int, int]
+    ways: tuple[str, ...]
+    lower_bound: int | None
+
+    @classmethod
+    def of(
+        cls,
+        patterns: RowPatterns,
+        k: int,
+        weights: Sequence[int] | None = None,
+        *,
+        wildcard: bool = False,
+        deadline: float | None = None,
+        on_stage: Callable[[str], None] = lambda stage: None,
+    ) -> "SuppressionPlan":
+        """The optimal plan. Asks the workbench only. With `wildcard` a NULL matches anything from the start.
+
+        Raises UsageError where the table has fewer than k rows or more than 63 columns, Stopped, StatementError.
+        """
+        if patterns.rows < k:
+            raise UsageError(
+                f"no suppression helps: the table has {plural(patterns.rows, 'row')}, fewer than k = {k}; "
+                f"even blank rows would stand out"
+            )
+        if len(patterns.names) > MAX_COLUMNS:
+            raise UsageError(
+                f"suppression takes up to {MAX_COLUMNS} columns, not {len(patterns.names)}; name them with --column"
+            )
+        planner = _Planner(patterns, k, tuple(weights or [1] * len(patterns.names)), wildcard, deadline, on_stage)
+        planner.solve()
+        masks = {integer(mask): integer(rows) for mask, _, rows in planner.ask("plan_masks", "totals of the plan")}
+        return cls(patterns, k, planner.weights, masks, planner.ways, _weight(masks, planner.weights))
+
+    @property
+    def weight(self) -> int:
+        """The weight of all suppressed cells."""
+        return _weight(self.masks, self.weights)
+
+    @property
+    def optimal(self) -> bool:
+        """True when no plan of the kind weighs less, by the proved bound."""
+        return self.weight == self.lower_bound
+
+    @property
+    def cells(self) -> int:
+        return sum(mask.bit_count() * rows for mask, rows in self.masks.items())
+
+    @property
+    def records(self) -> int:
+        """How many rows lose a cell."""
+        return sum(rows for mask, rows in self.masks.items() if mask)
+
+    @property
+    def by_cells(self) -> dict[int, int]:
+        """How many rows lose so many cells."""
+        found: Counter[int] = Counter()
+        for mask, rows in self.masks.items():
+            found[mask.bit_count()] += rows
+        return dict(sorted(found.items()))
+
+    @property
+    def by_column(self) -> tuple[int, ...]:
+        """How many cells each column loses."""
+        found = [0] * len(self.patterns.names)
+        for mask, rows in self.masks.items():
+            for place in positions(mask):
+                found[place] += rows
+        return tuple(found)
+
+
+def _weight(masks: Mapping[int, int], weights: Sequence[int]) -> int:
+    return sum(weight_of(mask, weights) * rows for mask, rows in masks.items())
+
+
+class _Planner:
+    """Solves level by level. `unsolved` is the number of patterns without a mask."""
+
+    def __init__(
+        self,
+        patterns: RowPatterns,
+        k: int,
+        weights: tuple[int, ...],
+        wildcard: bool,
+        deadline: float | None,
+        on_stage: Callable[[str], None],
+    ) -> None:
+        self._patterns, self._k, self.weights = patterns, k, weights
+        self._deadline, self._on_stage = deadline, on_stage
+        self._everything = (1 << len(weights)) - 1
+        self._levels = Levels(weights)
+        self._wildcard = wildcard
+        self._packing = Packing(patterns.values, wildcard)
+        self._used: Counter[str] = Counter()
+        self.unsolved = patterns.patterns
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return tuple(f"{way} ({plural(solved, 'pattern')})" for way, solved in self._used.items() if solved)
+
+    def ask(self, template: str, purpose: str, **holes: Filling) -> list[Row]:
+        return self._patterns.bench.ask(template, purpose, self._deadline, **holes)
+
+    def solve(self) -> None:
+        patterns = exp.to_table("patterns")
+        self.ask("pack_patterns", "packing of row patterns", lanes=self._packing.packed(), patterns=patterns)
+        self.ask("start_plan", "patterns that are safe as they are", k=self._k)
+        self._count("safe as they are")
+        done = -1 if self._wildcard else 0  # optima up to this weight are found
+        while self.unsolved:
+            level = self._levels.above(done)
+            assert level is not None, "at the last level all columns are suppressed, and then k rows agree"
+            done = self._solve_level(level)
+
+    def _solve_level(self, level: int) -> int:
+        """Solves what has its optimum at the level, and says up to which weight all is solved then."""
+        total, last = float(self._patterns.patterns), max(self._levels.counts)
+        by_sets = self._levels.counts[level] * (total * GROUPED + STATEMENT)
+        all_pairs = self.unsolved * total * COMPARED
+        if self._k > 2:
+            # A level of sets may solve little, so it is to cost no more than a part of what ends the work.
+            if not self._wildcard and 4 * by_sets <= all_pairs + self.unsolved * SEARCHED:
+                return self._by_sets(level)
+            self._by_nearby()
+            return last
+        if not self._wildcard:
+            parts = self._blocks(level)
+            cheapest = min(by_sets, all_pairs)
+            by_blocks = sum(self._pairs(part) for part in parts) if parts else cheapest + 1
+            if by_blocks < cheapest:
+                return self._by_blocks(parts, level)
+            if by_sets <= all_pairs:
+                return self._by_sets(level)
+        return self._by_all_pairs()
+
+    # by column sets
+
+    def _by_sets(self, level: int) -> int:
+        sets = self._levels.sets(level)
+        few = 4 * self.unsolved < self._patterns.patterns
+        while self.unsolved and (batch := list(islice(sets, SETS_AT_ONCE))):
+            found = [self._solved_by(mask, few) for mask in batch]
+            self.ask("add_to_plan", plural(len(batch), "column set"), found=_together(found))
+            self._count("by column sets")
+        return level
+
+    def _solved_by(self, mask: int, few: bool) -> exp.Query:
+        kept, packing = self._everything & ~mask, self._packing
+        rows: exp.Expr = exp.to_table("packed")
+        if few:
+            near = fill("workbench/near_unsolved", agree=packing.agree(kept, "packed", "unsolved"))
+            assert isinstance(near, exp.Query)
+            rows = near.subquery("packed")
+        keys = packing.key(kept, "packed")
+        names = [f"key{place}" for place in range(len(keys))]
+        query = fill(
+            "workbench/solved_by_set",
+            mask=mask,
+            rows=rows,
+            keys=[exp.alias_(key, name) for key, name in zip(keys, names, strict=True)],
+            groups=keys,
+            k=self._k,
+            agree=exp.and_(
+                *(
+                    key.eq(exp.column(name, table="safe"))
+                    for key, name in zip(packing.key(kept, "unsolved"), names, strict=True)
+                )
+            ),
+        )
+        assert isinstance(query, exp.Query)
+        return query
+
+    # by nearest neighbours, k = 2
+
+    def _blocks(self, level: int) -> list[int]:
+        """The fewest blocks of columns such that patterns within the level agree on one; empty where there are none."""
+        for number in range(1, len(self.weights) + 1):
+            parts = blocks(number, self.weights, self._patterns.values)
+            if radius(parts, self.weights) >= level:
+                return parts
+        return []
+
+    def _pairs(self, block: int) -> float:
+        """What comparing the pairs that agree on a block costs."""
+        keys = {table: self._packing.key(block, table) for table in ("packed", "unsolved")}
+        named = {
+            table: [exp.alias_(key, f"key{place}") for place, key in enumerate(found)] for table, found in keys.items()
+        }
+        agree = exp.and_(
+            *(
+                exp.column(f"key{place}", table="packed").eq(exp.column(f"key{place}", table="unsolved"))
+                for place in range(len(keys["packed"]))
+            )
+        )
+        [[pairs]] = self.ask(
+            "count_pairs",
+            "pairs that agree on a block of columns",
+            keys=named["packed"],
+            groups=keys["packed"],
+            unsolved_keys=named["unsolved"],
+            unsolved_groups=keys["unsolved"],
+            agree=agree,
+        )
+        return float(str(pairs)) * COMPARED + STATEMENT
+
+    def _by_blocks(self, parts: Sequence[int], within: int) -> int:
+        """Compares the patterns that agree on one of the blocks, which all within that weight do."""
+        unsolved, radius_ = exp.to_table("unsolved"), exp.convert(within)
+        self._nearest(
+            [self._near(unsolved, self._packing.agree(part, "unsolved", "packed"), radius_) for part in parts]
+        )
+        return within
+
+    def _by_all_pairs(self) -> int:
+        """Compares each pattern left with all others: first for the weights alone, then for the columns."""
+        packing = self._packing
+        radii = fill(
+            "workbench/radii",
+            differences=packing.differences("unsolved", "packed"),
+            weight=packing.weight(self.weights),
+        )
+        assert isinstance(radii, exp.Query)
+        self._nearest([self._near(radii.subquery("unsolved"), exp.true(), exp.column("radius", table="unsolved"))])
+        return max(self._levels.counts)
+
+    def _near(self, unsolved: exp.Expr, joined: exp.Expr, radius_: exp.Expr) -> exp.Query:
+        packing = self._packing
+        query = fill(
+            "workbench/nearest",
+            unsolved=unsolved,
+            joined=joined,
+            radius=radius_,
+            differences=packing.differences("unsolved", "packed"),
+            weight=packing.weight(self.weights),
+            mask=packing.mask(),
+        )
+        assert isinstance(query, exp.Query)
+        return query
+
+    def _nearest(self, found: Sequence[exp.Query]) -> None:
+        self.ask("add_nearest", "nearest patterns", found=_together(found))
+        self._count("by nearest neighbours")
+
+    # by the records nearby, k > 2
+
+    def _by_nearby(self) -> None:
+        packing = self._packing
+        while self.unsolved:
+            rows = self.ask(
+                "nearby",
+                "patterns nearby",
+                some=max(1, PAIRS_AT_ONCE // self._patterns.patterns),
+                k=self._k,
+                differences=packing.differences("unsolved", "packed"),
+                mask=packing.mask(),
+                weight=packing.weight(self.weights),
+                union_weight=packing.weight_of_mask(self.weights),
+            )
+            found = [
+                (pattern, self._lightest(needed, [integer(cell) for row in group for cell in row[2:]]))
+                for (pattern, needed), group in groupby(rows, key=lambda row: (integer(row[0]), integer(row[1])))
+            ]
+            values = exp.values(found, alias="found")
+            self.ask("add_found", "patterns solved", found=values)
+            self._count("by the search among records nearby")
+
+    def _lightest(self, needed: int, cells: Sequence[int]) -> int:
+        differences = [Difference(*cells[place : place + 3]) for place in range(0, len(cells), 3)]
+        return lightest_union(differences, needed, self.weights, self._everything)
+
+    def _count(self, way: str) -> None:
+        """What was solved since the last count was solved in this way."""
+        self.ask("unsolved", "patterns without a mask")
+        [[left]] = self.ask("plan_progress", "patterns without a mask")
+        self._used[way] += self.unsolved - integer(left)
+        self.unsolved = integer(left)
+        self._on_stage(f"suppressing: {count(self.unsolved)} of {plural(self._patterns.patterns, 'pattern')} left")
+
+
+def _together(queries: Sequence[exp.Query]) -> exp.Subquery:
+    """The rows of all queries, as the table `found`."""
+    query = queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)
+    return query.subquery("found")

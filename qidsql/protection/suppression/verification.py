@@ -1,0 +1,122 @@
+"""Is every row of a table safe where NULL matches anything? The audit of a suppressed copy, on its own row patterns.
+
+Rows that match on all columns match on every subset of them, so a row that k rows match on the whole is matched by k
+on every column set: the whole decides, as without NULLs [Yuan & Wang, Prop. 1]. Matching is no equivalence, since two
+rows can match a third and not each other, so that classes overlap and each row has its own count.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from sqlglot import exp
+
+from qidsql.protection.row_patterns import RowPatterns
+from qidsql.sql.masks import Packing
+from qidsql.sql.statements import integer
+from qidsql.sql.templates import fill
+
+GROUPED, COMPARED = 60.0, 6.0  # what a row in a grouping and a pair of patterns cost, relative to each other
+GROUPS = 1500  # more sets of NULLs are not paired with each other
+SETS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class WildcardCheck:
+    """`smallest`: the fewest rows that one row matches, itself included; None where all match k or more.
+
+    `at_risk` rows match fewer than k.
+    """
+
+    k: int
+    rows: int
+    at_risk: int
+    smallest: int | None
+
+    @property
+    def passes(self) -> bool:
+        return self.at_risk == 0
+
+
+def wildcard_check(
+    patterns: RowPatterns, k: int, deadline: float | None = None, table: str = "patterns"
+) -> WildcardCheck:
+    """How many rows match fewer than k rows, exactly. Asks the workbench only. Raises Stopped, StatementError.
+
+    `table` is the workbench's table of row patterns, or one of the same form.
+
+    Two rows match when they agree on the columns where neither has a NULL. So the rows that match a row, and have
+    NULLs together with it in a column set W and all of it, are those that agree with it outside W: a grouping per W.
+    Where there are too many W, every pair of patterns left is compared.
+    """
+    bench, packing = patterns.bench, Packing(patterns.values, wildcard=True)
+    everything = (1 << len(patterns.names)) - 1
+    nulls = [
+        exp.case().when(exp.column(f"c{place}").eq(0), _big(1 << place)).else_(_big(0))
+        for place in range(len(patterns.names))
+    ]
+    rows = exp.to_table(table)
+    bench.ask("pack_patterns", "packing of row patterns", deadline, lanes=packing.packed(), patterns=rows)
+    bench.ask("unverified", "patterns to check", deadline, nulls=_sum(nulls), patterns=rows)
+    bench.ask("everyone", "patterns with their NULLs", deadline)
+    groups = [integer(row[0]) for row in bench.ask("unverified_groups", "sets of NULLs", deadline)]
+
+    def matched(found: Sequence[exp.Query]) -> tuple[int, int, int | None]:
+        query = found[0] if len(found) == 1 else exp.union(*found, distinct=False)
+        bench.ask("still_unverified", "rows that match", deadline, found=query.subquery("found"), k=k)
+        [[left, rows, seen]] = bench.ask("unverified_left", "rows still to check", deadline)
+        return integer(left), integer(rows), None if seen is None else integer(seen)
+
+    left, at_risk, smallest = patterns.patterns, patterns.rows, None
+    if len(groups) <= GROUPS:
+        unions = dict.fromkeys(groups) | dict.fromkeys(one | other for one in groups for other in groups)
+        todo = iter(unions)
+        asked = 0
+        while left:
+            if left * COMPARED < (len(unions) - asked) * GROUPED:
+                break
+            if not (batch := list(islice(todo, SETS_AT_ONCE))):
+                return WildcardCheck(k, patterns.rows, at_risk, smallest)
+            asked += len(batch)
+            found = []
+            for union in batch:
+                outside = everything & ~union
+                keys = packing.key(outside, "others")
+                names = [f"key{place}" for place in range(len(keys))]
+                mine = packing.key(outside, "unverified")
+                found.append(
+                    _query(
+                        "matching_by_nulls",
+                        nulls=_big(union),
+                        outside=_big(outside),
+                        keys=[exp.alias_(key, name) for key, name in zip(keys, names, strict=True)],
+                        groups=keys,
+                        agree=exp.and_(
+                            *(key.eq(exp.column(name, table="classes")) for key, name in zip(mine, names, strict=True))
+                        ),
+                    )
+                )
+            left, at_risk, smallest = matched(found)
+    if left:
+        bench.ask("forget_seen", "rows still to check", deadline)
+        same = exp.and_(*(exp.column(f"d{lane}").eq(0) for lane in packing.lanes))
+        differences = packing.differences("unverified", "packed")
+        left, at_risk, smallest = matched([_query("matching_by_pairs", differences=differences, same=same)])
+    return WildcardCheck(k, patterns.rows, at_risk if left else 0, smallest)
+
+
+def _query(template: str, **holes: "exp.Expr | Sequence[exp.Expr]") -> exp.Query:
+    query = fill(f"workbench/{template}", **holes)
+    assert isinstance(query, exp.Query)
+    return query
+
+
+def _big(value: int) -> exp.Expr:
+    return exp.cast(exp.Literal.number(value), "BIGINT")
+
+
+def _sum(terms: Sequence[exp.Expr]) -> exp.Expr:
+    total = terms[0]
+    for term in terms[1:]:
+        total = exp.Add(this=total, expression=term)
+    return total

@@ -1,0 +1,1 @@
+"""Minimal unsafe combinations of values [Wilson, 2]."""

@@ -1,0 +1,164 @@
+"""The list of minimal unsafe combinations, in a file that the workbench writes: it is never whole in memory."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from sqlglot import exp
+
+from qidsql.core.tables import positions
+from qidsql.engines.duckdb.workbench import exported
+from qidsql.errors import UsageError
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.row_patterns import RowPatterns
+from qidsql.sql.relation import Relation
+from qidsql.sql.row_codes import coded_rows, column_values
+from qidsql.sql.statements import Statement, integer
+from qidsql.sql.templates import fill
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SUFFIXES = (".parquet", ".csv")
+
+
+def is_file(path: Path) -> bool:
+    """Whether that names a file, not a table."""
+    return path.suffix in SUFFIXES
+
+
+def check_file(path: Path, replace: bool) -> None:
+    """Raises UsageError when the list cannot be written there."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise UsageError(f"--into {path} cannot be written: its folder must exist, and it must name a file")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise UsageError(f"--into {path} cannot be written: this user has no right to write in its folder")
+    if path.exists() and not replace:
+        raise UsageError(f"--into {path} exists; give --replace to write over it, or name another file")
+
+
+class RecordKeys:
+    """The keys of the rows, by row pattern, on the workbench. One statement. Raises Stopped, StatementError."""
+
+    def __init__(self, patterns: RowPatterns, profiler: TableProfiler, source: Relation, key: str) -> None:
+        self._bench = patterns.bench
+        codes = [exp.column(f"c{place}") for place in range(len(patterns.names))]
+        query = coded_rows(profiler.engine.dialect, source, patterns.names, key, patterns.shuffle_key)
+        with profiler.engine.handing_over("keys") as path:
+            profiler.ask([Statement(query, "keys of the rows", lambda rows: None, path)])
+            self._bench.ask(
+                "load_keys",
+                "loading of keys",
+                profiler.deadline,
+                exported=exported(path, [("key_text", "VARCHAR"), *((code.name, "INTEGER") for code in codes)]),
+                codes=[exp.alias_(exp.func("COALESCE", code, exp.Literal.number(0)), code.name) for code in codes],
+                same=exp.and_(
+                    *(exp.column(c.name, table="coded").eq(exp.column(c.name, table="patterns")) for c in codes)
+                ),
+            )
+
+    def of(self, numbers: Iterable[int]) -> dict[int, str]:
+        """The key of one row of each of these row patterns, where it has one."""
+        wanted = [exp.Literal.number(number) for number in numbers]
+        if not wanted:
+            return {}
+        rows = self._bench.ask("some_keys", "keys of records", patterns=wanted)
+        return {integer(pattern): str(key) for pattern, key in rows if key is not None}
+
+
+class UniquesList:
+    """Takes the blocks of a search, and writes them to a file in the end.
+
+    Columns of the file: record (the number of the row pattern, from 1), rows (how many it stands for), key (where keys
+    are given; then a line for each row), size, columns (a list of names; JSON text in a csv file), values (the same,
+    where wanted). The lines are in no order.
+    """
+
+    def __init__(self, patterns: RowPatterns, path: Path) -> None:
+        self._patterns, self._bench, self._path = patterns, patterns.bench, path
+        self._numbers: dict[int, int] = {}
+        self._bench.ask("uniques", "making of a table")
+
+    def add(self, records: "NDArray[Any]", masks: "NDArray[Any] | int") -> None:
+        """Adds a combination for each record. Raises StatementError, Interrupted."""
+        import numpy as np
+
+        if isinstance(masks, int):
+            masks = np.full(len(records), self._numbers.setdefault(masks, len(self._numbers)))
+        self._bench.add("uniques", "noting of combinations", pattern=records.astype(np.int32), set_number=masks)
+
+    def add_values(self, profiler: TableProfiler) -> None:
+        """Fetches the values of the columns, for the list to show them. One statement, a scan per column."""
+        patterns, engine = self._patterns, profiler.engine
+        query = column_values(engine.dialect, profiler.source, patterns.names, patterns.shuffle_key)
+        codes = exp.union(
+            *(
+                exp.select("pattern", exp.alias_(exp.Literal.number(place), "place"), exp.alias_(f"c{place}", "code"))
+                .from_("patterns")
+                for place in range(len(patterns.names))
+            ),
+            distinct=False,
+        )  # fmt: skip
+        with engine.handing_over("values") as path:
+            profiler.ask([Statement(query, "values of the columns", lambda rows: None, path)])
+            source = exported(path, [("place", "INTEGER"), ("code", "INTEGER"), ("value_text", "VARCHAR")])
+            self._bench.ask(
+                "load_values", "loading of values", profiler.deadline, exported=source, codes=codes.subquery("coded")
+            )
+
+    @staticmethod
+    def types(keys: bool, values: bool) -> dict[str, str]:
+        """The columns of a csv file, and what they hold."""
+        named = {"key": "VARCHAR"} if keys else {}
+        shown = {"values": "VARCHAR"} if values else {}
+        return {"record": "BIGINT", "rows": "BIGINT", **named, "size": "BIGINT", "columns": "VARCHAR", **shown}
+
+    def write(self, sets: Iterable[int], keys: bool, values: bool, deadline: float | None) -> int:
+        """Writes the file, whole or not at all; how many lines it has. Raises Stopped, StatementError, UsageError."""
+        self._number(sets)
+        csv = self._path.suffix == ".csv"
+        columns = [exp.column("size", table="patterns").as_("rows")]
+        if keys:
+            columns.append(exp.column("key_text", table="keys").as_("key"))
+        columns.append(exp.column("size", table="sets").as_("size"))
+        lists = {"columns": exp.column("columns", table="sets")}
+        if values:
+            lists["values"] = fill("workbench/values_of_unique").subquery()  # type: ignore[attr-defined]
+        columns += [(exp.func("TO_JSON", node) if csv else node).as_(name) for name, node in lists.items()]
+        query = fill("workbench/list_uniques", columns=columns)
+        if keys:
+            query = query.join("keys", on="keys.pattern = uniques.pattern", join_type="left")  # type: ignore[attr-defined]
+        written = self._path.with_name(f".{uuid4().hex}{self._path.suffix}")
+        try:
+            statement = Statement(self._bench.dialect.render(query), "writing of the list", lambda rows: None, written)
+            self._bench.run(statement, deadline)
+            os.replace(written, self._path)
+        except OSError as error:
+            raise UsageError(f"--into {self._path} cannot be written ({error.strerror})") from None
+        finally:
+            written.unlink(missing_ok=True)
+        [(lines,)] = self._bench.ask("count_lines", "counting of lines", keyed=exp.true() if keys else exp.false())
+        return integer(lines)
+
+    def _number(self, sets: Iterable[int]) -> None:
+        """Tells the workbench the columns of every set."""
+        import numpy as np
+
+        names = self._patterns.names
+        self._bench.ask(
+            "column_names",
+            "noting of names",
+            given=exp.values(list(enumerate(names)), alias="given", columns=["place", "name"]),
+        )
+        self._bench.ask("set_columns", "making of a table")
+        numbers, places = [], []
+        for mask in sets:
+            for place in positions(mask) if mask else (-1,):
+                numbers.append(self._numbers.get(mask, mask))
+                places.append(place)
+        if numbers:
+            self._bench.add(
+                "set_columns", "noting of column sets", set_number=np.array(numbers), place=np.array(places)
+            )

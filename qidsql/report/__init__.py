@@ -1,1 +1,0 @@
-"""One format per file: each renders a finished result as text."""

@@ -1,0 +1,95 @@
+"""Maximal failing column sets: each proves that every solution holds a column outside it."""
+
+from collections.abc import Sequence
+from random import Random
+
+from qidsql.core.tables import positions
+from qidsql.measures.profiles import ClassProfile, Criterion, Profiler
+
+
+class Failing:
+    """What is known about a monotone criterion: profiles, sets that meet it, and maximal sets that do not.
+
+    Nothing is asked that follows from an answer before. The empty set counts as failing and is never asked. `hints`,
+    a profiler of a sample on which the criterion can be asked as well, only decides what is asked first.
+    """
+
+    def __init__(self, profiler: Profiler, criterion: Criterion, hints: Profiler | None = None, seed: int = 0) -> None:
+        self.maximal: list[int] = []
+        self.meeting: dict[int, ClassProfile] = {}  # every set that was seen to meet the criterion
+        self._failed: set[int] = {0}
+        self._profiler, self._criterion, self._hints = profiler, criterion, hints
+        self._everything = (1 << profiler.columns) - 1
+        self._random = Random(seed)  # only decides the order in which columns are tried
+
+    @property
+    def complements(self) -> list[int]:
+        """What solutions must hit: each shares a column with every one of these."""
+        return [self._everything ^ failing for failing in self.maximal]
+
+    def test(self, masks: Sequence[int]) -> list[bool]:
+        """Whether each set meets the criterion. One batch of profiles. Raises Stopped."""
+        asked = [mask for mask in dict.fromkeys(masks) if self._inferred(mask) is None]
+        for mask, profile in zip(asked, self._profiler.profiles(asked), strict=True):
+            if self._criterion.met_by(profile):
+                self.meeting[mask] = profile
+            else:
+                self._failed.add(mask)
+        return [bool(self._inferred(mask)) for mask in masks]
+
+    def grow(self, masks: Sequence[int]) -> None:
+        """Grows failing sets to maximal ones, all of them in step: each adds columns until none can be added.
+
+        As many columns at once as went well the last time, twice as many after that, half as many after a refusal; at
+        first all that the hints let pass. A column that was refused once stays refused. About (refused columns) *
+        log(columns) batches. Raises Stopped.
+        """
+        growing = [self._growth(mask) for mask in masks]
+        while growing:
+            steps = [growth.step() for growth in growing]
+            for growth, met in zip(growing, self.test(steps), strict=True):
+                growth.answer(met)
+            for growth in growing:
+                if not growth.left and not any(growth.mask & ~failing == 0 for failing in self.maximal):
+                    self.maximal.append(growth.mask)
+            growing = [growth for growth in growing if growth.left]
+
+    def _growth(self, mask: int) -> "_Growth":
+        order = [1 << place for place in positions(self._everything & ~mask)]
+        self._random.shuffle(order)
+        if self._hints is None:
+            return _Growth(mask, order, 1)
+        likely, grown = [], mask
+        for column in order:
+            if not self._criterion.met_by(self._hints.profiles([grown | column])[0]):
+                likely.append(column)
+                grown |= column
+        return _Growth(mask, [*likely, *(column for column in order if column not in likely)], max(1, len(likely)))
+
+    def _inferred(self, mask: int) -> bool | None:
+        if mask in self._failed or any(mask & ~failing == 0 for failing in self.maximal):
+            return False
+        if mask in self.meeting or any(met & ~mask == 0 for met in self.meeting):
+            return True
+        return None
+
+
+class _Growth:
+    """One failing set on its way to a maximal one."""
+
+    def __init__(self, mask: int, left: list[int], stride: int) -> None:
+        self.mask, self.left, self._stride = mask, left, stride
+
+    def step(self) -> int:
+        """The set to test next."""
+        return self.mask | sum(self.left[: self._stride])
+
+    def answer(self, met: bool) -> None:
+        if not met:
+            self.mask |= sum(self.left[: self._stride])
+            del self.left[: self._stride]
+            self._stride *= 2
+        elif self._stride == 1:
+            del self.left[0]
+        else:
+            self._stride = max(1, self._stride // 2)

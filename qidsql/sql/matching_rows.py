@@ -1,0 +1,232 @@
+"""The statement that counts matching rows where a NULL matches anything.
+
+Matching is not transitive, so there are no classes to count: each row has its own frequency.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from sqlglot import exp
+
+from qidsql.errors import StatementError
+from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import Relation
+from qidsql.sql.statements import ColumnNames, Row, Statement, about, integer
+from qidsql.sql.templates import fill
+
+LANE = 62  # bits in one integer: what can be added up in a signed 64-bit one
+MARKS = 3  # codes begin above the marks
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """What must be known of a table before: its rows, and by column the NULLs and the different values besides."""
+
+    rows: int
+    nulls: Mapping[str, int]
+    values: Mapping[str, int]
+
+
+def matching_profile(
+    dialect: Dialect, source: Relation, columns: ColumnNames, k: int, domain: Domain
+) -> Statement[list[ClassProfile]]:
+    """The profile of one column set where a NULL matches anything. One statement, one scan."""
+    sizes = matching_sizes(dialect, source, columns, domain, k)
+    return Statement(sizes.sql, sizes.purpose, lambda rows: [sizes.read(rows).profile(k)])
+
+
+def matching_sizes(
+    dialect: Dialect, source: Relation, columns: ColumnNames, domain: Domain, most: int
+) -> Statement[ClassSizes]:
+    """How many rows have each number of matching rows, exact below `most`. One statement, one scan.
+
+    One of the columns must hold a NULL. Columns without any only meet as a whole: they come first, as one code.
+    Where the table has changed since the domain was told, the answer is a StatementError.
+
+    The work: with C classes and P shapes, C times the plans of its shape (P at most, about 20 where two or three
+    columns tell most rows apart), and the pairs that meet. Quadratic in C at worst, when most pairs do match.
+    """
+    places = {name: exp.column(f"c{number}") for number, name in enumerate(columns)}
+    whole = [places[name] for name in columns if not domain.nulls[name]]
+    wild = sorted((name for name in columns if domain.nulls[name]), key=lambda name: -domain.values[name])
+    fields = _fields([domain.rows] * bool(whole) + [domain.values[name] for name in wild])
+    codes = [exp.alias_(_code(whole), "code0")] if whole else []
+    codes += [exp.alias_(_code_or_0(places[name]), f"code{len(codes) + n}") for n, name in enumerate(wild)]
+    lanes = range(fields[-1].lane + 1)
+    enough = max(1, domain.rows).bit_length()
+    tree = fill(
+        "matching_rows",
+        relation=source.node,
+        columns=source.columns(columns),
+        aliased=[exp.alias_(node, f"c{n}") for n, node in enumerate(source.columns(columns))],
+        codes=codes,
+        words=[part for lane in lanes for part in _words(fields, lane)],
+        surplus=_choice(
+            _any(exp.GT(this=exp.column(f"code{n}"), expression=_number(f.most)) for n, f in enumerate(fields)),
+            _number(1),
+        ),
+        given=[exp.column(f"given{lane}") for lane in lanes],
+        shapes=[
+            exp.alias_(exp.column(f"given{lane}", table=side), f"{name}{lane}")
+            for lane in lanes
+            for side, name in (("a", "mine"), ("b", "theirs"))
+        ],
+        heads=[exp.alias_(_head(fields, lane, enough), f"head{lane}") for lane in lanes],
+        keeps=[part for lane in lanes for part in _kept(lane)],
+        seeks=[exp.alias_(_marks(fields, lane, "mine", "theirs"), f"seek{lane}") for lane in lanes],
+        offers=[exp.alias_(_marks(fields, lane, "theirs", "mine"), f"offer{lane}") for lane in lanes],
+        same_shape=_all(_same(f"given{lane}", "classes", "plans") for lane in lanes),
+        seek_keys=[_key(lane, "seek") for lane in lanes],
+        offer_keys=[_key(lane, "offer") for lane in lanes],
+        same_key=_all(_same(f"key{lane}", "seeking", "offering") for lane in lanes),
+        incomplete=_any(exp.NEQ(this=_of("classes", "given", lane), expression=_full(fields, lane)) for lane in lanes),
+        complete=_all(exp.EQ(this=_of("offering", "given", lane), expression=_full(fields, lane)) for lane in lanes),
+        match=_all(
+            exp.EQ(
+                this=_and(_of("seeking", "word", lane), _of("offering", "given", lane)),
+                expression=_and(_of("offering", "word", lane), _of("seeking", "given", lane)),
+            )
+            for lane in lanes
+        ),
+        most=most,
+    )
+
+    def read(rows: list[Row]) -> MatchSizes:
+        if any(integer(row[5]) for row in rows):
+            raise StatementError("the table has changed while it was read; ask again, on one snapshot")
+        return MatchSizes(
+            classes={},
+            rows={integer(row[0]): integer(row[1]) for row in rows},
+            smallest=min((integer(row[2]) for row in rows), default=0),
+            largest=max((integer(row[3]) for row in rows), default=0),
+            matching_pairs=sum(integer(row[4]) for row in rows),
+            most=most,
+        )
+
+    return Statement(dialect.render(tree), about("matching rows", [columns]), read)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """Where the code of a column stands: bits of an integer."""
+
+    lane: int
+    offset: int
+    bits: int
+
+    @property
+    def most(self) -> int:
+        """The largest code that has room."""
+        return (1 << self.bits) - 1
+
+    @property
+    def mask(self) -> int:
+        return self.most << self.offset
+
+
+def _fields(values: Sequence[int]) -> list[_Field]:
+    """A place for the codes of columns with so many values, filling one integer after the other."""
+    fields: list[_Field] = []
+    lane = offset = 0
+    for number in values:
+        bits = (MARKS + 1 + number).bit_length()  # a NULL takes a rank too
+        if offset + bits > LANE:
+            lane, offset = lane + 1, 0
+        fields.append(_Field(lane, offset, bits))
+        offset += bits
+    return fields
+
+
+def _code(columns: Sequence[exp.Expr]) -> exp.Expr:
+    order = exp.Order(expressions=[exp.Ordered(this=column.copy()) for column in columns])
+    rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=order)
+    return exp.cast(exp.Add(this=_number(MARKS), expression=rank), "BIGINT")
+
+
+def _code_or_0(column: exp.Expr) -> exp.Expr:
+    return _choice(exp.Not(this=exp.Is(this=column.copy(), expression=exp.null())), _code([column]))
+
+
+def _words(fields: Sequence[_Field], lane: int) -> list[exp.Expr]:
+    """The codes of a lane side by side, and all bits of those that are no NULL."""
+    inside = [(exp.column(f"code{number}"), field) for number, field in enumerate(fields) if field.lane == lane]
+    shifted = (exp.Mul(this=code, expression=_number(1 << field.offset)) for code, field in inside)
+    given = (_choice(exp.GT(this=code.copy(), expression=_number(0)), _number(field.mask)) for code, field in inside)
+    return [exp.alias_(_sum(shifted), f"word{lane}"), exp.alias_(_sum(given), f"given{lane}")]
+
+
+def _head(fields: Sequence[_Field], lane: int, enough: int) -> exp.Expr:
+    """This lane's bits of the first columns, up to where those with a value in both shapes have enough bits."""
+    head = exp.Case(default=_full(fields, lane))
+    room: list[exp.Expr] = []
+    for number, field in enumerate(fields):
+        both = _and(_of("a", "given", field.lane), _of("b", "given", field.lane))
+        has = exp.NEQ(this=exp.paren(_and(both, _number(field.mask))), expression=_number(0))
+        room.append(_choice(has, _number(field.bits)))
+        seen = sum(each.mask for each in fields[: number + 1] if each.lane == lane)
+        head = head.when(exp.GTE(this=_sum(each.copy() for each in room), expression=_number(enough)), _number(seen))
+    return exp.cast(head, "BIGINT")
+
+
+def _kept(lane: int) -> list[exp.Expr]:
+    both = _and(exp.column(f"mine{lane}"), exp.column(f"theirs{lane}"))
+    return [
+        exp.alias_(exp.column(f"mine{lane}"), f"given{lane}"),
+        exp.alias_(_and(both, exp.column(f"head{lane}")), f"keep{lane}"),
+    ]
+
+
+def _marks(fields: Sequence[_Field], lane: int, one: str, two: str) -> exp.Expr:
+    """1 in the place of each column looked at that is NULL in shape `one`, and 2 more where it is in `two`."""
+    lowest = sum(1 << field.offset for field in fields if field.lane == lane)
+
+    def missing(shape: str) -> exp.Expr:
+        head = exp.column(f"head{lane}")
+        seen = exp.paren(_and(exp.column(f"{shape}{lane}"), head))
+        return exp.paren(_and(exp.paren(exp.Sub(this=head.copy(), expression=seen)), _number(lowest)))
+
+    return exp.Add(this=missing(one), expression=exp.Mul(this=_number(2), expression=missing(two)))
+
+
+def _key(lane: int, marks: str) -> exp.Expr:
+    kept = exp.paren(_and(_of("classes", "word", lane), exp.column(f"keep{lane}")))
+    return exp.alias_(exp.Add(this=kept, expression=exp.column(f"{marks}{lane}")), f"key{lane}")
+
+
+def _full(fields: Sequence[_Field], lane: int) -> exp.Expr:
+    return _number(sum(field.mask for field in fields if field.lane == lane))
+
+
+def _of(table: str, name: str, lane: int) -> exp.Expr:
+    return exp.column(f"{name}{lane}", table=table)
+
+
+def _same(name: str, one: str, two: str) -> exp.Expr:
+    return exp.EQ(this=exp.column(name, table=one), expression=exp.column(name, table=two))
+
+
+def _number(number: int) -> exp.Expr:
+    return exp.Literal.number(number)
+
+
+def _and(one: exp.Expr, two: exp.Expr) -> exp.Expr:
+    return exp.paren(exp.BitwiseAnd(this=one.copy(), expression=two.copy()))
+
+
+def _choice(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """The value where the condition holds, else 0."""
+    return exp.Case(ifs=[exp.If(this=condition, true=value)], default=_number(0))
+
+
+def _sum(parts: Iterable[exp.Expr]) -> exp.Expr:
+    return reduce(lambda total, part: exp.Add(this=total, expression=part), parts)
+
+
+def _all(parts: Iterable[exp.Expr]) -> exp.Expr:
+    return exp.and_(*parts)
+
+
+def _any(parts: Iterable[exp.Expr]) -> exp.Expr:
+    return exp.paren(exp.or_(*parts))

@@ -1,0 +1,356 @@
+"""Statements about the values that columns of different tables have in common. Only counts, places in an order, and
+truth values leave the engine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qidsql.core.tables import Comparison, TableName
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import table_node
+from qidsql.sql.statements import Row, Statement, integer
+from qidsql.sql.templates import fill
+
+TABLE = "rows_of_table"
+MEASURES = ("lows", "highs", "distinct_values")
+DIGITS = "^[0-9]{1,18}$"  # texts that are whole numbers, as far as every engine's whole numbers go
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A column, and the form in which its values are compared with those of others."""
+
+    table: TableName
+    column: str
+    form: exp.DataType | None  # None: as texts, byte by byte
+    number: bool
+    measured: bool  # its values have distances
+    digits: bool = False  # it holds texts: those of digits alone are its values, as numbers
+
+    def value(self, dialect: Dialect) -> exp.Expr:
+        column = exp.column(exp.to_identifier(self.column, quoted=True), table=exp.to_identifier(TABLE))
+        if self.form is None:
+            return dialect.comparable(column, Comparison.BYTES)
+        if self.digits:
+            digits = exp.RegexpLike(
+                this=dialect.comparable(column, Comparison.BYTES), expression=exp.Literal.string(DIGITS)
+            )
+            text = exp.cast(column.copy(), dialect.text.copy())
+            return exp.Case(ifs=[exp.If(this=digits, true=exp.TryCast(this=text, to=self.form.copy()))])
+        value: exp.Expr = exp.cast(column, self.form.copy())
+        if self.measured and not self.number:  # an endless date is none: it has no distance to others
+            finite = exp.Anonymous(this="ISFINITE", expressions=[column.copy()])
+            value = exp.Case(ifs=[exp.If(this=finite, true=value)])
+        return value
+
+    def source(self) -> exp.Expr:
+        return exp.alias_(table_node(self.table), TABLE, table=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A first look at a column: about how many values it has, and the places of its ends among all ends.
+
+    `crowded`: its values lie closer together than every other place between its ends; `far`: zero is farther away than
+    its ends are from each other; `digits`: of texts, that some may begin with a digit.
+    """
+
+    distinct: int
+    low: int
+    high: int
+    crowded: bool
+    far: bool
+    digits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InCommon:
+    """The distinct values that two columns have in common, how many each has, and what is known of the second's.
+
+    `crowded_left` and so on: see Facts. `aligned`: the ends of both lie close together.
+    """
+
+    left: int
+    right: int
+    common: int
+    crowded_left: bool
+    crowded_right: bool
+    far_left: bool
+    far_right: bool
+    aligned: bool
+
+    def reversed(self) -> "InCommon":
+        """The same of the second column and the first."""
+        left, right, crowded, far = self.left, self.right, self.crowded_left, self.far_left
+        return InCommon(right, left, self.common, self.crowded_right, crowded, self.far_right, far, self.aligned)
+
+
+@dataclass(frozen=True, slots=True)
+class InGroup:
+    """A column as one of a group in which columns are compared. `share`: its sample holds one value of so many."""
+
+    number: int
+    group: int
+    column: Compared
+    share: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Samples of the values of columns, by their numbers, and how many of these values stand in other columns."""
+
+    sizes: Mapping[int, int]
+    held: Mapping[tuple[int, int], int]  # (whose sample, in which column): where at least half of its values are
+
+
+def column_ranges(
+    dialect: Dialect, tables: Sequence[Sequence[tuple[int, Compared, int | None]]]
+) -> Statement[dict[int, Facts]]:
+    """Facts of columns, all of one order, table by table: (number, column, distinct values where they are known).
+
+    A column without a value has none. One statement, one scan per table.
+    """
+    facts = []
+    for columns in tables:
+        measures: list[exp.Expr] = []
+        holes: dict[str, list[exp.Expr]] = {name: [] for name in MEASURES}
+        for number, column, known in columns:
+            value = column.value(dialect)
+            least, greatest = exp.Min(this=value), exp.Max(this=value.copy())
+            values = dialect.about_distinct(value) if known is None else exp.Literal.number(known)
+            for name, part in zip(MEASURES, (least, greatest, values), strict=True):
+                measures.append(exp.alias_(part, f"{name}{number}", copy=False))
+                holes[name].append(exp.column(f"{name}{number}", table="measured"))
+        numbers: list[exp.Expr] = [exp.Literal.number(number) for number, *_ in columns]
+        source = columns[0][1].source()
+        facts.append(fill("column_facts", measures=measures, table=source, numbers=numbers, **holes))
+    example = tables[0][0][1]
+    low, high, distinct = (exp.column(name, table="facts") for name in ("low", "high", "distinct_values"))
+    tree = fill(
+        "column_ranges",
+        facts=_together(facts, "all_facts"),
+        crowded=_crowded(dialect, example, low, high, distinct),
+        far=_far(dialect, example, low, high),
+        digits=_digits(dialect, example, low, high),
+    )
+
+    def read(rows: list[Row]) -> dict[int, Facts]:
+        return {
+            integer(number): Facts(
+                integer(distinct),
+                integer(low),
+                integer(high),
+                bool(crowded),
+                bool(far),
+                bool(digits),
+            )
+            for number, distinct, low, high, crowded, far, digits in rows
+        }
+
+    asked = sum(map(len, tables))
+    return Statement(
+        dialect.render(tree), f"ranges of {asked} columns of {len(tables)} tables", read, scans=len(tables)
+    )
+
+
+def values_in_common(
+    dialect: Dialect, columns: Sequence[Compared], pairs: Sequence[tuple[int, int]]
+) -> Statement[dict[tuple[int, int], InCommon]]:
+    """The distinct values that pairs of columns have in common; the pairs by their places in the list.
+
+    Exact; NULL is no value. One statement, one scan per column, and a look-up per pair and value of its first column.
+    """
+    ends = {
+        name: exp.column(end, table=table)
+        for name, end, table in (("la", "low", "a"), ("ha", "high", "a"), ("lb", "low", "b"), ("hb", "high", "b"))
+    }
+    example = columns[0]
+    tree = fill(
+        "values_in_common",
+        column_values=_together([_distinct(dialect, place, each) for place, each in enumerate(columns)], "all_values"),
+        one_numbers=[exp.Literal.number(one) for one, _ in pairs],
+        other_numbers=[exp.Literal.number(other) for _, other in pairs],
+        crowded=_crowded(dialect, example, ends["lb"], ends["hb"], exp.column("distinct_values", table="b")),
+        far=_far(dialect, example, ends["lb"], ends["hb"]),
+        aligned=_aligned(dialect, example, ends),
+    )
+
+    def read(rows: list[Row]) -> dict[tuple[int, int], InCommon]:
+        own = {integer(row[0]): row for row in rows if row[0] == row[1]}
+        common = {(integer(row[0]), integer(row[1])): row for row in rows if row[0] != row[1]}
+        none: Row = (0, 0, 0, False, False, False)
+        found = {}
+        for one, other in pairs:
+            left, right, both = own.get(one, none), own.get(other, none), common.get((one, other), none)
+            found[one, other] = InCommon(
+                integer(left[2]),
+                integer(right[2]),
+                integer(both[2]),
+                bool(left[3]),
+                bool(right[3]),
+                bool(left[4]),
+                bool(right[4]),
+                bool(both[5]),
+            )
+        return found
+
+    purpose = f"values in common of {len(pairs)} pairs of columns"
+    return Statement(dialect.render(tree), purpose, read, scans=len(columns))
+
+
+def sampled_in_common(dialect: Dialect, smalls: Sequence[InGroup], bigs: Sequence[InGroup]) -> Statement[Sampled]:
+    """How many values of samples of some columns stand in others of their groups.
+
+    A sample holds one distinct value of so many, a power of 2, by its hash. One statement, at most two scans per table.
+    """
+    samples = [
+        fill(
+            "sampled_values",
+            numbers=[exp.Literal.number(each.number) for each in columns],
+            groups=[exp.Literal.number(each.group) for each in columns],
+            shares=[exp.Literal.number(each.share) for each in columns],
+            compared=[each.column.value(dialect) for each in columns],
+            table=columns[0].column.source(),
+            place=dialect.value_hash(exp.column("column_value"), columns[0].column.number),
+        )
+        for columns in _by_table(smalls)
+    ]
+    cells = [
+        fill(
+            "column_cells",
+            numbers=[exp.Literal.number(each.number) for each in columns],
+            groups=[exp.Literal.number(each.group) for each in columns],
+            compared=[each.column.value(dialect) for each in columns],
+            table=columns[0].column.source(),
+        )
+        for columns in _by_table(bigs)
+    ]
+    tree = fill("sampled_in_common", samples=_together(samples, "all_samples"), cells=_together(cells, "all_cells"))
+
+    def read(rows: list[Row]) -> Sampled:
+        counts = {(integer(one), integer(other)): integer(counted) for _, one, other, counted in rows}
+        return Sampled(
+            {one: counted for (one, other), counted in counts.items() if one == other},
+            {pair: counted for pair, counted in counts.items() if pair[0] != pair[1]},
+        )
+
+    purpose = f"samples of {len(smalls)} columns in {len(bigs)} columns"
+    return Statement(dialect.render(tree), purpose, read, scans=len(samples) + len(cells))
+
+
+def _by_table(columns: Sequence[InGroup]) -> list[list[InGroup]]:
+    tables: dict[TableName, list[InGroup]] = {}
+    for each in columns:
+        tables.setdefault(each.column.table, []).append(each)
+    return list(tables.values())
+
+
+def rows_by_match(
+    dialect: Dialect, left: exp.Expr, right: exp.Expr, columns: Sequence[tuple[exp.Expr, exp.Expr]], k: int
+) -> Statement[tuple[int, ...]]:
+    """How many rows of two relations match none, one, or fewer than k of the other on pairs of columns.
+
+    One statement, one scan of each. The eleven counts of sql_templates/rows_by_match.sql.
+    """
+    names = [f"c{place}" for place in range(len(columns))]
+    own: list[exp.Expr] = [exp.column(name) for name in names]
+    aliased = [
+        [exp.alias_(each.copy(), name) for each, name in zip(side, names, strict=True)]
+        for side in zip(*columns, strict=True)
+    ]
+    tree = fill(
+        "rows_by_match",
+        left=left,
+        right=right,
+        left_columns=[one for one, _ in columns],
+        right_columns=[other for _, other in columns],
+        left_aliased=aliased[0],
+        right_aliased=aliased[1],
+        names=own,
+        incomplete=exp.or_(*(exp.Is(this=each.copy(), expression=exp.null()) for each in own)),
+        k=k,
+    )
+
+    def read(rows: list[Row]) -> tuple[int, ...]:
+        return tuple(map(integer, rows[0]))
+
+    return Statement(dialect.render(tree), f"rows by their matches on {len(columns)} columns", read, scans=2)
+
+
+def _distinct(dialect: Dialect, number: int, column: Compared) -> exp.Expr:
+    return fill("distinct_values", number=number, value=column.value(dialect), table=column.source())
+
+
+def _together(queries: Sequence[exp.Expr], alias: str) -> exp.Expr:
+    """All rows of all queries."""
+    rest = [query for query in queries if isinstance(query, exp.Query)]
+    while len(rest) > 1:  # pair by pair: engines plan a deep tree sooner than a long chain
+        pairs = zip(rest[::2], rest[1::2], strict=False)
+        joined: list[exp.Query] = [
+            exp.Union(this=_enclosed(one), expression=_enclosed(other), distinct=False) for one, other in pairs
+        ]
+        rest = joined + rest[len(rest) & ~1 :]
+    [query] = rest
+    return query.subquery(alias, copy=False)
+
+
+def _enclosed(query: exp.Query) -> exp.Expr:
+    return query.subquery(copy=False) if isinstance(query, exp.Union) else query
+
+
+def _crowded(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr, distinct: exp.Expr) -> exp.Expr:
+    """Whether the values lie closer together than every other place between the ends."""
+    if not column.measured:
+        return exp.false()
+    span = _span(dialect, column, low, high)
+    return exp.LT(this=span, expression=exp.Mul(this=exp.Literal.number(2), expression=distinct.copy()))
+
+
+def _far(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """Whether zero is farther away than the ends are from each other. Days have no zero: they are far from it."""
+    if not column.measured:
+        return exp.false()
+    if not column.number:
+        return exp.true()
+    away = exp.func("LEAST", exp.Abs(this=_float(dialect, low)), exp.Abs(this=_float(dialect, high)))
+    return exp.GT(this=away, expression=_span(dialect, column, low, high))
+
+
+def _digits(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """Whether a text that begins with a digit may stand between the ends."""
+    if column.form is not None:
+        return exp.false()
+    above = exp.LT(this=dialect.comparable(low.copy(), Comparison.BYTES), expression=exp.Literal.string(":"))
+    below = exp.GTE(this=dialect.comparable(high.copy(), Comparison.BYTES), expression=exp.Literal.string("0"))
+    return exp.and_(above, below)
+
+
+def _aligned(dialect: Dialect, column: Compared, ends: Mapping[str, exp.Expr]) -> exp.Expr:
+    """Whether the range that both columns cover is at least half as long as the range that they cover together."""
+    if not column.measured:
+        return exp.false()
+    shared = _span(
+        dialect,
+        column,
+        exp.func("GREATEST", ends["la"].copy(), ends["lb"].copy()),
+        exp.func("LEAST", ends["ha"].copy(), ends["hb"].copy()),
+    )
+    whole = _span(
+        dialect,
+        column,
+        exp.func("LEAST", ends["la"].copy(), ends["lb"].copy()),
+        exp.func("GREATEST", ends["ha"].copy(), ends["hb"].copy()),
+    )
+    return exp.GTE(this=exp.Mul(this=exp.Literal.number(2), expression=shared), expression=whole)
+
+
+def _span(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """The distance between two ends: in days, or as a number that cannot overflow."""
+    if column.number:
+        low, high = _float(dialect, low), _float(dialect, high)
+    return exp.paren(exp.Sub(this=high.copy(), expression=low.copy()))
+
+
+def _float(dialect: Dialect, value: exp.Expr) -> exp.Expr:
+    return exp.cast(value.copy(), dialect.number.copy())

@@ -1,0 +1,1 @@
+"""The pieces that reports at a terminal are made of."""

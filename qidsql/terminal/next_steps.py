@@ -1,0 +1,71 @@
+"""What a reader would probably want to run now, as typed."""
+
+import shlex
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.commands.keys.result import SearchWork
+from qidsql.core.policy import Policy
+from qidsql.core.results import Work
+from qidsql.core.tables import Nulls
+from qidsql.measures.profiles import decimal
+
+
+def command(verb: str, work: Work, options: str = "") -> str:
+    """The command on the same source, table, entity and rule for NULL, with these options."""
+    policy = work.policy
+    given = f" --entity {shlex.quote(policy.entity)}" if policy.entity else ""
+    given += f" --nulls {policy.nulls}" if policy.nulls != Nulls.EQUAL else ""
+    where = " (and your --where)" if policy.where else ""  # it can hold values, and reports travel
+    table = "" if work.kind == "file" else f" {shlex.quote(work.table)}"  # a file is one table
+    return f"qidsql {verb} {shlex.quote(work.source)}{table}{options}{given}{where}"
+
+
+def roles(policy: Policy) -> str:
+    """The options that give roles to columns."""
+    given = (
+        ("-c", policy.columns),
+        ("--exclude", policy.exclude),
+        ("--identifier", policy.identifiers),
+        ("--sensitive", policy.sensitive),
+    )
+    return "".join(f" {option} {shlex.quote(name)}" for option, names in given for name in names)
+
+
+def weights(work: SearchWork) -> str:
+    """The option that gives weights to columns."""
+    given = ",".join(f"{name}={weight}" for name, weight in work.weights.items())
+    return f" --weights {shlex.quote(given)}" if given else ""
+
+
+def column_set(names: Sequence[str]) -> str:
+    """The options that name a column set."""
+    return "".join(f" -c {shlex.quote(name)}" for name in names)
+
+
+def criterion(policy: Policy) -> str:
+    """The option that gave a masking its criterion."""
+    ratios = (
+        ("distinct", policy.distinct, ""),
+        ("separation", policy.separation, ""),
+        ("rows-at-risk", policy.rows_at_risk, f" --k {policy.k}"),
+    )
+    given = [f" --{name} {decimal(value)}{more}" for name, value, more in ratios if value is not None]
+    return given[0] if given else f" --violates {policy.k}"
+
+
+def following(console: Console, steps: Sequence[tuple[str, str]]) -> None:
+    """Writes the commands, each with what it is for."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    if steps and max(len(typed) + len(words) for typed, words in steps) + 8 <= console.width:
+        for number, (typed, words) in enumerate(steps):
+            grid.add_row(("      " if number else "Next: ") + typed, words)
+        console.print(grid)
+        return
+    for number, (typed, words) in enumerate(steps):  # too wide to stand side by side
+        console.print(Text(f"{'      ' if number else 'Next: '}{typed}  # {words}"), soft_wrap=True)
