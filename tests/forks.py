@@ -149,7 +149,7 @@ def _serve() -> None:
     import qidsql.engines.duckdb.engine
     import qidsql.engines.postgres.engine
     import qidsql.formats.json
-    import qidsql.formats.render
+    import qidsql.formats.registry
     import qidsql.operations.document
     from tests.commandline import inside
 

@@ -14,12 +14,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import qidsql
-from qidsql.commands.audit.result import Verdict
+from qidsql.cli.schema import schema
+from qidsql.core.results import Verdict
 from qidsql.core.time_limit import within
 from qidsql.engines.connect import connect
 from qidsql.errors import ConnectionLost, SourceError
-from qidsql.formats.command_schemas import command as schema
-from qidsql.formats.json_schema import audit as audit_schema
 from qidsql.operations.history.opening import open_history
 from tests.commandline import command, environment, finished, inside
 from tests.faulty_network import Fault, Kind, Network
@@ -116,13 +115,13 @@ def test_a_deadline_holds_while_connecting_and_before_the_catalog_is_read(networ
         document = json.loads(outcome.out)
         assert (outcome.code, document["verdict"]) == (INCONCLUSIVE, "inconclusive"), name
         assert any("the time budget is used up" in words for words in document["unfinished"]), name
-        Draft202012Validator(audit_schema() if name == "audit" else schema(name)).validate(document)
+        Draft202012Validator(schema(name)).validate(document)
 
 
 def test_the_same_from_python(network: Network) -> None:
     with network.failing(Fault(Kind.STALL, 0)):
         result = qidsql.audit(network.url(), "t", max_seconds=0.5)
-    assert (result.verdict, result.work.engine) == (Verdict.INCONCLUSIVE, "not connected")
+    assert (result.verdict, result.account.engine) == (Verdict.INCONCLUSIVE, "not connected")
     with network.failing(Fault(Kind.CUT, 0)), pytest.raises(SourceError):
         qidsql.audit(network.url(), "t", max_seconds=30)
 
@@ -134,6 +133,8 @@ def test_the_same_from_python(network: Network) -> None:
 def test_a_signal_ends_it_whatever_the_network_does(
     server: PostgresServer, network: Network, sent: signal.Signals
 ) -> None:
+    if signal.getsignal(sent) is signal.SIG_IGN:  # as under nohup: the process would inherit that, and heed it
+        signal.signal(sent, signal.SIG_DFL)
     kind = Kind.SWALLOW if sent == signal.SIGINT else Kind.STALL
     with network.failing(Fault(kind, 1 << 40)):
         process = start("audit", network.url(), "v")
@@ -253,12 +254,12 @@ def test_both_sides_notice_that_the_other_is_gone(network: Network) -> None:
 
 def test_an_engine_goes_on_when_its_network_does(network: Network) -> None:
     with connect(network.url()) as engine:
-        assert qidsql.audit(engine, "t").work.rows == 5000
+        assert qidsql.audit(engine, "t").account.rows == 5000
         with network.failing(Fault(Kind.CUT, 0)):
-            assert "connection to Postgres was lost" in qidsql.audit(engine, "t").work.unfinished[0]
+            assert "connection to Postgres was lost" in qidsql.audit(engine, "t").account.unfinished[0]
             with pytest.raises((SourceError, ConnectionLost)):
                 engine.describe("t")
-        assert qidsql.audit(engine, "t").work.rows == 5000
+        assert qidsql.audit(engine, "t").account.rows == 5000
         with network.failing(Fault(Kind.DEAF, 0)), within(0.5):
             assert qidsql.audit(engine, "t").verdict is Verdict.INCONCLUSIVE
-        assert qidsql.audit(engine, "t").work.rows == 5000
+        assert qidsql.audit(engine, "t").account.rows == 5000

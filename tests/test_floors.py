@@ -9,24 +9,30 @@ HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
 
 # From the ground up. A folder is one room; rooms of one floor do not know each other.
 FLOORS = [
-    ["errors", "signals", "time_limit", "version"],
-    ["least_squares", "measures", "proportions", "schema", "spelling", "toml_file"],
-    ["catalog", "checks", "figures", "file_lock", "policy", "policy_schema", "search", "sql", "weights"],
-    ["alerts", "attribute_graph", "engines", "policy_file", "protect", "question", "roles", "schedule", "work"],
-    ["findings"],
-    ["policy_draft", "profiler", "progress", "report", "role_proposals", "verdict"],
-    ["coded_copy", "difference_masks", "linkage", "sampler", "workbench"],
-    ["history", "target"],
-    ["verbs"],
-    ["api"],
-    ["__init__", "options"],
-    ["duckdb_extension"],
+    ["errors", "version"],
+    ["wording"],
+    ["declarations", "measures"],
+    ["core"],
+    ["sql"],
+    ["attribute_graph", "search"],
+    ["engines"],
+    ["linkage", "profiling"],
+    ["column_roles", "protection"],
+    ["terminal"],
     ["commands"],
+    ["operations"],
+    ["formats"],
+    ["api"],
+    ["__init__"],
+    ["duckdb_extension"],
     ["cli"],
     ["__main__"],
 ]
-DRIVERS = {"duckdb": "engines/duckdb", "psycopg": "engines/postgres"}  # the files that begin so
-MAKES_FILES = {"verbs/demo.py": "duckdb"}  # writes the sample database, which no engine may
+ROOT = {"__init__", "__main__", "api", "errors", "version"}  # all files that stand in no folder
+DRIVERS = {"duckdb": "engines/duckdb", "psycopg": "engines/postgres"}  # the folders that may import them
+MAKES_FILES = {"commands/demo/demo.py": "duckdb"}  # writes the sample database, which no engine may
+OTHER_COMMANDS = {"demo": {"audit"}, "graph": {"audit", "mask", "suppress"}}  # that a command runs
+CRITERIA = {"Above", "Criterion", "Determines", "Distinct", "Key", "RowsAtRisk", "Separation", "Violates"}
 
 
 def room_of(path: Path) -> str:
@@ -62,6 +68,33 @@ def test_a_file_knows_only_lower_floors_and_its_own_room(path: Path) -> None:
         other = [*module.split("."), "__init__"][1]
         other = "__init__" if other not in FLOOR_OF else other
         assert other == own or FLOOR_OF[other] < FLOOR_OF[own], f"{path.name} ({own}) imports {module}"
+
+
+def test_the_root_of_the_package_holds_few_files() -> None:
+    assert {path.stem for path in HOUSE.glob("*.py")} == ROOT
+
+
+def test_a_command_imports_no_other_but_those_it_runs() -> None:
+    folders = {path.name for path in (HOUSE / "commands").iterdir() if (path / "__init__.py").exists()}
+    found: dict[str, set[str]] = {}
+    for path in (HOUSE / "commands").glob("*/**/*.py"):
+        own = path.relative_to(HOUSE / "commands").parts[0]
+        for module in imported(path):
+            other = [*module.split("."), "", "", ""][2] if module.startswith("qidsql.commands.") else own
+            if other in folders - {own}:
+                found.setdefault(own, set()).add(other)
+    assert found == OTHER_COMMANDS
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
+def test_nobody_asks_which_criterion_it_is(path: Path) -> None:
+    """A criterion answers for itself, so that another one is a class and an entry in the registry."""
+    if path.relative_to(HOUSE) == Path("measures/criteria.py"):
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            asked = {each.id for each in ast.walk(node.args[1]) if isinstance(each, ast.Name)}
+            assert not asked & CRITERIA, f"{path.name}:{node.lineno}"
 
 
 def test_inside_a_room_imports_make_no_circle() -> None:

@@ -1,14 +1,16 @@
-"""Ctrl-C in Python while the source is opened: an error of the documented tree, at once."""
+"""Ctrl-C in Python before a statement: an error of the documented tree, or an inconclusive result, at once."""
 
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from socket import create_server
 
 import pytest
 
 import qidsql
+from qidsql.core.results import Verdict
 from qidsql.errors import Interrupted
 from tests.commandline import environment, finished
 
@@ -38,15 +40,21 @@ def test_while_a_server_does_not_answer(verb: str) -> None:
             assert line.recv(8)  # the client has begun to speak, and hears nothing
             process.send_signal(signal.SIGINT)
             out, err = finished(process)
-    assert (out, err) == ("Interrupted interrupted before there was anything to report\n", "")
+    assert (out, err) == ("Interrupted interrupted; the running statements were cancelled\n", "")
 
 
-def test_while_the_catalog_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("raised", [KeyboardInterrupt(), Interrupted("interrupted")])
+def test_while_the_catalog_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, raised: KeyboardInterrupt | Interrupted
+) -> None:
+    """The first comes from between two statements to the catalog, the second from within one."""
+
     def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
+        raise raised
 
     (tmp_path / "t.csv").write_text("a\n1\n")
     monkeypatch.setattr("qidsql.engines.duckdb.engine.DuckDBEngine.describe", interrupted)
     for verb in (qidsql.audit, qidsql.profile, qidsql.keys, qidsql.uniques, qidsql.suppress, qidsql.anonymize):
-        with pytest.raises(Interrupted):
-            verb(f"{tmp_path}/t.csv")
+        with suppress(Interrupted):
+            result = verb(f"{tmp_path}/t.csv")
+            assert (result.verdict, result.account.unfinished) == (Verdict.INCONCLUSIVE, ("interrupted",)), verb

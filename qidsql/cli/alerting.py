@@ -1,14 +1,13 @@
 """After a run: telling its alerts. What goes wrong here is said, and never changes the verdict of the run."""
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qidsql.cli.streams import say
 from qidsql.errors import QidsqlError, UsageError
 
 if TYPE_CHECKING:
     from qidsql.operations.alerts.settings import Alert
+    from qidsql.operations.document import RunResult
     from qidsql.operations.policy_file import PolicyFile
 
 
@@ -44,7 +43,7 @@ class Teller:
         """
         self.alerts, self.file, self.history_url = alerts_of(file), file, history_url
 
-    def ran(self, document: Mapping[str, Any]) -> None:
+    def ran(self, run: "RunResult") -> None:
         """Tells of a run that is in the history."""
         if not self.alerts or self.history_url is None or self.file is None:
             return
@@ -55,7 +54,7 @@ class Teller:
         folder = self.file.path.absolute().parent
         try:
             record = AlertRecord(open_history(self.history_url, self.file.history_schema))
-            tell(document, self.alerts, record, say, folder, murmur=self._murmur)
+            tell(run, self.alerts, record, say, folder, murmur=self._murmur)
         except KeyboardInterrupt:  # the run is over, and its verdict recorded
             say("interrupted while telling the alerts; what was not delivered is kept for the next run")
         except QidsqlError as error:
@@ -76,10 +75,21 @@ class Teller:
             tell(_nothing(reason), self.alerts, self._short, say, self.file.path.absolute().parent)
 
 
-def _nothing(reason: str) -> dict[str, Any]:
-    """The document of a run without tables."""
-    from qidsql.operations.document import RunResult, RunVerdict, TableRuns
-    from qidsql.operations.run import run_id
+def _nothing(reason: str) -> "RunResult":
+    """A run without tables."""
+    from qidsql.core.results import Verdict
+    from qidsql.operations.compact_form import PackedTables
+    from qidsql.operations.document import RunResult
+    from qidsql.operations.run import now, run_id
 
-    now = datetime.now(UTC)
-    return RunResult(run_id(now), now, now, 0.0, RunVerdict.ERROR, reason, TableRuns()).to_dict()
+    moment = now()
+    return RunResult(
+        run=run_id(moment),
+        started=moment,
+        finished=moment,
+        seconds=0.0,
+        verdict=Verdict.ERROR,
+        reason=reason,
+        exit_code=2,
+        tables=PackedTables(),
+    )

@@ -1,75 +1,94 @@
 """qidsql alerts"""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qidsql.cli.command import ExitCode, check_report
-from qidsql.cli.run import ConfigArgument
+from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format
+from qidsql.cli.running import ExitCode
 from qidsql.cli.streams import say, write
-from qidsql.core.options import Format, FormatOption, HistoryOption, OutputOption, QuietOption
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
 
-EXAMPLES = """\b
-Examples:
-  qidsql alerts
-  qidsql alerts qidsql.toml --test team
-  qidsql alerts --retry
-Exit codes: 0 pass, 2 error or a message that could not be delivered"""
+if TYPE_CHECKING:
+    from qidsql.operations.alerts.settings import Alert
+    from qidsql.operations.policy_file import PolicyFile
 
 
-def run(
-    config: ConfigArgument = Path("qidsql.toml"),
-    test: Annotated[
-        str | None,
-        typer.Option("--test", metavar="NAME", help="send a message that says it is a test", show_default=False),
-    ] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="deliver now what could not be delivered")] = False,
-    history: HistoryOption = None,
-    format: FormatOption = None,
-    output: OutputOption = None,
-    quiet: QuietOption = False,
-) -> None:
-    """The alerts of a policy file: whom they tell of what, what they told last, and what has not arrived.
+@dataclass(frozen=True, kw_only=True)
+class AlertsRequest:
+    """The alerts of a policy file: whom they tell of what, what they sent last, and what has not been delivered.
 
-    `qidsql run` tells them: once when a table's verdict changes, when a violation gets worse, and when it passes again.
+    `qidsql run` sends them: once when a table's verdict changes, when a violation gets worse, and when it passes again.
     What cannot be delivered is kept in the history and tried again with the next run.
     """
-    import json
+
+    config: PolicyArgument = Path("qidsql.toml")
+    test: Annotated[str | None, Option("send a message that says it is a test", "NAME")] = None
+    retry: Annotated[bool, Option("deliver now what could not be delivered", flags=("--retry",))] = False
+    history: HistoryUrl = None
+    format: Format = None
+    output: Output = None
+    quiet: Quiet = False
+
+
+COMMAND = Command(
+    AlertsRequest,
+    examples=("qidsql alerts", "qidsql alerts qidsql.toml --test team", "qidsql alerts --retry"),
+    exit_codes="0 pass, 2 error or a message that could not be delivered",
+)
+
+
+def run(request: AlertsRequest) -> None:
+    """Lists the alerts, tests one, or delivers what is kept. Raises QidsqlError."""
     from datetime import UTC, datetime
 
     from qidsql.cli.alerting import alerts_of
-    from qidsql.errors import QidsqlError, UnknownName
-    from qidsql.operations.alerts.delivery import deliver, deliver_kept, trial
+    from qidsql.operations.alerts.delivery import deliver_kept
     from qidsql.operations.alerts.overview import overview
     from qidsql.operations.history.alerts import AlertRecord
     from qidsql.operations.history.opening import open_history
     from qidsql.operations.policy_file import read_policy_file
 
-    kind = check_report(output, format)
-    file = read_policy_file(config)
-    alerts = {alert.name: alert for alert in alerts_of(file)}
-    if test is not None:
-        if test not in alerts:
-            raise UnknownName("alert", [test], str(file.path), alerts)
-        try:
-            deliver(alerts[test], trial(alerts[test], datetime.now(UTC)), file.path.absolute().parent)
-        except QidsqlError as failure:
-            raise QidsqlError(f"the alert {test} was not delivered: {failure}") from None
-        if not quiet:
-            say(f"a test message was delivered to the alert {test}")
+    format = report_format(JSON, request.format, request.output)
+    file = read_policy_file(request.config)
+    alerts = alerts_of(file)
+    if request.test is not None:
+        _test(request.test, alerts, file, request.quiet)
         return
-    record = AlertRecord(open_history(history or file.history_url, file.history_schema))
+    record = AlertRecord(open_history(request.history or file.history_url, file.history_schema))
     left = 0
-    if retry:
-        folder, murmur = file.path.absolute().parent, (lambda words: None) if quiet else say
-        left = deliver_kept(tuple(alerts.values()), record, say, folder, murmur=murmur)
-    document = overview(tuple(alerts.values()), record, datetime.now(UTC).date())
-    if kind == Format.json:
-        write(json.dumps(document, indent=2, ensure_ascii=False) + "\n", output)
+    if request.retry:
+        folder, murmur = file.path.absolute().parent, (lambda words: None) if request.quiet else say
+        left = deliver_kept(alerts, record, say, folder, murmur=murmur)
+    found = overview(alerts, record, datetime.now(UTC).date())
+    if format == "json":
+        from qidsql.formats import json
+
+        write(json.indented(found), request.output)
     else:
         from qidsql.cli.alerts_report import render
 
-        write(render(document), output)
+        write(render(found), request.output)
     if left:
         raise typer.Exit(ExitCode.ERROR)
+
+
+def _test(name: str, alerts: "tuple[Alert, ...]", file: "PolicyFile", quiet: bool) -> None:
+    """Sends a test message. Raises UnknownName, QidsqlError."""
+    from datetime import UTC, datetime
+
+    from qidsql.errors import QidsqlError, UnknownName
+    from qidsql.operations.alerts.delivery import deliver, trial
+
+    by_name = {alert.name: alert for alert in alerts}
+    if name not in by_name:
+        raise UnknownName("alert", [name], str(file.path), by_name)
+    try:
+        deliver(by_name[name], trial(by_name[name], datetime.now(UTC)), file.path.absolute().parent)
+    except QidsqlError as failure:
+        raise QidsqlError(f"the alert {name} was not delivered: {failure}") from None
+    if not quiet:
+        say(f"a test message was delivered to the alert {name}")

@@ -6,30 +6,19 @@ Nothing heavy is imported here: `--help` must answer at once.
 import os
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from qidsql.cli import alerts, diff, history, report, run, schema, shell
+from qidsql.cli import alerts, demo, diff, history, init, report, run, schema, shell
 from qidsql.cli import duckdb as duckdb_commands
 from qidsql.cli import postgres as postgres_commands
-from qidsql.cli.command import ExitCode
+from qidsql.cli.command import epilog, request_function, typer_function
 from qidsql.cli.memory import bounded_memory
+from qidsql.cli.running import ExitCode
 from qidsql.cli.streams import say
-from qidsql.commands.anonymize import options as anonymize
-from qidsql.commands.audit import options as audit
-from qidsql.commands.demo import options as demo
-from qidsql.commands.doctor import options as doctor
-from qidsql.commands.graph import options as graph
-from qidsql.commands.impact import options as impact
-from qidsql.commands.init import options as init
-from qidsql.commands.keys import options as keys
-from qidsql.commands.link import options as link
-from qidsql.commands.mask import options as mask
-from qidsql.commands.profile import options as profile
-from qidsql.commands.suppress import options as suppress
-from qidsql.commands.uniques import options as uniques
 from qidsql.core.signals import Ending, ending
 from qidsql.errors import QidsqlError, Stopped
 from qidsql.version import __version__
@@ -49,17 +38,17 @@ app = typer.Typer(
     add_completion=False,
 )
 
-COMMANDS = (
-    audit,
-    profile,
-    keys,
-    mask,
-    uniques,
-    suppress,
-    anonymize,
-    impact,
-    graph,
-    link,
+COMMANDS: tuple[object, ...] = (
+    "audit",
+    "profile",
+    "keys",
+    "mask",
+    "uniques",
+    "suppress",
+    "anonymize",
+    "impact",
+    "graph",
+    "link",
     report,
     schema,
     init,
@@ -67,12 +56,20 @@ COMMANDS = (
     history,
     diff,
     alerts,
-    doctor,
+    "doctor",
     demo,
     shell,
 )  # as the help lists them
+OF_DOCUMENTS = (report, schema, run, history, diff, alerts)
 for command in COMMANDS:
-    app.command(command.__name__.split(".")[2], epilog=command.EXAMPLES)(command.run)
+    if isinstance(command, str):
+        declared = import_module(f"qidsql.commands.{command}.request").COMMAND
+        app.command(command, epilog=epilog(declared))(typer_function(command, declared))
+    elif command in OF_DOCUMENTS:
+        declared, name = command.COMMAND, command.__name__.rpartition(".")[2]
+        app.command(name, epilog=epilog(declared))(request_function(declared.request, command.run))
+    else:
+        app.command(command.__name__.split(".")[2], epilog=command.EXAMPLES)(command.run)  # type: ignore[attr-defined]
 
 app.add_typer(duckdb_commands.app, name="duckdb")
 app.add_typer(postgres_commands.app, name="postgres")

@@ -1,220 +1,293 @@
-"""What commands do alike: open the source, show progress, write what came out, end with its exit code."""
+"""The flow that all commands share: a request from the command line, the work, the report, the exit code.
 
-import os
-import shutil
+The options of a command are the fields of its request (`qidsql.declarations.options`), and those of the command line
+itself: how the source is opened, and where the report goes. `init` and `demo` end otherwise: `qidsql.cli.init`,
+`qidsql.cli.demo`.
+"""
+
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from enum import IntEnum, StrEnum
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from qidsql.cli.memory import BESIDE, lower_memory
-from qidsql.cli.streams import check_output, put, say, write
-from qidsql.core.options import ENDINGS, Format
+from qidsql.cli.options import (
+    CONNECTION,
+    DOCUMENTS,
+    OUTPUT,
+    TERMINAL,
+    Format,
+    Gentle,
+    MinCount,
+    Output,
+    Quiet,
+    check_min_count,
+    format_words,
+    report_format,
+)
+from qidsql.cli.running import (
+    end,
+    printed_sql,
+    put_report,
+    screen,
+    showing_progress_of_many,
+    source_and_table,
+    write_script,
+)
+from qidsql.cli.streams import lines, parts, put, say, write
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option, Parameter, parameters
 from qidsql.errors import Stopped, UsageError
 
 if TYPE_CHECKING:
-    from qidsql.commands.audit.report import Result
+    from qidsql.core.results import Result
     from qidsql.engines.base import Engine
-    from qidsql.sql.statements import Statement
-
-PLAIN = ("", "txt", "text", "log", "out")  # endings of files that take what the terminal would
-UNNAMED = ("terminal", "github")  # formats that no ending is usual for
-PRETTY_STATEMENTS = 50  # laid out for reading in a dry run; that takes far longer than the statements' making
+    from qidsql.engines.source import Source
+    from qidsql.operations.document import RunResult
 
 
-class ExitCode(IntEnum):
-    """What a run of qidsql tells a script."""
+@dataclass(frozen=True, kw_only=True)
+class SourceArgument:
+    """What is looked at."""
 
-    PASS = 0
-    VIOLATION = 1
-    ERROR = 2
-    INCONCLUSIVE = 3
-
-
-ENDS = {
-    "pass": ExitCode.PASS,
-    "finished": ExitCode.PASS,
-    "violation": ExitCode.VIOLATION,
-    "error": ExitCode.ERROR,
-}  # any other: inconclusive
+    source: Annotated[
+        str | None,
+        Option(
+            "postgresql://user@host/db, service=NAME, a DuckDB database, a parquet, csv or json file or pattern, a "
+            "folder of such files, or env:NAME. Passwords: PGPASSWORD or ~/.pgpass. Left out: $QIDSQL_URL.",
+            "SOURCE",
+            argument=True,
+        ),
+    ] = None
 
 
-@contextmanager
-def standing_for(variable: str, given: str | None) -> Iterator[None]:
-    """Errors in the block name the variable, where that is what gave the option. Raises UsageError."""
-    try:
-        yield
-    except UsageError as error:
-        if given is None or os.environ.get(variable) != given:
-            raise
-        raise UsageError(f"{variable}: {error}") from None
+@dataclass(frozen=True, kw_only=True)
+class CommandLine:
+    """The options that are those of the command line alone."""
+
+    format: Format = None
+    output: Output = None
+    min_count: MinCount = None
+    dry_run: Annotated[bool, Option("print the statements asked first, and ask only the catalog", panel=OUTPUT)] = False
+    show_sql: Annotated[bool, Option("print each statement to stderr as it is answered", panel=OUTPUT)] = False
+    quiet: Quiet = False
+    workers: Annotated[int, Option("parallel sessions on a server", "N", panel=CONNECTION, least=1, most=64)] = 2
+    snapshot: Annotated[
+        bool,
+        Option(
+            "one snapshot for all statements, or a moment each (frees the server's vacuum)",
+            flags=("--snapshot/--no-snapshot",),
+            panel=CONNECTION,
+        ),
+    ] = True
+    gentle: Gentle = False
 
 
-def source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:
-    """A single argument names the table when QIDSQL_URL names the source and no file has that name."""
-    if source and table is None and os.environ.get("QIDSQL_URL") and not Path(source).exists():
-        if source.startswith("env:") or any(sign in source for sign in "*?/=@"):
-            return source, table
-        return None, source
-    return source, table
+Perform: TypeAlias = Callable[[str, Command, str | None, Any, CommandLine], None]
 
 
-@contextmanager
-def opened(
-    source: str | None,
-    workers: int = 1,
-    snapshot: bool = True,
-    show_sql: bool = False,
-    writable: bool = False,
-    workspace: bool = False,
-    *,
-    gentle: bool = False,
-    max_seconds: float | None = None,
-) -> "Iterator[Engine]":
-    """The source, connected; read-only unless `writable`. The seconds are for connecting and for all in the block.
+def typer_function(name: str, command: Command, instead: Perform | None = None) -> Callable[..., None]:
+    """What typer makes a command of: a function with an annotated parameter for each option.
 
-    Raises SourceError, AccessError, StatementError, UsageError.
+    `instead` does what was asked, for commands that do not follow the flow of `perform`.
     """
-    from qidsql.core.time_limit import within
-    from qidsql.engines.connect import reached
+    ours = parameters(command.request)
+    without = {*command.without, *(() if command.documents else ("min_count",))}
+    theirs = [_described(each, command) for each in parameters(CommandLine) if each.name not in without]
+    source_argument = () if "source" in command.without else parameters(SourceArgument)
 
-    options = {"workers": workers, "snapshot": snapshot, "writable": writable, "workspace": workspace, "gentle": gentle}
-    with within(max_seconds), reached(source, **options) as engine:
+    def run(given: dict[str, Any]) -> None:
+        asked = {each.name: given[each.name] for each in ours if given[each.name] is not None}
+        line = CommandLine(**{each.name: given[each.name] for each in theirs})
+        source = given.get("source")
+        if any(each.name == "table" and each.option.argument for each in ours):
+            source, asked["table"] = source_and_table(source, asked.get("table"))
+        (instead or perform)(name, command, source, command.request(**asked), line)
+
+    return _function((*source_argument, *ours, *theirs), run, command.request)
+
+
+def request_function(request: type, run: Callable[[Any], None]) -> Callable[..., None]:
+    """The same for a command that opens no source of its own: its request has all of its options."""
+
+    def put(given: dict[str, Any]) -> None:
+        run(request(**{name: value for name, value in given.items() if value is not None}))
+
+    return _function(parameters(request), put, request)
+
+
+def _function(
+    everything: Sequence[Parameter], run: Callable[[dict[str, Any]], None], documented: type
+) -> Callable[..., None]:
+    arguments = [each for each in everything if each.option.argument]
+    options = [each for each in everything if not each.option.argument]
+
+    def function(**given: Any) -> None:
+        run(given)
+
+    function.__signature__ = inspect.Signature([_typer(each) for each in (*arguments, *options)])  # type: ignore[attr-defined]
+    function.__doc__ = inspect.getdoc(documented)
+    return function
+
+
+def epilog(command: Command) -> str:
+    """What stands below the options: examples, and the exit codes."""
+    examples = (f"  {each}" for each in command.examples)
+    return "\n".join(["\b", "Examples:", *examples, f"Exit codes: {command.exit_codes}"])
+
+
+def perform(name: str, command: Command, source: str | None, request: Any, line: CommandLine) -> None:
+    """Does what a command was asked, writes the report, and ends with the exit code. Raises QidsqlError."""
+    format = report_format(formats_of(command), line.format, line.output, line.dry_run)
+    check_min_count(line.min_count, format)
+    render = renderer(name, request, format, line)
+    work = work_of(name)
+    with showing_progress_of_many(line.quiet or line.dry_run) as (on_stage, watch):
+        unopened = source_of(command, source, request, line, watch)
+        if line.dry_run and unopened.named:
+            rehearse(command, work, unopened, request, line.output)
+            return
+        on_stage("opening the source")
+        with nullcontext(unopened) if command.opens else unopened.opened() as subject:
+            if format == "jsonl":
+                stream = import_module(f"qidsql.commands.{name}.json_lines")
+                with lines(line.output) as put_line:
+                    result = work(subject, stream.streamed(request, put_line), on_stage)
+                    put_line(stream.last(result))
+            else:
+                result = work(subject, request, on_stage)
+    if format != "jsonl":
+        with parts(line.output) as put_part:
+            for part in render(result):
+                put_part(part)
+        if line.output is not None and not line.quiet:
+            hidden = f"; the reason, with small counts left out: {line.output}"
+            say(f"{result.verdict}: {result.reason}" if line.min_count is None else f"{result.verdict}{hidden}")
+    elif line.output is not None:  # the file has the lines, the screen says what they are
+        write("".join(renderer(name, request, TERMINAL, replace(line, output=None))(result)), None)
+    end(result.ending)
+
+
+def work_of(name: str) -> Callable[..., Any]:
+    """The work of that command."""
+    return getattr(import_module(f"qidsql.commands.{name}.{name}"), name)  # type: ignore[no-any-return]
+
+
+def source_of(
+    command: Command,
+    given: str | None,
+    request: Any,
+    line: CommandLine,
+    watch: "Callable[[Engine], None]",
+) -> "Source":
+    """The source as the command line opens it. `watch` is called with each engine that is opened."""
+    from qidsql.engines.source import Source
+
+    def watched(engine: "Engine") -> None:
         with suppress(Stopped):  # whoever asks next hears of it again
             if engine.memory_limit is not None:
                 lower_memory(engine.memory_limit + BESIDE)
-        if show_sql:
-            engine.watchers.append(lambda asked: put(_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
-        yield engine
+        if line.show_sql:
+            engine.watchers.append(lambda asked: put(printed_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
+        watch(engine)
+
+    options = {
+        "workers": 1 if "workers" in command.without else line.workers,
+        "snapshot": line.snapshot,
+        "writable": getattr(request, "writable", False),
+        "workspace": getattr(request, "workspace", False),
+        "gentle": line.gentle,
+    }
+    return Source(given, options, watched, getattr(request, "max_seconds", None))
 
 
-def showing_progress(engine: "Engine", quiet: bool) -> "AbstractContextManager[Callable[[str], None]]":
-    """Shows on stderr what is going on; gives the function that tells the stage."""
-    from qidsql.cli.progress import progress
+def rehearse(command: Command, work: Callable[..., Any], source: "Source", request: Any, output: Path | None) -> None:
+    """Writes the statements that would be asked first. Raises QidsqlError."""
+    from qidsql.engines.source import Source
 
-    return progress(engine, sys.stderr, quiet or sys.stderr is None)
-
-
-def showing_progress_of_many(
-    quiet: bool,
-) -> "AbstractContextManager[tuple[Callable[[str], None], Callable[[Engine], None]]]":
-    """The same for a command that opens one engine after the other, each of which it is to hand on."""
-    from qidsql.cli.progress import several
-
-    return several(sys.stderr, quiet or sys.stderr is None)
+    with source.opened() as engine:
+        subject = Source(engine) if command.opens else engine
+        planned = getattr(import_module(work.__module__), "planned_statements", None)
+        first = planned(engine, request) if planned else engine.rehearsed(lambda: work(subject, request))
+        write_script(engine, first, output, getattr(request, "plan", ""))
 
 
-def write_script(engine: "Engine", statements: "Sequence[Statement[Any]]", output: Path | None, plan: str = "") -> None:
-    """What a dry run writes: the plan in words, and the statements that would be asked first."""
-    from qidsql.core.wording import plural
-
-    parts = [_sql(engine, statement.purpose, statement.sql) for statement in statements[:PRETTY_STATEMENTS]]
-    parts += [f"-- {statement.purpose}\n{statement.sql};\n" for statement in statements[PRETTY_STATEMENTS:]]
-    end = (
-        f"\n-- {plural(len(statements), 'statement')} at least; later ones depend on the answers. "
-        f"Nothing was asked but the catalog.\n"
-    )
-    head = f"-- Plan: {plan}\n\n" if plan else ""
-    write(head + "\n".join(parts) + end, output)
+def formats_of(command: Command) -> tuple[str, ...]:
+    """The formats of a command's report."""
+    return DOCUMENTS if command.documents else command.formats
 
 
-def finish(
-    result: "Result",
-    verdict: str,
-    reason: str,
-    format: StrEnum | None,
-    output: Path | None,
-    quiet: bool,
-    formats: type[StrEnum] = Format,
-    min_count: int | None = None,
-) -> None:
-    """Writes the report, and ends with the verdict's exit code. Raises UsageError."""
-    write(render(result, chosen(format, formats, output), output, min_count), output)
-    if output is not None and not quiet:
-        say(
-            f"{verdict}: {reason}"
-            if min_count is None
-            else f"{verdict}; the reason, with small counts left out: {output}"
-        )
-    end(verdict)
+Render: TypeAlias = "Callable[[Result], Iterator[str]]"
 
 
-def end(verdict: str) -> None:
-    """Ends the command with the verdict's exit code."""
-    raise typer.Exit(ENDS.get(verdict, ExitCode.INCONCLUSIVE))
-
-
-def check_report(
-    output: Path | None, format: StrEnum | None, kinds: type[StrEnum] = Format, dry_run: bool = False
-) -> StrEnum:
-    """The format of the report. What cannot be written is said before the work, not after it. Raises UsageError.
-
-    A dry run writes statements, into a file of any name.
-    """
-    check_output(output)
-    return kinds("terminal") if dry_run else chosen(format, kinds, output)
-
-
-def chosen(format: StrEnum | None, kinds: type[StrEnum], output: Path | None) -> StrEnum:
-    """The format asked for; without one, as the name of the file ends. Raises UsageError for another kind of file."""
-    if format is not None:
-        return format
-    ending = "" if output is None else output.suffix.lower().removeprefix(".")
-    named = ENDINGS.get(ending, ending)
-    if ending in PLAIN:
-        return kinds("terminal")
-    found = next((kind for kind in kinds if kind.value == named), None)
-    if found is None:
-        endings = {name: each for each, name in ENDINGS.items()}
-        known = ", ".join(f".{endings.get(kind.value, kind.value)}" for kind in kinds if kind.value not in UNNAMED)
-        raise UsageError(
-            f"--output {output}: this command writes no .{ending} file; expected a name that ends in {known} or .txt, "
-            f"or --format to say what is written"
-        )
-    return found
-
-
-def check_min_count(min_count: int | None, format: StrEnum) -> None:
-    """What cannot hide small counts is said before the work. Raises UsageError."""
-    if min_count is not None and format == Format.terminal:
-        raise UsageError(
-            "--min-count is for reports that are passed on; give --format html, markdown, junit, sarif, github, "
-            "prometheus or json, or --output FILE.html"
-        )
-    if min_count is not None and min_count < 2:
-        raise UsageError(f"--min-count must be at least 2, got {min_count}: nothing would be hidden")
-
-
-def render(result: "Result", format: StrEnum, output: Path | None, min_count: int | None = None) -> str:
-    """The report as text: in colour and in its width for a terminal."""
-    if format == Format.json and min_count is None:
+def renderer(name: str, request: Any, format: str, line: CommandLine) -> Render:
+    """What makes the report as text, in parts. Raises UsageError where the request does not allow the format."""
+    if format in (TERMINAL, "jsonl"):
+        report = import_module(f"qidsql.commands.{name}.report").report
+        return lambda result: iter([put_report(lambda console: report(console, result), *screen(line.output))])
+    if format == "json" and line.min_count is None:
         from qidsql.formats import json
 
-        return json.render(result)
-    if format != Format.terminal:
-        from qidsql.commands.audit.result import AuditResult
-        from qidsql.formats.min_count import without_small_counts
-        from qidsql.formats.render import render as render_document
-        from qidsql.operations.document import as_document
-
-        assert isinstance(result, AuditResult), "only audits have documents"
-        document = as_document(result)
-        return render_document(document if min_count is None else without_small_counts(document, min_count), format)
-    from qidsql.commands.audit import report as terminal
-
-    return terminal.render(result, *screen(output))
+        return lambda result: iter([json.render(result)])
+    own = find_spec(f"qidsql.commands.{name}.formats")
+    if own is not None:
+        draw = import_module(f"qidsql.commands.{name}.formats").renderer(request, format)
+        return lambda result: iter([draw(result)])
+    return lambda result: _document(result, format, line.min_count)
 
 
-def screen(output: Path | None) -> tuple[int, bool]:
-    """Columns of the terminal, and whether it wants colours."""
-    on_screen = output is None and sys.stdout is not None and sys.stdout.isatty()
-    width = max(60, min(140, shutil.get_terminal_size((120, 24)).columns)) if output is None else 120
-    return width, on_screen and not os.environ.get("NO_COLOR")
+def _document(result: "Result", format: str, min_count: int | None) -> Iterator[str]:
+    from qidsql.commands.audit.result import AuditResult
+    from qidsql.formats.registry import document_format
+    from qidsql.operations.document import as_document
+
+    assert isinstance(result, AuditResult), "only audits have documents"
+    return document_format(format).written(shown(as_document(result), min_count))
 
 
-def _sql(engine: "Engine", purpose: str, statement: str) -> str:
-    return f"-- {purpose}\n{engine.pretty(statement)};\n"
+def shown(document: "RunResult", min_count: int | None) -> "RunResult":
+    """The document, without counts of rows where --min-count asks for that. Raises UsageError."""
+    if min_count is None:
+        return document
+    from qidsql.formats.min_count import without_small_counts
+
+    if document.min_count is not None:
+        raise UsageError(f"the counts of this report are hidden already (--min-count {document.min_count})")
+    return without_small_counts(document, min_count)
+
+
+def _described(parameter: Parameter, command: Command) -> Parameter:
+    """The option --format lists the formats of the command."""
+    if parameter.name != "format":
+        return parameter
+    return replace(parameter, option=replace(parameter.option, help=format_words(formats_of(command))))
+
+
+def _typer(parameter: Parameter) -> inspect.Parameter:
+    """A parameter as typer reads it."""
+    option, default = parameter.option, parameter.default
+    optional = default is None or default == ()
+    kind = parameter.form.command_line
+    words: dict[str, Any] = {
+        "metavar": option.metavar or None,
+        "help": option.help,
+        "show_default": not optional and not option.argument,
+    }
+    if option.least is not None or option.most is not None:
+        words |= {"min": option.least, "max": option.most}
+    if option.variable:
+        words |= {"envvar": option.variable, "show_envvar": False}
+    info = typer.Argument(**words) if option.argument else typer.Option(*parameter.flags, **words)
+    return inspect.Parameter(
+        parameter.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None if optional else default,
+        annotation=Annotated[kind | None if optional else kind, info],
+    )

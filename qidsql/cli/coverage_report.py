@@ -1,26 +1,25 @@
-"""The part of a run's report that says which tables and columns the policy does not cover. From the plain document."""
+"""The part of a run's report that says which tables and columns the policy does not cover."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.core.wording import count, plural
+from qidsql.operations.coverage import RENAMED, Change, Coverage, Gap, GapState, Severity
+from qidsql.wording.numbers import count, plural
 
 SHOWN = 12  # gaps
-RENAMED = "A renamed table or column is one that vanished and one that is new."
-STYLES = {"violation": "bold red", "warning": "yellow"}
+STYLES = {Severity.VIOLATION: "bold red", Severity.WARNING: "yellow"}
 
 
-def print_coverage(console: Console, coverage: Mapping[str, Any]) -> None:
+def print_coverage(console: Console, coverage: Coverage) -> None:
     """The gaps, the gravest first; the columns of a table that nobody has decided in one line."""
-    for source in coverage["sources"]:
-        if source["out_of_scope"]:
-            many = plural(source["out_of_scope"], "table")
-            console.print(f"Out of scope: {many} of {source['source']} (scope in the policy file).")
-    lines = _lines(coverage["gaps"])
+    for source in coverage.sources:
+        if source.out_of_scope:
+            many = plural(source.out_of_scope, "table")
+            console.print(f"Out of scope: {many} of {source.source} (scope in the policy file).")
+    lines = _lines(coverage.gravest_first)
     if not lines:
         return
     console.print("Not covered, or not as before:")
@@ -29,38 +28,26 @@ def print_coverage(console: Console, coverage: Mapping[str, Any]) -> None:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for state, severity, text in lines[:SHOWN]:
-        grid.add_row("  + new " if state == "new" else " " * 8, Text(severity, style=STYLES[severity]), Text(text))
+        new = "  + new " if state is GapState.NEW else " " * 8
+        grid.add_row(new, Text(severity, style=STYLES[severity]), Text(text))
     console.print(grid)
     if len(lines) > SHOWN:
         console.print(f"  ... and {count(len(lines) - SHOWN)} more (--format json lists them all)")
-    if may_be_renamed(coverage):
+    if coverage.may_be_renamed:
         console.print(RENAMED)
     console.print()
 
 
-def may_be_renamed(coverage: Mapping[str, Any]) -> bool:
-    """Whether something vanished and something is new: a rename looks like that."""
-    return {"vanished", "unknown"} <= {gap["change"] for gap in coverage["gaps"]}
-
-
-def mending(coverage: Mapping[str, Any] | None) -> list[str]:
-    """The commands that add what is unknown to the policy file."""
-    if not coverage:
-        return []
-    lacking = {gap["source"] for gap in coverage["gaps"] if gap["change"] == "unknown"}
-    return [source["mend"] for source in coverage["sources"] if source["source"] in lacking]
-
-
-def _lines(gaps: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+def _lines(gaps: Sequence[Gap]) -> list[tuple[GapState, Severity, str]]:
     """State, severity and text of each gap."""
     found = []
-    undecided: dict[tuple[str, str], list[str]] = {}
-    for gap in sorted(gaps, key=lambda gap: (gap["severity"] != "violation", gap["state"] != "new")):
-        if gap["change"] == "undecided" and gap["column"] is not None:
-            undecided.setdefault((gap["state"], gap["table"]), []).append(gap["column"])
+    undecided: dict[tuple[GapState, str], list[str]] = {}
+    for gap in gaps:
+        if gap.change is Change.UNDECIDED and gap.column is not None:
+            undecided.setdefault((gap.state, gap.table), []).append(gap.column)
         else:
-            found.append((gap["state"], gap["severity"], gap["text"]))
+            found.append((gap.state, gap.severity, gap.text))
     return found + [
-        (state, "warning", f"{table}: nobody has decided on {', '.join(columns)} (CHECK)")
+        (state, Severity.WARNING, f"{table}: nobody has decided on {', '.join(columns)} (CHECK)")
         for (state, table), columns in undecided.items()
     ]

@@ -1,47 +1,51 @@
 """qidsql diff"""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
-
-from qidsql.cli.command import check_report, screen
 from qidsql.cli.history import opened_history
+from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyPath, report_format
+from qidsql.cli.running import put_report, screen
 from qidsql.cli.streams import write
-from qidsql.core.options import Format, FormatOption, HistoryOption, OutputOption, PolicyFileOption
-
-EXAMPLES = """\b
-Examples:
-  qidsql diff
-  qidsql diff last~7 last
-  qidsql diff 20261120 20261121 --format json
-Exit codes: 0 whatever the difference; 2 error"""
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
 
 
-def run(
-    before: Annotated[
-        str,
-        typer.Argument(metavar="[BEFORE]", help="a run: its id, a beginning of it, last, last~1", show_default=False),
-    ] = "last~1",
-    after: Annotated[str, typer.Argument(metavar="[AFTER]", help="another run", show_default=False)] = "last",
-    config: PolicyFileOption = Path("qidsql.toml"),
-    history: HistoryOption = None,
-    format: FormatOption = None,
-    output: OutputOption = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DiffRequest:
     """What changed between two recorded runs: findings new, worse, better and gone; verdicts; tables."""
-    import json
 
+    before: Annotated[str, Option("a run: its id, a beginning of it, last, last~1", "[BEFORE]", argument=True)] = (
+        "last~1"
+    )
+    after: Annotated[str, Option("another run", "[AFTER]", argument=True)] = "last"
+    config: PolicyPath = Path("qidsql.toml")
+    history: HistoryUrl = None
+    format: Format = None
+    output: Output = None
+
+
+COMMAND = Command(
+    DiffRequest,
+    examples=("qidsql diff", "qidsql diff last~7 last", "qidsql diff 20261120 20261121 --format json"),
+    exit_codes="0 whatever the difference; 2 error",
+)
+
+
+def run(request: DiffRequest) -> None:
+    """Compares the runs. Raises UsageError, TomlFileError, StoreError."""
     from qidsql.operations.diff import diff
 
-    kind = check_report(output, format)
-    kept = opened_history(config, history)
-    first, second = kept.find(before), kept.find(after)
-    found: dict[str, Any] = diff(kept.document(first.run), kept.document(second.run))
-    if kind == Format.json:
-        text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-    else:
-        from qidsql.cli import history_report as report
+    format = report_format(JSON, request.format, request.output)
+    kept = opened_history(request.config, request.history)
+    first, second = kept.find(request.before), kept.find(request.after)
+    found = diff(kept.result(first.run), kept.result(second.run))
+    if format == "json":
+        from qidsql.formats import json
 
-        text = report.render_diff(found, *screen(output))
-    write(text, output)
+        write(json.indented(found), request.output)
+    else:
+        from qidsql.cli.history_report import diff_report
+
+        write(put_report(diff_report(found), *screen(request.output)), request.output)

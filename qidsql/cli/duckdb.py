@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from qidsql.cli.script_output import ScriptOutput
 from qidsql.cli.streams import put, write
-from qidsql.core.options import OutputOption
 
 EXAMPLES = """\b
 Examples:
@@ -54,7 +54,7 @@ def doctor_(shell: ShellOption = None) -> None:
     """Say what is installed, which Python a shell starts, what is missing and how to mend it."""
     import sys
 
-    from qidsql.cli.command import ExitCode
+    from qidsql.cli.running import ExitCode
     from qidsql.duckdb_extension.doctor import examine
     from qidsql.duckdb_extension.hosts import find_hosts
 
@@ -67,7 +67,7 @@ def doctor_(shell: ShellOption = None) -> None:
 
 
 @app.command("macros", epilog="\b\nExample:\n  qidsql duckdb macros > qidsql.sql, then in a shell: .read qidsql.sql")
-def macros(output: OutputOption = None) -> None:
+def macros(output: ScriptOutput = None) -> None:
     """Print the single-statement checks as plain SQL, for shells where nothing can be loaded."""
     from qidsql.sql.scripts import duckdb_macros
 

@@ -1,76 +1,86 @@
 """qidsql history"""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from qidsql.cli.command import check_report, screen, standing_for
+from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyPath, Quiet, report_format
+from qidsql.cli.running import put_report, screen, standing_for
 from qidsql.cli.streams import say, write
-from qidsql.core.options import Format, FormatOption, HistoryOption, OutputOption, PolicyFileOption, QuietOption
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
 
 if TYPE_CHECKING:
-    from qidsql.operations.history.records import History
-
-EXAMPLES = """\b
-Examples:
-  qidsql history
-  qidsql history --table main.patients --format json
-  qidsql history --history env:HISTORY_URL
-  qidsql history --record qidsql-run-20261121-030000-3f9a2c.json
-A run is named by its id, a beginning of it, last, or last~1 (the one before)."""
+    from qidsql.operations.history.records import History, RecordedRuns
 
 
-def run(
-    table: Annotated[
-        str | None,
-        typer.Option("--table", metavar="TABLE", help="this table through all runs", show_default=False),
-    ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            "--record", metavar="FILE", help="record a run that could not be, from its document", show_default=False
-        ),
-    ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="runs to list at most", min=1)] = 20,
-    config: PolicyFileOption = Path("qidsql.toml"),
-    history: HistoryOption = None,
-    format: FormatOption = None,
-    output: OutputOption = None,
-    quiet: QuietOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class HistoryRequest:
     """The recorded runs, newest first, or one table through all of them."""
-    import json
 
-    kind = check_report(output, format)
-    kept = opened_history(config, history, made=record is None)
-    if record is not None:
-        from qidsql.formats.reading import read
+    table: Annotated[str | None, Option("this table through all runs", "TABLE")] = None
+    record: Annotated[Path | None, Option("record a run that could not be recorded, from its document", "FILE")] = None
+    limit: Annotated[int, Option("runs to list at most", "N", least=1)] = 20
+    config: PolicyPath = Path("qidsql.toml")
+    history: HistoryUrl = None
+    format: Format = None
+    output: Output = None
+    quiet: Quiet = False
 
-        document = read(record)
-        if not document["run"]:
-            raise UsageError(f"{record} is the document of one audit; expected one of qidsql run --format json")
-        if "min_count" in document:
-            raise UsageError(f"{record} was written with --min-count, which leaves figures out; expected one without")
-        added = kept.record(document)
-        if not quiet:
-            say(f"run {document['run']} is {'recorded' if added else 'in the history already'} ({kept.label})")
+
+COMMAND = Command(
+    HistoryRequest,
+    examples=(
+        "qidsql history",
+        "qidsql history --table main.patients --format json",
+        "qidsql history --history env:HISTORY_URL",
+        "qidsql history --record qidsql-run-20261121-030000-3f9a2c.json",
+    ),
+    exit_codes="0 whatever the verdicts; 2 error\n"
+    "A run is named by its id, a beginning of it, last, or last~1 (the one before).",
+)
+
+
+def run(request: HistoryRequest) -> None:
+    """Lists runs, or records one. Raises UsageError, TomlFileError, StoreError."""
+    format = report_format(JSON, request.format, request.output)
+    kept = opened_history(request.config, request.history, made=request.record is None)
+    if request.record is not None:
+        _record(kept, request.record, request.quiet)
         return
-    found: dict[str, Any]
-    if table is None:
-        found = {"history": kept.label, "runs": [head.to_dict() for head in kept.runs()[:limit]]}
-    else:
-        source, name = find_table(kept, table)
-        found = {"history": kept.label, "source": source, "table": name}
-        found["runs"] = kept.table_history(source, name)[:limit]
-    if kind == Format.json:
-        text = json.dumps({"format": 1, "kind": "history", **found}, indent=2, ensure_ascii=False) + "\n"
-    else:
-        from qidsql.cli import history_report as report
+    found = _found(kept, request)
+    if format == "json":
+        from qidsql.formats import json
 
-        text = report.render(found, *screen(output))
-    write(text, output)
+        write(json.indented(found), request.output)
+    else:
+        from qidsql.cli.history_report import report
+
+        write(put_report(report(found), *screen(request.output)), request.output)
+
+
+def _record(kept: "History", path: Path, quiet: bool) -> None:
+    from qidsql.formats.reading import read
+
+    document = read(path)
+    if not document.run:
+        raise UsageError(f"{path} is the document of one audit; expected one of qidsql run --format json")
+    if document.min_count is not None:
+        raise UsageError(f"{path} was written with --min-count, which leaves figures out; expected one without")
+    added = kept.record(document)
+    if not quiet:
+        say(f"run {document.run} is {'recorded' if added else 'in the history already'} ({kept.label})")
+
+
+def _found(kept: "History", request: HistoryRequest) -> "RecordedRuns":
+    from qidsql.operations.history.records import RecordedRuns
+
+    if request.table is None:
+        return RecordedRuns(history=kept.label, runs=tuple(kept.runs()[: request.limit]))
+    source, table = find_table(kept, request.table)
+    runs = kept.table_history(source, table)[: request.limit]
+    return RecordedRuns(history=kept.label, source=source, table=table, runs=tuple(runs))
 
 
 def opened_history(config: Path, url: str | None, made: bool = True) -> "History":

@@ -2,8 +2,8 @@
 
 import typer
 
+from qidsql.cli.script_output import ScriptOutput
 from qidsql.cli.streams import write
-from qidsql.core.options import OutputOption
 
 EXAMPLES = """\b
 Example:
@@ -24,7 +24,7 @@ def group() -> None:
 
 
 @app.command("functions", epilog=EXAMPLES)
-def functions(output: OutputOption = None) -> None:
+def functions(output: ScriptOutput = None) -> None:
     """Print functions qidsql.profile, qidsql.violations and qidsql.columns for psql; they live in a schema `qidsql`.
 
     They read only, with the rights of who calls them.

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from qidsql.core.wording import plural
 from qidsql.engines.base import Asked, Engine
+from qidsql.wording.numbers import plural
 
 SHOW_AFTER = 1.0  # seconds; work that is done by then needs no progress
 PLAIN_EVERY = 30.0  # seconds between two lines where no line can be redrawn

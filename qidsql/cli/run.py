@@ -1,168 +1,44 @@
 """qidsql run"""
 
-from datetime import datetime
-from enum import StrEnum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qidsql.cli.command import (
-    ExitCode,
+from qidsql.cli.command import shown
+from qidsql.cli.options import (
+    DOCUMENTS,
+    TERMINAL,
+    DocumentFormat,
+    Gentle,
+    HistoryUrl,
+    MinCount,
+    Outputs,
+    PolicyArgument,
+    Quiet,
     check_min_count,
-    check_report,
-    screen,
-    showing_progress_of_many,
-    standing_for,
+    report_format,
 )
+from qidsql.cli.running import ExitCode, put_report, screen, showing_progress_of_many, standing_for
 from qidsql.cli.streams import parts, say
-from qidsql.core.options import (
-    STATEMENTS,
-    GentleOption,
-    HistoryOption,
-    MinCountOption,
-    OutputsOption,
-    QuietOption,
-    ReportFormat,
-    ReportFormatOption,
-)
+from qidsql.core.options import STATEMENTS
+from qidsql.core.time_limit import within
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Names, Option
 from qidsql.errors import QidsqlError, UsageError
-from qidsql.operations.policy_schema import PRESETS
+from qidsql.formats.registry import document_format
+from qidsql.operations.exit_codes import FailOn
+from qidsql.operations.presets import PRESETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from qidsql.operations.document import RunResult
     from qidsql.operations.policy_file import PolicyFile
 
-EXAMPLES = (
-    """\b
-Examples:
-  qidsql run
-  qidsql run qidsql.toml --only main.patients --only "main.visits_*"
-  qidsql run --fail-on new --output run.json --output report.html --output metrics.prom
-  QIDSQL_K=11 qidsql run --max-seconds 3600
-  qidsql run --every "0 3 * * *" --timezone Europe/Amsterdam
-Presets of the policy file (preset = "cms"):
-"""
-    + "".join(f"  {name:<5} {preset.source}\n" for name, preset in PRESETS.items())
-    + """\
-Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive; of several tables error counts most, then violation"""
-)
 
-
-class FailOn(StrEnum):
-    any = "any"
-    new = "new"
-
-
-ConfigArgument = Annotated[
-    Path, typer.Argument(metavar="[FILE]", help="the policy file; default: qidsql.toml", show_default=False)
-]
-
-
-def run(
-    config: ConfigArgument = Path("qidsql.toml"),
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only", metavar="TABLE", help="audit this table, source or pattern alone (repeat)", show_default=False
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--baseline",
-            metavar="RUN",
-            envvar="QIDSQL_BASELINE",
-            show_envvar=False,
-            help="compare findings with this run; default: the last complete one",
-            show_default=False,
-        ),
-    ] = None,
-    fail_on: Annotated[
-        FailOn,
-        typer.Option(
-            "--fail-on",
-            envvar="QIDSQL_FAIL_ON",
-            show_envvar=False,
-            help="new: a violation counts only where a finding is new or worse than in the run compared with",
-        ),
-    ] = FailOn.any,
-    k: Annotated[
-        int | None,
-        typer.Option(
-            "--k",
-            metavar="K",
-            envvar="QIDSQL_K",
-            show_envvar=False,
-            help="for all tables, whatever the file says",
-            show_default=False,
-        ),
-    ] = None,
-    max_statements: Annotated[
-        int | None,
-        typer.Option(
-            "--max-statements",
-            metavar="N",
-            envvar="QIDSQL_MAX_STATEMENTS",
-            show_envvar=False,
-            help=f"statements to ask in the whole run at most; {STATEMENTS}",
-            min=1,
-            show_default=False,
-        ),
-    ] = None,
-    max_seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--max-seconds",
-            metavar="N",
-            envvar="QIDSQL_MAX_SECONDS",
-            show_envvar=False,
-            help="seconds for the whole run at most",
-            min=0.001,
-            show_default=False,
-        ),
-    ] = None,
-    gentle: GentleOption = False,
-    history: HistoryOption = None,
-    no_history: Annotated[bool, typer.Option("--no-history", help="record nothing, compare with nothing")] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume/--no-resume", help="continue an interrupted run where its source is unchanged")
-    ] = True,
-    alerts: Annotated[bool, typer.Option("--alerts/--no-alerts", help="tell the alerts of the policy file")] = True,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            "--every",
-            metavar="CRON",
-            help="stay, and run at the times of a cron line, such as '0 3 * * *'; SIGTERM ends it",
-            show_default=False,
-        ),
-    ] = None,
-    timezone: Annotated[
-        str | None,
-        typer.Option(
-            "--timezone",
-            metavar="NAME",
-            help="the time zone of --every, such as Europe/Amsterdam; default: $TZ, else the machine's",
-            show_default=False,
-        ),
-    ] = None,
-    heartbeat: Annotated[
-        Path | None,
-        typer.Option(
-            "--heartbeat",
-            metavar="FILE",
-            help="with --every, touch this file every 10 seconds, for a health check",
-            show_default=False,
-        ),
-    ] = None,
-    format: ReportFormatOption = None,
-    output: OutputsOption = None,
-    min_count: MinCountOption = None,
-    quiet: QuietOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
     """Audits every table of a policy file, compares with the last run, and records the result.
 
     One table that fails does not stop the rest. Reads only, but for the history: a DuckDB file beside the policy file,
@@ -172,19 +48,87 @@ def run(
     With --every it stays until SIGTERM or Ctrl-C, reads the policy file anew each time, and ends with 0, or with 3
     when that cut a run off. A time at which another process is at work with the same history is left out.
     """
+
+    config: PolicyArgument = Path("qidsql.toml")
+    only: Annotated[Names, Option("audit this table, source or pattern alone (repeat)", "TABLE")] = ()
+    baseline: Annotated[
+        str | None,
+        Option("compare findings with this run; default: the last complete one", "RUN", variable="QIDSQL_BASELINE"),
+    ] = None
+    fail_on: Annotated[
+        FailOn,
+        Option(
+            "new: a violation counts only where a finding is new or worse than in the run compared with",
+            variable="QIDSQL_FAIL_ON",
+        ),
+    ] = FailOn.ANY
+    k: Annotated[int | None, Option("for all tables, whatever the file says", "K", variable="QIDSQL_K")] = None
+    max_statements: Annotated[
+        int | None,
+        Option(f"statements in the whole run at most; {STATEMENTS}", "N", variable="QIDSQL_MAX_STATEMENTS", least=1),
+    ] = None
+    max_seconds: Annotated[
+        float | None,
+        Option("seconds for the whole run at most", "N", variable="QIDSQL_MAX_SECONDS", least=0.001),
+    ] = None
+    gentle: Gentle = False
+    history: HistoryUrl = None
+    no_history: Annotated[bool, Option("record nothing, compare with nothing", flags=("--no-history",))] = False
+    resume: Annotated[
+        bool,
+        Option("continue an interrupted run where its source is unchanged", flags=("--resume/--no-resume",)),
+    ] = True
+    alerts: Annotated[bool, Option("send the alerts of the policy file", flags=("--alerts/--no-alerts",))] = True
+    every: Annotated[
+        str | None,
+        Option("stay, and run at the times of a cron line, such as '0 3 * * *'; SIGTERM ends it", "CRON"),
+    ] = None
+    timezone: Annotated[
+        str | None,
+        Option("the time zone of --every, such as Europe/Amsterdam; default: $TZ, else the machine's", "NAME"),
+    ] = None
+    heartbeat: Annotated[
+        Path | None, Option("with --every, touch this file every 10 seconds, for a health check", "FILE")
+    ] = None
+    format: DocumentFormat = None
+    output: Outputs = ()
+    min_count: MinCount = None
+    quiet: Quiet = False
+
+    def __post_init__(self) -> None:
+        if self.every is None and (self.timezone is not None or self.heartbeat is not None):
+            raise UsageError("--timezone and --heartbeat go with --every")
+        if self.every is not None and self.no_history:
+            raise UsageError("--every needs the history: it keeps two schedulers apart and knows the last run")
+
+
+COMMAND = Command(
+    RunRequest,
+    examples=(
+        "qidsql run",
+        'qidsql run qidsql.toml --only main.patients --only "main.visits_*"',
+        "qidsql run --fail-on new --output run.json --output report.html --output metrics.prom",
+        "QIDSQL_K=11 qidsql run --max-seconds 3600",
+        'qidsql run --every "0 3 * * *" --timezone Europe/Amsterdam',
+    ),
+    exit_codes="0 pass, 1 policy violated, 2 error, 3 inconclusive; of several tables error counts most, then "
+    'violation\nPresets of the policy file (preset = "cms"):\n'
+    + "\n".join(f"  {name:<5} {preset.source}" for name, preset in PRESETS.items()),
+)
+
+
+def run(request: RunRequest) -> None:
+    """Runs once, or at the times of --every, and ends with the exit code. Raises QidsqlError."""
     from qidsql.cli.alerting import Teller
 
-    if every is None and (timezone is not None or heartbeat is not None):
-        raise UsageError("--timezone and --heartbeat go with --every")
-    if every is not None and no_history:
-        raise UsageError("--every needs the history: it keeps two schedulers apart and knows the last run")
-    wanted = reports(format, output or (), min_count)
-    teller = Teller(quiet)
+    wanted = reports(request)
+    teller = Teller(request.quiet)
     ended = False
 
     def policy_file() -> "PolicyFile":
-        file = policy(config, k=k, max_statements=max_statements, max_seconds=max_seconds, gentle=gentle)
-        teller.follow(file, None if no_history or not alerts else history or file.history_url)
+        file = policy(request)
+        silent = request.no_history or not request.alerts
+        teller.follow(file, None if silent else request.history or file.history_url)
         return file
 
     def once() -> int:
@@ -192,29 +136,19 @@ def run(
         ended = False
         try:
             file = policy_file()
-            result, unrecorded = perform(
-                file,
-                None if no_history else history or file.history_url,
-                quiet,
-                only=only or (),
-                baseline=baseline,
-                fail_on=fail_on,
-                resume=resume,
-            )
+            result, unrecorded = perform(file, request)
         except QidsqlError as error:
-            if every is not None or not isinstance(error, UsageError):  # at a terminal, a slip of the pen is no news
+            if request.every is not None or not isinstance(
+                error, UsageError
+            ):  # at a terminal, a typing error is no news
                 teller.broke(str(error))
             raise
         ended = not result.interrupted
-        document = result.document()
-        if min_count is not None:
-            from qidsql.formats.min_count import without_small_counts
-
-            document = without_small_counts(document, min_count)
+        document = shown(result, request.min_count)
         try:
-            deliver(document, wanted, recorded=not (no_history or unrecorded))
-            if output and not quiet:
-                say(f"{document['verdict']}: {document['reason']}")
+            deliver(document, wanted, recorded=not (request.no_history or unrecorded))
+            if request.output and not request.quiet:
+                say(f"{document.verdict}: {document.reason}")
         finally:
             if unrecorded:
                 say(unrecorded)
@@ -226,38 +160,38 @@ def run(
             return ExitCode.INCONCLUSIVE if late else ExitCode.ERROR
         return result.exit_code
 
-    if every is None:
+    if request.every is None:
         raise typer.Exit(once())
     from qidsql.operations.history.opening import open_history
     from qidsql.operations.schedule import Schedule, repeat
 
-    schedule = Schedule.read(every, timezone)
+    schedule = Schedule.read(request.every, request.timezone)
     file = policy_file()
-    records = open_history(history or file.history_url, file.history_schema)
-    last = next((datetime.fromisoformat(head.started) for head in records.runs()), None)
-    cut = repeat(schedule, once, say, last=last, lock=records.alone, heartbeat=heartbeat)
+    records = open_history(request.history or file.history_url, file.history_schema)
+    last = next((head.started for head in records.runs()), None)
+    cut = repeat(schedule, once, say, last=last, lock=records.alone, heartbeat=request.heartbeat)
     raise typer.Exit(ExitCode.INCONCLUSIVE if cut and not ended else ExitCode.PASS)
 
 
-def reports(
-    format: ReportFormat | None, outputs: "Sequence[Path]", min_count: int | None
-) -> "dict[Path | None, StrEnum]":
+def reports(request: RunRequest) -> dict[Path | None, str]:
     """The format of each report, by its file; None: stdout. Raises UsageError for what cannot be, before the work."""
-    if format is not None and len(outputs) > 1:
-        raise UsageError(f"--format goes with one --output, and there are {len(outputs)}; let the ending of each tell")
-    wanted: dict[Path | None, StrEnum] = {each: check_report(each, format, ReportFormat) for each in outputs or (None,)}
-    for kind in wanted.values():
-        check_min_count(min_count, kind)
+    many = len(request.output)
+    if request.format is not None and many > 1:
+        raise UsageError(f"--format goes with one --output, and there are {many}; leave it to the ending of each file")
+    outputs: tuple[Path | None, ...] = tuple(request.output) or (None,)
+    wanted = {each: report_format(DOCUMENTS, request.format, each) for each in outputs}
+    for format in wanted.values():
+        check_min_count(request.min_count, format)
     return wanted
 
 
-def deliver(document: "dict[str, Any]", wanted: "Mapping[Path | None, StrEnum]", recorded: bool) -> None:
+def deliver(document: "RunResult", wanted: Mapping[Path | None, str], recorded: bool) -> None:
     """Writes each report; one that cannot be written keeps none of the others back. Raises UsageError."""
     failures = []
     for output, format in wanted.items():
         try:
             with parts(output) as put:
-                for text in render(document, format, output, recorded):
+                for text in written(document, format, output, recorded):
                     put(text)
         except UsageError as error:
             failures.append(str(error))
@@ -265,48 +199,52 @@ def deliver(document: "dict[str, Any]", wanted: "Mapping[Path | None, StrEnum]",
         raise UsageError("; ".join(failures))
 
 
-def policy(
-    config: Path, k: int | None, max_statements: int | None, max_seconds: float | None, gentle: bool
-) -> "PolicyFile":
+def policy(request: RunRequest) -> "PolicyFile":
     """The policy file as it is now, with what the options say instead. Raises UsageError."""
-    from dataclasses import replace
-
     from qidsql.operations.policy_file import read_policy_file
 
-    file = read_policy_file(config)
-    with standing_for("QIDSQL_K", None if k is None else str(k)):
-        file = file.overridden(k=k)
-    sources = {name: replace(source, gentle=gentle or source.gentle) for name, source in file.sources.items()}
+    file = read_policy_file(request.config)
+    with standing_for("QIDSQL_K", None if request.k is None else str(request.k)):
+        file = file.overridden(k=request.k)
+    sources = {name: replace(each, gentle=request.gentle or each.gentle) for name, each in file.sources.items()}
     return replace(
         file,
         sources=sources,
-        max_statements=max_statements or file.max_statements,
-        max_seconds=max_seconds or file.max_seconds,
+        max_statements=request.max_statements or file.max_statements,
+        max_seconds=request.max_seconds or file.max_seconds,
     )
 
 
-def perform(file: "PolicyFile", history_url: str | None, quiet: bool, **options: Any) -> "tuple[RunResult, str]":
+def perform(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult, str]":
     """A run and its recording: the result, and what to say where it could not be recorded. Raises QidsqlError."""
-    from qidsql.core.time_limit import within
     from qidsql.errors import StoreError
     from qidsql.operations.history.opening import open_history
     from qidsql.operations.run import Watch, run
 
     history = None
-    if history_url is not None:
-        with standing_for("QIDSQL_HISTORY", history_url):
-            history = open_history(history_url, file.history_schema)
-    if history is not None and options.get("baseline"):
-        with standing_for("QIDSQL_BASELINE", options["baseline"]):
-            history.find(options["baseline"])
+    if not request.no_history:
+        url = request.history or file.history_url
+        with standing_for("QIDSQL_HISTORY", url):
+            history = open_history(url, file.history_schema)
+    if history is not None and request.baseline:
+        with standing_for("QIDSQL_BASELINE", request.baseline):
+            history.find(request.baseline)
     with within(file.max_seconds):
-        with showing_progress_of_many(quiet) as (stage, opened):
-            result = run(file, history, watch=Watch(stage, opened), **options)
+        with showing_progress_of_many(request.quiet) as (stage, opened):
+            result = run(
+                file,
+                history,
+                only=tuple(request.only),
+                baseline=request.baseline,
+                fail_on=request.fail_on,
+                resume=request.resume,
+                watch=Watch(stage, opened),
+            )
         if history is None:
             return result, ""
         try:
             with within(0.0 if result.interrupted else None):  # whoever interrupts does not wait
-                history.record(result.document())
+                history.record(result)
         except StoreError as error:
             return result, unrecorded(result, file.path.parent, str(error))
     return result, ""
@@ -323,7 +261,7 @@ def unrecorded(result: "RunResult", folder: Path, why: str) -> str:
         path = place / name
         try:
             with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
-                file.writelines(json.written(result.document()))
+                file.writelines(json.written(result))
         except OSError:
             path.unlink(missing_ok=True)
             continue
@@ -332,13 +270,11 @@ def unrecorded(result: "RunResult", folder: Path, why: str) -> str:
     return f"the run is not in the history, nor could it be kept in a file: {why}. The report above is all there is"
 
 
-def render(document: "dict[str, Any]", format: StrEnum, output: Path | None, recorded: bool = True) -> "Iterator[str]":
+def written(document: "RunResult", format: str, output: Path | None, recorded: bool = True) -> Iterator[str]:
     """The report on a run, in parts."""
-    if format != ReportFormat.terminal:
-        from qidsql.formats.render import written
+    if format == TERMINAL:
+        from qidsql.cli.run_report import report
 
-        yield from written(document, format)
+        yield put_report(report(document, recorded), *screen(output))
     else:
-        from qidsql.cli import run_report as report
-
-        yield report.render(document, *screen(output), recorded)
+        yield from document_format(format).written(document)

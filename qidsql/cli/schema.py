@@ -1,12 +1,14 @@
 """qidsql schema"""
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, cast, get_type_hints
 
-import typer
-
+from qidsql.cli.options import Output
 from qidsql.cli.streams import check_output, write
-from qidsql.core.options import OutputOption
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
 
 
 class Schema(StrEnum):
@@ -31,27 +33,51 @@ class Schema(StrEnum):
     doctor = "doctor"
 
 
-EXAMPLES = """\b
-Examples:
-  qidsql schema audit
-  qidsql schema keys
-  qidsql schema policy --output qidsql.core.tables.json
-Exit codes: 0 written, 2 error"""
+DOCUMENTS = {
+    "run": ("qidsql.operations.document", "RunResult"),
+    "history": ("qidsql.operations.history.records", "RecordedRuns"),
+    "alerts": ("qidsql.operations.alerts.overview", "AlertsOverview"),
+    "diff": ("qidsql.operations.diff", "Diff"),
+}  # results of commands that are not in a folder of their own
 
 
-def run(
-    of: Annotated[
-        Schema, typer.Argument(metavar="NAME", help=f"whose schema: {', '.join(Schema)}", show_default=False)
-    ],
-    output: OutputOption = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SchemaRequest:
     """Prints the JSON Schema of what a command writes with --format json, or of the policy file qidsql.toml."""
+
+    of: Annotated[Schema, Option(f"whose schema: {', '.join(Schema)}", "NAME", argument=True)]
+    output: Output = None
+
+
+COMMAND = Command(
+    SchemaRequest,
+    examples=("qidsql schema audit", "qidsql schema keys", "qidsql schema policy --output qidsql.schema.json"),
+    exit_codes="0 written, 2 error",
+)
+
+
+def run(request: SchemaRequest) -> None:
+    """Writes the schema. Raises UsageError."""
     import json
 
-    from qidsql.formats import command_schemas, json_schema
+    check_output(request.output)
+    write(json.dumps(schema(str(request.of)), indent=2) + "\n", request.output)
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of what that command writes, or of the policy file."""
+    from qidsql.declarations.results import schema_of
     from qidsql.operations.policy_schema import POLICY_SCHEMA
 
-    check_output(output)
-    own = {Schema.audit: json_schema.audit(), Schema.run: json_schema.run(), Schema.policy: POLICY_SCHEMA}
-    schema = own[of] if of in own else command_schemas.command(of)
-    write(json.dumps(schema, indent=2) + "\n", output)
+    if name == "policy":
+        return POLICY_SCHEMA
+    return schema_of(result_class(name), name)
+
+
+def result_class(name: str) -> type:
+    """The class of what a command finds out: what its work returns."""
+    if name in DOCUMENTS:
+        module, kind = DOCUMENTS[name]
+        return cast(type, getattr(import_module(module), kind))
+    work = getattr(import_module(f"qidsql.commands.{name}.{name}"), name)
+    return cast(type, get_type_hints(work)["return"])

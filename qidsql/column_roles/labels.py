@@ -7,18 +7,19 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from qidsql.core.tables import Role
+from qidsql.column_roles.vocabulary import DIRECT, OTHER, QUASI, SENSITIVE
+from qidsql.core.tables import PolicyRole
 
 # Words for the roles, as labels write them: QUASI IDENTIFIER is PostgreSQL Anonymizer's, the others are common in dbt.
 WRITTEN = (
-    (Role.QUASI_IDENTIFIER, r"quasi[\s_-]*identif\w*|indirect[\s_-]*identif\w*|\bqid?\b|\bquasi\b"),
-    (Role.DIRECT_IDENTIFIER, r"(?<!in)direct[\s_-]*identif\w*|\bidentifying\b|^\s*direct\s*$"),
+    (QUASI, r"quasi[\s_-]*identif\w*|indirect[\s_-]*identif\w*|\bqid?\b|\bquasi\b"),
+    (DIRECT, r"(?<!in)direct[\s_-]*identif\w*|\bidentifying\b|^\s*direct\s*$"),
     (
-        Role.SENSITIVE,
+        SENSITIVE,
         r"\bsensitive([\s_-]*(attribute|data))?\b|special[\s_-]*categor\w*|\bphi\b|\bspi\b|gdpr[\s_-]*(art\w*[\s_.-]*)?9\b",
     ),
     (
-        Role.EXCLUDED,
+        OTHER,
         r"^\s*(other|public)\s*$|\bnon[\s_-]*(pii|personal|sensitive)\b|\bnot[\s_-]*(pii|personal|sensitive)\b|\bno[\s_-]*pii\b",
     ),
 )
@@ -32,7 +33,7 @@ COARSENED = r"anon\.(generalize|noise|dnoise|random (date|int|zip)|add noise)"
 class Label:
     """What a label says: a role; or None, only that the column is about persons. `source` is where it stands."""
 
-    role: Role | None
+    role: PolicyRole | None
     source: str
     sure: bool = True
 
@@ -56,8 +57,8 @@ def _read(kind: str, text: str) -> Label | None:
         if re.search(r"\bnot masked\b", low):
             return None
         if re.search(COARSENED, low):
-            return Label(Role.QUASI_IDENTIFIER, f"{_source(kind)}: a rule makes it coarser")
-        return Label(Role.DIRECT_IDENTIFIER, f"{_source(kind)}: a rule masks it", sure="function" in low)
+            return Label(QUASI, f"{_source(kind)}: a rule makes it coarser")
+        return Label(DIRECT, f"{_source(kind)}: a rule masks it", sure="function" in low)
     return _written(low, _source(kind))
 
 
@@ -74,9 +75,9 @@ def _marked(low: str) -> str:
 def _in_words(low: str) -> Label | None:
     """Prose that names a role in full."""
     for role, pattern in (
-        (Role.QUASI_IDENTIFIER, r"quasi[\s_-]*identif\w*"),
-        (Role.DIRECT_IDENTIFIER, r"(?<!in)direct[\s_-]*identif\w*"),
-        (Role.SENSITIVE, r"\bsensitive attribute\b"),
+        (QUASI, r"quasi[\s_-]*identif\w*"),
+        (DIRECT, r"(?<!in)direct[\s_-]*identif\w*"),
+        (SENSITIVE, r"\bsensitive attribute\b"),
     ):
         if re.search(pattern, low):
             return Label(role, "comment", sure=False)

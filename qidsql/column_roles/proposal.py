@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 
 from qidsql.column_roles import names
 from qidsql.column_roles.labels import Label, read
-from qidsql.commands.init.result import Proposal, word
+from qidsql.column_roles.proposals import Proposal
+from qidsql.column_roles.vocabulary import DIRECT, OTHER, QUASI, SENSITIVE
 from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.roles import identifies
-from qidsql.core.tables import Role, TableName
-from qidsql.core.wording import plural
+from qidsql.core.tables import PolicyRole, TableName
 from qidsql.measures.profiles import ClassProfile
+from qidsql.wording.numbers import plural
 
 FEW = 20  # values; a direct identifier has more, in a table of HUNDRED rows
 HUNDRED = 100
@@ -97,7 +98,7 @@ class Table:
 class _Idea:
     """A role that one kind of evidence suggests."""
 
-    role: Role
+    role: PolicyRole
     reason: str
     doubt: str = ""
     firm: bool = True  # that nearly every row has a value of its own, or that few have, does not change it
@@ -128,7 +129,7 @@ def entity(table: Table, proposals: Sequence[Proposal]) -> tuple[str | None, str
         own_row = measured is None and table.person is not None and column.name not in table.references
         if who is None or unique or own_row or not column.readable:
             continue
-        if any(each.column == column.name and each.role is not Role.DIRECT_IDENTIFIER for each in proposals):
+        if any(each.column == column.name and each.role is not DIRECT for each in proposals):
             continue
         found[names.is_subject(who)].append((column.name, who))
     for candidates in (found[True], found[False]):
@@ -148,7 +149,7 @@ def lists_things(table: Table) -> bool:
     for column in table.listed.columns:
         parts = names.words(column.name)
         hit = names.find(parts)
-        personal = hit is not None and not hit.concept.of_things and hit.concept.role is not Role.SENSITIVE
+        personal = hit is not None and not hit.concept.of_things and hit.concept.role is not SENSITIVE
         if personal or names.person(parts, anywhere=True) or read(table.said_of(column)):
             return False
     return True
@@ -157,13 +158,13 @@ def lists_things(table: Table) -> bool:
 def _by_label(label: Label, named: _Idea | None) -> _Idea:
     """What a label says; one that only says `personal` leaves it to the name which role that is."""
     if label.role is None:
-        if named is not None and named.role is not Role.EXCLUDED:
+        if named is not None and named.role is not OTHER:
             return _Idea(named.role, f"{label.source}: personal; {named.reason}", named.doubt)
-        return _Idea(Role.DIRECT_IDENTIFIER, f"{label.source}: personal", "personal, but which role?")
+        return _Idea(DIRECT, f"{label.source}: personal", "personal, but which role?")
     doubt = "" if label.sure else "the label does not say it plainly"
-    if label.role is Role.EXCLUDED and named is not None and named.role is not Role.EXCLUDED:
+    if label.role is OTHER and named is not None and named.role is not OTHER:
         doubt = f"{named.reason}, yet labelled as not personal"
-    reason = label.source if ":" in label.source else f"{label.source}: {word(label.role)}"
+    reason = label.source if ":" in label.source else f"{label.source}: {label.role}"
     return _Idea(label.role, reason, doubt, said=True)
 
 
@@ -173,39 +174,37 @@ def _by_name(table: Table, column: CatalogColumn, measured: Measured | None) -> 
     if not parts:
         return None
     hit = names.find(parts)
-    if hit is not None and hit.exact and hit.last == len(parts) and hit.concept.role is Role.DIRECT_IDENTIFIER:
+    if hit is not None and hit.exact and hit.last == len(parts) and hit.concept.role is DIRECT:
         return _of_concept(parts, hit, column)  # account number, before: the number of an account
     if table.person is not None and names.is_part_of_name(parts):
-        return _Idea(Role.DIRECT_IDENTIFIER, "name: a person's name", firm=False)
+        return _Idea(DIRECT, "name: a person's name", firm=False)
     if (who := _whose_number(table, column.name)) is not None:
-        return _Idea(Role.DIRECT_IDENTIFIER, f"name: the number of a person ({who})", firm=False)
+        return _Idea(DIRECT, f"name: the number of a person ({who})", firm=False)
     if column.name in table.references:
         refers = "named like the key of" if column.name in table.undeclared else "refers to"
         referenced = table.references[column.name]
         if referenced in table.personal and _shared_by_few(measured):
-            return _Idea(Role.DIRECT_IDENTIFIER, f"{refers} a table whose rows belong to one person each", firm=False)
+            return _Idea(DIRECT, f"{refers} a table whose rows belong to one person each", firm=False)
         return _by_reference(referenced, refers)
     numbered = names.without_number(parts)
     if numbered is not None and (not numbered or set(numbered) <= {*table.words, *_singulars(table.words)}):
         if table.person is not None:
-            return _Idea(Role.DIRECT_IDENTIFIER, f"name: the number of a person ({table.person})", firm=False)
-        return _Idea(Role.DIRECT_IDENTIFIER, "name: the number of the row", firm=False)
+            return _Idea(DIRECT, f"name: the number of a person ({table.person})", firm=False)
+        return _Idea(DIRECT, "name: the number of the row", firm=False)
     if names.is_name(parts) and (hit is None or not (hit.exact and hit.last == len(parts))):
         return _named_thing(table, parts)
     if hit is not None:
         idea = _of_concept(parts, hit, column)
         return idea if numbered is None else _shared_number(idea, measured)
     if who := names.person(parts):
-        return _Idea(
-            Role.DIRECT_IDENTIFIER, f"name: a person ({who})", "a name, a number, or another sign?", firm=False
-        )
+        return _Idea(DIRECT, f"name: a person ({who})", "a name, a number, or another sign?", firm=False)
     if (column.name,) in table.listed.unique:
         whose = "the row" if table.person is None else f"a person ({table.person})"
-        return _Idea(Role.DIRECT_IDENTIFIER, f"declared key: the number of {whose}", firm=False)
+        return _Idea(DIRECT, f"declared key: the number of {whose}", firm=False)
     if numbered is not None and measured is not None:
         if measured.identifying:
-            return _Idea(Role.DIRECT_IDENTIFIER, "name: a number", "whose number?")
-        return _Idea(Role.QUASI_IDENTIFIER, "name: a number of something that several rows share", "of what?")
+            return _Idea(DIRECT, "name: a number", "whose number?")
+        return _Idea(QUASI, "name: a number of something that several rows share", "of what?")
     return None
 
 
@@ -213,19 +212,17 @@ def _of_concept(parts: tuple[str, ...], hit: names.Hit, column: CatalogColumn) -
     concept, doubt = hit.concept, hit.concept.doubt
     if not hit.exact:
         doubt = doubt or "recognised by a part of its name"
-    identifying = concept.role is Role.DIRECT_IDENTIFIER
+    identifying = concept.role is DIRECT
     if identifying and (names.is_aspect(parts, hit) or re.fullmatch(BOOLEAN, column.type)):
-        return _Idea(
-            Role.QUASI_IDENTIFIER, f"name: something about {concept.meaning}", "or does it hold the thing itself?"
-        )
-    if concept.role is Role.SENSITIVE and re.fullmatch(MOMENT, column.base or column.type):
-        return _Idea(Role.QUASI_IDENTIFIER, f"name and type: when ({concept.meaning})", doubt, firm=False)
+        return _Idea(QUASI, f"name: something about {concept.meaning}", "or does it hold the thing itself?")
+    if concept.role is SENSITIVE and re.fullmatch(MOMENT, column.base or column.type):
+        return _Idea(QUASI, f"name and type: when ({concept.meaning})", doubt, firm=False)
     if concept.meaning == "money" and names.without_number(parts) is not None:
-        return _Idea(Role.QUASI_IDENTIFIER, "name: the number of a payment, a contract or an account", "whose number?")
+        return _Idea(QUASI, "name: the number of a payment, a contract or an account", "whose number?")
     if names.is_not_the_amount(parts, hit):
-        return _Idea(Role.QUASI_IDENTIFIER, "name: how or when money is paid", "or does it tell how much?")
+        return _Idea(QUASI, "name: how or when money is paid", "or does it tell how much?")
     if concept.meaning == "free text" and re.fullmatch(NUMBERS, column.type):
-        return _Idea(Role.SENSITIVE, "name: a grade, since it is a number", "or what else?")
+        return _Idea(SENSITIVE, "name: a grade, since it is a number", "or what else?")
     return _Idea(concept.role, f"name: {concept.meaning}", doubt, firm=not identifying)
 
 
@@ -233,27 +230,27 @@ def _by_reference(table: TableName, refers: str) -> _Idea:
     """What refers to a table that lists no persons is what that table is about."""
     parts = names.words(table.name)
     hit = names.find(parts)
-    if hit is not None and hit.exact and hit.concept.role is not Role.EXCLUDED:
+    if hit is not None and hit.exact and hit.concept.role is not OTHER:
         return _Idea(hit.concept.role, f"{refers} a table: {hit.concept.meaning}", hit.concept.doubt, firm=False)
-    return _Idea(Role.QUASI_IDENTIFIER, f"{refers} another table's rows", "what does that say of a person?", firm=False)
+    return _Idea(QUASI, f"{refers} another table's rows", "what does that say of a person?", firm=False)
 
 
 def _named_thing(table: Table, parts: tuple[str, ...]) -> _Idea:
     """What is called so: a person, where the name or the table says so."""
     if who := names.person(parts[:-1], anywhere=True) or (table.person if len(parts) == 1 else None):
-        return _Idea(Role.DIRECT_IDENTIFIER, f"name: the name of a person ({who})", firm=False)
+        return _Idea(DIRECT, f"name: the name of a person ({who})", firm=False)
     owner = parts[:-1] or table.words
     hit = names.find(owner)
-    if hit is not None and hit.exact and hit.concept.role is not Role.DIRECT_IDENTIFIER:
+    if hit is not None and hit.exact and hit.concept.role is not DIRECT:
         return _Idea(hit.concept.role, f"name: {hit.concept.meaning}", hit.concept.doubt, firm=False)
-    return _Idea(Role.DIRECT_IDENTIFIER, "name: a name", "of a person, or of a thing?", firm=False)
+    return _Idea(DIRECT, "name: a name", "of a person, or of a thing?", firm=False)
 
 
 def _shared_number(idea: _Idea, measured: Measured | None) -> _Idea:
     """A number that few rows share leads to a record elsewhere, and so to a person."""
-    if idea.role is not Role.QUASI_IDENTIFIER or measured is None or not _shared_by_few(measured):
+    if idea.role is not QUASI or measured is None or not _shared_by_few(measured):
         return idea
-    return _Idea(Role.DIRECT_IDENTIFIER, "name: a number that few rows share", "whose number?")
+    return _Idea(DIRECT, "name: a number that few rows share", "whose number?")
 
 
 def _shared_by_few(measured: Measured | None) -> bool:
@@ -265,22 +262,20 @@ def _by_type(column: CatalogColumn, measured: Measured | None) -> _Idea:
     kind = column.base or column.type
     unknown = "its name says nothing"
     if re.fullmatch(DEVICE, kind):
-        return _Idea(Role.DIRECT_IDENTIFIER, f"type {kind}: an address on the net", firm=False)
+        return _Idea(DIRECT, f"type {kind}: an address on the net", firm=False)
     if re.fullmatch(BINARY, kind):
-        return _Idea(Role.DIRECT_IDENTIFIER, "type: binary data", "a picture, a document, a key?", firm=False)
+        return _Idea(DIRECT, "type: binary data", "a picture, a document, a key?", firm=False)
     if re.fullmatch(MOMENT, kind):
-        return _Idea(Role.QUASI_IDENTIFIER, "type: a date", "of what?")
+        return _Idea(QUASI, "type: a date", "of what?")
     if measured is not None and measured.identifying and re.fullmatch(MEASURES, kind):
-        return _Idea(Role.QUASI_IDENTIFIER, unknown, "what does it measure? nearly every row has a value of its own")
+        return _Idea(QUASI, unknown, "what does it measure? nearly every row has a value of its own")
     if measured is not None and measured.identifying:
-        return _Idea(Role.DIRECT_IDENTIFIER, unknown, "nearly every row has a value of its own")
+        return _Idea(DIRECT, unknown, "nearly every row has a value of its own")
     if re.fullmatch(UNIQUE_BY_MAKING, kind):
-        return _Idea(
-            Role.DIRECT_IDENTIFIER, f"type {kind.lower()}: the number of something", "whose number?", firm=False
-        )
+        return _Idea(DIRECT, f"type {kind.lower()}: the number of something", "whose number?", firm=False)
     if measured is not None and measured.profile.rows and not measured.repeated and not measured.values:
-        return _Idea(Role.EXCLUDED, unknown)
-    return _Idea(Role.QUASI_IDENTIFIER, unknown, "what does it hold?")
+        return _Idea(OTHER, unknown)
+    return _Idea(QUASI, unknown, "what does it hold?")
 
 
 def _by_counts(idea: _Idea, measured: Measured | None) -> _Idea:
@@ -289,15 +284,13 @@ def _by_counts(idea: _Idea, measured: Measured | None) -> _Idea:
         return idea
     few = measured.profile.rows >= HUNDRED and measured.values <= FEW
     if measured.values == 1 and not measured.nulls and measured.profile.rows > 1 and not idea.said:
-        return _Idea(Role.EXCLUDED, "the same value in every row")
-    if idea.role is Role.DIRECT_IDENTIFIER and not idea.firm and few:
-        return _Idea(
-            Role.QUASI_IDENTIFIER, idea.reason, f"only {plural(measured.values, 'value')}: hardly one per person"
-        )
-    if idea.role is Role.EXCLUDED and measured.identifying:
-        return _Idea(Role.DIRECT_IDENTIFIER, idea.reason, "yet nearly every row has a value of its own")
-    if idea.role is Role.QUASI_IDENTIFIER and not idea.firm and measured.identifying:
-        return _Idea(Role.DIRECT_IDENTIFIER, idea.reason, "nearly every row has a value of its own")
+        return _Idea(OTHER, "the same value in every row")
+    if idea.role is DIRECT and not idea.firm and few:
+        return _Idea(QUASI, idea.reason, f"only {plural(measured.values, 'value')}: hardly one per person")
+    if idea.role is OTHER and measured.identifying:
+        return _Idea(DIRECT, idea.reason, "yet nearly every row has a value of its own")
+    if idea.role is QUASI and not idea.firm and measured.identifying:
+        return _Idea(DIRECT, idea.reason, "nearly every row has a value of its own")
     return idea
 
 

@@ -10,9 +10,14 @@ A term is one or more words; `|` stands between terms. Letter case, accents and 
 
 from dataclasses import dataclass
 
-from qidsql.core.tables import Role
+from qidsql.core.tables import PolicyRole
 
-DIRECT, QUASI, SENSITIVE, OTHER = Role.DIRECT_IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.EXCLUDED
+DIRECT, QUASI, SENSITIVE, OTHER = (
+    PolicyRole.DIRECT_IDENTIFIER,
+    PolicyRole.QUASI_IDENTIFIER,
+    PolicyRole.SENSITIVE,
+    PolicyRole.OTHER,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +25,7 @@ class Concept:
     """Something that columns hold, and what it is to an audit."""
 
     meaning: str
-    role: Role
+    role: PolicyRole
     en: str
     de: str = ""
     fr: str = ""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent, Refuted
-from qidsql.measures.profiles import Criterion, Profiler
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import Profiler
 from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer
 from qidsql.protection.masking import MaskingPlan
 from qidsql.protection.suppression.plan import SuppressionPlan

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from qidsql.commands.keys.result import SearchWork
-from qidsql.commands.table_search import Searching
+from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
+from qidsql.core.results import LeftOut, SearchAccount
 from qidsql.core.roles import identifies
 from qidsql.core.tables import Column, Role
 from qidsql.engines.base import Engine
@@ -14,7 +14,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import Target, target
 
 
-class Protecting:
+class TableProtection:
     """One protection of one table. Reads the catalog when it is made, and refuses a copy that cannot be written.
 
     `profiler` sees the columns that cells may be blanked in, `copied` are those of the copy, `not_copied` the others
@@ -30,7 +30,7 @@ class Protecting:
         into: str | None,
         replacing: bool,
     ) -> None:
-        self._search = Searching(engine, table, policy, weights)
+        self._search = TableSearch(engine, table, policy, weights)
         self._engine, self._policy, self._into, self._replacing = engine, policy, into, replacing
         self._recognised: dict[str, str] = {}
         self._counted: int | None = None
@@ -71,13 +71,13 @@ class Protecting:
         self.profiler = self.profiler.narrowed(kept)
         self._plan_copy()
 
-    def work(self, rows: int | None, unfinished: Sequence[str]) -> SearchWork:
+    def account(self, rows: int | None, unfinished: Sequence[str]) -> SearchAccount:
         """What it took, up to now."""
-        work = self._search.work(self._counted if rows is None else rows, unfinished)
+        work = self._search.account(self._counted if rows is None else rows, unfinished)
         return replace(
             work,
             columns=self.names,
-            left_out=(*work.left_out, *self._recognised.items()),
+            left_out=(*work.left_out, *(LeftOut(*each) for each in self._recognised.items())),
             weights={n: w for n, w in zip(self.names, self.weights, strict=True) if w != 1},
         )
 
@@ -88,7 +88,7 @@ class Protecting:
             for name, (role, reason) in self._search.roles.items()
             if role in (Role.DIRECT_IDENTIFIER, Role.UNREADABLE)
         } | self._recognised
-        self.not_copied = tuple(left_out.items())
+        self.not_copied = tuple(LeftOut(*each) for each in left_out.items())
         self.copied = tuple(column for column in self.table.columns if column.name not in left_out)
         self.target: Target | None = None
         if self._into is not None and not self._search.stopped:

@@ -2,17 +2,16 @@
 
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import wraps
 from types import FrameType
 from typing import Concatenate, ParamSpec, TypeVar
 
-from qidsql.commands.keys.result import SearchWork
+from qidsql.commands.accounting import Accounting
 from qidsql.core.policy import Policy
+from qidsql.core.results import LeftOut, SearchAccount
 from qidsql.core.roles import assign_roles, audited_columns
 from qidsql.core.signals import SIGNALS
 from qidsql.core.tables import Column, Comparison, Nulls, Role, Table, TableName, names_of
@@ -20,6 +19,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.profiler import Budget, TableProfiler
+from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.sampler import TableSampler
 from qidsql.sql.relation import Relation, relation
 
@@ -37,7 +37,7 @@ def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], poli
         policy.k,
         entity[0].name if entity else None,
         table.estimated_rows,
-        Budget(policy.max_statements, policy.max_seconds, policy.spelling),
+        Budget(policy.max_statements, policy.max_seconds),
         Nulls(policy.nulls),
     )
 
@@ -98,7 +98,7 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class Searching:
+class TableSearch:
     """One search of one table. Reads the catalog when it is made, and asks no statement by itself.
 
     `stopped` is what ended the work while the catalog was read: then the table has no columns, and `begin` raises it.
@@ -106,8 +106,7 @@ class Searching:
     """
 
     def __init__(self, engine: Engine, table: str | None, policy: Policy, weights: Mapping[str, int]) -> None:
-        self._started, self._clock = datetime.now(UTC), time.monotonic()
-        self._asked, self._scans = engine.asked, engine.scans
+        self._accounting = Accounting(engine)
         self._engine, self._policy = engine, policy
         self.stopped: Stopped | None = None
         self.roles: dict[str, tuple[Role, str]] = {}
@@ -118,7 +117,8 @@ class Searching:
             self.stopped, self.table = stop, unknown_table(table)
             policy, weights = replace(policy, where=None, entity=None), {}
         self._columns = audited_columns(self.table, self.roles)
-        self._left_out = tuple((n, why) for n, (role, why) in self.roles.items() if role is not Role.QUASI_IDENTIFIER)
+        others = ((name, why) for name, (role, why) in self.roles.items() if role is not Role.QUASI_IDENTIFIER)
+        self._left_out = tuple(LeftOut(name, why) for name, why in others)
         self.profiler = table_profiler(engine, self.table, self._columns, policy)
         self.profiler.stop_at_failures()
         self.weights = self._weights(weights)
@@ -143,6 +143,12 @@ class Searching:
     def names(self, mask: int) -> tuple[str, ...]:
         return names_of(mask, self.profiler.names)
 
+    @property
+    def row_pairs(self) -> PairsThatAgree | None:
+        """Pairs of rows as witnesses, where rows are told apart and agreeing is transitive; else profiles must do."""
+        plain = self.profiler.entity is None and self.profiler.nulls is Nulls.EQUAL
+        return PairsThatAgree(self.profiler) if plain else None
+
     def sampler(self, seed: int) -> TableSampler:
         return TableSampler(self.profiler, self.table, self._columns, seed)
 
@@ -151,28 +157,18 @@ class Searching:
         column = replace(self.table.column(name), comparison=Comparison.VALUE)
         return relation(self._engine.dialect, self.table, (*self._columns, column))
 
-    def work(self, rows: int | None, unfinished: Sequence[str]) -> SearchWork:
+    def account(self, rows: int | None, unfinished: Sequence[str]) -> SearchAccount:
         """What it took, up to now. `rows` are those of a profile: with an entity, distinct entities."""
-        entities = self._policy.entity is not None
-        return SearchWork(
-            source=self._engine.label,
-            engine=self._engine.version,
-            table=str(self.table.name),
-            kind=self.table.kind,
-            snapshot=self._engine.snapshot,
-            started=self._started,
-            seconds=time.monotonic() - self._clock,
-            policy=self._policy,
-            rows=None if entities else rows,
-            entities=rows if entities else None,
+        persons = self._policy.entity is not None
+        plain = self._accounting.account(
+            self.table, self._policy, None if persons else rows, self.profiler.sets, unfinished, self._notes
+        )
+        return SearchAccount(
+            **vars(plain),
+            entities=rows if persons else None,
             columns=self.profiler.names,
             left_out=self._left_out,
             weights={n: w for n, w in zip(self.profiler.names, self.weights, strict=True) if w != 1},
-            statements=self._engine.asked - self._asked,
-            scans=self._engine.scans - self._scans,
-            sets_profiled=self.profiler.sets,
-            unfinished=tuple(unfinished),
-            notes=self._notes,
         )
 
     def _weights(self, given: Mapping[str, int]) -> tuple[int, ...]:

@@ -1,8 +1,9 @@
 """What a database says of itself: its tables, views, keys and labels, and which attributes are one. Knows no engine."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from qidsql.core.tables import Comparison, TableName
 from qidsql.errors import UnknownName, UsageError
@@ -17,6 +18,12 @@ class Attribute:
 
     def __str__(self) -> str:
         return f"{self.table}.{self.column}"
+
+    to_plain = __str__
+
+    @classmethod
+    def plain_schema(cls, definitions: Mapping[str, Any]) -> dict[str, Any]:
+        return {"type": "string", "description": "table.column"}
 
 
 @dataclass(frozen=True, slots=True)

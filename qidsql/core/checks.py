@@ -24,9 +24,6 @@ class Check:
     text: str
     remedy: str = ""
 
-    def to_dict(self) -> dict[str, object]:
-        return {"state": str(self.state), "text": self.text, "remedy": self.remedy}
-
 
 @dataclass(frozen=True, slots=True)
 class Examination:

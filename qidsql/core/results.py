@@ -1,60 +1,87 @@
-"""What a command was put to, and what it took: the account that every result carries."""
+"""What every result has: a verdict, the reason for it, and the account of what it took."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any
 
 from qidsql.core.policy import Policy
+from qidsql.declarations.results import Rounded, plain
 from qidsql.version import __version__
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Source, table and options, and what the answer took. `unfinished` says in words what is left undone."""
+class Verdict(StrEnum):
+    """How a command ended. Of several, the one that is listed first here counts."""
+
+    ERROR = "error"
+    VIOLATION = "violation"
+    INCONCLUSIVE = "inconclusive"
+    PASS = "pass"
+    FINISHED = "finished"  # an answer that is neither a pass nor a violation
+
+
+def worst(verdicts: Iterable[str]) -> Verdict:
+    """The one that counts of several; inconclusive where there is none."""
+    given = {Verdict(verdict) for verdict in verdicts}
+    return next((verdict for verdict in Verdict if verdict in given), Verdict.INCONCLUSIVE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """Source, table and options, and what the answer took."""
 
     source: str
     engine: str
     table: str
     kind: str
-    snapshot: str
+    snapshot: Annotated[str, "what is known of the state of the data that the statements saw"]
     started: datetime
-    seconds: float
+    seconds: Annotated[float, Rounded(3)]
     policy: Policy
     rows: int | None
     statements: int
-    scans: int
+    scans: Annotated[int, "how often statements read the table, at most"]
     sets_profiled: int
-    unfinished: tuple[str, ...]
+    unfinished: Annotated[tuple[str, ...], "what is left undone, and why"]
     notes: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, object]:
-        return {
-            **{name: getattr(self, name) for name in ("source", "engine", "table", "kind", "snapshot")},
-            "started": self.started.isoformat(timespec="seconds"),
-            "seconds": round(self.seconds, 3),
-            "policy": self.policy.to_dict(),
-            "rows": self.rows,
-            "statements": self.statements,
-            "scans": self.scans,
-            "sets_profiled": self.sets_profiled,
-            "unfinished": list(self.unfinished),
-            "notes": list(self.notes),
-        }
 
-    @classmethod
-    def from_dict(cls, written: Mapping[str, Any]) -> "Work":
-        """The account of which `to_dict` made this. Raises KeyError, UsageError, ValueError where it is none."""
-        same = ("source", "engine", "table", "kind", "snapshot", "seconds", "rows", "statements", "scans")
-        return cls(
-            **{name: written[name] for name in (*same, "sets_profiled")},
-            started=datetime.fromisoformat(written["started"]),
-            policy=Policy.read(**written["policy"]),
-            unfinished=tuple(written["unfinished"]),
-            notes=tuple(written["notes"]),
-        )
+@dataclass(frozen=True)
+class LeftOut:
+    """A column that was left out, and why."""
+
+    name: str
+    reason: str
 
 
-def head(verdict: str, reason: str, work: Work) -> dict[str, object]:
-    """What the dicts of all results begin with. `format` changes when a key changes its meaning."""
-    return {"format": 1, "qidsql": __version__, "verdict": str(verdict), "reason": reason, **work.to_dict()}
+@dataclass(frozen=True, kw_only=True)
+class SearchAccount(Account):
+    """What was searched, and what it took."""
+
+    entities: int | None
+    columns: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    weights: Annotated[dict[str, int], "of the columns that do not count 1"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result:
+    """What a command finds out. `format` changes when a key changes its meaning."""
+
+    format: int = field(default=1, init=False)
+    qidsql: Annotated[str, "the version that wrote this"] = __version__
+    verdict: Verdict
+    reason: Annotated[str, "the answer, in one sentence"]
+
+    @property
+    def ending(self) -> Verdict:
+        """The verdict that decides the exit code."""
+        return self.verdict
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, dicts, strings and numbers, ready for JSON."""
+        return dict(plain(self))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.verdict}: {self.reason}>"

@@ -4,6 +4,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import Column, Role, Table
 from qidsql.errors import UsageError
 from qidsql.measures.profiles import ClassProfile
+from qidsql.wording.option_names import setting
 
 IDENTIFIER_ROWS = 20  # with fewer rows, nearly every column looks like a key
 
@@ -22,7 +23,7 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
     }
     table.resolve([name for names in given.values() for name in names])  # one error with all wrong names
     reasons = {
-        Role.ENTITY: f"tells the entities apart ({policy.spelling.setting('entity')})",
+        Role.ENTITY: f"tells the entities apart ({setting('entity')})",
         Role.EXCLUDED: "left out on request",
         Role.DIRECT_IDENTIFIER: "declared a direct identifier",
         Role.SENSITIVE: "declared sensitive",

@@ -4,9 +4,11 @@ A column set is an `int` bit mask over an ordered list of columns: bit i stands 
 only at the edges.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Any
 
 from qidsql.errors import UnknownName, UsageError
 
@@ -20,6 +22,15 @@ class Role(StrEnum):
     ENTITY = "entity"
     EXCLUDED = "excluded"
     UNREADABLE = "unreadable"
+
+
+class PolicyRole(StrEnum):
+    """A column's role as a policy file names it."""
+
+    DIRECT_IDENTIFIER = "direct identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    OTHER = "other"
 
 
 class Comparison(StrEnum):
@@ -62,6 +73,17 @@ class TableName:
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}" if self.schema else self.name
+
+    to_plain = __str__
+
+    @classmethod
+    def plain_schema(cls, definitions: Mapping[str, Any]) -> dict[str, Any]:
+        return {"type": "string", "description": "the table's name, after its schema where it has one"}
+
+
+def fits(pattern: str, table: str) -> bool:
+    """Whether a table of the catalog, schema.name, fits a pattern; one without a dot fits the bare name too."""
+    return fnmatchcase(table, pattern) or ("." not in pattern and fnmatchcase(table.rpartition(".")[2], pattern))
 
 
 @dataclass(frozen=True, slots=True)

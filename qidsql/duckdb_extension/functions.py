@@ -3,32 +3,25 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from qidsql.errors import Interrupted, UsageError
+from qidsql.errors import Interrupted
 
 if TYPE_CHECKING:
     from qidsql.commands.audit.result import AuditResult
-    from qidsql.commands.keys.result import KeysResult, MaskResult
+    from qidsql.commands.keys.result import KeysResult
+    from qidsql.commands.mask.result import MaskResult
     from qidsql.commands.suppress.result import SuppressResult
     from qidsql.commands.uniques.result import UniquesResult
+    from qidsql.declarations.options import Parameter
     from qidsql.engines.base import Asked, Engine
     from qidsql.measures.profiles import ClassProfile
 
 Row: TypeAlias = tuple[Any, ...]
 Columns: TypeAlias = dict[str, str]  # name: type, as values.py knows it
 
-WHICH = {
-    "columns": "VARCHAR[]",
-    "exclude": "VARCHAR[]",
-    "identifiers": "VARCHAR[]",
-    "sensitive": "VARCHAR[]",
-    "where": "VARCHAR",
-    "nulls": "VARCHAR",
-}
-CRITERIA = {"distinct": "VARCHAR", "separation": "VARCHAR", "rows_at_risk": "VARCHAR"}  # 0.9 arrives as it was typed
-STATEMENTS = {"max_statements": "BIGINT", "max_seconds": "DOUBLE"}
-SAMPLE = {"epsilon": "VARCHAR", "delta": "VARCHAR", "seed": "BIGINT", "verify": "BOOLEAN"}
 MEASURES = {
     "rows": "BIGINT",
     "classes": "BIGINT",
@@ -44,23 +37,37 @@ MEASURES = {
     "share_at_risk": "DOUBLE",
 }
 WORDS = ("note", "reason")  # columns that speak of options
-OPTIONS = {"column": "columns", "identifier": "identifiers", "no_verify": "verify := false"}  # else a name is the same
-COMMAND_LINES = ("into", "replace")  # that no function has
 TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableFunction:
-    """A verb as a table function: FROM name('table', parameter := value, ...).
+    """A verb of qidsql as a table function: FROM qid_verb('table', parameter := value, ...).
 
-    `ask` is the verb, `rows` makes rows of its result.
+    Its parameters are the options of the verb's request; `rows` makes rows of its result.
     """
 
-    name: str
-    parameters: Columns
+    verb: str
     columns: Columns
-    ask: Callable[..., Any]
     rows: Callable[[Any], Iterable[Row]]
+
+    @property
+    def name(self) -> str:
+        return f"qid_{self.verb}"
+
+    @cached_property
+    def options(self) -> tuple["Parameter", ...]:
+        from qidsql.declarations.options import parameters
+
+        return parameters(self._request)
+
+    @cached_property
+    def parameters(self) -> Columns:
+        return {each.name: each.form.sql for each in self.options if each.option.in_shells}
+
+    @property
+    def _request(self) -> Any:
+        return import_module(f"qidsql.commands.{self.verb}.request").COMMAND.request
 
     def check(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> None:
         """Raises what is wrong with the call, UsageError and UnknownName among it; reads no row of the table."""
@@ -69,22 +76,22 @@ class TableFunction:
     def run(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
         """The rows of the answer. Raises QidsqlError; Interrupted where Ctrl-C ended the work."""
         result = self._asked(engine, table, options)
-        if any("interrupted" in reason for reason in result.work.unfinished):
+        if any("interrupted" in reason for reason in result.account.unfinished):
             raise Interrupted("interrupted")
         words = [place for place, name in enumerate(self.columns) if name in WORDS]
         return [_in_sql(row, words) for row in self.rows(result)]
 
     def trace(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
-        """The steps instead of the answer: each statement with its seconds, and the outcome in the end."""
+        """The steps instead of the answer: each statement with its seconds, and the verdict in the end."""
         steps: list[Asked] = []
         engine.watchers.append(steps.append)
         result = self._asked(engine, table, options)
         rows: list[Row] = [(place, step.seconds, step.purpose, step.sql) for place, step in enumerate(steps, start=1)]
-        outcome = getattr(result, "verdict", None) or result.outcome
-        return [*rows, (len(rows) + 1, result.work.seconds, in_sql(f"{outcome}: {result.reason}"), None)]
+        return [*rows, (len(rows) + 1, result.account.seconds, in_sql(f"{result.verdict}: {result.reason}"), None)]
 
     def _asked(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> Any:
-        return self.ask(engine, table, **options)
+        work = getattr(import_module(f"qidsql.commands.{self.verb}.{self.verb}"), self.verb)
+        return work(engine, self._request(table=table, **options))
 
 
 def in_sql(text: str) -> str:
@@ -93,7 +100,19 @@ def in_sql(text: str) -> str:
 
 
 def _parameter(name: str) -> str:
-    return f"the command line's --{name}" if name in COMMAND_LINES else OPTIONS.get(name, name)
+    return _parameters().get(name, name)
+
+
+@cache
+def _parameters() -> dict[str, str]:
+    """Options of the command line, by their names with underscores, as the functions call them."""
+    found = {}
+    for each in (each for function in FUNCTIONS for each in function.options):
+        for flag in "/".join(each.flags).split("/"):
+            name = flag.lstrip("-").replace("-", "_")
+            shown = f"{each.name} := false" if name == f"no_{each.name}" else each.name
+            found[name] = shown if each.option.in_shells else f"the command line's {flag}"
+    return found
 
 
 def _in_sql(row: Row, words: Sequence[int]) -> Row:
@@ -104,7 +123,7 @@ def measures(profile: "ClassProfile | None") -> Row:
     """The cells of MEASURES; with an entity, "rows" are entities."""
     if profile is None:
         return (None,) * len(MEASURES)
-    cells = profile.to_dict()
+    cells = profile.to_plain()
     return tuple(cells["entities"] if name == "rows" and profile.entities else cells[name] for name in MEASURES)
 
 
@@ -124,12 +143,6 @@ AUDIT = {
 }
 
 
-def _audit(engine: "Engine", table: str, **options: Any) -> "AuditResult":
-    from qidsql import api
-
-    return api.audit(engine, table, **options)
-
-
 def _audit_rows(result: "AuditResult") -> Iterable[Row]:
     """The table first, with the verdict; then its columns, searches, what withholding columns would do, the notes."""
 
@@ -145,8 +158,7 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
         return tuple(given.get(name) for name in AUDIT)
 
     audited = [column.name for column in result.columns if column.audited]
-    whole = not result.work.unfinished and all(search.complete for search in result.searches)
-    yield row("table", audited, result.profile, result.reason, verdict=str(result.verdict), complete=whole)
+    yield row("table", audited, result.profile, result.reason, verdict=str(result.verdict), complete=result.complete)
     for column in result.columns:
         cells = {"nulls": column.nulls, "type": column.type, "role": str(column.role)}
         yield row("column", [column.name], column.profile, column.reason or None, **cells)
@@ -155,7 +167,7 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
     for search in result.searches:
         note = search.impossible or search.unfinished or None
         yield row("search", None, None, note, criterion=search.criterion, complete=search.complete)
-        for found in search.column_sets:
+        for found in result.found_by(search):
             yield row("column set", found.columns, found.profile, criterion=search.criterion)
     for option in result.withheld:
         verdict = "pass" if option.passes else "violation"
@@ -165,8 +177,8 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
         yield row("least withheld", result.least_withheld.columns, None, note)
     for finding, notes in (
         ("assumption", result.assumptions),
-        ("note", (result.work.snapshot, *result.work.notes)),
-        ("unfinished", result.work.unfinished),
+        ("note", (result.account.snapshot, *result.account.notes)),
+        ("unfinished", result.account.unfinished),
     ):
         yield from (row(finding, note=note) for note in notes)
 
@@ -179,29 +191,19 @@ KEYS = {
     "meets": "BOOLEAN",
     **MEASURES,
     "criterion": "VARCHAR",
-    "outcome": "VARCHAR",
+    "verdict": "VARCHAR",
     "complete": "BOOLEAN",
     "optimal": "BOOLEAN",
     "reason": "VARCHAR",
 }
 
 
-def _keys(engine: "Engine", table: str, **options: Any) -> "KeysResult":
-    from qidsql import api
-
-    every, minimal = options.pop("all", False), options.pop("minimal", False)
-    if every and minimal:
-        raise UsageError("choose one of all and minimal")
-    wanted = "all" if every else "minimal" if minimal else None
-    return api.keys(engine, table, wanted=wanted, **options)
-
-
 def _keys_rows(result: "KeysResult") -> Iterable[Row]:
     """A row per column set. No row at all says that there is proved to be none; else one without columns."""
-    end = (result.criterion, str(result.outcome), result.complete, result.optimal, result.reason)
+    end = (result.criterion, str(result.verdict), result.complete, result.optimal, result.reason)
     for found in result.column_sets:
         yield (found.columns, found.weight, found.meets, *measures(found.profile), *end)
-    if not result.column_sets and result.outcome != "finished":
+    if not result.column_sets and result.verdict != "finished":
         yield (None, None, None, *measures(None), *end)
 
 
@@ -217,21 +219,15 @@ MASK = {
     **MEASURES,
     "criterion": "VARCHAR",
     "algorithm": "VARCHAR",
-    "outcome": "VARCHAR",
+    "verdict": "VARCHAR",
     "script": "VARCHAR[]",
     "reason": "VARCHAR",
 }
 
 
-def _mask(engine: "Engine", table: str, **options: Any) -> "MaskResult":
-    from qidsql import api
-
-    return api.mask(engine, table, **options)
-
-
 def _mask_rows(result: "MaskResult") -> Iterable[Row]:
     plan = (result.published, result.withheld, result.weight, result.bound, result.optimal, result.safe)
-    words = (result.criterion, result.algorithm, str(result.outcome), result.script, result.reason)
+    words = (result.criterion, result.algorithm, str(result.verdict), result.script, result.reason)
     yield (*plan, *measures(result.profile), *words)
 
 
@@ -247,16 +243,10 @@ UNIQUES = {
     "record": "BIGINT",
     "key": "VARCHAR",
     "score": "DOUBLE",
-    "outcome": "VARCHAR",
+    "verdict": "VARCHAR",
     "complete": "BOOLEAN",
     "reason": "VARCHAR",
 }
-
-
-def _uniques(engine: "Engine", table: str, **options: Any) -> "UniquesResult":
-    from qidsql import api
-
-    return api.uniques(engine, table, **options)
 
 
 def _uniques_rows(result: "UniquesResult") -> Iterable[Row]:
@@ -267,10 +257,10 @@ def _uniques_rows(result: "UniquesResult") -> Iterable[Row]:
 
     yield row(
         "table",
-        columns=result.work.columns,
+        columns=result.account.columns,
         combinations=result.combinations,
         rows=result.rows_at_risk,
-        outcome=str(result.outcome),
+        verdict=str(result.verdict),
         complete=result.complete,
         reason=result.reason,
     )
@@ -298,16 +288,10 @@ SUPPRESS = {
     "values_gone": "BIGINT",
     "cost": "BIGINT",
     "optimal": "BOOLEAN",
-    "outcome": "VARCHAR",
+    "verdict": "VARCHAR",
     "script": "VARCHAR[]",
     "reason": "VARCHAR",
 }
-
-
-def _suppress(engine: "Engine", table: str, **options: Any) -> "SuppressResult":
-    from qidsql import api
-
-    return api.suppress(engine, table, **options)
 
 
 def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
@@ -318,12 +302,12 @@ def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
 
     yield row(
         "table",
-        columns=result.work.columns,
+        columns=result.account.columns,
         cells=result.cells,
         rows=result.records,
         cost=result.cost,
         optimal=result.optimal,
-        outcome=str(result.outcome),
+        verdict=str(result.verdict),
         script=result.script,
         reason=result.reason,
     )
@@ -335,89 +319,9 @@ def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
 
 
 FUNCTIONS = (
-    TableFunction(
-        "qid_audit",
-        {
-            "k": "BIGINT",
-            **CRITERIA,
-            **WHICH,
-            "keep_identifiers": "BOOLEAN",
-            "entity": "VARCHAR",
-            "max_size": "BIGINT",
-            **STATEMENTS,
-        },
-        AUDIT,
-        _audit,
-        _audit_rows,
-    ),
-    TableFunction(
-        "qid_keys",
-        {
-            "all": "BOOLEAN",
-            "minimal": "BOOLEAN",
-            **CRITERIA,
-            "violates": "BIGINT",
-            "k": "BIGINT",
-            "algorithm": "VARCHAR",
-            "weights": "VARCHAR",
-            **SAMPLE,
-            **WHICH,
-            "entity": "VARCHAR",
-            "max_size": "BIGINT",
-            **STATEMENTS,
-        },
-        KEYS,
-        _keys,
-        _keys_rows,
-    ),
-    TableFunction(
-        "qid_mask",
-        {
-            **CRITERIA,
-            "violates": "BIGINT",
-            "k": "BIGINT",
-            "exact": "BOOLEAN",
-            "weights": "VARCHAR",
-            **SAMPLE,
-            "view": "VARCHAR",
-            "role": "VARCHAR",
-            **WHICH,
-            "entity": "VARCHAR",
-            **STATEMENTS,
-        },
-        MASK,
-        _mask,
-        _mask_rows,
-    ),
-    TableFunction(
-        "qid_uniques",
-        {
-            "k": "BIGINT",
-            "scores": "VARCHAR",
-            "sampling_fraction": "VARCHAR",
-            "key": "VARCHAR",
-            "limit": "BIGINT",
-            **WHICH,
-            "max_size": "BIGINT",
-            "max_seconds": "DOUBLE",
-        },
-        UNIQUES,
-        _uniques,
-        _uniques_rows,
-    ),
-    TableFunction(
-        "qid_suppress",
-        {
-            "k": "BIGINT",
-            "weights": "VARCHAR",
-            "method": "VARCHAR",
-            "sql": "VARCHAR",
-            **WHICH,
-            "keep_identifiers": "BOOLEAN",
-            "max_seconds": "DOUBLE",
-        },
-        SUPPRESS,
-        _suppress,
-        _suppress_rows,
-    ),
+    TableFunction("audit", AUDIT, _audit_rows),
+    TableFunction("keys", KEYS, _keys_rows),
+    TableFunction("mask", MASK, _mask_rows),
+    TableFunction("uniques", UNIQUES, _uniques_rows),
+    TableFunction("suppress", SUPPRESS, _suppress_rows),
 )

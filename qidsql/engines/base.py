@@ -65,6 +65,8 @@ class Engine(ABC):
     snapshot: str  # what is known of the state that the statements see, in words
     workspace = False  # opened so that it may keep a working copy in its own temporary space: see `keep_aside`
     writable = False  # opened for writing: one session in one transaction, of which nothing stays without `commit`
+    data_files: Sequence[Path] = ()  # that it reads, where the source is files
+    options_in_path = False  # what is behind a ? in the source is options, none of which is a secret
     limited = True  # by the time limit of the block that asks
 
     def __init__(self, workers: int) -> None:

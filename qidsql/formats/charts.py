@@ -3,36 +3,45 @@
 svg.py writes texts as they are: every one is escaped here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import svg
 from markupsafe import Markup, escape
 
-from qidsql.core.wording import plural, size_range
-from qidsql.formats.document_figures import moment, number, percentage, share
+from qidsql.formats.document_figures import number, percentage, share
 from qidsql.measures.profiles import SizeBin
+from qidsql.operations.table_run import TrendPoint
+from qidsql.wording.numbers import moment, plural
 
 ROW = 30  # pixels of height for a bar
 LABELS, BARS = 16, 40  # percent of the width: the column of labels, the longest bar
 LEFT, RIGHT, TOP, BOTTOM = 8, 92, 32, 132  # the field of a trend: percent across, pixels down
 
 
-def class_sizes(bins: Sequence[Mapping[str, Any]], k: int, unit: str, name: str) -> Markup:
+@dataclass(frozen=True, slots=True)
+class TrendStep:
+    """A point of a trend; `policy_changed`: the policy asked another question in the known point before it."""
+
+    point: TrendPoint
+    policy_changed: bool
+
+
+def class_sizes(bins: Sequence[SizeBin], k: int, unit: str, name: str) -> Markup:
     """Bars: how many rows stand in classes of which size, those below k marked."""
-    total = sum(each["rows"] for each in bins) or 1
+    total = sum(each.rows for each in bins) or 1
     lines: list[svg.Element] = []
     height = ROW // 2
     described = []
     for each in bins:
-        if each["low"] == k and lines:
+        if each.low == k and lines:
             lines += _threshold(height + 8, f"k = {number(k)}")
             height += ROW
-        size = size_range(SizeBin(each["low"], each["high"], 0, 0))
-        part = each["rows"] / total
-        told = f"{share(each['rows'], total)} ({number(each['rows'])})"
-        side = "below" if each["low"] < k else "reached"
+        size = each.range
+        part = each.rows / total
+        told = f"{share(each.rows, total)} ({number(each.rows)})"
+        side = "below" if each.low < k else "reached"
         lines += _bar(height, size, part, told, side)
         described.append(f"{told} {unit} in classes of {size}")
         height += ROW
@@ -62,15 +71,15 @@ def _threshold(top: int, label: str) -> list[svg.Element]:
     ]
 
 
-def trend(points: Sequence[Mapping[str, Any]], name: str) -> Markup:
+def trend(steps: Sequence[TrendStep], name: str) -> Markup:
     """A line over the runs: the share of rows below k, in percent of the highest; a run without a verdict is a gap,
     and so is a change of the policy, before and after which the figures do not compare."""
-    shares: list[float | None] = [point["share_at_risk"] for point in points]
+    shares = [step.point.share_at_risk for step in steps]
     known = [value for value in shares if value is not None]
     most = max([*known, 0.0]) or 1.0
-    step = (RIGHT - LEFT) / max(1, len(points) - 1)
+    width = (RIGHT - LEFT) / max(1, len(steps) - 1)
     places = [
-        None if value is None else (LEFT + place * step, BOTTOM - (BOTTOM - TOP) * value / most)
+        None if value is None else (LEFT + place * width, BOTTOM - (BOTTOM - TOP) * value / most)
         for place, value in enumerate(shares)
     ]
     lines: list[svg.Element] = [
@@ -78,18 +87,18 @@ def trend(points: Sequence[Mapping[str, Any]], name: str) -> Markup:
         _text(0, TOP - 20, percentage(most) if any(known) else "", "start"),  # above: beside the line it may not fit
         _text(LEFT - 1, BOTTOM, "0 %", "end"),
     ]
-    for (before, after), point in zip(pairwise(places), points[1:], strict=True):
-        if before and after and not point["policy_changed"]:
+    for (before, after), step in zip(pairwise(places), steps[1:], strict=True):
+        if before and after and not step.policy_changed:
             lines.append(
                 svg.Line(x1=_percent(before[0]), y1=before[1], x2=_percent(after[0]), y2=after[1], class_=["trend"])
             )
     lines += [
         svg.Circle(cx=_percent(place[0]), cy=place[1], r=4, class_=["trend"]) for place in places if place is not None
     ]
-    if points:
-        lines.append(_text(LEFT, BOTTOM + 20, moment(points[0]["started"])[:10], "start"))
-        lines.append(_text(RIGHT, BOTTOM + 20, moment(points[-1]["started"])[:10], "end"))
-    described = f"{plural(len(points), 'run')}; the table below has the figures."
+    if steps:
+        lines.append(_text(LEFT, BOTTOM + 20, moment(steps[0].point.started)[:10], "start"))
+        lines.append(_text(RIGHT, BOTTOM + 20, moment(steps[-1].point.started)[:10], "end"))
+    described = f"{plural(len(steps), 'run')}; the table below has the figures."
     return _drawing(lines, BOTTOM + 34, f"Share of rows below k of {name}, run by run", described)
 
 

@@ -1,25 +1,27 @@
-"""Figures of a document as text: a number, or nothing where it is not known or hidden."""
+"""Figures of a document as text: a number, or a dash where it is not known or hidden."""
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias, TypeGuard
 
-from qidsql.core.wording import count, percent
-from qidsql.core.wording import ratio as _ratio
+from qidsql.measures.profiles import ClassProfile
+from qidsql.operations.hidden_counts import HiddenProfile, Range, Total
+from qidsql.wording.numbers import count, percent
+from qidsql.wording.numbers import ratio as _ratio
 
 NOTHING = "–"
+Profile: TypeAlias = ClassProfile | HiddenProfile
 
 
-def number(value: Any) -> str:
-    """12,345; 1 to 21 for the rows of a table that --min-count tells as a range; a dash where there is no figure."""
+def number(value: Total) -> str:
+    """12,345; 1 to 21 for the rows of a table that --min-count gives as a range; a dash where there is no figure."""
     if value is None:
         return NOTHING
-    if isinstance(value, Mapping):
-        return f"{count(value['at_least'])} to {count(value['at_most'])}"
-    return count(int(value))
+    if isinstance(value, Range):
+        return f"{count(value.at_least)} to {count(value.at_most)}"
+    return count(value)
 
 
-def share(part: int | None, whole: Any) -> str:
+def share(part: int | None, whole: Total) -> str:
     """Part of a whole in percent, from whole numbers."""
     return percent(Fraction(part, whole)) if part is not None and isinstance(whole, int) and whole else NOTHING
 
@@ -29,14 +31,34 @@ def percentage(value: float | None) -> str:
     return NOTHING if value is None else percent(Fraction(value).limit_denominator(10**12))
 
 
-def part_of(part: int | None, whole: Any) -> float:
+def part_of(part: int | None, whole: Total) -> float:
     """Part of a whole between 0 and 1, for the length of a bar."""
     return part / whole if part is not None and isinstance(whole, int) and whole else 0.0
 
 
-def ratio(value: Any, digits: int) -> str:
+def classes(profile: Profile) -> int | None:
+    """The number of classes; None where a NULL matches anything, as there are none then."""
+    return None if isinstance(profile, ClassProfile) and profile.wildcard else profile.classes
+
+
+def distinct_ratio(profile: Profile) -> Fraction | None:
+    """Classes / rows; None where that has no meaning."""
+    return profile.distinct_ratio if _is_of_rows(profile) and not profile.wildcard else None
+
+
+def separation_ratio(profile: Profile) -> Fraction | None:
+    """The share of the pairs of rows that are told apart; None where that has no meaning."""
+    return profile.separation_ratio if _is_of_rows(profile) else None
+
+
+def _is_of_rows(profile: Profile) -> TypeGuard[ClassProfile]:
+    """Whether the profile has ratios, which are about rows."""
+    return isinstance(profile, ClassProfile) and profile.rows > 0 and not profile.entities
+
+
+def ratio(value: Fraction | None, digits: int) -> str:
     """A ratio with so many decimals; below 1 it never reads as 1, above 0 never as 0."""
-    return NOTHING if value is None else _ratio(Fraction(str(value)), digits)
+    return NOTHING if value is None else _ratio(value, digits)
 
 
 def seconds(value: float) -> str:
@@ -45,15 +67,3 @@ def seconds(value: float) -> str:
         return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"
     minutes, rest = divmod(round(value), 60)
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def moment(iso: str) -> str:
-    """2026-11-21 03:00 UTC, as precise as a reader needs; text that is no time stays as it is."""
-    from datetime import UTC, datetime
-
-    try:
-        when = datetime.fromisoformat(iso)
-    except (TypeError, ValueError):
-        return str(iso)
-    zone = when.astimezone(UTC) if when.tzinfo else when
-    return f"{zone:%Y-%m-%d %H:%M} UTC"

@@ -1,43 +1,48 @@
 """Annotations for GitHub Actions: one line a table, shown beside the line of qidsql.toml."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-from qidsql.formats.document_words import file_of, gaps, open_findings, place, sentence
+from qidsql.core.results import Verdict
+from qidsql.operations.coverage import Coverage
+from qidsql.operations.document import RunResult
+from qidsql.operations.table_run import FindingKind, FindingState, TableRun
 
-LEVELS = {"pass": "notice", "violation": "error", "error": "error", "inconclusive": "warning"}
+LEVELS = {
+    Verdict.PASS: "notice",
+    Verdict.VIOLATION: "error",
+    Verdict.ERROR: "error",
+    Verdict.INCONCLUSIVE: "warning",
+}
 FINDINGS = 5  # named in one annotation
 
 
-def render(document: Mapping[str, Any]) -> str:
+def written(document: RunResult) -> Iterator[str]:
     """Workflow commands (`::error file=...,line=...::...`), a line a table, and one for the coverage where it is not
     whole. GitHub shows ten of a level."""
-    return _coverage(document) + "".join(_line(document, table) for table in document["tables"])
+    if document.coverage:
+        yield _coverage(document, document.coverage)
+    yield from (_line(document, table) for table in document.tables)
 
 
-def _coverage(document: Mapping[str, Any]) -> str:
-    found = gaps(document)
-    if not found and (not document["coverage"] or document["coverage"]["verdict"] == "pass"):
+def _coverage(document: RunResult, coverage: Coverage) -> str:
+    if not coverage.gaps and coverage.verdict is Verdict.PASS:
         return ""
-    level = LEVELS[document["coverage"]["verdict"]].replace("notice", "warning")
-    graver = sorted(found, key=lambda gap: (gap["severity"] != "violation", gap["state"] != "new"))
-    message = [document["coverage"]["text"], *(gap["text"] for gap in graver)]
+    level = LEVELS[coverage.verdict].replace("notice", "warning")
+    message = [coverage.text, *(gap.text for gap in coverage.gravest_first)]
     return _command(level, {**_place(document, 1), "title": "qidsql: coverage"}, message)
 
 
-def _line(document: Mapping[str, Any], table: Mapping[str, Any]) -> str:
-    properties = {**_place(document, table["line"]), "title": f"qidsql {table['verdict']}: {place(table)}"}
-    message = [sentence(table)]
-    findings = [finding for finding in open_findings(table) if finding["kind"] != "k-anonymity"]
-    state = {"new": "new: ", "worse": "worse: "} if document["baseline"] else {}
-    message += [state.get(finding["state"], "") + finding["text"] for finding in findings]
-    return _command(LEVELS[table["verdict"]], properties, message)
+def _line(document: RunResult, table: TableRun) -> str:
+    properties = {**_place(document, table.line), "title": f"qidsql {table.verdict}: {table.place}"}
+    findings = [finding for finding in table.open_findings if finding.kind is not FindingKind.K_ANONYMITY]
+    state = {FindingState.NEW: "new: ", FindingState.WORSE: "worse: "} if document.baseline else {}
+    message = [table.sentence, *(state.get(finding.state, "") + finding.text for finding in findings)]
+    return _command(LEVELS[table.verdict], properties, message)
 
 
-def _place(document: Mapping[str, Any], line: int | None) -> dict[str, str]:
+def _place(document: RunResult, line: int | None) -> dict[str, str]:
     """A line of the policy file; nothing where there is none."""
-    file = file_of(document)
-    return {} if file is None else {"file": file, "line": str(line or 1)}
+    return {} if document.file is None else {"file": document.file, "line": str(line or 1)}
 
 
 def _command(level: str, properties: Mapping[str, str], message: list[str]) -> str:

@@ -2,28 +2,30 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
-from qidsql.operations.references import referring
+from qidsql.declarations.results import plain
+from qidsql.operations.compact_form import PackedTables, compact
+from qidsql.operations.document import RunResult
 
 STEP = "  "  # of indentation
 
 
-class Reportable(Protocol):
-    """A finished result."""
-
-    def to_dict(self) -> dict[str, object]: ...
-
-
-def render(result: Reportable) -> str:
-    """The result's `to_dict` as JSON text."""
-    return _object(result.to_dict(), "") + "\n"
+def render(result: object) -> str:
+    """The plain form of a result as JSON text."""
+    return _object(plain(result), "") + "\n"
 
 
-def written(document: Mapping[str, Any]) -> Iterator[str]:
+def indented(result: object) -> str:
+    """The same, each key of each object on a line."""
+    return json.dumps(plain(result), indent=2, ensure_ascii=False) + "\n"
+
+
+def written(document: RunResult) -> Iterator[str]:
     """A run document as JSON text, in parts, a table each: not all of them are unpacked at once."""
-    frame, inner = _object({**document, "tables": []}, "") + "\n", STEP * 2
-    yield from filled(frame, (_object(referring(table), inner) for table in document["tables"]), inner)
+    frame, inner = render(replace(document, tables=PackedTables())), STEP * 2
+    yield from filled(frame, (_object(compact(table), inner) for table in document.tables), inner)
 
 
 def filled(frame: str, items: Iterable[str], indent: str) -> Iterator[str]:

@@ -4,78 +4,77 @@ that a CI server shows what failed.
 The XML is valid by Ant's schema and by that of Jenkins. An audit that broke or came out inconclusive is an `error`.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from fractions import Fraction
 from xml.etree import ElementTree
 
-from qidsql.formats.document_words import (
-    CAUSES,
-    COVERAGE,
-    HELP,
-    TITLES,
-    UNCOVERED,
-    open_findings,
-    place,
-    sentence,
-    violating,
-    without_controls,
-)
+from qidsql.core.policy import Policy
+from qidsql.formats.document_words import COVERAGE, HELP, TITLES, UNCOVERED
+from qidsql.operations.coverage import Coverage, SourceCoverage
+from qidsql.operations.document import BROKEN, RunResult
+from qidsql.operations.table_run import CAUSES, Finding, FindingKind, TableRun
+from qidsql.wording.numbers import decimal
+from qidsql.wording.texts import without_controls
 
 FINDINGS = 20  # named in one failure
 
 
-def render(document: Mapping[str, Any]) -> str:
+def written(document: RunResult) -> Iterator[str]:
     """The document as JUnit XML."""
     root = ElementTree.Element("testsuites")
     number = 0
-    for number, table in enumerate(document["tables"], start=1):
+    for number, table in enumerate(document.tables, start=1):
         _suite(root, number - 1, document, table)
-    for each in document["coverage"]["sources"] if document["coverage"] else ():
-        _coverage(root, number, document, each)
-        number += 1
+    for place, source in enumerate(document.coverage.sources if document.coverage else (), start=number):
+        _coverage(root, place, document, source)
     ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(root: ElementTree.Element, number: int, document: Mapping[str, Any], table: Mapping[str, Any]) -> None:
-    audit = table["audit"]
-    name = _text(place(table))
-    properties = {"qidsql": document["qidsql"], "run": document["run"], "owner": table["owner"]}
-    suite = _begun(root, number, name, (audit or document)["started"], audit["seconds"] if audit else 0, properties)
-    if table["verdict"] in ("error", "inconclusive"):
+def _suite(root: ElementTree.Element, number: int, document: RunResult, table: TableRun) -> None:
+    name, account = _text(table.place), table.audit.account if table.audit else None
+    properties = {"qidsql": document.qidsql, "run": document.run, "owner": table.owner}
+    started, seconds = (account.started, account.seconds) if account else (document.started, 0)
+    suite = _begun(root, number, name, started, seconds, properties)
+    if table.verdict in BROKEN:
         case = ElementTree.SubElement(suite, "testcase", name="audited to a verdict", classname=name, time="0")
-        ElementTree.SubElement(case, "error", type=table["verdict"], message=_text(sentence(table)))
-    if audit:
-        for kind in required(audit["policy"]):
-            if table["verdict"] not in ("error", "inconclusive") or _against(table, kind):
-                _case(suite, name, kind, table)
+        ElementTree.SubElement(case, "error", type=table.verdict, message=_text(table.sentence))
+    if account:
+        for kind in required(account.policy):
+            if table.verdict not in BROKEN or _against(table, kind):
+                _case(suite, name, kind, account.policy, table)
     _ended(suite)
 
 
-def _coverage(root: ElementTree.Element, number: int, document: Mapping[str, Any], source: Mapping[str, Any]) -> None:
+def _coverage(root: ElementTree.Element, number: int, document: RunResult, source: SourceCoverage) -> None:
     """A suite for what the policy covers of a source."""
-    name = _text(f"{source['source']}: coverage")
-    properties = {"qidsql": document["qidsql"], "run": document["run"]}
-    suite = _begun(root, number, name, document["started"], 0, properties)
+    name, coverage = _text(f"{source.source}: coverage"), document.coverage or Coverage(())
+    suite = _begun(root, number, name, document.started, 0, {"qidsql": document.qidsql, "run": document.run})
     case = ElementTree.SubElement(suite, "testcase", name="in the policy", classname=name, time="0")
-    missing = [gap["text"] for gap in violating(document) if gap["source"] == source["source"]]
-    if source["error"]:
-        ElementTree.SubElement(case, "error", type="error", message=_text(source["error"]))
+    missing = [gap.text for gap in coverage.violations if gap.source == source.source]
+    if source.error:
+        ElementTree.SubElement(case, "error", type="error", message=_text(source.error))
     elif missing:
-        failure = ElementTree.SubElement(case, "failure", type=COVERAGE, message=_text(document["coverage"]["text"]))
+        failure = ElementTree.SubElement(case, "failure", type=COVERAGE, message=_text(coverage.text))
         failure.text = _text("\n".join([UNCOVERED[1], *_first(missing)]))
     _ended(suite)
 
 
 def _begun(
-    root: ElementTree.Element, number: int, name: str, started: object, seconds: float, properties: Mapping[str, Any]
+    root: ElementTree.Element,
+    number: int,
+    name: str,
+    started: datetime,
+    seconds: float,
+    properties: Mapping[str, str | None],
 ) -> ElementTree.Element:
     suite = ElementTree.SubElement(
         root,
         "testsuite",
         id=str(number),
         name=name,
-        timestamp=_text(started)[:19],
+        timestamp=started.isoformat()[:19],
         time=str(seconds),
         hostname="localhost",  # Ant's schema asks for it
         package="qidsql",
@@ -94,32 +93,36 @@ def _ended(suite: ElementTree.Element) -> None:
     ElementTree.SubElement(suite, "system-err")
 
 
-def required(policy: Mapping[str, Any]) -> list[str]:
+LIMITS = (FindingKind.ROWS_AT_RISK, FindingKind.DISTINCT, FindingKind.SEPARATION)
+
+
+def limit(policy: Policy, kind: FindingKind) -> Fraction | None:
+    """The ratio that no column set may reach, of a kind of LIMITS."""
+    found: Fraction | None = getattr(policy, kind.replace("-", "_"))
+    return found
+
+
+def required(policy: Policy) -> list[FindingKind]:
     """The kinds of finding that the policy forbids."""
-    ratios = {"rows-at-risk": "rows_at_risk", "distinct": "distinct", "separation": "separation"}
-    return [
-        "k-anonymity",
-        "direct-identifier",
-        *(kind for kind, option in ratios.items() if policy[option] is not None),
-    ]
+    limits = (kind for kind in LIMITS if limit(policy, kind) is not None)
+    return [FindingKind.K_ANONYMITY, FindingKind.DIRECT_IDENTIFIER, *limits]
 
 
-def _against(table: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
-    causes = CAUSES if kind == "k-anonymity" else frozenset[str]()
-    found = [finding for finding in open_findings(table) if finding["kind"] == kind or finding["kind"] in causes]
-    return found if any(finding["kind"] == kind for finding in found) else []
+def _against(table: TableRun, kind: FindingKind) -> list[Finding]:
+    causes = CAUSES if kind is FindingKind.K_ANONYMITY else ()
+    found = [finding for finding in table.open_findings if finding.kind is kind or finding.kind in causes]
+    return found if any(finding.kind is kind for finding in found) else []
 
 
-def _case(suite: ElementTree.Element, classname: str, kind: str, table: Mapping[str, Any]) -> None:
-    policy = table["audit"]["policy"]
-    name = f"k-anonymity (k = {policy['k']})" if kind == "k-anonymity" else kind
-    if kind in ("rows-at-risk", "distinct", "separation"):
-        name += f" (below {policy[kind.replace('-', '_')]})"
+def _case(suite: ElementTree.Element, classname: str, kind: FindingKind, policy: Policy, table: TableRun) -> None:
+    whole = kind is FindingKind.K_ANONYMITY
+    most = limit(policy, kind) if kind in LIMITS else None
+    name = f"{kind} (k = {policy.k})" if whole else str(kind) if most is None else f"{kind} (below {decimal(most)})"
     case = ElementTree.SubElement(suite, "testcase", name=_text(name), classname=classname, time="0")
     found = _against(table, kind)
     if found:
-        lines = [HELP[kind], *_first([finding["text"] for finding in found])]
-        message = found[0]["text"] if kind == "k-anonymity" else TITLES[kind]
+        lines = [HELP[kind], *_first([finding.text for finding in found])]
+        message = found[0].text if whole else TITLES[kind]
         failure = ElementTree.SubElement(case, "failure", type=kind, message=_text(message))
         failure.text = _text("\n".join(lines))
 
@@ -129,5 +132,5 @@ def _first(texts: list[str]) -> list[str]:
     return [*texts[:FINDINGS], *([f"... and {more} more"] if more > 0 else [])]
 
 
-def _text(value: object) -> str:
-    return without_controls(str(value))
+def _text(value: str) -> str:
+    return without_controls(value)

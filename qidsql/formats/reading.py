@@ -2,18 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from qidsql.commands.audit.result import AuditResult
+from qidsql.declarations.results import loaded
 from qidsql.errors import QidsqlError, UsageError
-from qidsql.operations.document import as_document
-from qidsql.operations.references import FORMAT, resolved
+from qidsql.operations.document import FORMAT, RunResult, as_document
 
 WANTED = "expected what qidsql run or qidsql audit wrote with --format json"
-KEYS = {"run", "started", "seconds", "config", "verdict", "reason", "baseline", "statements", "notes", "tables"}
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> RunResult:
     """The run document in a file; of one audit, the document of a run over its table. Raises UsageError."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -23,19 +21,12 @@ def read(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} is not JSON; {WANTED}") from None
     if not isinstance(document, dict) or "qidsql" not in document:
         raise UsageError(f"{path} is no report of qidsql; {WANTED}")
-    if document.get("format") not in range(1, FORMAT + 1):
-        raise UsageError(
-            f"{path} has format {document.get('format')}, and this qidsql reads formats up to {FORMAT}; {WANTED}"
-        )
+    if document.get("format") != FORMAT:
+        raise UsageError(f"{path} has format {document.get('format')}, and this qidsql reads format {FORMAT}; {WANTED}")
     try:
-        if document.get("kind") == "run" and set(document) >= KEYS:
-            return {
-                "only": [],
-                "coverage": None,
-                **document,
-                "format": FORMAT,
-                "tables": [*map(resolved, document["tables"])],
-            }
-        return as_document(AuditResult.from_dict(document))
+        if document.get("kind") == "run":
+            result: RunResult = loaded(RunResult, document)
+            return result
+        return as_document(loaded(AuditResult, document))
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, QidsqlError):
         raise UsageError(f"{path} is no report of a run or an audit; {WANTED}") from None

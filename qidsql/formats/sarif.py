@@ -2,44 +2,47 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import chain
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from qidsql.formats.document_words import (
-    BROKEN,
-    CAUSES,
-    COVERAGE,
-    HELP,
-    TITLES,
-    UNCOVERED,
-    file_of,
-    gaps,
-    place,
-    sentence,
-)
+from qidsql.core.results import Verdict
+from qidsql.formats.document_words import COVERAGE, HELP, TITLES, UNCOVERED
 from qidsql.formats.json import STEP, filled
+from qidsql.operations.coverage import Gap, Severity
+from qidsql.operations.document import BROKEN, RunResult
+from qidsql.operations.table_run import CAUSES, FindingKind, FindingState, TableRun
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-STATES = {"new": "new", "worse": "updated", "better": "updated", "unchanged": "unchanged", "gone": "absent"}
-STATES |= {"policy changed": "updated"}
+STATES = {
+    FindingState.NEW: "new",
+    FindingState.WORSE: "updated",
+    FindingState.BETTER: "updated",
+    FindingState.GONE: "absent",
+    FindingState.POLICY_CHANGED: "updated",
+}  # any other: unchanged
 UNJUDGED = {
-    "error": ("The audit broke", "The table was not judged; the message says why."),
-    "inconclusive": ("The audit came out inconclusive", "It ended before a verdict; it is not to be taken for a pass."),
+    Verdict.ERROR: ("The audit broke", "The table was not judged; the message says why."),
+    Verdict.INCONCLUSIVE: (
+        "The audit came out inconclusive",
+        "It ended before a verdict; it is not to be taken for a pass.",
+    ),
 }
 
 
-def written(document: Mapping[str, Any]) -> Iterator[str]:
+def written(document: RunResult) -> Iterator[str]:
     """The document as SARIF, in parts: one run, whose rules are the kinds of findings, a result a line."""
-    rules = {kind: (TITLES[kind], HELP[kind]) for kind in TITLES} | UNJUDGED | {COVERAGE: UNCOVERED}
+    rules = {str(kind): (TITLES[kind], HELP[kind]) for kind in TITLES}
+    rules |= {str(verdict): words for verdict, words in UNJUDGED.items()} | {COVERAGE: UNCOVERED}
     run = {
         "tool": {
             "driver": {
                 "name": "qidsql",
-                "version": str(document["qidsql"]),
-                "semanticVersion": str(document["qidsql"]),
+                "version": document.qidsql,
+                "semanticVersion": document.qidsql,
                 "rules": [_rule(kind, title, help) for kind, (title, help) in rules.items()],
             }
         },
@@ -48,8 +51,8 @@ def written(document: Mapping[str, Any]) -> Iterator[str]:
         "results": [],
     }
     frame = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
-    results = (result for table in document["tables"] for result in _results(document, table, list(rules)))
-    uncovered = (_uncovered(document, gap, list(rules)) for gap in gaps(document))
+    results = (result for table in document.tables for result in _results(document, table, list(rules)))
+    uncovered = (_uncovered(document, gap, list(rules)) for gap in document.gaps)
     yield from filled(frame, (json.dumps(each, ensure_ascii=False) for each in chain(results, uncovered)), STEP * 4)
 
 
@@ -67,101 +70,102 @@ def _rule(kind: str, title: str, help: str) -> dict[str, Any]:
 
 def level(kind: str) -> str:
     """How serious: what the policy forbids, why it is so, or a table without a verdict."""
-    if kind == "key":
+    if kind == FindingKind.KEY:
         return "note"
-    return "warning" if kind in CAUSES or kind == "inconclusive" else "error"
+    return "warning" if kind in CAUSES or kind == Verdict.INCONCLUSIVE else "error"
 
 
-def _invocation(document: Mapping[str, Any]) -> dict[str, Any]:
+def _invocation(document: RunResult) -> dict[str, Any]:
     notices = [
         {
-            "level": "error" if table["verdict"] == "error" else "warning",
-            "message": {"text": f"{place(table)}: {sentence(table)}"},
+            "level": "error" if table.verdict is Verdict.ERROR else "warning",
+            "message": {"text": f"{table.place}: {table.sentence}"},
         }
-        for table in document["tables"]
-        if table["verdict"] in BROKEN
+        for table in document.tables
+        if table.verdict in BROKEN
     ]
-    for source in document["coverage"]["sources"] if document["coverage"] else ():
-        if source["error"]:
-            notices.append({"level": "error", "message": {"text": f"{source['source']}: {source['error']}"}})
+    for source in document.coverage.sources if document.coverage else ():
+        if source.error:
+            notices.append({"level": "error", "message": {"text": f"{source.source}: {source.error}"}})
     found: dict[str, Any] = {
         "executionSuccessful": not any(notice["level"] == "error" for notice in notices),
-        "startTimeUtc": str(document["started"]).replace("+00:00", "Z"),
+        "startTimeUtc": _utc(document.started),
+        "endTimeUtc": _utc(document.finished),
     }
-    if document["finished"]:
-        found["endTimeUtc"] = str(document["finished"]).replace("+00:00", "Z")
-    if notices:
-        found["toolExecutionNotifications"] = notices
-    return found
+    return {**found, "toolExecutionNotifications": notices} if notices else found
 
 
-def _results(document: Mapping[str, Any], table: Mapping[str, Any], rules: list[str]) -> list[dict[str, Any]]:
+def _utc(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _results(document: RunResult, table: TableRun, rules: list[str]) -> list[dict[str, Any]]:
     results = []
-    if table["verdict"] in BROKEN:
-        results.append(_result(document, table, rules, table["verdict"], sentence(table), []))
-    for finding in table["findings"]:
-        result = _result(document, table, rules, finding["kind"], finding["text"], finding["columns"])
-        if finding["state"] == "excepted" and finding["exception"]:
-            exception = finding["exception"]
-            until = f" (until {exception['expires']})" if exception.get("expires") else ""
-            result["suppressions"] = [{"kind": "external", "justification": f"{exception['reason']}{until}"}]
-        if document["baseline"]:
-            result["baselineState"] = STATES.get(finding["state"], "unchanged")
+    if table.verdict in BROKEN:
+        results.append(_result(document, table, rules, table.verdict, table.sentence, ()))
+    for finding in table.findings:
+        result = _result(document, table, rules, finding.kind, finding.text, finding.columns)
+        if finding.state is FindingState.EXCEPTED and finding.exception:
+            exception = finding.exception
+            until = f" (until {exception.expires})" if exception.expires else ""
+            result["suppressions"] = [{"kind": "external", "justification": f"{exception.reason}{until}"}]
+        if document.baseline:
+            result["baselineState"] = STATES.get(finding.state, "unchanged")
         results.append(result)
     return results
 
 
 def _result(
-    document: Mapping[str, Any], table: Mapping[str, Any], rules: list[str], kind: str, text: str, columns: list[str]
+    document: RunResult, table: TableRun, rules: list[str], kind: str, text: str, columns: Sequence[str]
 ) -> dict[str, Any]:
-    same = json.dumps([table["source"], table["table"], kind, *sorted(columns)])
+    same = json.dumps([table.source, table.table, kind, *sorted(columns)])
     return {
         "ruleId": kind,
         "ruleIndex": rules.index(kind),
         "level": level(kind),
-        "message": {"text": f"{table['table']}: {text}"},
+        "message": {"text": f"{table.table}: {text}"},
         "locations": [_location(document, table)],
         "partialFingerprints": {"finding/v1": hashlib.sha256(same.encode()).hexdigest()},
     }
 
 
-def _uncovered(document: Mapping[str, Any], gap: Mapping[str, Any], rules: list[str]) -> dict[str, Any]:
+def _uncovered(document: RunResult, gap: Gap, rules: list[str]) -> dict[str, Any]:
     """A result for what the policy does not cover, at the beginning of the policy file."""
-    file = file_of(document)
-    artifact: dict[str, Any] = {"artifactLocation": {"uri": quote(PurePath(str(file)).as_posix(), safe="/")}}
-    artifact["region"] = {"startLine": 1}
+    artifact = {"artifactLocation": {"uri": _uri(str(document.file))}, "region": {"startLine": 1}}
     result = {
         "ruleId": COVERAGE,
         "ruleIndex": rules.index(COVERAGE),
-        "level": "error" if gap["severity"] == "violation" else "warning",
-        "message": {"text": gap["text"]},
+        "level": "error" if gap.severity is Severity.VIOLATION else "warning",
+        "message": {"text": gap.text},
         "locations": [
             {
                 "physicalLocation": artifact,
                 "logicalLocations": [
                     {
-                        "name": str(gap["column"] or gap["table"]),
-                        "fullyQualifiedName": gap["id"],
-                        "kind": "table" if gap["column"] is None else "column",
+                        "name": gap.column or gap.table,
+                        "fullyQualifiedName": gap.id,
+                        "kind": "table" if gap.column is None else "column",
                     }
                 ],
             }
         ],
-        "partialFingerprints": {"finding/v1": hashlib.sha256(gap["id"].encode()).hexdigest()},
+        "partialFingerprints": {"finding/v1": hashlib.sha256(gap.id.encode()).hexdigest()},
     }
-    return {**result, "baselineState": gap["state"]} if document["baseline"] else result
+    return {**result, "baselineState": gap.state} if document.baseline else result
 
 
-def _location(document: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+def _location(document: RunResult, table: TableRun) -> dict[str, Any]:
     """The line of the table in the configuration file; the source where there is no such file."""
-    file = file_of(document)
-    artifact = table["source_label"] if file is None else file
-    path = PurePath(str(artifact)).as_posix()
-    location: dict[str, Any] = {"artifactLocation": {"uri": quote(path, safe="/")}}
-    if file is not None:
-        location["region"] = {"startLine": table["line"] or 1}
-    name = f"{table['source']}/{table['table']}"
+    uri = _uri(table.source_label if document.file is None else document.file)
+    location: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+    if document.file is not None:
+        location["region"] = {"startLine": table.line or 1}
+    name = f"{table.source}/{table.table}"
     return {
         "physicalLocation": location,
-        "logicalLocations": [{"name": str(table["table"]), "fullyQualifiedName": name, "kind": "table"}],
+        "logicalLocations": [{"name": table.table, "fullyQualifiedName": name, "kind": "table"}],
     }
+
+
+def _uri(path: str) -> str:
+    return quote(PurePath(path).as_posix(), safe="/")

@@ -18,13 +18,11 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from qidsql.commands.link.result import Containment
 from qidsql.core.catalog import Attribute, CatalogTable
-from qidsql.core.wording import plural
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, StatementError, Stopped
 from qidsql.linkage.components import Components
-from qidsql.linkage.joinable import CONTAINED, FEW, judged
+from qidsql.linkage.joinable import CONTAINED, FEW, Containment, judged
 from qidsql.linkage.names import names_agree, names_of
 from qidsql.linkage.value_kinds import MEASURED, NUMBERS, Kind, compared_as, kind_of
 from qidsql.sql.dialects import Dialect
@@ -39,6 +37,7 @@ from qidsql.sql.values_in_common import (
     sampled_in_common,
     values_in_common,
 )
+from qidsql.wording.numbers import plural
 
 Answer = TypeVar("Answer")
 Pair = tuple[int, int]  # two columns by their numbers; where the order counts, contained and container

@@ -4,17 +4,46 @@ That they do says little where they would anyway: a handful of codes, or whole n
 numbers fall among. There the names have to agree, too.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
-from qidsql.commands.link.result import Containment
 from qidsql.core.catalog import Attribute
-from qidsql.core.wording import percent, plural
+from qidsql.declarations.results import reported
 from qidsql.linkage.names import names_agree
 from qidsql.linkage.value_kinds import Kind
 from qidsql.sql.values_in_common import InCommon
+from qidsql.wording.numbers import percent, plural
 
 CONTAINED = Fraction(9, 10)  # of a column's values; the rest may be errors, or persons that only one table knows
 FEW = 20  # distinct values: fewer are codes, which fit into many columns
+
+
+@dataclass(frozen=True, slots=True)
+class Containment:
+    """Two columns of different tables, their distinct values (NULL is none) and those in common, counted exactly."""
+
+    left: Attribute
+    right: Attribute
+    compared_as: str
+    left_values: int
+    right_values: int
+    common: int
+    joinable: Annotated[bool, "taken for one column"]
+    ground: Annotated[str, "why it is, or why not"]
+
+    @reported
+    def left_in_right(self) -> Annotated[Fraction, "the share of the left column's values that the right one holds"]:
+        return share(self.common, self.left_values)
+
+    @reported
+    def right_in_left(self) -> Fraction:
+        return share(self.common, self.right_values)
+
+    @property
+    def strength(self) -> Fraction:
+        """The greater of the two shares."""
+        return max(share(self.common, self.left_values), share(self.common, self.right_values))
 
 
 def judged(left: Attribute, right: Attribute, kind: Kind, found: InCommon, digits: str | None = None) -> Containment:

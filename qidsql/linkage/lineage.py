@@ -12,10 +12,10 @@ from sqlglot.optimizer.scope import Scope, build_scope
 from sqlglot.schema import MappingSchema
 
 from qidsql.core.catalog import Attribute, Catalog, CatalogTable, Dependency, Ground, Joint
+from qidsql.sql.dialects import Dialect
 
 # What makes a column more than a function of the columns of its row.
 BEYOND_THE_ROW = (exp.AggFunc, exp.Window, exp.Query, exp.Rand, exp.Randn, exp.Uuid)
-CASELESS = {"duckdb"}  # dialects in which letter case never tells two names apart
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class _Origin:
     same: bool
 
 
-def lineage(catalog: Catalog, dialect: str) -> Lineage:
+def lineage(catalog: Catalog, dialect: Dialect) -> Lineage:
     """The columns behind the columns of all views: joints for those shown under any name, dependencies for those that
     an expression makes of columns of the same row. Views of views lead from one to the next.
     """
@@ -68,7 +68,7 @@ def lineage(catalog: Catalog, dialect: str) -> Lineage:
 class _Reading:
     """One view's query, its tables found in the catalog."""
 
-    def __init__(self, catalog: Catalog, dialect: str, view: CatalogTable) -> None:
+    def __init__(self, catalog: Catalog, dialect: Dialect, view: CatalogTable) -> None:
         self._dialect = dialect
         self._view = view
         self._tables = catalog.tables
@@ -77,7 +77,7 @@ class _Reading:
     def origins(self) -> list[list[_Origin]]:
         """Of each column of the query its origins, one per branch of a UNION. Raises _Untraceable."""
         try:
-            tree = sqlglot.parse_one(str(self._view.definition), read=self._dialect)
+            tree = sqlglot.parse_one(str(self._view.definition), read=self._dialect.name)
             if not isinstance(tree, exp.Query):
                 raise _Untraceable("its query is of a kind that qidsql does not know")
             self._canonical(tree)
@@ -86,8 +86,8 @@ class _Reading:
             }
             tree = qualify(
                 tree,
-                dialect=self._dialect,
-                schema=MappingSchema(columns, dialect=self._dialect, normalize=False),
+                dialect=self._dialect.name,
+                schema=MappingSchema(columns, dialect=self._dialect.name, normalize=False),
                 validate_qualify_columns=False,
                 quote_identifiers=True,
             )
@@ -139,7 +139,7 @@ class _Reading:
         return exact[0]
 
     def _fold(self, name: str) -> str:
-        return name.lower() if self._dialect in CASELESS else name
+        return name.lower() if self._dialect.caseless else name
 
     def _column(self, scope: Scope, place: int, above: tuple[int, ...]) -> Iterator[_Origin]:
         """The origins of one column of a query, one per branch of a UNION."""

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from qidsql.commands.link.result import Containment
 from qidsql.core.catalog import Attribute, Catalog, Dependency, Ground, Joint
 from qidsql.core.tables import TableName
-from qidsql.core.wording import some
 from qidsql.engines.base import Engine
 from qidsql.linkage.containment import Measured, Measuring
+from qidsql.linkage.joinable import Containment
 from qidsql.linkage.lineage import lineage
 from qidsql.linkage.value_kinds import kind_of
+from qidsql.wording.numbers import some
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def joints(
     do not raise: what was found by then stands, and `unfinished` says what is open. `deadline` is of `time.monotonic`.
     """
     asked = engine.asked
-    found = lineage(catalog, engine.dialect.name)
+    found = lineage(catalog, engine.dialect)
     known = [*foreign_keys(catalog), *found.joints]
     measured = Measured()
     if values:

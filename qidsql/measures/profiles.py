@@ -1,4 +1,4 @@
-"""Class profiles, the ratios, and the criteria that decide whether a column set is a quasi-identifier.
+"""Class profiles, their ratios, and what makes profiles of column sets.
 
 Integers and `Fraction` decide; floats appear only where a report prints. Knows no engine and no SQL.
 """
@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
+from qidsql.wording.numbers import count
+
 COUNTS = (
     *("classes", "smallest", "largest", "k"),
     *("classes_at_risk", "rows_at_risk", "unique_rows", "colliding_pairs"),
 )
+RATIOS = ("distinct_ratio", "separation_ratio", "share_at_risk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class ClassProfile:
         """True when the set tells any two rows apart."""
         return self.colliding_pairs < self.rows * (self.rows - 1) if self.wildcard else self.classes > 1
 
-    def to_dict(self) -> dict[str, int | float | None]:
+    def to_plain(self) -> dict[str, int | float | None]:
         """The counts, exact, and the ratios as floats for display (None where they have no meaning).
 
         With an entity the same keys count entities; "entities" stands in place of "rows" then. Where a NULL matches
@@ -90,14 +93,30 @@ class ClassProfile:
         }
 
     @classmethod
-    def from_dict(cls, written: Mapping[str, Any]) -> "ClassProfile":
-        """The profile of which `to_dict` made this. Raises KeyError where it is none."""
+    def of_plain(cls, written: Mapping[str, Any]) -> "ClassProfile":
+        """The profile of which `to_plain` made this. Raises KeyError, TypeError where it is none."""
+        entities, wildcard = "entities" in written, written["classes"] is None
+        counts = {name: written[name] for name in COUNTS}
+        if wildcard:
+            counts |= {"classes": 0, "classes_at_risk": 0}
+        if not all(isinstance(count, int) for count in counts.values()):
+            raise TypeError("a count of the class profile is missing")
         return cls(
-            rows=written["entities"] if "entities" in written else written["rows"],
-            **{name: written[name] or 0 for name in COUNTS},
-            entities="entities" in written,
-            wildcard=written["classes"] is None,
+            rows=written["entities"] if entities else written["rows"], **counts, entities=entities, wildcard=wildcard
         )
+
+    @classmethod
+    def plain_schema(cls, definitions: Mapping[str, Any]) -> dict[str, Any]:
+        """The JSON Schema of what `to_plain` makes."""
+        whole, number = {"type": "integer", "minimum": 0}, {"type": "number", "minimum": 0, "maximum": 1}
+        counts = {name: {"anyOf": [whole, {"type": "null"}]} if name.startswith("class") else whole for name in COUNTS}
+        ratios = {name: {"anyOf": [number, {"type": "null"}]} for name in RATIOS}
+        return {
+            "description": "the class profile of a column set; with an entity, `entities` stands in place of `rows`",
+            "type": "object",
+            "properties": {"rows": whole, "entities": whole, **counts, **ratios},
+            "required": [*COUNTS, *RATIOS],
+        }
 
     @property
     def undivided(self) -> "ClassProfile":
@@ -187,8 +206,8 @@ class MatchSizes(ClassSizes):
     def of_classes(cls, sizes: ClassSizes, most: int) -> "MatchSizes":
         """The same sizes of a column set without any NULL: there the rows that match are the rows of the class."""
         rows: dict[int, int] = {}
-        for size, count in sizes.rows.items():
-            rows[min(size, most)] = rows.get(min(size, most), 0) + count
+        for size, number in sizes.rows.items():
+            rows[min(size, most)] = rows.get(min(size, most), 0) + number
         profile = sizes.profile(most)
         return cls({}, rows, False, profile.smallest, profile.largest, profile.colliding_pairs, most)
 
@@ -224,136 +243,6 @@ class Sampler(Protocol):
     def of_pairs(self, size: int) -> Profiler: ...
 
 
-class Criterion(Protocol):
-    """A monotone test on class profiles: once a column set meets it, every superset does."""
-
-    @property
-    def name(self) -> str: ...
-
-    def met_by(self, profile: ClassProfile) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """No two rows agree on the set: a key, or unique column combination [Motwani & Xu, 1.1].
-
-    With an entity: no combination of values is shared by two entities.
-    """
-
-    @property
-    def name(self) -> str:
-        return "key"
-
-    def met_by(self, profile: ClassProfile) -> bool:
-        return profile.colliding_pairs == 0
-
-
-@dataclass(frozen=True, slots=True)
-class Distinct:
-    """Distinct ratio of at least beta [Motwani & Xu, 1.1]."""
-
-    beta: Fraction
-
-    @property
-    def name(self) -> str:
-        return f"{decimal(self.beta)}-distinct quasi-identifier"
-
-    def met_by(self, profile: ClassProfile) -> bool:
-        return profile.distinct_ratio >= self.beta
-
-
-@dataclass(frozen=True, slots=True)
-class Separation:
-    """Separation ratio of at least beta [Motwani & Xu, 1.1]."""
-
-    beta: Fraction
-
-    @property
-    def name(self) -> str:
-        return f"{decimal(self.beta)}-separation quasi-identifier"
-
-    def met_by(self, profile: ClassProfile) -> bool:
-        return profile.separation_ratio >= self.beta
-
-
-@dataclass(frozen=True, slots=True)
-class Above:
-    """A ratio strictly above beta: what masking forbids when a ratio of exactly beta may be published.
-
-    The printed optima of Motwani & Xu's example allow it, though their text says "below". `Distinct(beta)` and
-    `Separation(beta)` themselves forbid a ratio of exactly beta as well.
-    """
-
-    criterion: Distinct | Separation
-
-    @property
-    def name(self) -> str:
-        which = "distinct" if isinstance(self.criterion, Distinct) else "separation"
-        return f"quasi-identifier with a {which} ratio above {decimal(self.criterion.beta)}"
-
-    def met_by(self, profile: ClassProfile) -> bool:
-        distinct = isinstance(self.criterion, Distinct)
-        ratio = profile.distinct_ratio if distinct else profile.separation_ratio
-        return ratio > self.criterion.beta
-
-
-@dataclass(frozen=True, slots=True)
-class Violates:
-    """Some class is smaller than k: the set is a witness against k-anonymity [Yuan & Wang, Definition 3]."""
-
-    k: int
-
-    @property
-    def name(self) -> str:
-        return f"column set below k = {self.k}"
-
-    def met_by(self, profile: ClassProfile) -> bool:
-        return 0 < profile.smallest < self.k
-
-
-@dataclass(frozen=True, slots=True)
-class RowsAtRisk:
-    """At least this share of the rows stands in classes below k."""
-
-    k: int
-    share: Fraction
-
-    @property
-    def name(self) -> str:
-        return f"column set that puts at least {decimal(100 * self.share)} % of the rows below k = {self.k}"
-
-    def met_by(self, profile: ClassProfile) -> bool:
-        if profile.k != self.k:
-            raise ValueError(f"the profile was taken for k = {profile.k}, not {self.k}")
-        return profile.rows > 0 and profile.share_at_risk >= self.share
-
-
-@dataclass(frozen=True, slots=True)
-class Determines:
-    """As many classes as the goal: the set tells apart all that the whole column set does.
-
-    The test inside Yuan & Wang's Algorithm 5.1, which is not their Definition 3 (see `Violates`).
-    """
-
-    goal: int
-
-    @property
-    def name(self) -> str:
-        return f"column set with all {self.goal} classes"
-
-    def met_by(self, profile: ClassProfile) -> bool:
-        return profile.classes == self.goal
-
-
-def decimal(value: Fraction) -> str:
-    """A ratio as people type it: 0.9, not 9/10; a fraction with no short decimal form stays one."""
-    for digits in range(13):
-        text = f"{float(value):.{digits}f}"
-        if Fraction(text) == value:
-            return text
-    return str(value)
-
-
 @dataclass(frozen=True, slots=True)
 class SizeBin:
     """Classes whose size lies between low and high (None: no upper end), and the rows in them.
@@ -365,6 +254,13 @@ class SizeBin:
     high: int | None
     classes: int
     rows: int
+
+    @property
+    def range(self) -> str:
+        """The class sizes of the bin: 1, 2-4, 500+"""
+        if self.high is None:
+            return f"{count(self.low)}+"
+        return count(self.low) if self.low == self.high else f"{count(self.low)}-{count(self.high)}"
 
 
 def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:

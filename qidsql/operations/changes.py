@@ -1,22 +1,21 @@
 """Findings held against those of an earlier run, and against the exceptions of the policy file."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
 from qidsql.commands.audit.result import AuditResult
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
-from qidsql.operations.document import Excuse, Finding, Kind, RunVerdict, State
 from qidsql.operations.policy_file import Exemption
+from qidsql.operations.table_run import CAUSES, Excuse, Finding, FindingKind, FindingState, Measures
 
 MARGIN = Fraction(1, 100)  # of all rows: a share at risk that moves by less is unchanged, tables change every night
 
-Measures = Mapping[str, int | float | None]
-
 
 def compared(
-    now: Iterable[Finding], before: Iterable[Finding], listed: Collection[Kind], same_question: bool = True
+    now: Iterable[Finding], before: Iterable[Finding], listed: Collection[FindingKind], same_question: bool = True
 ) -> list[Finding]:
     """The findings with what became of them, and those that are gone.
 
@@ -25,19 +24,19 @@ def compared(
     `MARGIN`; better: the other way round. Answers to different questions are not compared: none is new or gone then.
     """
     if not same_question:
-        return [each if each.exception else replace(each, state=State.POLICY_CHANGED, was=None) for each in now]
-    old = {finding.id: finding for finding in before if finding.state is not State.GONE}
+        return [each if each.exception else replace(each, state=FindingState.POLICY_CHANGED, was=None) for each in now]
+    old = {finding.id: finding for finding in before if finding.state is not FindingState.GONE}
     found: list[Finding] = []
     for finding in now:
         was = old.pop(finding.id, None)
-        if was is not None and was.state is State.EXCEPTED and not finding.exception:
+        if was is not None and was.state is FindingState.EXCEPTED and not finding.exception:
             was = None  # nobody has had to answer for it since it was accepted: to whoever fails on new it is new
-        state = State.NEW if was is None else _change(was.measures, finding.measures)
-        kept = State.EXCEPTED if finding.exception else state
+        state = FindingState.NEW if was is None else _change(was.measures, finding.measures)
+        kept = FindingState.EXCEPTED if finding.exception else state
         found.append(replace(finding, state=kept, was=None if was is None else was.measures))
     for gone in old.values():
         if gone.kind in listed:
-            found.append(replace(gone, state=State.GONE, was=gone.measures, measures={}, exception=None))
+            found.append(replace(gone, state=FindingState.GONE, was=gone.measures, measures=Measures(), exception=None))
     return found
 
 
@@ -48,7 +47,7 @@ def excused(findings: Iterable[Finding], exemptions: Sequence[Exemption], today:
     for finding in findings:
         given = next((each for each in valid if each.covers(finding.kind, finding.columns)), None)
         excuse = None if given is None else Excuse(given.reason, given.expires)
-        marked.append(finding if excuse is None else replace(finding, exception=excuse, state=State.EXCEPTED))
+        marked.append(finding if excuse is None else replace(finding, exception=excuse, state=FindingState.EXCEPTED))
     return marked
 
 
@@ -58,40 +57,36 @@ def expired(findings: Iterable[Finding], exemptions: Sequence[Exemption], today:
     return [e for e in exemptions if e.expires < today and any(e.covers(f.kind, f.columns) for f in there)]
 
 
-def verdict_with_exceptions(result: AuditResult, findings: Sequence[Finding], listed: Collection[Kind]) -> RunVerdict:
+def verdict_with_exceptions(
+    result: AuditResult, findings: Sequence[Finding], listed: Collection[FindingKind]
+) -> Verdict:
     """The verdict once what is accepted does not count. Never a pass while anything is open.
 
     That the table as a whole is below k is accepted where an exception says so, or where each of the minimal sets
     below k, the list of them being whole, is accepted.
     """
-    verdict = RunVerdict(result.verdict)
-    if verdict is not RunVerdict.VIOLATION or result.profile is None or not any(f.exception for f in findings):
+    verdict = result.verdict
+    if verdict is not Verdict.VIOLATION or result.profile is None or not any(f.exception for f in findings):
         return verdict
-    small = [finding for finding in findings if finding.kind is Kind.BELOW_K]
-    explained = bool(small) and Kind.BELOW_K in listed and all(finding.exception for finding in small)
+    small = [finding for finding in findings if finding.kind is FindingKind.BELOW_K]
+    explained = bool(small) and FindingKind.BELOW_K in listed and all(finding.exception for finding in small)
     for finding in findings:
-        if finding.exception or finding.kind in (Kind.BELOW_K, Kind.KEY):
+        if finding.exception or finding.kind in CAUSES:
             continue  # a minimal set or key is why the whole table is below k, and not one more violation
-        if not (finding.kind is Kind.K_ANONYMITY and explained):
+        if not (finding.kind is FindingKind.K_ANONYMITY and explained):
             return verdict
     if any(column.role is Role.UNREADABLE for column in result.columns):
-        return RunVerdict.INCONCLUSIVE
-    return RunVerdict.PASS
+        return Verdict.INCONCLUSIVE
+    return Verdict.PASS
 
 
-def _change(before: Measures, now: Measures) -> State:
-    shares = [_share(before), _share(now)]
-    smaller, larger = _k(now) < _k(before), _k(now) > _k(before)
-    if smaller or shares[1] - shares[0] >= MARGIN:
-        return State.WORSE
-    return State.BETTER if larger or shares[0] - shares[1] >= MARGIN else State.UNCHANGED
+def _change(before: Measures, now: Measures) -> FindingState:
+    smallest, larger_share = (before.k or 0, now.k or 0), _share(now) - _share(before)
+    if smallest[1] < smallest[0] or larger_share >= MARGIN:
+        return FindingState.WORSE
+    return FindingState.BETTER if smallest[1] > smallest[0] or -larger_share >= MARGIN else FindingState.UNCHANGED
 
 
-def _k(told: Measures) -> int:
-    return int(told.get("k") or 0)
-
-
-def _share(told: Measures) -> Fraction:
+def _share(measures: Measures) -> Fraction:
     """Rows at risk of all rows, exactly."""
-    whole = told.get("rows", told.get("entities")) or 0
-    return Fraction(int(told.get("rows_at_risk") or 0), int(whole)) if whole else Fraction(0)
+    return Fraction(measures.rows_at_risk or 0, measures.whole) if measures.whole else Fraction(0)

@@ -1,13 +1,16 @@
 """How much of its sources a policy knows: part of a run's verdict, so that no table goes unaudited unseen."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Annotated
 
-from qidsql.core.wording import count, plural, some
+from qidsql.core.results import Verdict
+from qidsql.declarations.results import reported
+from qidsql.wording.numbers import count, plural, some
 
 NAMED = 6  # gaps named in a sentence
+RENAMED = "A renamed table or column is one that vanished and one that is new."
 
 
 class Change(StrEnum):
@@ -20,43 +23,42 @@ class Change(StrEnum):
     UNREADABLE = "unreadable"  # to be audited, and this user may not read it
 
 
+class Severity(StrEnum):
+    """Whether a gap counts against the policy."""
+
+    VIOLATION = "violation"
+    WARNING = "warning"
+
+
+class GapState(StrEnum):
+    """Whether a gap was there in the run compared with."""
+
+    NEW = "new"
+    UNCHANGED = "unchanged"
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A table, or a column of one, that the policy and the source do not agree about. `text` says it in a sentence."""
+    """A table, or a column of one, that the policy and the source do not agree about."""
 
     source: str
     table: str
-    column: str | None
+    column: Annotated[str | None, "null: the table itself"]
     change: Change
-    text: str
-    violates: bool = False  # else a warning
-    roles: tuple[str, ...] = ()  # proposed for what is unknown
+    text: Annotated[str, "one sentence"]
+    severity: Severity = Severity.WARNING
+    roles: Annotated[tuple[str, ...], "proposed for what is unknown"] = ()
     owner: str | None = None
-    state: str = "new"  # or "unchanged": it was a gap in the run compared with too
+    state: GapState = GapState.NEW
 
-    @property
-    def id(self) -> str:
-        """The same in every run: clinic/main.orders/unknown/email."""
+    @reported
+    def id(self) -> Annotated[str, "the same in every run: clinic/main.orders/unknown/email"]:
         parts = (self.source, self.table, str(self.change), *([] if self.column is None else [self.column]))
         return "/".join("".join(f"%{ord(sign):02X}" if sign in "%/" else sign for sign in part) for part in parts)
 
     @property
     def subject(self) -> str:
         return self.table if self.column is None else f"{self.table}.{self.column}"
-
-    def to_dict(self) -> dict[str, object]:
-        return {
-            "id": self.id,
-            "source": self.source,
-            "table": self.table,
-            "column": self.column,
-            "change": str(self.change),
-            "severity": "violation" if self.violates else "warning",
-            "state": self.state,
-            "roles": list(self.roles),
-            "owner": self.owner,
-            "text": self.text,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,50 +71,66 @@ class SourceCoverage:
     """
 
     source: str
-    label: str  # the source as people may see it
+    label: Annotated[str, "the source as people may see it"]
     tables: int = 0
     tables_covered: int = 0
-    columns: int = 0
+    columns: Annotated[int, "of these tables"] = 0
     columns_covered: int = 0
-    out_of_scope: int = 0  # tables that the file does not answer for
-    mend: str = ""  # the command that adds what is unknown to the policy file
-    error: str | None = None  # why the catalog could not be read
-
-    def to_dict(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in self.__slots__}
+    out_of_scope: Annotated[int, "tables that the policy file does not answer for"] = 0
+    mend: Annotated[str, "the command that adds what is unknown to the policy file"] = ""
+    error: Annotated[str | None, "why its catalog could not be read"] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What a run says about all its sources. `part`: only the tables that `--only` asks for were looked at."""
+    """Which tables and columns of the sources the policy covers: part of the verdict."""
 
     sources: tuple[SourceCoverage, ...]
     gaps: tuple[Gap, ...] = ()
-    part: bool = False
+    part: Annotated[bool, "only the tables that --only asks for were looked at"] = False
 
-    @property
-    def verdict(self) -> str:
+    @reported
+    def verdict(self) -> Verdict:
         if any(source.error for source in self.sources):
-            return "error"
-        return "violation" if self.violations else "pass"
+            return Verdict.ERROR
+        return Verdict.VIOLATION if self.violations else Verdict.PASS
+
+    @reported
+    def tables(self) -> int:
+        return sum(source.tables for source in self.sources)
+
+    @reported
+    def tables_covered(self) -> int:
+        return sum(source.tables_covered for source in self.sources)
+
+    @reported
+    def columns(self) -> Annotated[int, "of these tables"]:
+        return sum(source.columns for source in self.sources)
+
+    @reported
+    def columns_covered(self) -> int:
+        return sum(source.columns_covered for source in self.sources)
 
     @property
-    def known_apart(self) -> str:
+    def known_apart(self) -> Verdict:
         """The verdict; a violation of which nothing is new passes."""
-        fresh = any(gap.state == "new" for gap in self.violations)
-        return "pass" if self.verdict == "violation" and not fresh else self.verdict
+        fresh = any(gap.state is GapState.NEW for gap in self.violations)
+        return Verdict.PASS if self.verdict is Verdict.VIOLATION and not fresh else self.verdict
 
     @property
     def violations(self) -> list[Gap]:
-        return [gap for gap in self.gaps if gap.violates]
+        return [gap for gap in self.gaps if gap.severity is Severity.VIOLATION]
 
     @property
-    def text(self) -> str:
-        """34 of 36 tables, 212 of 219 columns covered; not in the policy: public.people, public.orders.email"""
-        tables, columns = self._sum("tables"), self._sum("columns")
+    def gravest_first(self) -> list[Gap]:
+        """The gaps, violations before warnings and new ones before others."""
+        return sorted(self.gaps, key=lambda gap: (gap.severity is Severity.WARNING, gap.state is not GapState.NEW))
+
+    @reported
+    def text(self) -> Annotated[str, "34 of 36 tables, 212 of 219 columns covered; not in the policy: public.people"]:
         said = (
-            f"{count(self._sum('tables_covered'))} of {plural(tables, 'table')}, "
-            f"{count(self._sum('columns_covered'))} of {plural(columns, 'column')} covered"
+            f"{count(self.tables_covered)} of {plural(self.tables, 'table')}, "
+            f"{count(self.columns_covered)} of {plural(self.columns, 'column')} covered"
         )
         said += ", of those asked for" if self.part else ""
         if self.violations:
@@ -120,9 +138,20 @@ class Coverage:
         unread = [source.source for source in self.sources if source.error]
         return said + (f"; the catalog of {some(unread)} could not be read" if unread else "")
 
+    @property
+    def may_be_renamed(self) -> bool:
+        """Whether something vanished and something is new: a rename looks like that."""
+        return {Change.VANISHED, Change.UNKNOWN} <= {gap.change for gap in self.gaps}
+
+    @property
+    def mending(self) -> list[str]:
+        """The commands that add what is unknown to the policy file."""
+        lacking = {gap.source for gap in self.gaps if gap.change is Change.UNKNOWN}
+        return [source.mend for source in self.sources if source.source in lacking]
+
     def compared(self, known: Collection[str]) -> "Coverage":
         """With the state of each gap; `known` are the ids of those in the run compared with."""
-        gaps = [replace(gap, state="unchanged" if gap.id in known else "new") for gap in self.gaps]
+        gaps = [replace(gap, state=GapState.UNCHANGED if gap.id in known else GapState.NEW) for gap in self.gaps]
         return replace(self, gaps=tuple(gaps))
 
     def with_gaps(self, more: Iterable[Gap]) -> "Coverage":
@@ -131,21 +160,3 @@ class Coverage:
         places = {source.source: place for place, source in enumerate(self.sources)}
         ordered = sorted(every.values(), key=lambda gap: (places.get(gap.source, 0), gap.table, gap.column or ""))
         return replace(self, gaps=tuple(ordered))
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "text": self.text,
-            "verdict": self.verdict,
-            **{name: self._sum(name) for name in ("tables", "tables_covered", "columns", "columns_covered")},
-            "part": self.part,
-            "sources": [source.to_dict() for source in self.sources],
-            "gaps": [gap.to_dict() for gap in self.gaps],
-        }
-
-    def _sum(self, name: str) -> int:
-        return sum(getattr(source, name) for source in self.sources)
-
-
-def gap_ids(document: Mapping[str, Any] | None) -> set[str]:
-    """The ids of the gaps in the `to_dict` of a coverage."""
-    return {gap["id"] for gap in document["gaps"]} if document else set()

@@ -15,17 +15,17 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from qidsql.commands.init.result import Proposal, TableProposal, word
-from qidsql.commands.init.table_proposals import TableProposals
+from qidsql.column_roles.proposals import Proposal, TableProposal
+from qidsql.column_roles.table_proposals import TableProposals
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable
-from qidsql.core.tables import Role, TableName
-from qidsql.operations.coverage import Change, Coverage, Gap, SourceCoverage
+from qidsql.core.tables import PolicyRole, TableName
+from qidsql.operations.coverage import Change, Coverage, Gap, Severity, SourceCoverage
 from qidsql.operations.history.records import TABLES as OF_THE_HISTORY
 from qidsql.operations.history.records import LastColumns
 from qidsql.operations.plan import Planned, SourcePlan
 from qidsql.operations.policy_file import DEFAULT_NAME, PolicyFile, TableEntry
 
-IDENTIFYING = (Role.DIRECT_IDENTIFIER, Role.QUASI_IDENTIFIER)
+IDENTIFYING = (PolicyRole.DIRECT_IDENTIFIER, PolicyRole.QUASI_IDENTIFIER)
 LISTING = "quasi-identifier"  # an entry that names one lists its columns
 
 
@@ -124,10 +124,10 @@ class _Survey:
             return True
         whole = self._proposed(known.table)
         proposal = next(each for each in whole.columns if each.column == name)
-        if not known.lists and proposal.role is Role.QUASI_IDENTIFIER:
+        if not known.lists and proposal.role is PolicyRole.QUASI_IDENTIFIER:
             return True
         how = "audited as a quasi-identifier" if entry.audit else "left out with its table"
-        told = f"{table}.{name} is not in the policy, and {how}; proposed: {word(proposal.role)} ({proposal.reason})"
+        told = f"{table}.{name} is not in the policy, and {how}; proposed: {proposal.role} ({proposal.reason})"
         self._add_new(told, whole, [proposal], entry, table, name)
         return False
 
@@ -166,8 +166,9 @@ class _Survey:
         identifying = any(each.role in IDENTIFYING for each in proposed) and not whole.of_things
         if on_new != "ignore":
             violates = identifying if on_new is None else on_new == "violation"
-            roles = tuple(dict.fromkeys(word(each.role) for each in proposed))
-            self._add(Change.UNKNOWN, told, entry, table, column, violates=violates, roles=roles)
+            severity = Severity.VIOLATION if violates else Severity.WARNING
+            roles = tuple(dict.fromkeys(str(each.role) for each in proposed))
+            self._add(Change.UNKNOWN, told, entry, table, column, severity=severity, roles=roles)
 
     def _add(
         self,
@@ -251,5 +252,5 @@ def _roles(columns: Iterable[Proposal]) -> str:
     """id, name direct identifier; birth_date quasi-identifier"""
     by_role: dict[str, list[str]] = {}
     for each in columns:
-        by_role.setdefault(word(each.role), []).append(each.column)
+        by_role.setdefault(str(each.role), []).append(each.column)
     return "; ".join(f"{', '.join(names)} {role}" for role, names in by_role.items())

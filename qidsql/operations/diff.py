@@ -1,73 +1,109 @@
 """What changed between two recorded runs."""
 
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated
 
 from qidsql.core.policy import changed_settings
+from qidsql.core.results import Verdict
 from qidsql.operations.changes import compared
-from qidsql.operations.coverage import gap_ids
-from qidsql.operations.document import Document, Finding, State, looked_for
+from qidsql.operations.coverage import Coverage, Gap
+from qidsql.operations.document import RunResult
+from qidsql.operations.findings import looked_for
+from qidsql.operations.table_run import Finding, FindingState, TableRun
+
+SAME = (FindingState.UNCHANGED, FindingState.EXCEPTED)
 
 
-def diff(before: Document, after: Document) -> dict[str, Any]:
-    """Two runs compared: tables with their verdicts, and the findings that changed.
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """A run."""
 
-    Findings are compared under equal policies only; `policy_changed` lists the settings that differ, in words.
-    """
+    run: str
+    started: datetime
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageDiff:
+    """What the policy covered in each run, and the gaps that came and went."""
+
+    before: str
+    after: str
+    new: tuple[Gap, ...]
+    gone: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableDiff:
+    """A table, with its verdict in each run (null: not audited)."""
+
+    source: str
+    table: str
+    was: Verdict | None
+    now: Verdict | None
+    policy_changed: Annotated[
+        tuple[str, ...], "the settings that differ, in words; findings are compared where none does"
+    ]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """What changed between two runs."""
+
+    format: int = field(default=1, init=False)
+    kind: str = field(default="diff", init=False)
+    before: ComparedRun
+    after: ComparedRun
+    coverage: Annotated[CoverageDiff | None, "null where one of the runs did not look"]
+    tables: tuple[TableDiff, ...]
+
+
+def diff(before: RunResult, after: RunResult) -> Diff:
+    """Two runs compared: tables with their verdicts, and the findings that changed."""
     old, new = _places(before), _places(after)
     tables = []
-    for key in dict.fromkeys([*old, *new]):
-        was = before["tables"][old[key]] if key in old else None
-        now = after["tables"][new[key]] if key in new else None
-        changed: list[Finding] = []
-        policy_changed: list[str] = []
-        if was and now and was["audit"] and now["audit"]:
-            policy_changed = changed_settings(was["audit"]["policy"], now["audit"]["policy"])
-        if was and now and now["audit"] and not policy_changed:
-            found = compared(_findings(now), _findings(was), looked_for(now["audit"]))
-            changed = [each for each in found if each.state not in (State.UNCHANGED, State.EXCEPTED)]
-        tables.append(
-            {
-                "source": key[0],
-                "table": key[1],
-                "was": was and was["verdict"],
-                "now": now and now["verdict"],
-                "policy_changed": policy_changed,
-                "findings": [finding.to_dict() for finding in changed],
-            }
-        )
-    return {
-        "format": 1,
-        "kind": "diff",
-        "before": _head(before),
-        "after": _head(after),
-        "coverage": _coverage(before["coverage"], after["coverage"]),
-        "tables": tables,
-    }
+    for source, table in dict.fromkeys([*old, *new]):
+        was = before.tables[old[source, table]] if (source, table) in old else None
+        now = after.tables[new[source, table]] if (source, table) in new else None
+        tables.append(_table(source, table, was, now))
+    return Diff(
+        before=ComparedRun(before.run, before.started, before.verdict),
+        after=ComparedRun(after.run, after.started, after.verdict),
+        coverage=_coverage(before.coverage, after.coverage),
+        tables=tuple(tables),
+    )
 
 
-def _coverage(before: Document | None, after: Document | None) -> dict[str, Any] | None:
-    """What the policy covered in each run, and the gaps that came and went; None where one of them did not look."""
+def _table(source: str, table: str, was: TableRun | None, now: TableRun | None) -> TableDiff:
+    changed: list[Finding] = []
+    policy_changed: list[str] = []
+    if was and now and now.audit:
+        if was.audit:
+            policy_changed = changed_settings(was.audit.account.policy, now.audit.account.policy)
+        if not policy_changed:
+            there = [finding for finding in was.findings if finding.state is not FindingState.GONE]
+            found = [finding for finding in now.findings if finding.state is not FindingState.GONE]
+            changed = [each for each in compared(found, there, looked_for(now.audit)) if each.state not in SAME]
+    return TableDiff(
+        source=source,
+        table=table,
+        was=was.verdict if was else None,
+        now=now.verdict if now else None,
+        policy_changed=tuple(policy_changed),
+        findings=tuple(changed),
+    )
+
+
+def _coverage(before: Coverage | None, after: Coverage | None) -> CoverageDiff | None:
     if before is None or after is None:
         return None
-    was, now = gap_ids(before), gap_ids(after)
-    return {
-        "before": before["text"],
-        "after": after["text"],
-        "new": [gap for gap in after["gaps"] if gap["id"] not in was],
-        "gone": [gap for gap in before["gaps"] if gap["id"] not in now],
-    }
+    was, now = ({gap.id for gap in each.gaps} for each in (before, after))
+    new = tuple(gap for gap in after.gaps if gap.id not in was)
+    return CoverageDiff(before.text, after.text, new, tuple(gap for gap in before.gaps if gap.id not in now))
 
 
-def _places(document: Document) -> dict[tuple[str, str], int]:
-    """Where each table stands: the tables of a long run are unpacked one by one."""
-    return {(table["source"], table["table"]): place for place, table in enumerate(document["tables"])}
-
-
-def _findings(table: Document) -> list[Finding]:
-    """A table's findings without those that were gone already."""
-    found = [Finding.from_dict(each) for each in table["findings"]]
-    return [finding for finding in found if finding.state is not State.GONE]
-
-
-def _head(document: Document) -> dict[str, Any]:
-    return {name: document[name] for name in ("run", "started", "verdict")}
+def _places(run: RunResult) -> dict[tuple[str, str], int]:
+    """The place of each table in the run: the tables of a long run are unpacked one by one."""
+    return {(table.source, table.table): place for place, table in enumerate(run.tables)}

@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from qidsql.core.policy import SETTINGS, Policy
-from qidsql.core.spelling import KEYS
+from qidsql.core.policy import Policy
+from qidsql.core.tables import fits
 from qidsql.core.toml_file import KeyPath, TomlFile, TomlFileError, read_toml
 from qidsql.errors import UsageError, names_a_secret, redacted
-from qidsql.operations.policy_schema import FORMAT, PRESETS, problems
+from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
+from qidsql.operations.presets import PRESETS
+from qidsql.wording.option_names import POLICY_FILE, written_as
 
 DEFAULT_NAME = "qidsql.toml"
 HISTORY_NAME = "qidsql-history.duckdb"
@@ -103,14 +104,14 @@ class TableEntry:
             entity = self.options.get("entity")
             return [name for name, given in roles.items() if given == role and name != entity]
 
-        return Policy.read(
-            **self.options,
-            identifiers=of("direct identifier"),
-            sensitive=of("sensitive"),
-            exclude=of("other"),
-            quasi_identifiers=of("quasi-identifier"),
-            spelling=KEYS,
-        )
+        with written_as(POLICY_FILE):
+            return Policy.read(
+                **self.options,
+                identifiers=of("direct identifier"),
+                sensitive=of("sensitive"),
+                exclude=of("other"),
+                quasi_identifiers=of("quasi-identifier"),
+            )
 
     @property
     def all_weights(self) -> dict[str, int]:
@@ -152,11 +153,6 @@ class PolicyFile:
         for entry in tables:
             entry.policy()
         return replace(self, tables=tables)
-
-
-def fits(pattern: str, table: str) -> bool:
-    """Whether a table of the catalog, schema.name, fits a pattern; one without a dot fits the bare name too."""
-    return fnmatchcase(table, pattern) or ("." not in pattern and fnmatchcase(table.rpartition(".")[2], pattern))
 
 
 def read_policy_file(path: Path) -> PolicyFile:

@@ -5,35 +5,24 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
+from qidsql.commands.audit.request import AuditRequest
 from qidsql.core.toml_file import KeyPath, unknown_key
+from qidsql.declarations.options import FORMS, Parameter, Ratio, parameters
+from qidsql.operations.presets import PRESETS
+from qidsql.operations.table_run import FindingKind
 
 Schema: TypeAlias = "dict[str, Any]"
 
 FORMAT = 1  # of the file
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """A least class size by its name, and who asks for it."""
-
-    k: int
-    source: str
-
-
-PRESETS = {
-    "five": Preset(5, "k = 5, the value most often recommended (El Emam & Dankar 2008, a risk of 0.2)"),
-    "cms": Preset(11, "k = 11: no cell of 1 to 10 persons (CMS cell size suppression policy)"),
-    "ema": Preset(12, "k >= 12: a risk of at most 0.09 (EMA Policy 0070, Health Canada), strictly read as 1/k < 0.09"),
-}
 ROLES = ("direct identifier", "quasi-identifier", "sensitive", "other")
-KINDS = ("k-anonymity", "below-k", "key", "distinct", "separation", "rows-at-risk", "direct-identifier")
 FEWER = "DuckDB needs fewer than Postgres for the same work"
 ON_NEW = ("violation", "warn", "ignore")
-RATIO = "a ratio above 0 and at most 1, such as 0.9, or a text such as 9/10 or 90%"
+RATIO = "a ratio above 0 and at most 1, or a text such as 9/10 or 90%"
 
 
 def text(description: str, **more: object) -> Schema:
@@ -67,10 +56,25 @@ def named(description: str, each: Schema) -> Schema:
     return {"type": "object", "additionalProperties": each, "description": description}
 
 
+def option(parameter: Parameter) -> Schema:
+    """The key of an option of `audit`, by the kind of its values. What else holds for it is checked by `Policy`."""
+    words, form = parameter.option.help, parameter.form
+    if "|" in parameter.option.metavar:
+        return {"enum": parameter.option.metavar.split("|"), "description": words}
+    if form is FORMS[Ratio]:
+        return ratio(f"forbidden are {words}")
+    if form is FORMS[bool]:
+        return {"type": "boolean", "description": words}
+    if form is FORMS[int]:
+        return whole(words, 2 if parameter.name == "k" else 1)
+    return seconds(words) if form is FORMS[float] else text(words)
+
+
+SETTINGS = tuple(each.name for each in parameters(AuditRequest) if each.option.in_policies)
 EXCEPTION = table(
     "a finding that is accepted, by its kind, its columns or both",
     {
-        "finding": {"enum": list(KINDS), "description": "the kind of finding"},
+        "finding": {"enum": [str(kind) for kind in FindingKind], "description": "the kind of finding"},
         "columns": several(text("the name of a column"), "exactly the columns of the finding"),
         "reason": text("why it is accepted, and by whom"),
         "expires": text(
@@ -84,20 +88,7 @@ COMMON: Schema = {
         "enum": list(PRESETS),
         "description": "k by name. " + "; ".join(f"{name}: {preset.source}" for name, preset in PRESETS.items()),
     },
-    "k": whole("the least class size that the policy asks for", 2),
-    "distinct": ratio("no column set may reach this distinct ratio"),
-    "separation": ratio("no column set may reach this separation ratio"),
-    "rows_at_risk": ratio("no column set may put this share of the rows below k"),
-    "where": text("only rows that meet this SQL condition"),
-    "entity": text("count distinct values of this column (persons), not rows"),
-    "nulls": {
-        "enum": ["equal", "wildcard"],
-        "description": "equal: a NULL is one more value, as in GROUP BY; wildcard: it matches anything",
-    },
-    "keep_identifiers": {"type": "boolean", "description": "search recognised direct identifiers too"},
-    "max_size": whole("the largest column set to look for"),
-    "max_statements": whole(f"statements to ask of one table at most; {FEWER}"),
-    "max_seconds": seconds("seconds to work on one table at most"),
+    **{each.name: option(each) for each in parameters(AuditRequest) if each.option.in_policies},
     "on_new": {
         "enum": list(ON_NEW),
         "description": "what tables and columns are that no entry names; default: a violation where a role is proposed "

@@ -5,48 +5,38 @@ import json
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.request import AuditRequest
 from qidsql.core.policy import Policy, changed_settings
+from qidsql.core.results import Verdict, worst
 from qidsql.core.tables import Table
 from qidsql.core.time_limit import within
-from qidsql.core.wording import count, plural, some
+from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
-from qidsql.errors import (
-    BudgetSpent,
-    Interrupted,
-    QidsqlError,
-    SourceError,
-    Stopped,
-    StoreError,
-    UsageError,
-)
+from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError, Stopped, StoreError, UsageError
 from qidsql.operations.changes import compared, excused, expired, verdict_with_exceptions
-from qidsql.operations.coverage import Change, Coverage, Gap, gap_ids
+from qidsql.operations.compact_form import PackedTables
+from qidsql.operations.coverage import Change, Coverage, Gap
 from qidsql.operations.coverage_survey import changed_columns, coverage
-from qidsql.operations.document import (
-    Document,
-    Finding,
-    RunResult,
-    RunVerdict,
-    TableRun,
-    TableRuns,
-    findings,
-    looked_for,
-    worst,
-)
+from qidsql.operations.document import Baseline, ConfigFile, RunResult, known_apart
+from qidsql.operations.exit_codes import FailOn, exit_code
+from qidsql.operations.findings import findings, looked_for
 from qidsql.operations.history.records import History, Past, RunHead, Unfinished
 from qidsql.operations.plan import Planned, SourcePlan, chosen, plan, tables_of
 from qidsql.operations.policy_file import PolicyFile, TableEntry
+from qidsql.operations.table_run import Finding, TableRun
 from qidsql.sql.relation import table_node
 from qidsql.version import __version__
+from qidsql.wording.numbers import count, plural, some
+from qidsql.wording.option_names import POLICY_FILE, written_as
 
 Answer = TypeVar("Answer")
 RESUMABLE = ("table", "materialized view", "file", "data file")  # what nothing but their own source can change
@@ -118,7 +108,7 @@ def run(
     *,
     only: Sequence[str] = (),
     baseline: str | None = None,
-    fail_on: str = "any",
+    fail_on: FailOn = FailOn.ANY,
     resume: bool = True,
     today: date | None = None,
     watch: Watch | None = None,
@@ -130,14 +120,14 @@ def run(
     UnknownName (of `only` or `baseline`), StoreError.
     """
     watch = watch or Watch()
-    started, clock = datetime.now(UTC), time.monotonic()
+    started, clock = now(), time.monotonic()
     past = _past(history, baseline, resume)
     budget = _Budget(file.max_statements, None if file.max_seconds is None else clock + file.max_seconds)
     made = _Run(file, run_id(started), past, budget, today or started.date(), watch)
     planned: list[Planned] = []
     covered: Coverage | None = None
     plans: list[SourcePlan] = []
-    done = TableRuns()
+    done, heads, apart = PackedTables(), list[TableRun](), list[Verdict]()
     with within(file.max_seconds):
         try:
             plans = plan(file, watch.stage)
@@ -148,30 +138,40 @@ def run(
         except BudgetSpent:
             made.stopped = SECONDS_USED
         for place, each in enumerate(planned, start=1):
-            done.append(made.table(place, len(planned), each))
-    gone = _vanished(done.heads, past, only, file)
+            table = made.table(place, len(planned), each)
+            done.append(table)
+            heads.append(replace(table, audit=None, findings=(), trend=()))
+            apart.append(known_apart(table))
+            del table  # the audits of all tables together may not fit into memory
+    gone = _vanished(heads, past, only, file)
     if covered is not None:
         covered = made.compared(covered, plans if not only else [], gone)
-    verdict = worst(table.verdict for table in done.heads)
-    seconds = time.monotonic() - clock
+    of_tables = worst(table.verdict for table in heads)  # inconclusive where there is none
+    verdict = worst([of_tables, *([covered.verdict] if covered else [])])
     return RunResult(
         run=made.run,
         started=started,
-        finished=datetime.now(UTC),
-        seconds=seconds,
-        verdict=verdict if covered is None else worst([verdict, covered.verdict]),
-        reason=reason(done.heads, covered, made.stopped),
-        tables=done,
-        config={"path": str(file.path), "hash": file.hash},
-        baseline=None if past.baseline is None else {"run": past.baseline.run, "started": past.baseline.started},
-        statements=budget.asked,
+        finished=now(),
+        seconds=round(time.monotonic() - clock, 3),
+        config=ConfigFile(str(file.path), file.hash),
+        verdict=verdict,
+        reason=reason(heads, covered, made.stopped),
+        only=tuple(only),
         complete=not made.stopped,
         interrupted=made.stopped == INTERRUPTED,
         fail_on=fail_on,
-        only=tuple(only),
+        exit_code=exit_code(fail_on, verdict, apart, covered),
+        baseline=None if past.baseline is None else Baseline(past.baseline.run, past.baseline.started),
+        statements=budget.asked,
         notes=(*made.notes, *made.last_notes(), *gone.notes),
         coverage=covered,
+        tables=done,
     )
+
+
+def now() -> datetime:
+    """The moment, to the second, as documents have it."""
+    return datetime.now(UTC).replace(microsecond=0)
 
 
 def run_id(moment: datetime) -> str:
@@ -204,7 +204,7 @@ class _Run:
             table=name,
             line=entry.line,
             owner=entry.owner,
-            verdict=RunVerdict.INCONCLUSIVE,
+            verdict=Verdict.INCONCLUSIVE,
             reason="",
         )
         self.stopped = self.stopped or self.budget.spent
@@ -216,7 +216,8 @@ class _Run:
                 return _failed(blank, planned.error)
             if self.failures.get(entry.source, 0) >= FAILURES:
                 return _failed(blank, f"source {entry.source} could not be reached for the tables before it either")
-            return self._audited(blank, planned, lambda words: self.watch.stage(f"{head}: {words}"))
+            with written_as(POLICY_FILE):
+                return self._audited(blank, planned, lambda words: self.watch.stage(f"{head}: {words}"))
         except (KeyboardInterrupt, Interrupted):
             self.stopped = INTERRUPTED
             return replace(blank, reason=f"{name} was interrupted before the end.")
@@ -250,33 +251,28 @@ class _Run:
             kept = self._kept(entry, engine, engine.narrowed(described, policy.where), policy)
             before = None if kept is None else self._resumed(kept)
             if before is not None:
-                again = [Finding.from_dict(each) for each in before["findings"]]
                 resumed = replace(
                     blank,
                     source_label=engine.label,
-                    verdict=RunVerdict(before["verdict"]),
-                    reason=before["reason"],
+                    verdict=before.verdict,
+                    reason=before.reason,
                     resumed=True,
-                    audit=before["audit"],
+                    audit=before.audit,
                 )
-                return self._judged(resumed, again, entry)
-            typed = table_node(described.name).sql(engine.dialect.name)
-            result = audit(
-                engine, None if described.kind == "file" else typed, self.budget.within(policy), stage, weights
-            )
-        self.budget.asked += result.work.statements
-        document = result.to_dict()
+                return self._judged(resumed, before.findings, entry)
+            typed = None if described.kind == "file" else table_node(described.name).sql(engine.dialect.name)
+            result = audit(engine, _request(typed, self.budget.within(policy), weights), stage)
+        self.budget.asked += result.account.statements
         found = excused(findings(result, entry.source), entry.exemptions, self.today)
-        listed = looked_for(document)
-        verdict = verdict_with_exceptions(result, found, listed)
+        verdict = verdict_with_exceptions(result, found, looked_for(result))
         words = result.reason
-        if verdict != RunVerdict(result.verdict):
+        if verdict is not result.verdict:
             accepted = sum(finding.exception is not None for finding in found)
             words = f"{result.reason}. {plural(accepted, 'finding')} accepted by exceptions of {self.file.path.name}"
-        table = replace(blank, source_label=engine.label, verdict=verdict, reason=words, audit=document)
+        table = replace(blank, source_label=engine.label, verdict=verdict, reason=words, audit=result)
         if result.interrupted:
             self.stopped = INTERRUPTED
-        elif kept is not None and not result.work.unfinished:
+        elif kept is not None and not result.account.unfinished:
             self._keep(kept, replace(table, findings=tuple(found)))
         return self._judged(table, found, entry)
 
@@ -287,14 +283,14 @@ class _Run:
                 f"{table.table}: the exception of line {each.line} of {self.file.path.name} expired on {each.expires}"
             )
         past = self._remembered(lambda: self.past.of(table.source, table.table), table.table) or Past()
-        before, trend = past.document, past.trend
+        before, trend = past.table, past.trend
         if past.run is not None and self.past.baseline is not None and past.run != self.past.baseline.run:
             self.elsewhere.setdefault(past.run, []).append(table.table)
         listed = looked_for(table.audit) if table.audit else set()
-        old = [] if before is None else [Finding.from_dict(each) for each in before["findings"]]
+        old = () if before is None else before.findings
         changed: list[str] = []
-        if before is not None and before["audit"] and table.audit:
-            changed = changed_settings(before["audit"]["policy"], table.audit["policy"])
+        if before is not None and before.audit and table.audit:
+            changed = changed_settings(before.audit.account.policy, table.audit.account.policy)
         states = compared(found, old, listed, same_question=not changed)
         return replace(table, findings=tuple(states), trend=trend, policy_changed=tuple(changed))
 
@@ -320,7 +316,7 @@ class _Run:
         ]
         more += changed_columns(plans, self._remembered(history.last_columns, "the catalogs") or {})
         known = self._remembered(lambda: history.last_coverage(named), "the catalogs")
-        return covered.with_gaps(more).compared(gap_ids(known))
+        return covered.with_gaps(more).compared({gap.id for gap in known.gaps} if known else ())
 
     def last_notes(self) -> list[str]:
         """What can only be said of all tables together."""
@@ -342,11 +338,11 @@ class _Run:
         momentary = table.condition is not None and table.condition.momentary
         if self.past.history is None or token is None or table.kind not in RESUMABLE or momentary:
             return None
-        asked = [__version__, engine.version, policy.to_dict(), entry.exemptions, entry.all_weights, self.today]
+        asked = [__version__, engine.version, plain(policy), entry.exemptions, entry.all_weights, self.today]
         question = hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()
         return Unfinished(self.run, engine.label, str(table.name), question, token)
 
-    def _resumed(self, kept: Unfinished) -> Document | None:
+    def _resumed(self, kept: Unfinished) -> TableRun | None:
         """What an interrupted run has left of the table, where it still holds; that it does not is said."""
         history = self.past.history
         same = [e for e in self.past.unfinished if (e.source, e.table) == (kept.source, kept.table)]
@@ -354,7 +350,7 @@ class _Run:
             return None
         for entry in reversed(same):
             if (entry.question, entry.token) == (kept.question, kept.token):
-                return self._remembered(partial(history.unfinished_document, entry), kept.table)
+                return self._remembered(partial(history.unfinished_table, entry), kept.table)
         changed = "policy" if same[-1].token == kept.token else "source"
         self.notes.append(f"{kept.table}: audited again, since the {changed} has changed since run {same[-1].run}")
         return None
@@ -363,14 +359,20 @@ class _Run:
         """Keeps the table for a resumed run. That it cannot be kept is no reason to stop."""
         try:
             if self.past.history is not None:
-                self.past.history.keep_unfinished(kept, table.to_dict())
+                self.past.history.keep_unfinished(kept, table)
         except StoreError as error:
             if not any("could be resumed from" in note for note in self.notes):
                 self.notes.append(f"nothing is kept that could be resumed from: {error}")
 
 
+def _request(table: str | None, policy: Policy, weights: Mapping[str, int]) -> AuditRequest:
+    """What the audit of a table is asked: its policy, and what its columns weigh."""
+    options = {each.name: getattr(policy, each.name) for each in fields(policy)}
+    return AuditRequest(table, weights=weights, **options)
+
+
 def _failed(blank: TableRun, error: str) -> TableRun:
-    return replace(blank, verdict=RunVerdict.ERROR, reason=f"{blank.table} could not be audited: {error}", error=error)
+    return replace(blank, verdict=Verdict.ERROR, reason=f"{blank.table} could not be audited: {error}", error=error)
 
 
 def _past(history: History | None, baseline: str | None, resume: bool) -> _Past:
@@ -417,16 +419,16 @@ def _vanished(tables: Sequence[TableRun], past: _Past, only: Sequence[str], file
 def reason(tables: Sequence[TableRun], covered: Coverage | None, stopped: str) -> str:
     """What came out of a run, in one sentence."""
     words = {
-        RunVerdict.ERROR: ("could not be audited", "could not be audited"),
-        RunVerdict.VIOLATION: ("violates the policy", "violate the policy"),
-        RunVerdict.INCONCLUSIVE: ("came to no conclusion", "came to no conclusion"),
-        RunVerdict.PASS: ("passes", "pass"),
+        Verdict.ERROR: ("could not be audited", "could not be audited"),
+        Verdict.VIOLATION: ("violates the policy", "violate the policy"),
+        Verdict.INCONCLUSIVE: ("came to no conclusion", "came to no conclusion"),
+        Verdict.PASS: ("passes", "pass"),
     }
     parts = []
     for verdict, what in words.items():
         names = [table.table for table in tables if table.verdict is verdict]
         if names:
-            listed = f" ({some(names, SHOWN)})" if verdict is not RunVerdict.PASS else ""
+            listed = f" ({some(names, SHOWN)})" if verdict is not Verdict.PASS else ""
             parts.append(f"{count(len(names))} {what[len(names) > 1]}{listed}")
     said = f"of {plural(len(tables), 'table')}, {', '.join(parts)}" if parts else "no table was audited"
     said = "; ".join([said, *([covered.text] if covered else []), *([stopped] if stopped else [])])

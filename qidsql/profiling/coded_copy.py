@@ -4,10 +4,10 @@ import time
 
 from sqlglot import exp
 
-from qidsql.core.wording import plural, seconds
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import ALIAS, Relation, table_node
 from qidsql.sql.row_codes import coded_copy
+from qidsql.wording.numbers import plural, seconds
 
 
 def coded(profiler: TableProfiler) -> tuple[TableProfiler, str]:

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeAlias, TypeVar
 
-from qidsql.core.spelling import OPTIONS, Spelling
 from qidsql.core.tables import Nulls, names_of, positions
-from qidsql.core.wording import plural
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, StatementError, StatementFailed
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
@@ -28,6 +26,8 @@ from qidsql.sql.statements import (
     distinct_hashes,
     entity_profile,
 )
+from qidsql.wording.numbers import plural
+from qidsql.wording.option_names import setting
 
 Answer = TypeVar("Answer")
 Question: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # the column sets it answers for
@@ -43,7 +43,6 @@ class Budget:
 
     max_statements: int | None = None
     max_seconds: float | None = None
-    spelling: Spelling = OPTIONS  # how whoever gave it calls it
 
 
 class _Meter:
@@ -53,7 +52,7 @@ class _Meter:
         self.sets = 0
         self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
         self.most = budget.max_statements
-        self.setting = budget.spelling.setting("max_statements")
+        self.setting = setting("max_statements")
         self.failures_stop = False
         self._engine, self._first = engine, engine.asked
 

@@ -15,7 +15,7 @@ LARGE = 1_000_000  # rows
 PAIRS_PER_ROW = 8  # on a large table; on a small one statements are cheap
 
 
-class DifferenceMasks:
+class PairsThatAgree:
     """The difference masks of the rows that a profiler profiles, on its budget. Read only, without temporary tables.
 
     One statement per column set asked, one or two scans each; several sets are asked in parallel. Raises ValueError

@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
+from qidsql.core.copies import FILE_KINDS
 from qidsql.core.tables import FILES, Column, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, SourceError, StatementError, UsageError
@@ -24,8 +25,6 @@ from qidsql.sql.relation import ALIAS, comparable_columns, relation
 from qidsql.sql.statements import Statement
 from qidsql.sql.suppression import create_table, drop_table, suppressed_by_plan
 from qidsql.sql.templates import fill
-
-FILE_KINDS = (".parquet", ".csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +174,8 @@ def named(engine: Engine, table: Table, typed: str) -> TableName:
         node = exp.Null()
     if not isinstance(node, exp.Table) or not node.name or len(node.parts) > 3:
         raise UsageError('the name of the new table cannot be read; expected name, schema.name or "schema"."name"')
-    if engine.dialect.name == "postgres":
-        node = normalize_identifiers(node, dialect="postgres")
+    if engine.dialect.lowers:
+        node = normalize_identifiers(node, dialect=engine.dialect.name)
     name = TableName(node.name, node.db or table.name.schema, node.catalog or table.name.catalog)
     if not engine.dialect.keeps(name.name):
         raise UsageError(f"the name of the new table is longer than {engine.dialect.longest_name} bytes; shorten it")
@@ -192,16 +191,8 @@ def _file_target(engine: Engine, table: Table, copied: Sequence[Column], typed: 
     if not os.access(path.absolute().parent, os.W_OK):
         raise UsageError(f"--into {path} cannot be written: this user has no right to write in its folder")
     if path.exists():
-        if any(os.path.samefile(path, source) for source in _sources(engine)):
+        if any(os.path.samefile(path, source) for source in engine.data_files):
             raise UsageError(f"{path} is the source itself; --into takes another name")
         if not replace:
             raise UsageError(f"{path} is there already; give another name, or --replace")
     return Target(engine, table, tuple(copied), TableName(path.name), path, replace)
-
-
-def _sources(engine: Engine) -> Sequence[Path]:
-    """The data files behind the engine."""
-    from qidsql.engines.duckdb.engine import DuckDBEngine
-
-    files = engine.files if isinstance(engine, DuckDBEngine) else ()
-    return [path for each in files for path in each.paths]

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
-from qidsql.measures.profiles import Above, ClassProfile, Criterion, Distinct, Profiler, Sampler, Separation
+from qidsql.measures.criteria import Criterion, Unit
+from qidsql.measures.profiles import ClassProfile, Profiler, Sampler
+from qidsql.search.column_weights import column_weights, gain
 from qidsql.search.descent import minimal_inside
-from qidsql.search.level import column_weights, gain, level
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Certificate, stopped_by
-from qidsql.search.sample_sizes import antichain, sure_ratio
 
 DELTA = Fraction(1, 100)
 SAMPLE_ROWS, SAMPLE_PAIRS = 30_000, 50_000  # [Motwani & Xu, Tables 2 and 3]
@@ -50,22 +50,14 @@ class MaskingPlan:
         return self.bound - self.weight
 
 
-def forbidden(criterion: Criterion) -> Criterion:
-    """What the paper's masking forbids: for a ratio, `Above` beta; the thresholds of other criteria stay as they are.
-
-    [Motwani & Xu, 1.1: "no quasi-identifier with separation or distinct ratio greater than beta"]
-    """
-    return Above(criterion) if isinstance(criterion, (Distinct, Separation)) else criterion
-
-
 def greedy_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> MaskingPlan:
     """Columns that can be published without a quasi-identifier, picked one by one.
 
-    Each time the column that brings least towards the criterion per weight (`level`), the heaviest and then the first
-    of equals, among those that leave it unmet; one that would meet it is tried no more, since it would later as well.
-    At the end no column can be added. `criterion` is what must not be met (see `forbidden`). Not optimal in general:
-    the bound only leaves out the columns that meet the criterion by themselves. Asks one profile per step and column
-    left, all columns of a step at once. Stopped early, it publishes what is known to be safe. Raises UsageError.
+    Each time the column that brings least towards the criterion per weight (`progress`), the heaviest and then the
+    first of equals, among those that leave it unmet; one that would meet it is tried no more, since it would later as
+    well. At the end no column can be added. `criterion` is what must not be met (`Criterion.forbidden`). Not optimal in
+    general: the bound only leaves out the columns that meet the criterion by themselves. Asks one profile per step and
+    column left, all columns of a step at once. Stopped early, it publishes what is known to be safe. Raises UsageError.
 
     [Motwani & Xu, 4.1 and 4.2]
     """
@@ -78,7 +70,7 @@ def greedy_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[i
         while left:
             places = list(positions(left))
             profiles = profiler.profiles([chosen | 1 << place for place in places])
-            before = level(criterion, profile or profiles[0].undivided)
+            before = criterion.progress(profile or profiles[0].undivided)
             options = {p: option for p, option in zip(places, profiles, strict=True) if not criterion.met_by(option)}
             if not chosen:
                 bound = sum(cost[place] for place in options)
@@ -86,7 +78,7 @@ def greedy_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[i
                 break
             best = min(
                 options,
-                key=lambda p: (gain(before, level(criterion, options[p]), cost[p]), -cost[p], p),
+                key=lambda p: (gain(before, criterion.progress(options[p]), cost[p]), -cost[p], p),
             )
             chosen, profile = chosen | 1 << best, options[best]
             left = sum(1 << place for place in options if place != best)
@@ -114,26 +106,20 @@ def sampled_masking(
 
     [Motwani & Xu, 4: Theorems 11 and 12]
     """
-    plain = criterion.criterion if isinstance(criterion, Above) else criterion
     cost = column_weights(weights, profiler.columns)
-    if not isinstance(plain, (Separation, Distinct)):
+    if not criterion.tested_on_samples:
         raise UsageError(f"a sample cannot rule out a {criterion.name}; mask on the full table")
-    sets = antichain(profiler.columns)
+    pairs = criterion.unit is Unit.PAIRS
     try:
-        if isinstance(plain, Separation):
-            unit, drawn = "pairs of rows", size or SAMPLE_PAIRS
-            on_sample: Criterion = Separation(sure_ratio(plain.beta, drawn, delta, sets))
-            table = sampler.of_pairs(drawn)
-        else:
-            unit, drawn = "rows", min(size or SAMPLE_ROWS, sampler.rows())
-            whole = drawn == sampler.rows()
-            on_sample = criterion if whole else Distinct(sure_ratio(plain.beta, drawn, delta, sets))
-            table = sampler.of_rows(drawn)
+        drawn = size or SAMPLE_PAIRS if pairs else min(size or SAMPLE_ROWS, sampler.rows())
+        table = sampler.of_pairs(drawn) if pairs else sampler.of_rows(drawn)
+        whole = not pairs and drawn == sampler.rows()
+        on_sample = criterion if whole else criterion.on_sample(table, drawn, delta)
         plan = greedy_masking(table, on_sample, weights)
         stopped, safe, profile = plan.stopped, None, plan.profile
     except Stopped as stop:
         return _plan(criterion, "sampled", 0, cost, sum(cost), None, stop)
-    certificate = Certificate(f"no {criterion.name}", unit, (drawn,), sampler.seed, delta, verified=verify)
+    certificate = Certificate(f"no {criterion.name}", criterion.unit, (drawn,), sampler.seed, delta, verified=verify)
     if verify and plan.published:
         try:
             [profile] = profiler.profiles([plan.published])

@@ -5,7 +5,8 @@ from contextlib import suppress
 from itertools import islice
 
 from qidsql.errors import BudgetSpent, StatementError, Stopped
-from qidsql.measures.profiles import Criterion, Profiler
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import Profiler
 from qidsql.search.failing_sets import Failing
 from qidsql.search.hitting_sets import MinimalHittingSets
 from qidsql.search.result import ENDINGS, Found, SearchResult, Tell, stopped_by, unheard

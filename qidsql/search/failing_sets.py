@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from random import Random
 
 from qidsql.core.tables import positions
-from qidsql.measures.profiles import ClassProfile, Criterion, Profiler
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import ClassProfile, Profiler
 
 
 class Failing:

@@ -4,15 +4,16 @@ from collections.abc import Sequence
 
 from qidsql.core.tables import positions
 from qidsql.errors import Stopped
-from qidsql.measures.profiles import ClassProfile, Criterion, Profiler
-from qidsql.search.level import column_weights, gain, level
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import ClassProfile, Profiler
+from qidsql.search.column_weights import column_weights, gain
 from qidsql.search.result import Found, SearchResult
 
 
 def greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> SearchResult:
     """One column set of small weight that meets the criterion; none when all columns together do not meet it.
 
-    Adds the column that brings most per weight (`level`), the first one of equals, until the criterion is met. For a
+    Adds the column that brings most per weight (`progress`), the first one of equals, until the criterion is met. For a
     key of n rows, or a separation quasi-identifier, the set weighs at most 1 + 2 ln n times the lightest one; for the
     other criteria, and with persons, nothing is promised. Asks the profile of all columns, then one profile per step
     and column left, all columns of a step at once; columns that follow from those chosen are asked no more. It need not
@@ -47,9 +48,10 @@ def _divides_nothing(profile: ClassProfile, with_column: ClassProfile) -> bool:
 
 
 def _best(criterion: Criterion, present: ClassProfile, options: dict[int, ClassProfile], cost: Sequence[int]) -> int:
-    before = level(criterion, present)
+    before = criterion.progress(present)
     return max(
-        options, key=lambda place: (*gain(before, level(criterion, options[place]), cost[place]), -cost[place], -place)
+        options,
+        key=lambda place: (*gain(before, criterion.progress(options[place]), cost[place]), -cost[place], -place),
     )
 
 

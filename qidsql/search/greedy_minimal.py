@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from qidsql.errors import Stopped
-from qidsql.measures.profiles import Criterion, Profiler
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import Profiler
 from qidsql.search.result import Found, SearchResult
 
 ALGORITHM = "greedy-minimal"

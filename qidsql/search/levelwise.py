@@ -5,7 +5,8 @@ from itertools import islice
 
 from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, Stopped
-from qidsql.measures.profiles import Criterion, Profiler
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import Profiler
 from qidsql.search.result import Found, SearchResult, Tell, unheard
 
 CHUNK = 512  # column sets asked at a time; what is found so far survives an early end

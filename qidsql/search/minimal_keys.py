@@ -5,7 +5,8 @@ from itertools import islice, takewhile
 from time import monotonic
 
 from qidsql.errors import BudgetSpent, StatementError
-from qidsql.measures.profiles import ClassProfile, Key, Profiler
+from qidsql.measures.criteria import Key
+from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.anchors import Anchors
 from qidsql.search.hitting_sets import MinimalHittingSets
 from qidsql.search.key_trials import SomeKeys

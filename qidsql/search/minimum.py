@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped
-from qidsql.measures.profiles import ClassProfile, Criterion, Key, Profiler
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.anchors import Anchors
 from qidsql.search.descent import minimal_inside
 from qidsql.search.failing_sets import Failing
@@ -61,7 +62,7 @@ def minimum(
         singles = reduced.profiles([1 << place for place in range(reduced.columns)])
         useful = sorted(range(reduced.columns), key=lambda place: (costs[place], singles[place].colliding_pairs))
         pairs, bisected = None, False
-        if isinstance(criterion, Key) and witnesses is not None and whole.rows > 1:
+        if criterion.pairs_decide and witnesses is not None and whole.rows > 1:
             pairs = Anchors(reduced, reduced.witnesses(witnesses), whole.rows)
         else:
             minimal_inside(reversed(useful), lambda mask: failing.test([mask])[0])

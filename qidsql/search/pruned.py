@@ -5,11 +5,11 @@ from fractions import Fraction
 
 from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, Stopped, UsageError
-from qidsql.measures.profiles import Criterion, Determines, Distinct, Key, Profiler, Sampler, Separation
+from qidsql.measures.criteria import Criterion, Unit
+from qidsql.measures.profiles import Profiler, Sampler
 from qidsql.search.borders import borders
 from qidsql.search.levelwise import sift
 from qidsql.search.result import Certificate, Found, SearchResult, Tell, unheard
-from qidsql.search.sample_sizes import antichain, sure_ratio
 
 DELTA = Fraction(1, 100)
 SHARES = (100, 10)  # of the table's rows: one in so many [Motwani & Xu, 5.3]
@@ -73,18 +73,18 @@ def _search(
     max_candidates: int,
     tell: Tell,
 ) -> SearchResult:
-    if not isinstance(criterion, (Key, Determines, Separation, Distinct)):
+    if not criterion.tested_on_samples:
         raise UsageError(f"sub-tables cannot prune the search for a {criterion.name}; use another algorithm")
     border = [1 << place for place in range(profiler.columns)]
     refuted: list[int] = []  # sets that fail on a sub-table
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
     try:
-        if not isinstance(criterion, Separation):
+        if criterion.unit is Unit.ROWS:
             sizes = [size for size in sizes if size < sampler.rows()]
-        proved = isinstance(criterion, (Key, Determines)) or not sizes
+        proved = criterion.sure_on_samples or not sizes
         for size in sizes:
-            table = sampler.of_pairs(size) if isinstance(criterion, Separation) else sampler.of_rows(size)
-            necessary = _necessary(criterion, table, size, delta / len(sizes))
+            table = sampler.of_rows(size) if criterion.unit is Unit.ROWS else sampler.of_pairs(size)
+            necessary = criterion.on_sample(table, size, delta / len(sizes))
             # No border is known below the first sub-table: its own is found from both sides, not from the ground up.
             first = size == sizes[0]
             result = borders(table, necessary, last) if first else above(table, necessary, border, last, max_candidates)
@@ -99,8 +99,7 @@ def _search(
     certificate = None
     if not proved:
         promise = "no set is missing, and every set is minimal"
-        unit = "pairs of rows" if isinstance(criterion, Separation) else "rows"
-        certificate = Certificate(promise, unit, tuple(sizes), sampler.seed, delta)
+        certificate = Certificate(promise, criterion.unit, tuple(sizes), sampler.seed, delta)
     to_size = result.complete_to_size if proved else 0
     failing = (*refuted, *result.failing) if proved else ()
     return SearchResult(
@@ -114,16 +113,6 @@ def _search(
         certificate=certificate,
         failing=failing,
     )
-
-
-def _necessary(criterion: Criterion, table: Profiler, size: int, delta: Fraction) -> Criterion:
-    """What every set that meets the criterion on the full table meets on the sub-table."""
-    if isinstance(criterion, (Separation, Distinct)):
-        ratio = sure_ratio(criterion.beta, size, delta, antichain(table.columns))
-        return Separation(ratio) if isinstance(criterion, Separation) else Distinct(ratio)
-    if isinstance(criterion, Determines):
-        return Determines(table.profiles([(1 << table.columns) - 1])[0].classes)
-    return criterion
 
 
 def above(

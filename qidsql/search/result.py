@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from qidsql.errors import Interrupted, StatementError, Stopped
-from qidsql.measures.profiles import ClassProfile, Criterion
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import ClassProfile
 
 ENDINGS = (Stopped, StatementError, KeyboardInterrupt)  # what ends a search before its end; what is proved stands
 

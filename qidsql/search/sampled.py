@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from qidsql.errors import Stopped, UsageError
-from qidsql.measures.profiles import ClassProfile, Criterion, Determines, Distinct, Key, Profiler, Sampler, Separation
+from qidsql.errors import Stopped
+from qidsql.measures.criteria import Criterion, Key, Ratio, Separation, Unit
+from qidsql.measures.profiles import Profiler, Sampler
+from qidsql.measures.sample_sizes import antichain, beta_pairs
 from qidsql.search.greedy import greedy
 from qidsql.search.result import Certificate, Found, SearchResult
-from qidsql.search.sample_sizes import antichain, beta_pairs, distinct_key_rows, key_pairs
 
 DELTA = Fraction(1, 100)
 NOTHING = "nothing: the sample holds duplicate rows, so that no column set is a key"
@@ -16,7 +17,7 @@ NOTHING = "nothing: the sample holds duplicate rows, so that no column set is a 
 
 def sampled_key(
     profiler: Profiler,
-    criterion: Criterion,
+    criterion: Ratio,
     sampler: Sampler,
     delta: Fraction = DELTA,
     weights: Sequence[int] | None = None,
@@ -30,36 +31,26 @@ def sampled_key(
     duplicate rows, the table has no key: then the set separates whatever all columns do in the sample, and nothing is
     promised. The sample is drawn in one statement for pairs, and in one per step for rows; to verify takes one more, on
     the full table. `found` holds the set even where the full table refutes it, as its profile then tells.
-    Raises UsageError for other criteria.
 
     [Motwani & Xu, 2.3: Theorem 5, and 2.4: Theorem 7]
     """
-    sets = antichain(profiler.columns)
     try:
-        if isinstance(criterion, Separation):
-            epsilon, unit = 1 - criterion.beta, "pairs of rows"
-            size = key_pairs(epsilon, delta, sets)
-            sample = sampler.of_pairs(size)
-        elif isinstance(criterion, Distinct):
-            epsilon, unit = 1 - criterion.beta, "rows"
-            size = distinct_key_rows(sampler.rows(), epsilon, delta, sets)
-            sample = sampler.of_rows(size)
-        else:
-            raise UsageError(f"a sample cannot vouch for a {criterion.name}; only for the separation or distinct ratio")
+        size = criterion.sample_size(sampler.rows, delta, profiler.columns)
+        sample = sampler.of_pairs(size) if criterion.unit is Unit.PAIRS else sampler.of_rows(size)
         [whole] = sample.profiles([(1 << profiler.columns) - 1])
         is_key = Key().met_by(whole)
-        goal: Criterion = Key() if is_key else _all_of(criterion, whole)
+        goal: Criterion = Key() if is_key else criterion.all_of(whole)
         found = greedy(sample, goal, weights)
     except Stopped as stop:
         return SearchResult(criterion, "sampled", (), False, 0, stop)
     promise = criterion.name if is_key else NOTHING
-    certificate = Certificate(promise, unit, (size,), sampler.seed, delta, epsilon)
+    certificate = Certificate(promise, criterion.unit, (size,), sampler.seed, delta, 1 - criterion.beta)
     return _measured(found, criterion, profiler, certificate, verify)
 
 
 def sampled_separation(
     profiler: Profiler,
-    criterion: Criterion,
+    criterion: Separation,
     sampler: Sampler,
     epsilon: Fraction,
     delta: Fraction = DELTA,
@@ -71,25 +62,17 @@ def sampled_separation(
     With probability 1 - delta that holds, and it weighs at most 1 + ln(c k) times the lightest set that
     separates beta of all pairs, where c of the k sampled pairs have to be separated. One statement for the sample,
     one to verify. Where `sampled_key` asks for almost a key, this asks for no more than beta.
-    Raises UsageError for other criteria.
 
     [Motwani & Xu, 2.5: Theorem 8]
     """
-    if not isinstance(criterion, Separation):
-        raise UsageError(f"pairs of rows cannot vouch for a {criterion.name}; only for the separation ratio")
     pairs, passing = beta_pairs(criterion.beta, epsilon, delta, antichain(profiler.columns) + 1)
     promise = Separation((1 - epsilon) * criterion.beta)
     try:
         found = greedy(sampler.of_pairs(pairs), Separation(Fraction(passing, pairs)), weights)
     except Stopped as stop:
         return SearchResult(criterion, "sampled", (), False, 0, stop)
-    certificate = Certificate(promise.name, "pairs of rows", (pairs,), sampler.seed, delta, epsilon)
+    certificate = Certificate(promise.name, Unit.PAIRS, (pairs,), sampler.seed, delta, epsilon)
     return _measured(found, promise, profiler, certificate, verify)
-
-
-def _all_of(criterion: Criterion, whole: ClassProfile) -> Criterion:
-    """What only column sets meet that tell apart all that the whole column set does."""
-    return Separation(whole.separation_ratio) if isinstance(criterion, Separation) else Determines(whole.classes)
 
 
 def _measured(

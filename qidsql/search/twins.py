@@ -5,7 +5,8 @@ from dataclasses import replace
 from itertools import product
 
 from qidsql.core.tables import positions
-from qidsql.measures.profiles import ClassProfile, Criterion, Profiler
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.row_pairs import Agreeing, Witnesses
 
 

@@ -30,7 +30,8 @@ class Dialect:
     hash. `bits`: what an integer is cast to before its bits are counted.
     `decimal`, `number`: types in which exact numbers, and any numbers, can be compared. `value_hash` makes a
     non-negative 63-bit integer of a number (True) or of another value, the same for equal ones. `about_distinct` counts
-    distinct values, approximately where that costs less. `longest_name`: bytes of a name that the engine keeps; what
+    distinct values, approximately where that costs less. `caseless`: letter case never tells two names apart; `lowers`:
+    a name without quotes is read in lower case. `longest_name`: bytes of a name that the engine keeps; what
     is longer it cuts off without an error. None: all. `opening` and `closing` go around a script (see `script`).
     """
 
@@ -53,6 +54,8 @@ class Dialect:
     number: exp.DataType
     value_hash: Callable[[exp.Expr, bool], exp.Expr]
     about_distinct: Callable[[exp.Expr], exp.Expr]
+    caseless: bool = False
+    lowers: bool = False
     longest_name: int | None = None
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
@@ -187,6 +190,7 @@ DUCKDB = Dialect(
     number=exp.DataType.build("DOUBLE", dialect="duckdb"),
     value_hash=_duckdb_value_hash,
     about_distinct=_duckdb_about_distinct,
+    caseless=True,
 )
 
 POSTGRES = Dialect(
@@ -209,6 +213,7 @@ POSTGRES = Dialect(
     number=exp.DataType.build("NUMERIC", dialect="postgres"),
     value_hash=_postgres_value_hash,
     about_distinct=_postgres_about_distinct,
+    lowers=True,
     longest_name=63,
     opening=("BEGIN", SYSTEM_PATH),
     closing=("COMMIT",),

@@ -7,14 +7,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.commands.keys.result import SearchWork
 from qidsql.core.policy import Policy
-from qidsql.core.results import Work
+from qidsql.core.results import Account, SearchAccount
 from qidsql.core.tables import Nulls
-from qidsql.measures.profiles import decimal
 
 
-def command(verb: str, work: Work, options: str = "") -> str:
+def command(verb: str, work: Account, options: str = "") -> str:
     """The command on the same source, table, entity and rule for NULL, with these options."""
     policy = work.policy
     given = f" --entity {shlex.quote(policy.entity)}" if policy.entity else ""
@@ -35,7 +33,7 @@ def roles(policy: Policy) -> str:
     return "".join(f" {option} {shlex.quote(name)}" for option, names in given for name in names)
 
 
-def weights(work: SearchWork) -> str:
+def weights(work: SearchAccount) -> str:
     """The option that gives weights to columns."""
     given = ",".join(f"{name}={weight}" for name, weight in work.weights.items())
     return f" --weights {shlex.quote(given)}" if given else ""
@@ -48,13 +46,7 @@ def column_set(names: Sequence[str]) -> str:
 
 def criterion(policy: Policy) -> str:
     """The option that gave a masking its criterion."""
-    ratios = (
-        ("distinct", policy.distinct, ""),
-        ("separation", policy.separation, ""),
-        ("rows-at-risk", policy.rows_at_risk, f" --k {policy.k}"),
-    )
-    given = [f" --{name} {decimal(value)}{more}" for name, value, more in ratios if value is not None]
-    return given[0] if given else f" --violates {policy.k}"
+    return policy.criteria[-1].options
 
 
 def following(console: Console, steps: Sequence[tuple[str, str]]) -> None:

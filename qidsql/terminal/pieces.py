@@ -6,17 +6,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.commands.keys.result import Outcome, SearchWork
-from qidsql.core.wording import count, plural, seconds, some
-from qidsql.measures.profiles import decimal
+from qidsql.core.results import LeftOut, SearchAccount, Verdict
 from qidsql.search.result import Certificate
+from qidsql.wording.numbers import count, decimal, plural, seconds, some
 
-COLOURS = {Outcome.FINISHED: "bold green", Outcome.VIOLATION: "bold red", Outcome.INCONCLUSIVE: "bold yellow"}
+COLOURS = {Verdict.FINISHED: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 NOTHING_LEFT = "no cell value left the engine"
 CODES_LEFT = "each distinct row left the engine as codes, not its values; codes of few values can be turned back"
 
 
-def head(console: Console, outcome: Outcome, reason: str) -> None:
+def head(console: Console, outcome: Verdict, reason: str) -> None:
     """The outcome, and the answer beside it."""
     line = grid()
     line.add_row(Text(outcome.upper(), style=COLOURS[outcome]), reason)
@@ -24,7 +23,7 @@ def head(console: Console, outcome: Outcome, reason: str) -> None:
     console.print()
 
 
-def facts(work: SearchWork) -> Table:
+def facts(work: SearchAccount) -> Table:
     """A grid that begins with what was searched."""
     found = grid()
     rows = "" if work.rows is None else f", {plural(work.rows, 'row')}"
@@ -36,8 +35,8 @@ def facts(work: SearchWork) -> Table:
     if work.columns:
         found.add_row("Searched", f"{some(work.columns)}. {work.policy.null_rule}")
     reasons: dict[str, list[str]] = {}
-    for name, reason in work.left_out:
-        reasons.setdefault(reason, []).append(name)
+    for each in work.left_out:
+        reasons.setdefault(each.reason, []).append(each.name)
     for reason, names in reasons.items():
         found.add_row("Left out", f"{some(names)}: {reason}")
     if work.weights:
@@ -58,7 +57,7 @@ def certificate(rests_on: Certificate) -> str:
     )
 
 
-def foot(console: Console, work: SearchWork, written: str | None = None, values: str = NOTHING_LEFT) -> None:
+def foot(console: Console, work: SearchAccount, written: str | None = None, values: str = NOTHING_LEFT) -> None:
     """What the search took, what it left undone, and which values left the engine."""
     console.print()
     for unfinished in work.unfinished:
@@ -75,7 +74,7 @@ def copy_facts(
     rows: Table,
     target: str,
     copied: Sequence[str],
-    not_copied: Sequence[tuple[str, str]],
+    not_copied: Sequence[LeftOut],
     protected: Sequence[str],
 ) -> None:
     """Adds what a written copy holds: its columns, those of them that nothing protects, and those left out of it."""
@@ -86,8 +85,8 @@ def copy_facts(
             "Unprotected",
             f"{some(bare)}: copied as they are, not audited; keep out what identifies people (--identifier)",
         )
-    for name, reason in not_copied:
-        rows.add_row("Not copied", f"{name}: {reason}")
+    for each in not_copied:
+        rows.add_row("Not copied", f"{each.name}: {each.reason}")
 
 
 def grid() -> Table:

@@ -102,9 +102,10 @@ def audits(folder: Path, repeat: int) -> None:
     for url in (str(base), server.get_uri()):
         result = qidsql.audit(url, "adult")
         seconds = median(repeat, lambda url=url: qidsql.audit(url, "adult"))
-        name = result.work.engine.split(".")[0]
+        name = result.account.engine.split(".")[0]
         print(
-            f"{name:<18}{seconds:>9.2f}s{result.work.statements:>12}{result.work.sets_profiled:>13}  {result.verdict}"
+            f"{name:<18}{seconds:>9.2f}s{result.account.statements:>12}{result.account.sets_profiled:>13}"
+            f"  {result.verdict}"
         )
     server.cleanup()
 

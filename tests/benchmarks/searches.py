@@ -186,7 +186,9 @@ def qidsql_keys(table: Table, url: str, **options: Any) -> list[Answer]:
     proved = result.complete or result.optimal
     note = "" if proved else result.reason
     # Which of the smallest ones is found is free: only complete lists are compared, and proved costs.
-    return [Answer(found if result.complete else None, result.cost if proved else None, result.work.statements, note)]
+    return [
+        Answer(found if result.complete else None, result.cost if proved else None, result.account.statements, note)
+    ]
 
 
 def qidsql_mask(table: Table, url: str, **options: Any) -> list[Answer]:
@@ -194,7 +196,7 @@ def qidsql_mask(table: Table, url: str, **options: Any) -> list[Answer]:
 
     result = qidsql.mask(url, "searched", max_seconds=LIMIT, **options)
     note = "" if result.optimal else result.reason
-    return [Answer(None, result.weight if result.optimal else None, result.work.statements, note)]
+    return [Answer(None, result.weight if result.optimal else None, result.account.statements, note)]
 
 
 def qidsql_measures(table: Table, url: str) -> list[Answer]:
@@ -348,7 +350,7 @@ class Comparison:
 
     def keys(self) -> None:
         self.printer.problem("all minimal keys")
-        self._everywhere("qidsql", qidsql_keys, wanted="all")
+        self._everywhere("qidsql", qidsql_keys, all=True)
         for algorithm, answers in self._desbordante.items():
             self.printer.row(f"Desbordante {algorithm}", answers[0])
         self._by_power_set(0)
@@ -356,7 +358,7 @@ class Comparison:
 
     def distinct(self) -> None:
         self.printer.problem("all 0.9-distinct minimal sets")
-        self._everywhere("qidsql", qidsql_keys, wanted="all", distinct="0.9")
+        self._everywhere("qidsql", qidsql_keys, all=True, distinct="0.9")
         self._by_power_set(1)
         self._here("levelwise", qidsql_keys, algorithm="levelwise", distinct="0.9")
 

@@ -19,8 +19,8 @@ import duckdb
 import psycopg
 from psycopg import sql
 
-from qidsql.commands.suppress.suppress import SuppressQuestion, suppress
-from qidsql.core.policy import Policy
+from qidsql.commands.suppress.request import SuppressRequest
+from qidsql.commands.suppress.suppress import suppress
 from qidsql.engines.connect import connect
 
 ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
@@ -41,8 +41,8 @@ def one_run(source: str, table: str, k: int, into: str) -> None:
     """In a process of its own: prints a line of the table."""
     stages: list[tuple[float, str]] = []
     with connect(source, writable=not into.endswith(".parquet")) as engine:
-        question = SuppressQuestion(Policy(k=k, keep_identifiers=True), into=into)
-        result = suppress(engine, table, question, lambda stage: stages.append((time.monotonic(), stage)))
+        request = SuppressRequest(table, k=k, keep_identifiers=True, into=into)
+        result = suppress(engine, request, lambda stage: stages.append((time.monotonic(), stage)))
     ended = time.monotonic()
 
     def since(beginning: str, end: str) -> float:
@@ -56,7 +56,7 @@ def one_run(source: str, table: str, k: int, into: str) -> None:
     print(
         *(f"{each:8.1f}" for each in (*seconds, processor)),
         f"{memory:8,} {result.cells or 0:12,} {result.records or 0:10,}",
-        f" {result.outcome}, {result.at_risk} at risk; {'; '.join(result.ways)}",
+        f" {result.verdict}, {result.at_risk} at risk; {'; '.join(result.algorithm)}",
         flush=True,
     )
 

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
 from pathlib import Path
@@ -15,8 +16,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from qidsql.formats import prometheus
+from qidsql.formats.registry import rendered
 from tests.docker.image import HOUSE
+from tests.operations.alerts.runs import run_document
 from tests.postgres_server import wait_until
 
 FOLDER = HOUSE / "docker"
@@ -88,10 +90,8 @@ def test_the_auditor_is_well_while_its_scheduler_lives_and_its_runs_come_to_verd
         return subprocess.run(["/bin/sh", "-c", text], capture_output=True).returncode == 0
 
     def ran(hours: float, verdict: str) -> None:
-        started = (datetime.now(UTC) - timedelta(hours=hours)).isoformat()
-        table: dict[str, Any] = {"source": "s", "table": "t", "owner": None, "verdict": verdict, "audit": None}
-        document = {"qidsql": "0", "verdict": verdict, "started": started, "seconds": 1.5, "statements": 1}
-        metrics.write_text(prometheus.render({**document, "tables": [{**table, "findings": [], "trend": []}]}))
+        document = replace(run_document(t=verdict), started=datetime.now(UTC) - timedelta(hours=hours))
+        metrics.write_text(rendered(document, "prometheus"))
 
     assert not well(), "the scheduler is not there"
     heartbeat.touch()

@@ -80,7 +80,7 @@ def test_the_build_sees_the_package_and_nothing_else() -> None:
         "README.md",
         "LICENSE",
         "docker/constraints.txt",
-        "qidsql/cli.py",
+        "qidsql/cli/app.py",
     } <= seen
     assert {"sql_templates/class_sizes.sql"} <= seen
     assert {Path(file).parts[0] for file in seen} == {
@@ -97,7 +97,7 @@ def test_the_build_sees_the_package_and_nothing_else() -> None:
 
 def test_every_copy_finds_its_files(tmp_path: Path) -> None:
     copied(tmp_path)
-    assert (tmp_path / "qidsql" / "cli.py").is_file()
+    assert (tmp_path / "qidsql" / "cli" / "app.py").is_file()
     assert (tmp_path / "constraints.txt").read_bytes() == CONSTRAINTS.read_bytes()
     assert not list(tmp_path.rglob("__pycache__"))
 

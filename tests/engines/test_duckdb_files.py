@@ -24,7 +24,7 @@ def types(source: str) -> dict[str, str]:
 
 
 def classes(source: str, *columns: str) -> int:
-    return qidsql.profile(source, columns=columns, k=2).profile.classes
+    return qidsql.profile(source, columns=columns, k=2).column_sets[0].profile.classes
 
 
 def complaint(source: str) -> str:
@@ -153,7 +153,7 @@ def test_forms_of_csv(tmp_path: Path, text: str, columns: set[str]) -> None:
 
 
 def test_an_empty_table_is_measured(tmp_path: Path) -> None:
-    profile = qidsql.profile(written(tmp_path / "t.csv", "a,b\n")).profile
+    profile = qidsql.profile(written(tmp_path / "t.csv", "a,b\n")).column_sets[0].profile
     assert (profile.rows, profile.classes) == (0, 0)
     assert qidsql.audit(str(tmp_path / "t.csv")).verdict == "inconclusive"
 
@@ -228,7 +228,7 @@ def test_where_on_a_column_that_stayed_text_is_refused_in_words(tmp_path: Path) 
     source = written(tmp_path / "t.csv", "age,b\n007,x\n7,y\n")
     with pytest.raises(StatementError, match="write CAST"):
         qidsql.profile(source, where="age >= 5")
-    assert qidsql.profile(source, where="CAST(age AS INTEGER) >= 5").profile.rows == 2
+    assert qidsql.profile(source, where="CAST(age AS INTEGER) >= 5").column_sets[0].profile.rows == 2
 
 
 def test_a_parquet_file_that_goes_away(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def database(tmp_path: Path) -> Path:
 
 
 def rows(source: str, table: str | None = None) -> int:
-    return qidsql.profile(source, table, k=2).profile.rows
+    return qidsql.profile(source, table, k=2).column_sets[0].profile.rows
 
 
 def complaint(source: str, kind: type[QidsqlError] = SourceError) -> str:
@@ -187,7 +187,7 @@ def test_an_unreadable_file(tmp_path: Path, database: Path) -> None:
     for path in (database, tmp_path / "people.csv"):
         path.chmod(0)
         script = (
-            "import os, sys; from qidsql.engines import duckdb; from qidsql.engines.connect import connect; "
+            "import os, sys; from qidsql.engines.duckdb import engine; from qidsql.engines.connect import connect; "
             "os.chdir(os.path.dirname(sys.argv[1])); os.geteuid() or os.seteuid(65534)\n"
             "try: connect(os.path.basename(sys.argv[1]))\nexcept Exception as error: print(error)"
         )

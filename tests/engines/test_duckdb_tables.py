@@ -45,7 +45,7 @@ NAMES = [
 
 
 def profile(store: DuckDBStore, table: str, *columns: str, **options: str) -> ClassProfile:
-    return qidsql.profile(store.url, table, columns=columns, k=2, **options).profile  # type: ignore[arg-type]
+    return qidsql.profile(store.url, table, columns=columns, k=2, **options).column_sets[0].profile  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -53,7 +53,7 @@ def test_odd_names_of_tables_and_columns(duckdb_store: DuckDBStore, name: str) -
     duckdb_store.table(name, {name: "INTEGER", "other": "INTEGER", "who": "INTEGER"}, [(i % 2, 1, i) for i in range(8)])
     result = qidsql.audit(duckdb_store.url, name, columns=[name, "other"], k=5)
     assert result.verdict == "violation"
-    assert [found.columns for found in result.searches[0].column_sets] == [(name,)]
+    assert [found.columns for found in result.found_by(result.searches[0])] == [(name,)]
     assert profile(duckdb_store, name, name, where=f"{quoted(name)} = 0").rows == 4
     assert profile(duckdb_store, name, name, entity="who").rows == 8
     assert profile(duckdb_store, quoted(name), "other").rows == 8
@@ -85,7 +85,7 @@ def test_one_name_in_several_schemas(duckdb_store: DuckDBStore) -> None:
 
 def test_names_that_differ_in_letter_case_of_columns(duckdb_store: DuckDBStore) -> None:
     duckdb_store.table("t", {"Zip": "INTEGER", "Other": "INTEGER"}, [(1, 1)])
-    assert qidsql.profile(duckdb_store.url, "T", columns=["zip"]).columns == ("Zip",)
+    assert qidsql.profile(duckdb_store.url, "T", columns=["zip"]).column_sets[0].columns == ("Zip",)
     assert profile(duckdb_store, "t", where="ZIP = 1").rows == 1
 
 
@@ -95,7 +95,7 @@ def test_a_view_shows_the_columns_it_has_now(duckdb_store: DuckDBStore) -> None:
     duckdb_store.execute("CREATE VIEW v AS SELECT * FROM t")
     duckdb_store.execute("ALTER TABLE t ADD COLUMN b INTEGER")
     try:
-        assert qidsql.profile(duckdb_store.url, "v").columns == ("a", "b")
+        assert qidsql.profile(duckdb_store.url, "v").column_sets[0].columns == ("a", "b")
     except StatementError as error:  # before DuckDB 2.0 such a view is an error
         assert "no longer fits its tables" in str(error)
 
@@ -132,7 +132,7 @@ def test_collations_do_not_merge_what_a_reader_tells_apart(duckdb_store: DuckDBS
     assert profile(duckdb_store, "over", "a").classes == 4
     for column in "lsm":
         assert profile(duckdb_store, "nested", column).classes == 4, column
-    notes = qidsql.audit(duckdb_store.url, "t", k=2).work.notes
+    notes = qidsql.audit(duckdb_store.url, "t", k=2).account.notes
     assert any("byte by byte" in note for note in notes)
 
 
@@ -209,7 +209,7 @@ def test_intervals_are_compared_by_text_and_it_is_said(duckdb_store: DuckDBStore
     duckdb_store.execute("CREATE TABLE t AS SELECT INTERVAL 1 MONTH AS a UNION ALL SELECT INTERVAL 30 DAYS")
     with duckdb_store.connect() as engine:
         assert engine.describe("t").columns[0].comparison is Comparison.TEXT
-    assert any("compared by their text" in note for note in qidsql.audit(duckdb_store.url, "t").work.notes)
+    assert any("compared by their text" in note for note in qidsql.audit(duckdb_store.url, "t").account.notes)
 
 
 def test_a_name_or_condition_that_holds_our_own_marks(duckdb_store: DuckDBStore) -> None:
@@ -217,7 +217,7 @@ def test_a_name_or_condition_that_holds_our_own_marks(duckdb_store: DuckDBStore)
     where = "a <> 918273646 AND b <> '918273645 \"columns 0\" columns 1'"
     with duckdb_store.connect() as engine:
         result = qidsql.audit(engine, "918273645 columns 0", where=where, k=2)
-    assert result.searches[0].column_sets[0].columns == ("a",)
+    assert result.column_sets[0].columns == ("a",)
 
 
 def test_small_shapes(duckdb_store: DuckDBStore) -> None:
@@ -239,7 +239,7 @@ def test_three_hundred_columns(duckdb_store: DuckDBStore) -> None:
     result = qidsql.audit(duckdb_store.url, "wide", k=5)
     assert result.verdict == "violation"
     assert len(result.columns) == 300
-    assert result.work.unfinished
+    assert result.account.unfinished
     assert not result.to_dict()["complete"]
 
 

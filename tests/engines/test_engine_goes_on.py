@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import qidsql
-from qidsql.commands.audit.result import Verdict
+from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.postgres.engine import PostgresEngine
@@ -52,7 +52,7 @@ def test_after_a_failed_statement_the_next_call_works(store_of_t: Store) -> None
                 engine, "t", where="1 / (a - a) > 0" if store_of_t.name == "postgres" else "CAST(b AS INT) > 0"
             )
         result = qidsql.audit(engine, "t")
-        assert (result.verdict, result.work.rows) == (Verdict.PASS, 100)
+        assert (result.verdict, result.account.rows) == (Verdict.PASS, 100)
         with pytest.raises(StatementError):
             ask(engine, "SELECT nothing_of_that_name FROM $t")
         assert ask(engine, COUNT) == [(100,)]
@@ -65,8 +65,8 @@ def test_after_a_budget_has_ended_the_next_call_works(store_of_t: Store) -> None
         assert qidsql.audit(engine, "t").verdict is Verdict.PASS
         spent = qidsql.audit(engine, "t", max_seconds=1e-9)
         assert (spent.verdict, spent.columns) == (Verdict.INCONCLUSIVE, ())
-        assert "the time budget is used up" in spent.work.unfinished[0]
-        assert qidsql.keys(engine, "t", max_seconds=1e-9).work.unfinished
+        assert "the time budget is used up" in spent.account.unfinished[0]
+        assert qidsql.keys(engine, "t", max_seconds=1e-9).account.unfinished
         assert qidsql.audit(engine, "t").verdict is Verdict.PASS
 
 
@@ -128,7 +128,7 @@ def test_a_new_snapshot_is_said_and_an_answer_does_not_go_on_with_it(people: Pos
             with pytest.raises(ConnectionLost):
                 ask(engine, COUNT)
         result = qidsql.audit(engine, "t")
-        assert (result.work.rows, ANEW in result.work.snapshot) == (101, True)
+        assert (result.account.rows, ANEW in result.account.snapshot) == (101, True)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -140,13 +140,13 @@ def test_sessions_that_were_ended_are_replaced(people: PostgresStore, workers: i
             "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'doomed'"
         )
         result = qidsql.audit(engine, "t")
-        assert (result.verdict, "connection to Postgres was lost" in result.work.unfinished[0]) == (
+        assert (result.verdict, "connection to Postgres was lost" in result.account.unfinished[0]) == (
             Verdict.INCONCLUSIVE,
             True,
         )
         people.execute("INSERT INTO t VALUES (1)")
         result = qidsql.audit(engine, "t")
-        assert (result.work.rows, ANEW in result.work.snapshot) == (101, True)
+        assert (result.account.rows, ANEW in result.account.snapshot) == (101, True)
         assert engine.workers == workers
 
 
@@ -175,18 +175,20 @@ def test_a_table_rewritten_after_the_snapshot_is_not_taken_for_empty(
     with united.connect(workers=workers) as engine:
         united.execute(change)
         result = qidsql.audit(engine, "v", k=5, keep_identifiers=True)
-    assert (result.verdict, result.work.rows) == (Verdict.VIOLATION, 110)
-    assert result.work.notes == ("begun anew: rare was altered, truncated or refreshed after the snapshot was taken",)
-    assert ANEW in result.work.snapshot
+    assert (result.verdict, result.account.rows) == (Verdict.VIOLATION, 110)
+    assert result.account.notes == (
+        "begun anew: rare was altered, truncated or refreshed after the snapshot was taken",
+    )
+    assert ANEW in result.account.snapshot
 
 
 def test_other_commands_end_inconclusive_on_a_rewritten_table(united: PostgresStore) -> None:
     with united.connect() as engine:
         united.execute(REWRITTEN[0])
         result = qidsql.keys(engine, "v")
-        assert (str(result.outcome), result.column_sets) == ("inconclusive", ())
-        assert "rare was altered" in result.work.unfinished[0]
-        assert qidsql.keys(engine, "v").outcome == "finished"
+        assert (str(result.verdict), result.column_sets) == ("inconclusive", ())
+        assert "rare was altered" in result.account.unfinished[0]
+        assert qidsql.keys(engine, "v").verdict == "finished"
 
 
 @pytest.mark.parametrize(
@@ -207,8 +209,8 @@ def test_a_partition_that_came_or_went_after_the_snapshot(postgres_store: Postgr
     with postgres_store.connect() as engine:
         postgres_store.execute(change)
         result = qidsql.audit(engine, "parted", keep_identifiers=True)
-    assert result.work.rows == (40 if "CREATE" in change else 20)
-    assert "begun anew" in result.work.notes[-1]
+    assert result.account.rows == (40 if "CREATE" in change else 20)
+    assert "begun anew" in result.account.notes[-1]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +227,7 @@ def test_what_leaves_the_rows_where_they_are_changes_nothing(united: PostgresSto
     with united.connect() as engine:
         united.execute(harmless)
         result = qidsql.audit(engine, "v", keep_identifiers=True)
-    assert (result.work.rows, result.work.notes) == (110, ())
+    assert (result.account.rows, result.account.notes) == (110, ())
 
 
 @pytest.mark.parametrize(
@@ -274,7 +276,7 @@ def test_an_alter_under_way_that_does_not_touch_rows_is_no_change(united: Postgr
     with united.connect() as engine, united.admin.transaction():
         united.execute("ALTER TABLE rare ALTER b SET STATISTICS 10")
         result = qidsql.audit(engine, "v", keep_identifiers=True)
-    assert (result.work.rows, result.work.notes) == (110, ())
+    assert (result.account.rows, result.account.notes) == (110, ())
 
 
 def test_threads_that_ask_in_turns_do_not_hear_of_each_others_stops(people: PostgresStore) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 import qidsql
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.result import Verdict
-from qidsql.core.policy import Policy
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.postgres import giving_way as postgres_giving_way
 from qidsql.errors import SnapshotLost
@@ -68,7 +68,7 @@ def refused(engine: Engine, statement: Statement[None]) -> str:
 def test_an_alter_gets_its_lock_and_the_audit_begins_anew(slow: PostgresStore, workers: int) -> None:
     stages: list[str] = []
     with slow.connect(workers=workers) as engine:
-        thread, results = begun(lambda: audit(engine, "v", Policy(k=5), stages.append))
+        thread, results = begun(lambda: audit(engine, AuditRequest("v", k=5), stages.append))
         wait_until(lambda: asleep(slow))
         with slow.admin.transaction():
             slow.execute(ALTER)  # which waits for the view's scan
@@ -76,10 +76,10 @@ def test_an_alter_gets_its_lock_and_the_audit_begins_anew(slow: PostgresStore, w
             quick(slow)
         thread.join(120)
     [result] = results
-    assert (result.verdict, result.work.rows) == (Verdict.PASS, 1007)
-    assert result.work.notes[-1] == f"begun anew: {GAVE_WAY}"
+    assert (result.verdict, result.account.rows) == (Verdict.PASS, 1007)
+    assert result.account.notes[-1] == f"begun anew: {GAVE_WAY}"
     assert f"begins anew: {GAVE_WAY}" in stages
-    assert "a new one since" in result.work.snapshot
+    assert "a new one since" in result.account.snapshot
 
 
 def test_a_search_ends_inconclusive_and_says_why(slow: PostgresStore) -> None:
@@ -90,8 +90,8 @@ def test_a_search_ends_inconclusive_and_says_why(slow: PostgresStore) -> None:
         quick(slow)
         thread.join(120)
         [result] = results
-        assert (str(result.outcome), result.work.unfinished) == ("inconclusive", (GAVE_WAY,))
-        assert qidsql.keys(engine, "v").outcome == "finished"
+        assert (str(result.verdict), result.account.unfinished) == ("inconclusive", (GAVE_WAY,))
+        assert qidsql.keys(engine, "v").verdict == "finished"
 
 
 def test_an_audit_that_has_to_begin_anew_each_time_ends_inconclusive(slow: PostgresStore) -> None:
@@ -102,8 +102,8 @@ def test_an_audit_that_has_to_begin_anew_each_time_ends_inconclusive(slow: Postg
             slow.execute(f"ALTER TABLE t ADD {name} int")
         thread.join(120)
     [result] = results
-    assert (result.verdict, result.work.unfinished) == (Verdict.INCONCLUSIVE, (GAVE_WAY,))
-    assert len(result.work.notes) == 2
+    assert (result.verdict, result.account.unfinished) == (Verdict.INCONCLUSIVE, (GAVE_WAY,))
+    assert len(result.account.notes) == 2
 
 
 def test_without_a_snapshot_the_statement_is_asked_again(slow: PostgresStore) -> None:

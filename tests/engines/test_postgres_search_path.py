@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 import qidsql
-from qidsql.commands.audit.result import Verdict
 from qidsql.core.checks import State
+from qidsql.core.results import Verdict
 from qidsql.operations.history.opening import open_history
 from qidsql.sql.scripts import postgres_functions
 from tests.older_servers import older_server
@@ -99,9 +99,9 @@ def test_the_trap_works(trap: Trap) -> None:
 def test_an_audit_calls_nobody_elses_functions(trap: Trap, snapshot: bool) -> None:
     with trap.store.connect(snapshot=snapshot) as engine:
         result = qidsql.audit(engine, trap.table, columns=["ward", "city"], k=5)
-        assert (result.verdict, result.work.rows) == (Verdict.VIOLATION, 100)
+        assert (result.verdict, result.account.rows) == (Verdict.VIOLATION, 100)
         for asked in (
-            lambda: qidsql.keys(engine, trap.table, columns=["ward", "city"], wanted="all", violates=5),
+            lambda: qidsql.keys(engine, trap.table, columns=["ward", "city"], all=True, violates=5),
             lambda: qidsql.profile(engine, trap.table, columns=["ward", "city"], nulls="wildcard"),
             lambda: qidsql.uniques(engine, trap.table, columns=["ward", "city"], max_size=2),
             lambda: qidsql.suppress(engine, trap.table, columns=["ward", "city"], k=5),
@@ -113,7 +113,7 @@ def test_an_audit_calls_nobody_elses_functions(trap: Trap, snapshot: bool) -> No
 def test_a_condition_means_what_postgres_says(trap: Trap) -> None:
     for where in ("city = 'Oslo'", "city = CAST('Oslo' AS varchar)", "upper(city) = 'OSLO'"):
         result = qidsql.audit(trap.store.url, trap.table, columns=["ward"], k=5, where=where)
-        assert (result.verdict, result.work.rows) == (Verdict.VIOLATION, 20), where
+        assert (result.verdict, result.account.rows) == (Verdict.VIOLATION, 20), where
     assert trap.sprung == []
 
 

@@ -2,14 +2,14 @@
 
 import threading
 from collections.abc import Callable
-from fractions import Fraction
 
 import psycopg
 import pytest
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.result import AuditResult, Verdict
-from qidsql.core.policy import Policy
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.result import AuditResult
+from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import ConnectionLost, StatementError
@@ -57,13 +57,13 @@ def slow(postgres_store: PostgresStore) -> PostgresStore:
 
 
 @pytest.mark.parametrize("snapshot", [True, False])
-@pytest.mark.parametrize("policy", [Policy(distinct=Fraction(1, 2)), Policy(entity="a"), Policy(where="a > 1")])
-def test_an_audit_writes_nothing(people: PostgresStore, reader: str, snapshot: bool, policy: Policy) -> None:
+@pytest.mark.parametrize("options", [{"distinct": "0.5"}, {"entity": "a"}, {"where": "a > 1"}])
+def test_an_audit_writes_nothing(people: PostgresStore, reader: str, snapshot: bool, options: dict[str, str]) -> None:
     url, look = named(people, reader)
     asked: list[str] = []
     with connect(url, workers=3, snapshot=snapshot) as engine:
         engine.watchers.append(lambda each: asked.append(each.sql))
-        assert audit(engine, "t", policy).verdict is Verdict.VIOLATION
+        assert audit(engine, AuditRequest("t", **options)).verdict is Verdict.VIOLATION
         for pid, backend_xid in look("pid, backend_xid"):
             assert backend_xid is None, "a transaction number was given out, so something was written"
             locks = people.admin.execute("SELECT DISTINCT mode FROM pg_locks WHERE pid = %s", [pid]).fetchall()
@@ -162,7 +162,7 @@ def test_fewer_connections_than_asked_for_make_fewer_workers(people: PostgresSto
     people.execute(f"ALTER ROLE {reader} CONNECTION LIMIT 1")
     with people.connect_as(reader, workers=4) as engine:
         assert engine.workers == 1
-        assert audit(engine, "t", Policy()).verdict is Verdict.VIOLATION
+        assert audit(engine, AuditRequest("t")).verdict is Verdict.VIOLATION
 
 
 # the end comes in time
@@ -170,25 +170,25 @@ def test_fewer_connections_than_asked_for_make_fewer_workers(people: PostgresSto
 
 def test_a_statement_timeout_leaves_the_audit_inconclusive(slow: PostgresStore) -> None:
     with slow.connect(statement_seconds=1) as engine:
-        result = audit(engine, "v", Policy())
+        result = audit(engine, AuditRequest("v"))
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "statement_timeout" in result.work.unfinished[0]
+    assert "statement_timeout" in result.account.unfinished[0]
 
 
 def test_a_lower_statement_timeout_of_the_role_is_kept(slow: PostgresStore, reader: str) -> None:
     slow.execute(f"GRANT SELECT ON v TO {reader}; ALTER ROLE {reader} SET statement_timeout = '1s'")
     with slow.connect_as(reader) as engine:
-        result = audit(engine, "v", Policy())
+        result = audit(engine, AuditRequest("v"))
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "statement_timeout" in result.work.unfinished[0]
+    assert "statement_timeout" in result.account.unfinished[0]
 
 
 def test_a_time_budget_ends_a_single_long_statement_on_the_server(slow: PostgresStore) -> None:
     url, look = named(slow)
     with connect(url) as engine:
-        result = audit(engine, "v", Policy(max_seconds=0.5))
+        result = audit(engine, AuditRequest("v", max_seconds=0.5))
         assert result.verdict is Verdict.INCONCLUSIVE
-        assert "the time budget is" in result.work.unfinished[0]
+        assert "the time budget is" in result.account.unfinished[0]
         wait_until(lambda: ("active",) not in look("state"))
     wait_until(lambda: not look("pid"))
 
@@ -198,7 +198,7 @@ def test_a_time_budget_ends_a_single_long_statement_on_the_server(slow: Postgres
 
 def audit_in_the_background(engine: Engine, table: str) -> tuple[threading.Thread, list[AuditResult]]:
     results: list[AuditResult] = []
-    thread = threading.Thread(target=lambda: results.append(audit(engine, table, Policy())))
+    thread = threading.Thread(target=lambda: results.append(audit(engine, AuditRequest(table))))
     thread.start()
     return thread, results
 
@@ -212,7 +212,7 @@ def test_a_terminated_session_leaves_the_audit_inconclusive(slow: PostgresStore)
         thread.join(120)
         assert not thread.is_alive()
     assert [result.verdict for result in results] == [Verdict.INCONCLUSIVE]
-    assert "connection to Postgres was lost" in results[0].work.unfinished[0]
+    assert "connection to Postgres was lost" in results[0].account.unfinished[0]
 
 
 def test_what_was_known_before_the_loss_stands(people: PostgresStore) -> None:
@@ -220,8 +220,8 @@ def test_what_was_known_before_the_loss_stands(people: PostgresStore) -> None:
     url, look = named(people)
     with connect(url) as engine:
         engine.watchers.append(lambda _: engine.asked == 5 and look("pg_terminate_backend(pid)") and None)
-        result = audit(engine, "t", Policy())
-    assert "connection to Postgres was lost" in result.work.unfinished[0]
+        result = audit(engine, AuditRequest("t"))
+    assert "connection to Postgres was lost" in result.account.unfinished[0]
     assert result.verdict is Verdict.VIOLATION
     assert result.profile is not None
 
@@ -262,8 +262,8 @@ def test_an_exclusive_lock_is_not_waited_for(people: PostgresStore, snapshot: bo
         with people.admin.transaction():
             people.execute("LOCK TABLE t IN ACCESS EXCLUSIVE MODE")
             with pytest.raises(StatementError, match="locked by another session"):
-                audit(engine, "t", Policy())
-        assert audit(engine, "t", Policy()).work.rows == 500  # nothing had been asked, so the engine lives on
+                audit(engine, AuditRequest("t"))
+        assert audit(engine, AuditRequest("t")).account.rows == 500  # nothing had been asked, so the engine lives on
 
 
 @pytest.mark.parametrize(("change", "words"), [("DROP TABLE t", "dropped"), ("ALTER TABLE t DROP b", "altered")])
@@ -273,7 +273,7 @@ def test_a_table_that_changes_between_statements_is_an_error(people: PostgresSto
             people.execute(change)
 
     with people.connect(snapshot=False) as engine, pytest.raises(StatementError, match=words):
-        audit(engine, "t", Policy(), change_it)
+        audit(engine, AuditRequest("t"), change_it)
 
 
 def test_a_snapshot_keeps_the_table_as_it_was(people: PostgresStore) -> None:
@@ -285,4 +285,4 @@ def test_a_snapshot_keeps_the_table_as_it_was(people: PostgresStore) -> None:
             people.execute("DELETE FROM t")
 
     with people.connect() as engine:
-        assert audit(engine, "t", Policy(), change_it).work.rows == 500
+        assert audit(engine, AuditRequest("t"), change_it).account.rows == 500

@@ -1,12 +1,14 @@
 """What a Postgres database can hold, under any name and with any rights: audited, or refused in one clear line."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from qidsql.commands.audit.audit import audit
-from qidsql.commands.audit.result import AuditResult, Verdict
-from qidsql.core.policy import Policy
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.result import AuditResult
+from qidsql.core.results import Verdict
 from qidsql.errors import AccessError, QidsqlError, StatementError, UnknownName, UsageError
 from tests.stores import PostgresStore, quoted
 
@@ -34,20 +36,15 @@ NAMES = [
 ]
 
 
-TWO = Policy(k=2)
-
-
-def audited(
-    store: PostgresStore, table: str | None = "t", policy: Policy = TWO, role: str | None = None
-) -> AuditResult:
+def audited(store: PostgresStore, table: str | None = "t", role: str | None = None, **options: Any) -> AuditResult:
     with store.connect() if role is None else store.connect_as(role) as engine:
-        return audit(engine, table, policy)
+        return audit(engine, AuditRequest(table, **{"k": 2, **options}))
 
 
-def refusal(store: PostgresStore, table: str | None, role: str | None = None, policy: Policy = TWO) -> QidsqlError:
+def refusal(store: PostgresStore, table: str | None, role: str | None = None, **options: Any) -> QidsqlError:
     """The error that an audit ends with: one line."""
     with pytest.raises(QidsqlError) as caught:
-        audited(store, table, policy, role)
+        audited(store, table, role, **options)
     assert "\n" not in str(caught.value)
     return caught.value
 
@@ -68,8 +65,8 @@ def test_any_name_of_a_table_and_its_columns(postgres_store: PostgresStore, name
         f"CREATE TABLE {quoted(name)} AS SELECT i % 2 AS {quoted(name)}, 'x' AS other FROM generate_series(1, 10) AS i"
     )
     for typed in (name, f"{postgres_store.schema}.{name}", quoted(name), f"{postgres_store.schema}.{quoted(name)}"):
-        result = audited(postgres_store, typed, Policy(k=2, where=f"{quoted(name)} >= 0", entity="other"))
-        assert result.work.table == f"{postgres_store.schema}.{name}"
+        result = audited(postgres_store, typed, where=f"{quoted(name)} >= 0", entity="other")
+        assert result.account.table == f"{postgres_store.schema}.{name}"
         assert [finding.name for finding in result.columns] == [name, "other"]
         assert result.profile is not None
         assert result.profile.classes == 2
@@ -78,9 +75,9 @@ def test_any_name_of_a_table_and_its_columns(postgres_store: PostgresStore, name
 def test_a_name_in_two_schemas_is_the_search_paths_first(people: PostgresStore) -> None:
     people.execute("CREATE SCHEMA other_place; CREATE TABLE other_place.t (x int); CREATE TABLE other_place.u (x int)")
     try:
-        assert audited(people, "t").work.table == f"{people.schema}.t"
-        assert audited(people, "other_place.t").work.table == "other_place.t"
-        assert audited(people, "u").work.table == "other_place.u"  # in no schema of the path, yet there is only one
+        assert audited(people, "t").account.table == f"{people.schema}.t"
+        assert audited(people, "other_place.t").account.table == "other_place.t"
+        assert audited(people, "u").account.table == "other_place.u"  # in no schema of the path, yet there is only one
         people.execute("CREATE SCHEMA third_place; CREATE TABLE third_place.u (x int)")
         assert str(refusal(people, "u")).startswith("u could be any of other_place.u, third_place.u")
     finally:
@@ -110,10 +107,10 @@ def test_a_url_in_the_tables_place_is_not_echoed(people: PostgresStore) -> None:
 
 def test_views_and_materialized_views(people: PostgresStore) -> None:
     people.execute("CREATE VIEW v AS SELECT a, upper(b) AS b FROM t; CREATE MATERIALIZED VIEW m AS SELECT * FROM t")
-    assert (audited(people, "v").work.kind, audited(people, "v").verdict) == ("view", Verdict.PASS)
+    assert (audited(people, "v").account.kind, audited(people, "v").verdict) == ("view", Verdict.PASS)
     result = audited(people, "m")
-    assert (result.work.kind, result.verdict) == ("materialized view", Verdict.PASS)
-    assert "last refresh" in result.work.notes[0]
+    assert (result.account.kind, result.verdict) == ("materialized view", Verdict.PASS)
+    assert "last refresh" in result.account.notes[0]
 
 
 def test_a_materialized_view_that_was_never_filled_is_refused(people: PostgresStore) -> None:
@@ -130,14 +127,14 @@ def test_partitioned_tables_and_single_partitions(postgres_store: PostgresStore)
     )
     with postgres_store.connect() as engine:
         assert engine.describe("p").estimated_rows == 10
-        whole, part = audit(engine, "p", Policy()), audit(engine, "p1", Policy())
-    assert (whole.work.kind, whole.work.rows) == ("partitioned table", 10)
-    assert (part.work.kind, part.work.rows) == ("table", 5)
+        whole, part = audit(engine, AuditRequest("p")), audit(engine, AuditRequest("p1"))
+    assert (whole.account.kind, whole.account.rows) == ("partitioned table", 10)
+    assert (part.account.kind, part.account.rows) == ("table", 5)
 
 
 def test_a_parents_rows_include_its_childrens(people: PostgresStore) -> None:
     people.execute("CREATE TABLE child () INHERITS (t); INSERT INTO child SELECT * FROM t")
-    assert audited(people, "t").work.rows == 20
+    assert audited(people, "t").account.rows == 20
 
 
 def test_a_big_table_that_was_never_analysed_counts_as_big(postgres_store: PostgresStore) -> None:
@@ -170,8 +167,8 @@ def test_foreign_tables(postgres_store: PostgresStore, tmp_path: Path) -> None:
             f"CREATE FOREIGN TABLE f (a int) SERVER files OPTIONS (filename '{file}', format 'csv')"
         )
         result = audited(postgres_store, "f")
-        assert (result.work.kind, result.work.rows, result.verdict) == ("foreign table", 2, Verdict.PASS)
-        assert "no snapshot covers them" in result.work.notes[0]
+        assert (result.account.kind, result.account.rows, result.verdict) == ("foreign table", 2, Verdict.PASS)
+        assert "no snapshot covers them" in result.account.notes[0]
         file.unlink()
         assert isinstance(refusal(postgres_store, "f"), StatementError)
 
@@ -180,7 +177,7 @@ def test_a_temporary_table_is_its_sessions_own(postgres_store: PostgresStore) ->
     postgres_store.execute("CREATE TEMP TABLE scratch (a int)")
     assert "temporary table of another session" in str(refusal(postgres_store, "scratch"))
     postgres_store.execute("CREATE TABLE scratch (a int)")
-    assert audited(postgres_store, "scratch").work.rows == 0  # the temporary one is not in the way
+    assert audited(postgres_store, "scratch").account.rows == 0  # the temporary one is not in the way
     postgres_store.execute("DROP TABLE pg_temp.scratch")
 
 
@@ -200,7 +197,7 @@ def test_no_columns_at_all(postgres_store: PostgresStore) -> None:
 def test_one_row_and_one_column(postgres_store: PostgresStore) -> None:
     postgres_store.execute("CREATE TABLE t AS SELECT 1 AS a")
     result = audited(postgres_store)
-    assert (result.verdict, result.work.rows) == (Verdict.VIOLATION, 1)
+    assert (result.verdict, result.account.rows) == (Verdict.VIOLATION, 1)
 
 
 def test_three_hundred_columns(postgres_store: PostgresStore) -> None:
@@ -223,15 +220,15 @@ def test_a_column_without_select_keeps_the_audit_from_passing(people: PostgresSt
     result = audited(people, role=reader)
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "c could not be read" in result.reason
-    assert audited(people, role=reader, policy=Policy(k=2, exclude=("c",))).verdict is Verdict.PASS
-    error = refusal(people, "t", reader, Policy(k=2, columns=("a", "c")))
+    assert audited(people, role=reader, exclude=("c",)).verdict is Verdict.PASS
+    error = refusal(people, "t", reader, columns=("a", "c"))
     assert isinstance(error, UsageError)
     assert "no right to read column c" in str(error)
 
 
 def test_a_condition_on_a_column_without_select_is_refused(people: PostgresStore, reader: str) -> None:
     people.execute(f"GRANT SELECT (a, b) ON t TO {reader}")
-    assert isinstance(refusal(people, "t", reader, Policy(k=2, where="c > 0")), AccessError)
+    assert isinstance(refusal(people, "t", reader, where="c > 0"), AccessError)
 
 
 def test_a_table_without_select_is_refused_with_the_grant_to_run(people: PostgresStore, reader: str) -> None:
@@ -297,7 +294,7 @@ CANARY = "canary-4711"
 )
 def test_a_condition_that_fails_shows_no_value(postgres_store: PostgresStore, where: str) -> None:
     postgres_store.execute(f"CREATE TABLE t AS SELECT 1 AS a, '{CANARY}' AS b")
-    error = refusal(postgres_store, "t", policy=Policy(k=2, where=where))
+    error = refusal(postgres_store, "t", where=where)
     assert "the where condition" in str(error)
     assert CANARY not in repr(error) + repr(error.__cause__)
 
@@ -321,4 +318,4 @@ def test_a_view_that_wants_to_write_is_refused(postgres_store: PostgresStore) ->
         "CREATE VIEW v AS SELECT write(b) AS b FROM t"
     )
     assert "only reads" in str(refusal(postgres_store, "v"))
-    assert audited(postgres_store, "t").work.rows == 1
+    assert audited(postgres_store, "t").account.rows == 1

@@ -1,11 +1,13 @@
 """How Postgres compares the values of each type: never looser than a reader of the table would."""
 
+from typing import Any
+
 import psycopg
 import pytest
 
 from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult
-from qidsql.core.policy import Policy
 from qidsql.core.tables import Comparison
 from tests.stores import PostgresStore
 
@@ -79,15 +81,15 @@ def all_types(postgres_store: PostgresStore) -> PostgresStore:
     return postgres_store
 
 
-def audited(store: PostgresStore, policy: Policy, table: str = "t") -> AuditResult:
+def audited(store: PostgresStore, table: str = "t", **options: Any) -> AuditResult:
     with store.connect() as engine:
-        return audit(engine, table, policy)
+        return audit(engine, AuditRequest(table, **options))
 
 
 def test_every_type_is_compared_as_a_reader_would(all_types: PostgresStore) -> None:
     with all_types.connect() as engine:
         columns = engine.describe("t").columns
-        result = audit(engine, "t", Policy(max_statements=12))
+        result = audit(engine, AuditRequest("t", max_statements=12))
     assert {c.name: (c.type, c.comparison) for c in columns} == {
         f"c{place}": (columns[place].type, case[3]) for place, case in enumerate(CASES)
     }
@@ -98,13 +100,13 @@ def test_every_type_is_compared_as_a_reader_would(all_types: PostgresStore) -> N
 
 
 def test_the_note_names_the_columns_compared_by_their_text(all_types: PostgresStore) -> None:
-    result = audited(all_types, Policy(columns=("c0", "c3", "c28")))
-    assert [note.partition(":")[0] for note in result.work.notes] == ["c0, c3"]
+    result = audited(all_types, columns=("c0", "c3", "c28"))
+    assert [note.partition(":")[0] for note in result.account.notes] == ["c0, c3"]
 
 
 @pytest.mark.parametrize("entity", ["c0", "c11", "c17", "c18"])
 def test_any_type_can_tell_the_entities_apart(all_types: PostgresStore, entity: str) -> None:
-    result = audited(all_types, Policy(entity=entity, columns=("c16", "c17" if entity != "c17" else "c0")))
+    result = audited(all_types, entity=entity, columns=("c16", "c17" if entity != "c17" else "c0"))
     assert result.entities == 2
 
 
@@ -114,7 +116,7 @@ def test_text_does_not_depend_on_how_the_role_likes_to_see_floats(postgres_store
     )
     postgres_store.execute(f"GRANT SELECT ON t TO {reader}; ALTER ROLE {reader} SET extra_float_digits = -15")
     with postgres_store.connect_as(reader) as engine:
-        result = audit(engine, "t", Policy())
+        result = audit(engine, AuditRequest("t"))
     assert result.profile is not None
     assert result.profile.classes == 10
 
@@ -150,10 +152,10 @@ def test_a_collation_that_merges_texts_is_not_trusted(
     postgres_store.execute(f"INSERT INTO t VALUES ({values[0]}, 1), ({values[1]}, 1)")
     postgres_store.execute("CREATE VIEW v AS SELECT name FROM t")
     for table in ("t", "v"):
-        result = audited(postgres_store, Policy(columns=("name",)), table)
+        result = audited(postgres_store, table, columns="name")
         assert result.profile is not None
         assert result.profile.classes == 2
-        assert [note.partition(",")[0] for note in result.work.notes] == ["name: compared byte by byte"]
+        assert [note.partition(",")[0] for note in result.account.notes] == ["name: compared byte by byte"]
 
 
 def test_a_range_over_a_merging_collation_is_not_trusted(postgres_store: PostgresStore, loose_collation: str) -> None:
@@ -162,7 +164,7 @@ def test_a_range_over_a_merging_collation_is_not_trusted(postgres_store: Postgre
     postgres_store.execute("INSERT INTO t VALUES ('[a,b]'), ('[A,b]')")
     with postgres_store.connect() as engine:
         assert engine.describe("t").column("a").comparison is BYTES
-        result = audit(engine, "t", Policy())
+        result = audit(engine, AuditRequest("t"))
     assert result.profile is not None
     assert result.profile.classes == 2
 
@@ -179,6 +181,6 @@ def test_citext_is_compared_by_its_text(postgres_store: PostgresStore, type: str
     postgres_store.execute(f"INSERT INTO t VALUES {values}")
     with postgres_store.connect() as engine:
         assert engine.describe("t").column("name").comparison is TEXT
-        result = audit(engine, "t", Policy())
+        result = audit(engine, AuditRequest("t"))
     assert result.profile is not None
     assert result.profile.classes == 2

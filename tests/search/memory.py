@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from random import Random
 
 from qidsql.errors import BudgetSpent
-from qidsql.measures.profiles import ClassProfile, Criterion
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import ClassProfile
 from tests.definitions import Values, mask_of, profile_of, projected, subsets
 
 

@@ -6,7 +6,8 @@ from fractions import Fraction
 from random import Random
 
 from qidsql.errors import BudgetSpent
-from qidsql.measures.profiles import ClassProfile, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.profiles import ClassProfile
 from qidsql.search.pair_sample import PairSample
 
 Rows = Sequence[Sequence[object]]

@@ -8,16 +8,8 @@ from itertools import combinations
 from random import Random
 
 from qidsql.errors import BudgetSpent
-from qidsql.measures.profiles import (
-    ClassProfile,
-    Criterion,
-    Determines,
-    Distinct,
-    Key,
-    RowsAtRisk,
-    Separation,
-    Violates,
-)
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.sampler import TableSampler
 from qidsql.search.row_pairs import Agreeing
 from tests.random_tables import together

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import DifferenceMasks
+from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.sql.relation import relation
 from tests.search.tables import Row
@@ -61,6 +61,6 @@ def test_the_same_minimal_keys_as_hpivalid(store: Store, tmp_path: Path) -> None
             source = relation(engine.dialect, table, table.columns)
             names = [column.name for column in table.columns]
             profiler = TableProfiler(engine, source, names, 2, rows=len(rows))
-            result = minimal_keys(profiler, DifferenceMasks(profiler))
+            result = minimal_keys(profiler, PairsThatAgree(profiler))
             assert result.complete
             assert {found.mask for found in result.found} == expected[number]

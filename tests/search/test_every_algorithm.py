@@ -6,7 +6,7 @@ QIDSQL_TEST_FULL=1 runs it on 2,000 tables in DuckDB and 200 in Postgres, which 
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import log
@@ -14,13 +14,13 @@ from random import Random
 
 import pytest
 
-from qidsql.commands.keys.keys import ALGORITHMS
+from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.core.tables import positions
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
-from qidsql.measures.profiles import Above, Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Ratio, Separation
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import DifferenceMasks
+from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.sampler import TableSampler
 from qidsql.protection.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
 from qidsql.search.borders import borders
@@ -133,7 +133,7 @@ def check_borders(case: Case) -> None:
 def check_hitting_sets(case: Case) -> None:
     if isinstance(case.criterion, Key):
         for pairs, masks in ((2, 1000), (6, 2), (1000, 1000)):
-            case.is_all(minimal_keys(case.profiler, DifferenceMasks(case.profiler, pairs, masks)))
+            case.is_all(minimal_keys(case.profiler, PairsThatAgree(case.profiler, pairs, masks)))
 
 
 def check_pruned(case: Case) -> None:
@@ -151,7 +151,7 @@ def check_pruned(case: Case) -> None:
 
 
 def check_minimum(case: Case) -> None:
-    for witnesses in (None, DifferenceMasks(case.profiler, case.random.choice([2, 20]))):
+    for witnesses in (None, PairsThatAgree(case.profiler, case.random.choice([2, 20]))):
         result = minimum(case.profiler, case.criterion, witnesses, case.weights)
         found = case.is_one(result)
         assert result.cost == result.lower_bound == case.lightest()
@@ -178,12 +178,7 @@ def check_greedy_minimal(case: Case) -> None:
 
 def check_sampled(case: Case) -> None:
     criterion = case.criterion
-    if isinstance(criterion, (Violates, RowsAtRisk, Determines, Key)):
-        with pytest.raises(UsageError, match="cannot vouch"):
-            sampled_key(case.profiler, criterion, case.sampler, DELTA, case.weights)
-        return
-    assert isinstance(criterion, (Distinct, Separation))
-    if criterion.beta == 1:
+    if not isinstance(criterion, Ratio) or criterion.beta == 1:
         return  # no sample can vouch for a key; the command line makes it 1 - epsilon
     results = [sampled_key(case.profiler, criterion, case.sampler, DELTA, case.weights)]
     if isinstance(criterion, Separation):
@@ -214,12 +209,11 @@ def check_exact_masking(case: Case) -> None:
 
 
 def check_sampled_masking(case: Case) -> None:
-    plain = case.criterion.criterion if isinstance(case.criterion, Above) else case.criterion
-    if not isinstance(plain, (Distinct, Separation)):
+    if not case.criterion.tested_on_samples:
         with pytest.raises(UsageError, match="cannot rule out"):
             sampled_masking(case.profiler, case.criterion, case.sampler)
         return
-    size = 200 if isinstance(plain, Separation) else 8
+    size = 200 if isinstance(case.criterion, Separation) else 8
     plan = sampled_masking(case.profiler, case.criterion, case.sampler, size, DELTA, case.weights)
     assert plan.safe is (plan.published not in case.solutions)
     case.kept[plan.safe is True] += 1
@@ -251,12 +245,13 @@ def strict(criterion: Criterion, rows: Sequence[Row]) -> list[tuple[Criterion, M
     n = len(rows)
     if isinstance(criterion, Distinct):
         beta = criterion.beta
-        return [(Above(criterion), lambda sizes: (n == 0 and beta < 1) or (n > 0 and Fraction(len(sizes), n) > beta))]
+        above = replace(criterion, strict=True)
+        return [(above, lambda sizes: (n == 0 and beta < 1) or (n > 0 and Fraction(len(sizes), n) > beta))]
     if isinstance(criterion, Separation):
         beta, pairs = criterion.beta, n * (n - 1)
         return [
             (
-                Above(criterion),
+                replace(criterion, strict=True),
                 lambda sizes: (1 - Fraction(sum(s * (s - 1) for s in sizes), pairs) if pairs else 1) > beta,
             )
         ]
@@ -289,7 +284,7 @@ def hold(engine: Engine, table: str, rows: Sequence[Row], seed: int, kept: Count
         searches = [*dict.fromkeys(CHECKS.values()), *MASKINGS]
         for asked, definition in [(criterion, meets), *strict(criterion, rows)]:
             case = Case(profiler, sampler, rows, sizes, asked, definition, random, weights, kept)
-            for check in MASKINGS if isinstance(asked, Above) else searches:
+            for check in MASKINGS if isinstance(asked, Ratio) and asked.strict else searches:
                 try:
                     check(case)
                 except AssertionError as wrong:

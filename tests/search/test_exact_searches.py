@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from qidsql.errors import BudgetSpent, Interrupted, StatementError
-from qidsql.measures.profiles import ClassProfile, Distinct, Key, Separation
+from qidsql.measures.criteria import Distinct, Key, Separation
+from qidsql.measures.profiles import ClassProfile
 from qidsql.search.borders import borders
 from qidsql.search.hitting_sets import minimal_masks
 from qidsql.search.levelwise import levelwise

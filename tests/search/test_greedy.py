@@ -9,9 +9,8 @@ import pytest
 
 from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.measures.profiles import Above, Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.search.greedy import greedy, naive_greedy
-from qidsql.search.level import level
 from tests.adult import Adult
 from tests.search.small_tables import (
     CRITERIA,
@@ -75,14 +74,14 @@ def test_motwani_xu_table_1() -> None:
         (Key(), (-6, 0)),
         (Separation(Fraction(1, 2)), (-6, 0)),
         (Distinct(Fraction(1, 2)), (3, 0)),
-        (Above(Distinct(Fraction(1, 2))), (3, 0)),
+        (Distinct(Fraction(1, 2)).forbidden, (3, 0)),
         (RowsAtRisk(2, Fraction(1, 2)), (2, -6)),
         (Violates(2), (-1, -6)),
     ],
 )
 def test_the_level_is_the_figure_that_a_criterion_is_about(criterion: Criterion, expected: tuple[int, int]) -> None:
     [profile] = RowsProfiler([("a",), ("b",), ("c",), ("c",), ("c",)]).profiles([1])
-    assert level(criterion, profile) == expected
+    assert criterion.progress(profile) == expected
 
 
 def test_weights_are_the_price_of_a_column() -> None:

@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from qidsql.errors import BudgetSpent
-from qidsql.measures.profiles import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.search.greedy_minimal import greedy_minimal
 from tests.search.memory import MemoryProfiler, minimal_sets, random_rows
 

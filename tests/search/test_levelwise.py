@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qidsql.errors import BudgetSpent
-from qidsql.measures.profiles import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.search import levelwise as room
 from qidsql.search.levelwise import levelwise
 from tests.search.memory import MemoryProfiler, minimal_sets, random_rows

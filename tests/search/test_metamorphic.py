@@ -10,11 +10,11 @@ from random import Random
 
 import pytest
 
-from qidsql.commands.keys.keys import ALGORITHMS
+from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.core.tables import positions
-from qidsql.measures.profiles import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import DifferenceMasks
+from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.sampler import TableSampler
 from qidsql.protection.masking import exact_masking, greedy_masking
 from qidsql.search.borders import borders
@@ -63,11 +63,11 @@ def by_pruning(asked: Asked, search: Callable[..., SearchResult], sizes: object)
 def by_hitting_sets(asked: Asked) -> frozenset[int] | None:
     if not isinstance(asked.criterion, Key):
         return None
-    return masks(minimal_keys(asked.profiler, DifferenceMasks(asked.profiler, max_pairs=6)))
+    return masks(minimal_keys(asked.profiler, PairsThatAgree(asked.profiler, max_pairs=6)))
 
 
 def least_cost(asked: Asked) -> int | None:
-    return minimum(asked.profiler, asked.criterion, DifferenceMasks(asked.profiler, 6), asked.weights).cost
+    return minimum(asked.profiler, asked.criterion, PairsThatAgree(asked.profiler, 6), asked.weights).cost
 
 
 def sample_size(asked: Asked) -> object:

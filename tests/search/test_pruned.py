@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.measures.profiles import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.search.pruned import above, iterative, pruned
 from tests.adult import Adult
 from tests.search.small_tables import (

@@ -8,7 +8,7 @@ from math import comb, exp, log, sqrt
 import pytest
 
 from qidsql.errors import UsageError
-from qidsql.search.sample_sizes import (
+from qidsql.measures.sample_sizes import (
     antichain,
     beta_pairs,
     beta_pairs_of_the_paper,

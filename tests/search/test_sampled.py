@@ -8,7 +8,8 @@ import pytest
 
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.measures.profiles import Distinct, Key, Profiler, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Separation, Violates
+from qidsql.measures.profiles import Profiler
 from qidsql.profiling.profiler import Budget, TableProfiler
 from qidsql.profiling.sampler import TableSampler
 from qidsql.search.pair_sample import PairSample
@@ -93,12 +94,18 @@ def test_sampled_answers_keep_their_promise_as_often_as_they_say() -> None:
     assert failed <= 50
 
 
-@pytest.mark.parametrize("criterion", [Violates(5), Key()])
-def test_a_sample_cannot_vouch_for_small_classes(criterion: Violates | Key) -> None:
+@pytest.mark.parametrize("criterion", [Violates(5), Determines(3)])
+def test_a_sample_cannot_vouch_for_small_classes(criterion: Criterion) -> None:
     with pytest.raises(UsageError, match="cannot vouch for a"):
-        sampled_key(RowsProfiler(WIDE), criterion, RowsSampler(WIDE))
-    with pytest.raises(UsageError, match="cannot vouch for a"):
-        sampled_separation(RowsProfiler(WIDE), criterion, RowsSampler(WIDE), DELTA)
+        criterion.almost(DELTA)
+
+
+def test_what_keys_of_a_sample_come_to() -> None:
+    assert Key().almost(DELTA) == Separation(1 - DELTA)
+    assert Separation(Fraction(1)).almost(DELTA) == Separation(1 - DELTA)
+    assert Distinct(Fraction(1)).almost(DELTA) == Distinct(1 - DELTA)
+    with pytest.raises(UsageError, match="--distinct must be 1"):
+        Distinct(Fraction(9, 10)).almost(DELTA)
 
 
 def test_a_budget_spent_before_verification_leaves_the_samples_answer() -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from qidsql.core.tables import positions
 from qidsql.engines.base import Engine
-from qidsql.measures.profiles import Criterion, Distinct, Key, Separation
+from qidsql.measures.criteria import Criterion, Distinct, Key, Separation
 from qidsql.profiling.profiler import Budget, TableProfiler
-from qidsql.profiling.row_pairs import DifferenceMasks
+from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum import minimum
@@ -37,12 +37,12 @@ def test_masks_of_more_columns_than_one_integer_holds(store: Store, width: int) 
     store.table("ring", {f"c{place}": "INTEGER" for place in range(width)}, rows)
     with store.connect() as engine:
         profiler = profiler_of(engine, "ring")
-        [whole] = DifferenceMasks(profiler, max_pairs=width * width, max_masks=10**6).agreeing([0])
+        [whole] = PairsThatAgree(profiler, max_pairs=width * width, max_masks=10**6).agreeing([0])
         assert whole.pairs == width * (width - 1)
         bits = [1 << place for place in range(width)]
         rings = [bits[row] | bits[(row + 1) % width] for row in range(width)]
         assert set(whole.masks) == {a ^ b for a in rings for b in rings if a != b}
-        [some] = DifferenceMasks(profiler, max_pairs=2).agreeing([1])
+        [some] = PairsThatAgree(profiler, max_pairs=2).agreeing([1])
         assert not some.complete
         assert some.masks
         assert not any(mask & 1 for mask in some.masks)
@@ -54,8 +54,8 @@ def test_a_key_whose_columns_lie_in_different_lanes(store: Store, width: int) ->
     store.table("wide", {f"c{place}": "INTEGER" for place in range(width)}, rows)
     with store.connect() as engine:
         profiler = profiler_of(engine, "wide")
-        result = minimal_keys(profiler, DifferenceMasks(profiler, max_pairs=2))
-        smallest = minimum(profiler, Key(), DifferenceMasks(profiler, max_pairs=2))
+        result = minimal_keys(profiler, PairsThatAgree(profiler, max_pairs=2))
+        smallest = minimum(profiler, Key(), PairsThatAgree(profiler, max_pairs=2))
     assert [each.mask for each in result.found] == [1 | 1 << width - 1]
     assert (smallest.cost, smallest.optimal) == (2, True)
 
@@ -63,7 +63,7 @@ def test_a_key_whose_columns_lie_in_different_lanes(store: Store, width: int) ->
 def test_null_equals_null_in_a_mask(store: Store) -> None:
     store.table("n", {"a": "INTEGER", "b": "VARCHAR(9)"}, [(None, "x"), (None, None), (1, None)])
     with store.connect() as engine:
-        [none, a, b, both] = DifferenceMasks(profiler_of(engine, "n")).agreeing([0, 1, 2, 3])
+        [none, a, b, both] = PairsThatAgree(profiler_of(engine, "n")).agreeing([0, 1, 2, 3])
     assert set(none.masks) == {0b01, 0b10, 0b11}
     assert (a.pairs, a.masks, b.pairs, b.masks) == (2, (0b10,), 2, (0b01,))
     assert (both.pairs, both.masks, both.complete) == (0, (), True)
@@ -75,7 +75,7 @@ def test_hostile_names(store: Store) -> None:
     store.table("h", dict.fromkeys(names, "INTEGER"), rows)
     with store.connect() as engine:
         profiler = profiler_of(engine, "h")
-        result = minimal_keys(profiler, DifferenceMasks(profiler))
+        result = minimal_keys(profiler, PairsThatAgree(profiler))
     assert [each.mask for each in result.found] == [1 << 3 | 1 << 8]
 
 
@@ -106,9 +106,9 @@ def test_keys_of_columns_without_an_order(store: Store) -> None:
     with store.connect() as engine:
         for number, kind in enumerate(types):
             profiler = profiler_of(engine, f"t{number}")
-            result = minimal_keys(profiler, DifferenceMasks(profiler, max_pairs=2))
+            result = minimal_keys(profiler, PairsThatAgree(profiler, max_pairs=2))
             assert [each.mask for each in result.found] == [0b11], kind
-            answers = DifferenceMasks(profiler).agreeing([0b01, 0b10])
+            answers = PairsThatAgree(profiler).agreeing([0b01, 0b10])
             assert [set(each.masks) for each in answers] == [{0b10}, {0b01}], kind
 
 
@@ -121,7 +121,7 @@ def test_a_table_and_a_condition_named_like_the_marks_of_the_statement(store: St
         described = engine.narrowed(engine.describe(quoted(name)), f'"{column}" > 0')
         source = relation(engine.dialect, described, described.columns)
         profiler = TableProfiler(engine, source, [each.name for each in described.columns], K)
-        result = minimal_keys(profiler, DifferenceMasks(profiler))
+        result = minimal_keys(profiler, PairsThatAgree(profiler))
     assert [each.mask for each in result.found] == [0b011]
 
 
@@ -134,7 +134,7 @@ def test_many_pairs_are_looked_at_in_part_and_every_mask_is_true(store: Store) -
         profiler = profiler_of(engine, "t")
         sets = [0, 0b1, 0b11, 0b110, 0b111]
         for max_pairs in (2, 50, 3_000):
-            for agree, answer in zip(sets, DifferenceMasks(profiler, max_pairs).agreeing(sets), strict=True):
+            for agree, answer in zip(sets, PairsThatAgree(profiler, max_pairs).agreeing(sets), strict=True):
                 classes = class_sizes(rows, agree)
                 assert answer.pairs == sum(size * (size - 1) for size in classes)
                 assert answer.complete == (answer.pairs <= max_pairs)
@@ -155,7 +155,7 @@ def test_long_values_are_compared_by_hashes_that_tell_them_apart(store: Store) -
     store.table("t", {"a": "TEXT", "b": "TEXT", "c": "TEXT", "d": "INTEGER"}, rows)
     with store.connect() as engine:
         profiler = profiler_of(engine, "t")
-        masks = DifferenceMasks(profiler)
+        masks = PairsThatAgree(profiler)
         plain = masks.agreeing([0, 0b1, 0b100, 0b1000])
         masks._hashed = None  # as for a large table
         hashed = masks.agreeing([0, 0b1, 0b100, 0b1000])
@@ -184,7 +184,7 @@ def test_keys_beyond_counting_some_are_found_and_proved(store: Store) -> None:
     store.table("t", {f"c{place}": "SMALLINT" for place in range(100)}, rows)
     with store.connect() as engine:
         profiler = profiler_of(engine, "t", budget=Budget(max_seconds=8))
-        result = minimal_keys(profiler, DifferenceMasks(profiler, max_masks=5_000))
+        result = minimal_keys(profiler, PairsThatAgree(profiler, max_masks=5_000))
     assert result.stopped is not None
     assert not result.complete
     assert result.found
@@ -199,7 +199,7 @@ def test_a_spent_budget_ends_a_key_search(store: Store) -> None:
     store.table("t", dict.fromkeys("abcd", "INTEGER"), rows)
     with store.connect() as engine:
         profiler = profiler_of(engine, "t", budget=Budget(max_statements=3))
-        result = minimal_keys(profiler, DifferenceMasks(profiler, max_pairs=10))
+        result = minimal_keys(profiler, PairsThatAgree(profiler, max_pairs=10))
     assert result.stopped is not None
     assert not result.complete
 
@@ -207,7 +207,7 @@ def test_a_spent_budget_ends_a_key_search(store: Store) -> None:
 def test_entities_are_refused(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "person": "INTEGER"}, [(1, 1)])
     with store.connect() as engine, pytest.raises(ValueError, match="entities"):
-        DifferenceMasks(profiler_of(engine, "t", entity="person"))
+        PairsThatAgree(profiler_of(engine, "t", entity="person"))
 
 
 @pytest.fixture
@@ -228,12 +228,12 @@ def adult(store: Store, shared: Path) -> Store:
 def test_adult_has_two_minimal_keys_of_13_columns(adult: Store) -> None:
     with adult.connect() as engine:
         profiler = profiler_of(engine, "adult")
-        result = minimal_keys(profiler, DifferenceMasks(profiler))
+        result = minimal_keys(profiler, PairsThatAgree(profiler))
         assert engine.asked <= 15
         assert [each.size for each in result.found] == [13, 13]
         assert result.complete
         before = engine.asked
-        smallest = minimum(profiler, Key(), DifferenceMasks(profiler))
+        smallest = minimum(profiler, Key(), PairsThatAgree(profiler))
         assert engine.asked - before <= 10
     assert (smallest.cost, smallest.optimal, smallest.lower_bound) == (13, True, 13)
 

@@ -62,7 +62,7 @@ def _wrong(engine: Engine, table: RandomTable, options: dict[str, Any], k: int) 
         return None
     unsafe = minimal(table.columns, lambda places: 0 < define(places).smallest < k)
     listed = result.searches[0]
-    found = {tuple(sorted(table.names.index(name) for name in each.columns)) for each in listed.column_sets}
+    found = {tuple(sorted(table.names.index(name) for name in each.columns)) for each in result.found_by(listed)}
     if not listed.complete or found != unsafe:
         return f"minimal sets below k {sorted(found)} (complete: {listed.complete}), not {sorted(unsafe)}"
     return None

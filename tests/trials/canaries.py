@@ -19,13 +19,14 @@ from random import Random
 import duckdb
 
 import qidsql
-from qidsql.core.options import ReportFormat
+from qidsql.cli.options import DOCUMENTS
 from qidsql.errors import QidsqlError
+from qidsql.formats.json import render
 from qidsql.operations.history.opening import open_history
 from qidsql.operations.history.records import TABLES
-from tests.alerts.receivers import http_receiver, mail_receiver
 from tests.aviary import BROKEN, SECRET, WHERE, broken_files, fill, hit
 from tests.commandline import Outcome, inside
+from tests.operations.alerts.receivers import http_receiver, mail_receiver
 from tests.secret_shapes import shapes
 from tests.stores import DuckDBStore, PostgresStore, Store
 from tests.trials import Ground, Trials
@@ -232,7 +233,7 @@ def _asked(nest: Nest, draw: Random) -> str | None:
             "--max-statements",
             "12",
             "--format",
-            draw.choice(list(ReportFormat)).value,
+            draw.choice(DOCUMENTS),
         ],
         "audit for a person": [*columns, "--entity", "grp", *form, "--output", "report.html", "--format", "html"],
         "audit --dry-run": [*columns, "--dry-run"],
@@ -318,7 +319,7 @@ def _run(nest: Nest, draw: Random) -> str | None:
         ["alerts"],
         ["history"],
     ]
-    commands += [["report", "--format", form.value, "--output", f"report.{form}.txt"] for form in ReportFormat]
+    commands += [["report", "--format", form, "--output", f"report.{form}.txt"] for form in DOCUMENTS]
     commands += [
         ["report", "run.json", "--format", "json", "--min-count", "11"],
         ["diff"],
@@ -336,7 +337,7 @@ def _run(nest: Nest, draw: Random) -> str | None:
     if len(document["tables"]) != 6:
         return f"run of {len(document['tables'])} tables: {outcomes[0]}"
     history = open_history(secrets["HISTORY_URL"] if kept == "in_server" else str(nest.home / "kept.duckdb"), schema)
-    cells = [json.dumps(history.document(head.run), default=list) for head in history.runs()]
+    cells = [render(history.result(head.run)) for head in history.runs()]
     if kept == "in_file":
         with duckdb.connect(str(nest.home / "kept.duckdb"), read_only=True) as connection:
             cells += [str(connection.execute(f"SELECT * FROM {name}").fetchall()) for name in TABLES]

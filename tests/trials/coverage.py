@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from qidsql.commands.init.init import InitQuestion, init, write
-from qidsql.engines.connect import connect
+import qidsql
+from qidsql.commands.init.init import write
+from qidsql.commands.init.request import InitRequest
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.history.opening import open_history
@@ -146,7 +147,9 @@ class _History:
     def differs(self, result: RunResult) -> str | None:
         covered = result.coverage
         assert isinstance(covered, Coverage)
-        found = {(str(gap.change), self.bare(gap.table), gap.column, gap.violates) for gap in covered.gaps}
+        found = {
+            (str(gap.change), self.bare(gap.table), gap.column, gap.severity == "violation") for gap in covered.gaps
+        }
         expected = self.model.expected()
         if found != expected:
             return f"reported {sorted(map(str, found - expected))}, not {sorted(map(str, expected - found))}"
@@ -170,16 +173,15 @@ class _History:
     def ran(self) -> RunResult:
         history = open_history(str(self.folder / "history.duckdb"))
         result = run(read_policy_file(self.folder / "qidsql.toml"), history)
-        history.record(result.document())
+        history.record(result)
         return result
 
     def learn(self, update: bool = False) -> None:
-        question = InitQuestion(schema=None if self.schema == "main" else self.schema, statistics=False)
-        with connect(self.store.url) as engine:
-            found = init(engine, replace(question, url=self.store.url))
+        schema = None if self.schema == "main" else self.schema
+        found = replace(qidsql.init(self.store.url, schema=schema, statistics=False), url=self.store.url)
         if update:  # of the whole source, as far as there is a scope to tell
             found = replace(found, scope=())
-        write(found, self.folder / "qidsql.toml", update=update)
+        write(found, InitRequest(update=update), self.folder / "qidsql.toml")
         self.model.learned()
 
     # changes

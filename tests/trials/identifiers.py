@@ -196,7 +196,7 @@ class _Place:
         into = f"i{self.name[:30]}"
         options = {"columns": self.columns, "into": f"{quoted(self.schema)}.{quoted(into)}"}
         result = qidsql.suppress(self.store.url, self.typed, **options)  # type: ignore[arg-type]
-        return found + _differ("--into", (result.outcome, self._rows(into)), ("finished", len(ROWS)))
+        return found + _differ("--into", (result.verdict, self._rows(into)), ("finished", len(ROWS)))
 
     def _rows(self, table: str) -> int:
         return len(_content(self.store, f"{quoted(self.schema)}.{quoted(table)}"))

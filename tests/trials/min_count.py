@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from itertools import islice
 
-from tests.report.contingency import Attacker, Cells, World, changed, possible
+from tests.formats.contingency import Attacker, Cells, World, changed, possible
 from tests.trials import Ground, Trials
 
 IN_A_WORLD = 250  # pairs

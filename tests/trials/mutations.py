@@ -113,6 +113,8 @@ def _nodes(node: ast.AST, names: Sequence[str]) -> Iterator[tuple[ast.AST, Place
                 continue
             if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
                 continue
+            if isinstance(child, ast.AnnAssign) and ast.unparse(child.annotation) == "TypeAlias":
+                continue
             yield child, Place(node, field, index), ".".join(names)
             inner = isinstance(child, (ast.FunctionDef, ast.ClassDef))
             yield from _nodes(child, (*names, child.name) if inner else names)  # type: ignore[attr-defined]

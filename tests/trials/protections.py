@@ -58,9 +58,9 @@ def _suppress(engine: Engine, table: RandomTable, options: dict[str, Any], rando
     result = qidsql.suppress(engine, table.name, columns=table.names, **options)
     if len(table.rows) < options["k"]:
         outcome = "violation" if table.rows else "inconclusive"
-        return None if result.outcome == outcome else f"outcome {result.outcome}, not {outcome}"
-    if result.outcome != "finished":
-        return f"outcome {result.outcome}: {result.work.unfinished}"
+        return None if result.verdict == outcome else f"outcome {result.verdict}, not {outcome}"
+    if result.verdict != "finished":
+        return f"outcome {result.verdict}: {result.account.unfinished}"
     rows = projected(table.rows, range(table.columns))
     weigh = [weights.get(name, 1) for name in table.names]
     least = sum(_least_loss(row, rows, weigh, options) for row in rows)
@@ -93,9 +93,9 @@ def _anonymize(engine: Engine, table: RandomTable, options: dict[str, Any], rand
     result = qidsql.anonymize(engine, table.name, columns=table.names, **options)
     if len(table.rows) < options["k"]:
         outcome = "violation" if table.rows else "inconclusive"
-        return None if result.outcome == outcome else f"outcome {result.outcome}, not {outcome}"
-    if result.outcome != "finished" or result.cost is None:
-        return f"outcome {result.outcome}: {result.work.unfinished}"
+        return None if result.verdict == outcome else f"outcome {result.verdict}, not {outcome}"
+    if result.verdict != "finished" or result.cost is None:
+        return f"outcome {result.verdict}: {result.account.unfinished}"
     if len(table.rows) > FEW:
         return None if result.lower_bound <= result.cost else f"cost {result.cost} below {result.lower_bound}"
     rows = projected(table.rows, range(table.columns))
@@ -133,7 +133,7 @@ def _uniques(engine: Engine, table: RandomTable, options: dict[str, Any], random
     options["nulls"] = random.choice(("equal", "equal", "wildcard"))
     result = qidsql.uniques(engine, table.name, columns=table.names, **options)
     if not table.rows:
-        return None if result.outcome == "inconclusive" else f"outcome {result.outcome} of an empty table"
+        return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table"
     rows = projected(table.rows, range(table.columns))
     expected = _minimal_unsafe(rows, **options)
     by_size = Counter(len(places) for _, places in expected)

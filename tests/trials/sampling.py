@@ -51,7 +51,7 @@ def _false_mask(engine: Engine, table: str, seed: int, **criterion: str) -> bool
 def _missing_set(engine: Engine, table: str, seed: int, **criterion: str) -> bool:
     """Whether sub-tables prune the set {a}, which meets the criterion."""
     result = qidsql.keys(
-        engine, table, columns=["a", "b"], wanted="all", algorithm="pruned", delta=DELTA, seed=seed, **criterion
+        engine, table, columns=["a", "b"], all=True, algorithm="pruned", delta=DELTA, seed=seed, **criterion
     )
     return ("a",) not in [each.columns for each in result.column_sets]
 

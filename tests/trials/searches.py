@@ -8,8 +8,10 @@ from random import Random
 from typing import Any
 
 import qidsql
-from qidsql.commands.keys.keys import ALGORITHMS
-from qidsql.commands.keys.result import KeysResult, MaskResult
+from qidsql.commands.keys.algorithms import ALGORITHMS
+from qidsql.commands.keys.result import KeysResult
+from qidsql.commands.mask.result import MaskResult
+from qidsql.core.sampling import Wanted
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.measures.profiles import ClassProfile
@@ -78,18 +80,19 @@ def options_of(random: Random) -> dict[str, Any]:
 
 def _keys(engine: Engine, table: RandomTable, options: dict[str, Any], random: Random) -> str | None:
     options["algorithm"] = random.choice([None, *(name for name in ALGORITHMS if name != "sampled")])
-    options["wanted"] = ALGORITHMS[options["algorithm"]].wanted.value if options["algorithm"] else None
-    if options["algorithm"] is None:
-        options["wanted"] = random.choice(("minimum", "minimal", "all"))
-    if options["wanted"] == "minimum":
+    named = ALGORITHMS.get(options["algorithm"])
+    wanted = named.wanted if named else random.choice(tuple(Wanted))
+    if wanted is Wanted.MINIMUM:
         options["weights"] = weights_of(table, random)
-    if options["wanted"] == "all" and random.random() < 0.2:
+    elif named is None:
+        options[wanted.value] = True
+    if wanted is Wanted.ALL and random.random() < 0.2:
         options["max_size"] = random.randint(1, 3)
     result = qidsql.keys(engine, table.name, columns=table.names, **options)
     if not table.rows:
-        return None if result.outcome == "inconclusive" else f"outcome {result.outcome} of an empty table"
-    if result.outcome != "finished":
-        return f"outcome {result.outcome}: {result.work.unfinished}"
+        return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table"
+    if result.verdict != "finished":
+        return f"outcome {result.verdict}: {result.account.unfinished}"
     meets = criterion_of(table, options)
     right = minimal(table.columns, meets)
     found = [tuple(sorted(table.names.index(name) for name in each.columns)) for each in result.column_sets]
@@ -99,9 +102,9 @@ def _keys(engine: Engine, table: RandomTable, options: dict[str, Any], random: R
         return f"found {found}, where the minimal sets are {sorted(right)}"
     if result.minimal and not set(found) <= right:
         return f"{found} hold a set that is not minimal"
-    if options["wanted"] == "all":
+    if wanted is Wanted.ALL:
         return _wrong_list(result, found, right, options)
-    return _wrong_minimum(result, found, right, options, table) if options["wanted"] == "minimum" else None
+    return _wrong_minimum(result, found, right, options, table) if wanted is Wanted.MINIMUM else None
 
 
 def _wrong_list(result: KeysResult, found: Sequence[Places], right: set[Places], options: dict[str, Any]) -> str | None:
@@ -135,9 +138,9 @@ def _mask(engine: Engine, table: RandomTable, options: dict[str, Any], random: R
     options |= {"exact": random.random() < 0.5, "weights": weights_of(table, random)}
     result: MaskResult = qidsql.mask(engine, table.name, columns=table.names, **options)
     if not table.rows:
-        return None if result.outcome == "inconclusive" else f"outcome {result.outcome} of an empty table"
-    if result.outcome != "finished":
-        return f"outcome {result.outcome}: {result.work.unfinished}"
+        return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table"
+    if result.verdict != "finished":
+        return f"outcome {result.verdict}: {result.account.unfinished}"
     meets = criterion_of(table, options, above=True)
     weights = [options["weights"].get(name, 1) for name in table.names]
     safe = [(), *(places for places in subsets(table.columns) if not meets(places))]

@@ -7,8 +7,9 @@ from random import Random
 from typing import Any
 
 import qidsql
-from qidsql.commands.keys.keys import ALGORITHMS
+from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.commands.keys.result import KeysResult
+from qidsql.core.sampling import Wanted
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError, UsageError
 from tests.random_tables import RandomTable, drop, load, random_table
@@ -70,7 +71,7 @@ def _audit(engine: Engine, table: RandomTable, budget: dict[str, Any], random: R
         return f"verdict {result.verdict}, where the truth is {truth}"
     for search in result.searches[:1]:
         unsafe = minimal(table.columns, lambda places: 0 < define(places).smallest < K)
-        found = {tuple(sorted(table.names.index(name) for name in each.columns)) for each in search.column_sets}
+        found = {tuple(sorted(table.names.index(name) for name in each.columns)) for each in result.found_by(search)}
         if not found <= unsafe and search.complete:
             return f"minimal sets {sorted(found)}, not {sorted(unsafe)}"
         if {each for each in unsafe if len(each) <= search.complete_to_size} - found:
@@ -81,9 +82,9 @@ def _audit(engine: Engine, table: RandomTable, budget: dict[str, Any], random: R
 def _keys(engine: Engine, table: RandomTable, budget: dict[str, Any], random: Random) -> str | None:
     budget |= options_of(random)
     algorithm = random.choice([name for name in ALGORITHMS if name != "sampled"])
-    wanted = ALGORITHMS[algorithm].wanted.value
-    budget |= {"algorithm": algorithm, "wanted": wanted}
-    weights = weights_of(table, random) if wanted == "minimum" else {}
+    wanted = ALGORITHMS[algorithm].wanted
+    budget["algorithm"] = algorithm
+    weights = weights_of(table, random) if wanted is Wanted.MINIMUM else {}
     result = qidsql.keys(engine, table.name, columns=table.names, weights=weights, **budget)
     meets = criterion_of(table, budget)
     right = minimal(table.columns, meets) if table.rows else set()
@@ -117,7 +118,7 @@ def _mask(engine: Engine, table: RandomTable, budget: dict[str, Any], random: Ra
     budget |= options_of(random) | {"exact": random.random() < 0.7}
     result = qidsql.mask(engine, table.name, columns=table.names, **budget)
     if not table.rows:
-        return None if result.outcome == "inconclusive" else f"outcome {result.outcome} of an empty table"
+        return None if result.verdict == "inconclusive" else f"outcome {result.verdict} of an empty table"
     meets = criterion_of(table, budget, above=True)
     published = tuple(table.names.index(name) for name in result.published)
     if published and meets(published):

@@ -7,30 +7,30 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.anonymize.result import AnonymizeResult
-from qidsql.commands.keys.result import Outcome
-from qidsql.core.wording import count, plural, share
+from qidsql.core.results import Verdict
 from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, foot, head
+from qidsql.wording.numbers import count, plural, share
 
 BAR = 28
 
 
 def report(console: Console, result: AnonymizeResult) -> None:
     """Writes the report."""
-    head(console, result.outcome, result.reason)
-    rows = facts(result.work)
-    k = result.work.policy.k
+    head(console, result.verdict, result.reason)
+    rows = facts(result.account)
+    k = result.account.policy.k
     rows.add_row("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}; a suppressed cell is a value")
     if result.row_patterns:
-        rows.add_row("Rows", f"{plural(result.row_patterns, 'distinct row')} of {count(result.work.rows or 0)}")
+        rows.add_row("Rows", f"{plural(result.row_patterns, 'distinct row')} of {count(result.account.rows or 0)}")
     if result.cost is not None:
         rows.add_row("Algorithm", result.algorithm)
     if result.cost:
         rows.add_row("Cost", _cost(result))
         blank = f"; {plural(result.rows_blank, 'row loses', 'rows lose')} every cell" if result.rows_blank else ""
-        touched = share(result.rows_touched, result.work.rows or 1)
+        touched = share(result.rows_touched, result.account.rows or 1)
         rows.add_row("Touched", f"{plural(result.rows_touched, 'row')} ({touched}){blank}")
     if result.target is not None:
-        copy_facts(rows, result.target, result.copied, result.not_copied, result.work.columns)
+        copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
     if result.after is not None:
         after = result.after
         rows.add_row(
@@ -45,16 +45,16 @@ def report(console: Console, result: AnonymizeResult) -> None:
         console.print(Text("To carry it out while the table is as it is (printed only, nothing was run)", style="bold"))
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
-    foot(console, result.work, written=result.target, values=CODES_LEFT)
-    if result.outcome is Outcome.FINISHED and result.cost and result.target is None and not result.script:
-        words = [result.work.source, result.work.table, "--k", str(k), "--into", "NAME"]
+    foot(console, result.account, written=result.target, values=CODES_LEFT)
+    if result.verdict is Verdict.FINISHED and result.cost and result.target is None and not result.script:
+        words = [result.account.source, result.account.table, "--k", str(k), "--into", "NAME"]
         command = " ".join(word if word == "NAME" else shlex.quote(word) for word in words)
         console.print(f"Next: qidsql anonymize {command}      writes the copy", soft_wrap=True)
 
 
 def _cost(result: AnonymizeResult) -> str:
     what, cost = plural(result.cells or 0, "cell"), result.cost or 0
-    if result.work.weights:
+    if result.account.weights:
         what += f" of the weight {count(cost)}"
     if result.optimal:
         return f"{what}, which is optimal"
@@ -68,7 +68,7 @@ def _columns(result: AnonymizeResult) -> Table:
     table.add_column("Suppressed", justify="right")
     table.add_column("of its cells", justify="right")
     table.add_column("")
-    rows = result.work.rows or 1
+    rows = result.account.rows or 1
     for name, cells in sorted(result.by_column.items(), key=lambda item: -item[1]):
         table.add_row(name, count(cells), share(cells, rows), "█" * round(BAR * cells / rows))
     return table

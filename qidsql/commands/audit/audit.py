@@ -1,47 +1,35 @@
 """The main job: one table against one policy, from the catalog to a verdict."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
 from qidsql.commands import gate
+from qidsql.commands.accounting import Accounting
+from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import (
     AuditResult,
     ColumnFinding,
     ColumnSetFinding,
     LeastWithheld,
     SearchFinding,
-    Verdict,
     Withheld,
 )
 from qidsql.commands.audit.verdict import assumptions, judge
 from qidsql.commands.table_search import comparison_notes, table_profiler, unknown_table
 from qidsql.core.policy import Policy
-from qidsql.core.results import Work
+from qidsql.core.results import Verdict
 from qidsql.core.roles import assign_roles, audited_columns, identifies
 from qidsql.core.tables import Column, Nulls, Role, Table, names_of, positions
 from qidsql.core.time_limit import within
-from qidsql.core.wording import count, percent, plural, ratio, some
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, SnapshotLost, StatementError, Stopped
-from qidsql.measures.profiles import (
-    ClassProfile,
-    Criterion,
-    Distinct,
-    Key,
-    RowsAtRisk,
-    Separation,
-    SizeBin,
-    Violates,
-    bin_starts,
-    size_bins,
-)
+from qidsql.measures.criteria import Criterion, Key
+from qidsql.measures.profiles import ClassProfile, SizeBin, bin_starts, size_bins
 from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import DifferenceMasks
+from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
@@ -49,6 +37,8 @@ from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.statements import Statement
+from qidsql.wording.numbers import percent, plural, some
+from qidsql.wording.option_names import setting
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
 WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
@@ -67,6 +57,7 @@ class _Draft:
     rows: int | None = None
     profile: ClassProfile | None = None
     class_sizes: tuple[SizeBin, ...] = ()
+    column_sets: list[ColumnSetFinding] = field(default_factory=list)
     searches: list[SearchFinding] = field(default_factory=list)
     withheld: list[Withheld] = field(default_factory=list)
     least_withheld: LeastWithheld | None = None
@@ -84,29 +75,23 @@ class _Draft:
             self.unfinished.append(reason + undone)
 
 
-def audit(
-    engine: Engine,
-    table: str | None,
-    policy: Policy,
-    on_stage: Callable[[str], None] = lambda stage: None,
-    weights: Mapping[str, int] | None = None,
-) -> AuditResult:
+def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None] = lambda stage: None) -> AuditResult:
     """Audits one table against a policy.
 
     First every column by itself and all audited columns together, which decides k-anonymity for every column set
-    [Yuan & Wang, Corollary 1]; only when that fails, what would help and which sets are to blame. `on_stage` is told
-    in words what begins; of the fewest columns to withhold, those of least `weights` (by column, else 1) are told.
+    [Yuan & Wang, Corollary 1]; only when that fails, what would help and which sets are to blame. `on_stage` is called
+    with the words of each stage that begins; of the fewest columns to withhold, those of least weight are named.
     A stop (budget, lost connection, Ctrl-C) ends the work and is said in `unfinished`; what is proved by then stands.
     All is of one state of the data: where its snapshot is lost before the verdict, the audit begins anew on another,
     twice at most, and says so. Raises UsageError, UnknownName, AccessError, StatementError.
     """
-    started, clock, asked, scans = datetime.now(UTC), time.monotonic(), engine.asked, engine.scans
+    accounting, policy = Accounting(engine), request.policy
     lost: list[str] = []
     with within(policy.max_seconds):
         while True:
-            draft = _Draft(unknown_table(table), weights=weights or {})
+            draft = _Draft(unknown_table(request.table), weights=request.column_weights)
             with engine.answer():
-                _fill(engine, table, policy, draft, on_stage)
+                _fill(engine, request.table, policy, draft, on_stage)
             name = str(draft.table.name)
             verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile)
             if not isinstance(engine.ended, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
@@ -125,25 +110,18 @@ def audit(
         columns=tuple(draft.columns),
         profile=draft.profile,
         class_sizes=draft.class_sizes,
+        column_sets=tuple(draft.column_sets),
         searches=tuple(draft.searches),
         withheld=tuple(draft.withheld),
         least_withheld=draft.least_withheld,
         assumptions=assumptions(policy, draft.columns),
-        work=Work(
-            source=engine.label,
-            engine=engine.version,
-            table=name,
-            kind=draft.table.kind,
-            snapshot=engine.snapshot,
-            started=started,
-            seconds=time.monotonic() - clock,
-            policy=policy,
-            rows=draft.rows,
-            statements=engine.asked - asked,
-            scans=engine.scans - scans,
-            sets_profiled=draft.sets_profiled,
-            unfinished=tuple(draft.unfinished),
-            notes=(
+        account=accounting.account(
+            draft.table,
+            policy,
+            draft.rows,
+            draft.sets_profiled,
+            draft.unfinished,
+            (
                 *draft.table.notes,
                 *comparison_notes(_measured(draft.table, draft.columns)),
                 *draft.notes,
@@ -170,14 +148,15 @@ def _fill(engine: Engine, table: str | None, policy: Policy, draft: _Draft, on_s
         draft.interrupted = True
 
 
-def planned_statements(engine: Engine, table: str | None, policy: Policy) -> list[Statement[Any]]:
+def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[Any]]:
     """The statements that an audit asks first, in their order: those behind the verdict, and what withholding a column
     would change. Which column sets a search goes on to depends on the answers. Only the catalog is read.
     With a workspace: the one that makes the copy.
     """
     if engine.workspace:
-        return engine.rehearsed(lambda: audit(engine, table, policy))
-    described = engine.narrowed(engine.describe(table), policy.where)
+        return engine.rehearsed(lambda: audit(engine, request))
+    policy = request.policy
+    described = engine.narrowed(engine.describe(request.table), policy.where)
     profiler = table_profiler(engine, described, audited_columns(described, assign_roles(described, policy)), policy)
     without = [profiler.everything & ~(1 << place) for place in range(profiler.columns)]
     most = policy.max_statements or default_statements(described.estimated_rows or 0)
@@ -190,7 +169,12 @@ def default_statements(rows: int) -> int:
 
 
 def _findings(table: Table, roles: dict[str, tuple[Role, str]]) -> list[ColumnFinding]:
-    return [ColumnFinding(c.name, c.type, *roles[c.name], profile=None, nulls=None) for c in table.columns]
+    found = []
+    for column in table.columns:
+        role, reason = roles[column.name]
+        finding = ColumnFinding(name=column.name, type=column.type, role=role, reason=reason, profile=None, nulls=None)
+        found.append(finding)
+    return found
 
 
 def _examine(
@@ -301,15 +285,11 @@ def _withhold(profiler: TableProfiler, policy: Policy, draft: _Draft) -> None:
             draft.columns = [replace(finding, without=without.get(finding.name)) for finding in draft.columns]
             choice = [(left ^ mask).bit_length() - 1 for mask, _ in ranked[:WITHHOLD_CHOICE]]
         left, profile = ranked[0]
-        obstacles = [
-            f"below k = {policy.k}" if isinstance(criterion, Violates) else f"a {criterion.name}"
-            for criterion in policy.criteria
-            if criterion.met_by(profile)
-        ]
+        obstacles = [criterion.obstacle for criterion in policy.criteria if criterion.met_by(profile)]
         others = [c.name for c in draft.columns if c.recognised or c.role is Role.UNREADABLE]
         still = ", ".join(obstacles) or (f"{some(others)} must not be published either" if others else "")
         names = names_of(profiler.everything ^ left, profiler.names)
-        draft.withheld.append(Withheld(names, profile, passes=not still, still=still))
+        draft.withheld.append(Withheld(columns=names, passes=not still, still=still, profile=profile))
         if not obstacles:
             return
 
@@ -319,18 +299,17 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
     if not criterion.met_by(whole):
         draft.searches.append(
             SearchFinding(
-                criterion.name,
-                (),
-                True,
-                profiler.columns,
-                "profile of all columns",
-                _impossible(criterion, whole, policy),
+                criterion=criterion.name,
+                complete=True,
+                complete_to_size=profiler.columns,
+                algorithm="profile of all columns",
+                impossible=criterion.impossible(whole),
             )
         )
         return
     early: tuple[Found, ...] = ()
-    if isinstance(criterion, Key) and profiler.entity is None and profiler.nulls is Nulls.EQUAL:
-        result = minimal_keys(profiler, DifferenceMasks(profiler), policy.max_size, MAX_SETS)
+    if criterion.pairs_decide and profiler.entity is None and profiler.nulls is Nulls.EQUAL:
+        result = minimal_keys(profiler, PairsThatAgree(profiler), policy.max_size, MAX_SETS)
     elif any(criterion.met_by(profile) for profile in profiler.singles()):
         result = _minimal_sets(profiler, criterion, policy)
     else:  # one set at once, should the list not become complete
@@ -340,15 +319,18 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
     result = gate.column_sets(result, profiler, [1] * profiler.columns)
     known = {found.mask for found in result.found}
     sets = (*result.found, *(found for found in early if found.mask not in known))
-    draft.searches.append(_finding(result, sets, profiler, policy))
-    if isinstance(criterion, Violates) and result.complete:
+    draft.searches.append(_finding(result, policy))
+    for found in sorted(sets, key=lambda found: (found.size, -found.profile.rows_at_risk, -found.profile.classes)):
+        names = names_of(found.mask, profiler.names)
+        draft.column_sets.append(ColumnSetFinding(criterion=criterion.name, columns=names, profile=found.profile))
+    if criterion == policy.criteria[0] and result.complete:
         # Every column set below k holds a minimal one, so what is withheld has to hit each of these.
         each = [draft.weights.get(name, 1) for name in profiler.names]
         one = sum(each) + 1  # more than all together: what counts first is how many are withheld, then their weights
         least = minimum_hitting_set([found.mask for found in result.found], [one + weight for weight in each])
         fewest = least.lower_bound // one  # a set of that weight has so many columns at least
         gate.withheld(least.mask, criterion, profiler)
-        draft.least_withheld = LeastWithheld(names_of(least.mask, profiler.names), fewest)
+        draft.least_withheld = LeastWithheld(columns=names_of(least.mask, profiler.names), at_least=fewest)
     if result.stopped is not None:
         draft.unfinished.append(f"{criterion.name}: {result.stopped}")
         if profiler.spent:
@@ -357,7 +339,7 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
 
 def _minimal_sets(profiler: TableProfiler, criterion: Criterion, policy: Policy) -> SearchResult:
     """All minimal sets: level by level where they are small, as those below k are, else by the two borders."""
-    if isinstance(criterion, Violates):
+    if criterion.few_columns:
         return levelwise(profiler, criterion, policy.max_size)
     return borders(profiler, criterion, policy.max_size, limit=MAX_SETS)
 
@@ -370,37 +352,13 @@ def _weakest_first(profiler: TableProfiler) -> list[int]:
     )
 
 
-def _impossible(criterion: Criterion, whole: ClassProfile, policy: Policy) -> str:
-    """Why not even all audited columns together meet the criterion."""
-    if isinstance(criterion, Key):
-        if policy.entity is not None:
-            return f"none: there are entities ({policy.entity}) that share all their values with another"
-        if whole.wildcard:
-            return f"none: {count(whole.duplicate_rows)} rows match another row in all audited columns"
-        repeat = "1 row repeats" if whole.duplicate_rows == 1 else f"{count(whole.duplicate_rows)} rows repeat"
-        return f"none: {repeat} another row in all audited columns"
-    reached = {
-        Violates: f"smallest class {count(whole.smallest)}",
-        Distinct: "" if whole.wildcard else f"distinct ratio {ratio(whole.distinct_ratio, 6)}",
-        Separation: f"separation ratio {ratio(whole.separation_ratio, 6)}",
-        RowsAtRisk: f"{percent(whole.share_at_risk)} of the rows below k",
-    }
-    return f"none: all audited columns together reach {reached[type(criterion)]}"
-
-
-def _finding(result: SearchResult, sets: Sequence[Found], profiler: TableProfiler, policy: Policy) -> SearchFinding:
-    ordered = sorted(sets, key=lambda found: (found.size, -found.profile.rows_at_risk, -found.profile.classes))
+def _finding(result: SearchResult, policy: Policy) -> SearchFinding:
     unfinished = ""
     if not result.complete:
         unfinished = f"complete up to {plural(result.complete_to_size, 'column')}"
-        unfinished += (
-            f" ({policy.spelling.setting('max_size')} {policy.max_size})"
-            if result.stopped is None
-            else f": {result.stopped}"
-        )
+        unfinished += f" ({setting('max_size')} {policy.max_size})" if result.stopped is None else f": {result.stopped}"
     return SearchFinding(
         criterion=result.criterion.name,
-        column_sets=tuple(ColumnSetFinding(names_of(f.mask, profiler.names), f.profile) for f in ordered),
         complete=result.complete,
         complete_to_size=result.complete_to_size,
         algorithm=result.algorithm,

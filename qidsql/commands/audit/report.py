@@ -1,155 +1,34 @@
 """The report for people at a terminal: verdict first, then what it rests on, then what to do."""
 
-import io
 import shlex
-from collections.abc import Sequence
-from fractions import Fraction
-from typing import TypeAlias
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.commands.anonymize import report as anonymize
-from qidsql.commands.anonymize.result import AnonymizeResult
-from qidsql.commands.audit.result import AuditResult, ProfileResult, SearchFinding, Verdict
-from qidsql.commands.doctor import report as doctor
-from qidsql.commands.doctor.result import DoctorResult
-from qidsql.commands.graph import report as graph
-from qidsql.commands.graph.result import GraphResult
-from qidsql.commands.impact import report as impact
-from qidsql.commands.impact.result import ImpactResult
-from qidsql.commands.init import report as init
-from qidsql.commands.init.result import InitResult
-from qidsql.commands.keys import report as keys
-from qidsql.commands.keys.result import KeysResult, MaskResult
-from qidsql.commands.link import report as link
-from qidsql.commands.link.result import LinkResult
-from qidsql.commands.mask import report as mask
-from qidsql.commands.suppress import report as suppress
-from qidsql.commands.suppress.result import SuppressResult
-from qidsql.commands.uniques import report as uniques
-from qidsql.commands.uniques.result import UniquesResult
+from qidsql.commands.audit.result import AuditResult, SearchFinding
 from qidsql.core.policy import Policy
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
-from qidsql.core.wording import count, percent, plural, ratio, seconds, size_range, some
-from qidsql.measures.profiles import ClassProfile, SizeBin
+from qidsql.measures.profiles import ClassProfile
 from qidsql.terminal.next_steps import column_set, command, roles
-
-Result: TypeAlias = (
-    AuditResult
-    | ProfileResult
-    | KeysResult
-    | MaskResult
-    | AnonymizeResult
-    | DoctorResult
-    | GraphResult
-    | ImpactResult
-    | InitResult
-    | LinkResult
-    | SuppressResult
-    | UniquesResult
-)
+from qidsql.terminal.size_chart import size_chart
+from qidsql.wording.numbers import count, percent, plural, ratio, seconds, some
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
-BAR = 28
 
 
-def render(result: Result, width: int = 110, colour: bool = False) -> str:
-    """The report as text of at most `width` columns."""
-    console = Console(
-        file=io.StringIO(),
-        width=width,
-        force_terminal=colour,
-        no_color=not colour,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
-    _report(console, result)
-    assert isinstance(console.file, io.StringIO)
-    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
-
-
-def _report(console: Console, result: Result) -> None:
-    if isinstance(result, AuditResult):
-        _audit(console, result)
-    elif isinstance(result, KeysResult):
-        keys.report(console, result)
-    elif isinstance(result, LinkResult):
-        link.report(console, result)
-    elif isinstance(result, MaskResult):
-        mask.report(console, result)
-    elif isinstance(result, AnonymizeResult):
-        anonymize.report(console, result)
-    elif isinstance(result, GraphResult):
-        graph.report(console, result)
-        if result.then is not None:
-            console.print(f"\nThen: qidsql {result.then.verb}\n", style="bold")
-            _report(console, result.then.result)
-    elif isinstance(result, ImpactResult):
-        impact.report(console, result)
-    elif isinstance(result, DoctorResult):
-        doctor.report(console, result)
-    elif isinstance(result, InitResult):
-        init.report(console, result)
-    elif isinstance(result, SuppressResult):
-        suppress.report(console, result)
-    elif isinstance(result, UniquesResult):
-        uniques.report(console, result)
-    else:
-        _profile(console, result)
-
-
-def _audit(console: Console, result: AuditResult) -> None:
+def report(console: Console, result: AuditResult) -> None:
+    """Writes the report."""
     _head(console, result)
     _columns(console, result)
     for search in result.searches:
         _search(console, search, result)
-    _sizes(console, result.class_sizes, result.work.policy)
+    size_chart(console, result.class_sizes, result.account.policy)
     _withheld(console, result)
     _foot(console, result)
-
-
-def _profile(console: Console, result: ProfileResult) -> None:
-    profile, k = result.profile, result.policy.k
-    unit = "rows" if result.policy.entity is None else f"entities ({result.policy.entity})"
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(no_wrap=True)
-    facts.add_column(overflow="fold")
-    facts.add_row("Source", f"{result.source}, {result.kind} {result.table}; {result.engine}")
-    facts.add_row("Column set", f"{', '.join(result.columns)}. {result.policy.null_rule}")
-    if profile.rows == 0:
-        which = "no row meets the where condition" if result.policy.where else "the table is empty"
-        facts.add_row("Nothing to measure", which)
-        console.print(facts)
-        return
-    facts.add_row(unit.capitalize(), count(profile.rows) + (" that meet --where" if result.policy.where else ""))
-    between = f"{count(profile.smallest)} to {count(profile.largest)} {unit}"
-    if profile.wildcard:
-        facts.add_row("Matching rows", f"each row matches {between}, itself included")
-    else:
-        facts.add_row("Classes", f"{count(profile.classes)}, of {between}")
-    if not profile.entities:
-        pairs = "share of all pairs that the set tells apart"
-        if not profile.wildcard:
-            facts.add_row("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
-        facts.add_row("Separation ratio", f"{ratio(profile.separation_ratio, 9)}  ({pairs})")
-    smallest = "the fewest rows that match one" if profile.wildcard else "the smallest class"
-    facts.add_row("k-anonymity", f"k = {count(profile.smallest)}, {smallest}")
-    small = "" if profile.wildcard else f" in {plural(profile.classes_at_risk, 'class', 'classes')}"
-    facts.add_row(f"Below k = {k}", f"{count(profile.rows_at_risk)} {unit} ({percent(profile.share_at_risk)}){small}")
-    facts.add_row("Unique", f"{count(profile.unique_rows)} {unit}")
-    for note in result.notes:
-        facts.add_row("Note", note)
-    console.print(facts)
-    _sizes(console, result.class_sizes, result.policy)
-    console.print()
-    console.print(
-        f"{plural(result.statements, 'statement')}, {seconds(result.seconds)}; no cell value left the database."
-    )
 
 
 def _head(console: Console, result: AuditResult) -> None:
@@ -159,20 +38,20 @@ def _head(console: Console, result: AuditResult) -> None:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(no_wrap=True)
     facts.add_column(overflow="fold")
-    rows = "" if result.work.rows is None else ", " + plural(result.work.rows, "row")
-    if result.work.policy.where:
+    rows = "" if result.account.rows is None else ", " + plural(result.account.rows, "row")
+    if result.account.policy.where:
         rows += " that meet --where"
     if result.entities is not None:
-        rows += f", {count(result.entities)} entities ({result.work.policy.entity})"
-    facts.add_row("Source", f"{result.work.source}, {result.work.kind} {result.work.table}{rows}")
-    facts.add_row("", f"{result.work.engine}; {result.work.snapshot}")
+        rows += f", {count(result.entities)} entities ({result.account.policy.entity})"
+    facts.add_row("Source", f"{result.account.source}, {result.account.kind} {result.account.table}{rows}")
+    facts.add_row("", f"{result.account.engine}; {result.account.snapshot}")
     audited = [column.name for column in result.columns if column.audited]
-    facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. {result.work.policy.null_rule}")
+    facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. {result.account.policy.null_rule}")
     for reason, names in _left_out(result).items():
         facts.add_row("Left out", f"{some(names)}: {reason}")
     for number, assumption in enumerate(result.assumptions):
         facts.add_row("" if number else "Assumed", assumption)
-    for note in result.work.notes:
+    for note in result.account.notes:
         facts.add_row("Note", note)
     console.print(facts)
 
@@ -191,12 +70,12 @@ def _columns(console: Console, result: AuditResult) -> None:
         return
     typed, narrow = console.width >= 100, console.width < 80
     what_if = any(column.without is not None for column in measured)
-    table = _measures_table(result.work.policy, narrow, "Column", *(["Type"] if typed else []))
-    table.columns[-1].header = f"Below {result.work.policy.k} alone"
+    table = _measures_table(result.account.policy, narrow, "Column", *(["Type"] if typed else []))
+    table.columns[-1].header = f"Below {result.account.policy.k} alone"
     if not narrow:
         table.add_column("NULLs", justify="right", no_wrap=True)
     if what_if:
-        table.add_column(f"Below {result.work.policy.k} without it", justify="right", no_wrap=not narrow)
+        table.add_column(f"Below {result.account.policy.k} without it", justify="right", no_wrap=not narrow)
     for column in measured:
         assert column.profile is not None
         cells = [column.name if column.audited else f"{column.name} (identifier)", *([column.type] if typed else [])]
@@ -213,18 +92,19 @@ def _search(console: Console, search: SearchFinding, result: AuditResult) -> Non
     gloss = " (tells every row apart)" if search.criterion == "key" and result.entities is None else ""
     title = f"Minimal sets: {search.criterion}{gloss}"
     whole = "the list is complete" if search.complete else search.unfinished
-    outcome = search.impossible or f"{count(len(search.column_sets))} found; {whole}"
+    sets = result.found_by(search)
+    outcome = search.impossible or f"{count(len(sets))} found; {whole}"
     console.print()
     console.print(_hanging(Text(title, style="bold"), Text(outcome), len(title) + 2))
-    if not search.column_sets:
+    if not sets:
         return
     narrow = console.width < 80
-    table = _measures_table(result.work.policy, narrow, "", "Column set")
-    for number, found in enumerate(search.column_sets[:SHOWN_SETS], 1):
+    table = _measures_table(result.account.policy, narrow, "", "Column set")
+    for number, found in enumerate(sets[:SHOWN_SETS], 1):
         table.add_row(str(number), " + ".join(found.columns), *_measures(found.profile, narrow))
     console.print(table)
-    if len(search.column_sets) > SHOWN_SETS:
-        console.print(f"  ... and {count(len(search.column_sets) - SHOWN_SETS)} more (--format json lists all)")
+    if len(sets) > SHOWN_SETS:
+        console.print(f"  ... and {count(len(sets) - SHOWN_SETS)} more (--format json lists all)")
 
 
 def _measures_table(policy: Policy, narrow: bool, *heads: str) -> Table:
@@ -253,34 +133,10 @@ def _measures(profile: ClassProfile, narrow: bool) -> list[str]:
     return [count(profile.classes), *ratios, count(profile.smallest), percent(profile.share_at_risk)]
 
 
-def _sizes(console: Console, sizes: Sequence[SizeBin], policy: Policy) -> None:
-    if not sizes:
-        return
-    unit = "Rows" if policy.entity is None else "Entities"
-    by = "how many rows match them" if policy.nulls == Nulls.WILDCARD else "the size of the class they stand in"
-    console.print()
-    console.print(Text(f"{unit} by {by}", style="bold"))
-    total = sum(size.rows for size in sizes)
-    grid = Table.grid(padding=(0, 2))
-    for justify in ("right", "left", "right", "right"):
-        grid.add_column(justify=justify)
-    for size in sizes:
-        if size.low == policy.k:
-            grid.add_row("", f"── k = {count(policy.k)} ──")
-        bar = Text(_bar(size.rows, total), style="red" if size.low < policy.k else "green")
-        grid.add_row(size_range(size), bar, percent(Fraction(size.rows, total)), count(size.rows))
-    console.print(Padding(grid, (0, 0, 0, 2)))
-
-
-def _bar(part: int, total: int) -> str:
-    eighths = -(-part * BAR * 8 // total)  # rounded up: what is there is seen
-    return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")
-
-
 def _withheld(console: Console, result: AuditResult) -> None:
     if not result.withheld or result.profile is None:
         return
-    k = result.work.policy.k
+    k = result.account.policy.k
     console.print()
     console.print(Text("What would help most", style="bold"))
     grid = Table.grid(padding=(0, 2))
@@ -306,11 +162,11 @@ def _withheld(console: Console, result: AuditResult) -> None:
 
 def _foot(console: Console, result: AuditResult) -> None:
     console.print()
-    for unfinished in result.work.unfinished:
+    for unfinished in result.account.unfinished:
         console.print(_hanging(Text("Unfinished", style="yellow"), Text(unfinished), 13))
     console.print(
-        f"{plural(result.work.statements, 'statement')}, {seconds(result.work.seconds)}, "
-        f"{plural(result.work.sets_profiled, 'column set')} profiled; only read, no cell value left the engine."
+        f"{plural(result.account.statements, 'statement')}, {seconds(result.account.seconds)}, "
+        f"{plural(result.account.sets_profiled, 'column set')} profiled; only read, no cell value left the engine."
     )
     following = _next(result)
     if following:
@@ -319,14 +175,13 @@ def _foot(console: Console, result: AuditResult) -> None:
 
 def _next(result: AuditResult) -> str:
     """The command that a reader would probably want to run now; empty when there is nothing to add."""
-    k = f" --k {result.work.policy.k}"
+    k = f" --k {result.account.policy.k}"
     recognised = [column.name for column in result.columns if column.recognised]
-    worst = next((found for search in result.searches for found in search.column_sets), None)
-    if worst is not None:
-        return command("profile", result.work, column_set(worst.columns) + k)
+    if result.column_sets:
+        return command("profile", result.account, column_set(result.column_sets[0].columns) + k)
     if recognised:
         named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)
-        return command("audit", result.work, roles(result.work.policy) + named + k)
+        return command("audit", result.account, roles(result.account.policy) + named + k)
     return ""
 
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
-from qidsql.commands.audit.result import ColumnFinding, Verdict
+from qidsql.commands.audit.result import ColumnFinding
 from qidsql.core.policy import Policy
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls, Role
-from qidsql.core.wording import count, percent, plural
-from qidsql.measures.profiles import ClassProfile, Violates
+from qidsql.measures.criteria import Violates
+from qidsql.measures.profiles import ClassProfile
+from qidsql.wording.numbers import count, percent, plural
+from qidsql.wording.option_names import role, setting
 
 
 def judge(
@@ -36,7 +39,7 @@ def judge(
                 )
     if recognised:
         rest = f"the others are {profile.smallest}-anonymous" if profile else "the rest was not judged"
-        declared = policy.spelling.role(Role.DIRECT_IDENTIFIER, recognised)
+        declared = role(Role.DIRECT_IDENTIFIER, recognised)
         return Verdict.VIOLATION, (
             f"{table} holds {plural(len(recognised), 'direct identifier')}: {', '.join(recognised)}; {rest}. "
             f"What is not published is declared so: {declared}"
@@ -46,7 +49,7 @@ def judge(
     if unreadable:
         return Verdict.INCONCLUSIVE, (
             f"{table} is {profile.smallest}-anonymous on the columns audited, but {', '.join(unreadable)} could not be "
-            f"read: grant SELECT, or declare what is not published: {policy.spelling.role('other', unreadable)}"
+            f"read: grant SELECT, or declare what is not published: {role('other', unreadable)}"
         )
     return Verdict.PASS, anonymity(table, policy, profile, audited)
 
@@ -77,7 +80,7 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
     if policy.entity:
         taken.append(f"{policy.entity} is not published: with it, the rows of an entity could be joined and tell more")
     else:
-        entity = policy.spelling.setting("entity")
+        entity = setting("entity")
         taken.append(f"each row is another person; where one can have several, name the column of persons ({entity})")
     if policy.nulls == Nulls.WILDCARD:
         taken.append("a NULL may stand for any value: who knows better what was blanked finds smaller classes")

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from qidsql.core.policy import Policy
+from qidsql.commands.audit.request import AuditRequest
 from qidsql.errors import SourceError
 from qidsql.sql.templates import fill
 
 PATIENTS = 20_000
-TABLE = "patients"
 STORAGE = "v1.2.0"  # of the file, so that the shells that are about can open it too
-POLICY = Policy(k=5, sensitive=("diagnosis",))
+AUDIT = AuditRequest("patients", k=5, sensitive=("diagnosis",))
 NEXT_STEPS = """
 What just happened: qidsql made a small clinic's database and audited its table patients, as this command would:
   qidsql audit clinic.duckdb patients --k 5 --sensitive diagnosis

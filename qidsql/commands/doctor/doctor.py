@@ -1,48 +1,56 @@
 """Whether a source can be audited: the connection, its rights, every table; and what to do where it cannot."""
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 from qidsql.commands.doctor.installation import installation
+from qidsql.commands.doctor.request import DoctorRequest
 from qidsql.commands.doctor.result import DoctorResult, TableHealth
 from qidsql.commands.table_search import COMPARED
 from qidsql.core.catalog import CatalogTable
 from qidsql.core.checks import Check, State
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Comparison
-from qidsql.core.wording import some
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import shown
+from qidsql.engines.source import Source
 from qidsql.errors import ConnectionLost, QidsqlError, Stopped
+from qidsql.wording.numbers import some
 
 
 def doctor(
-    connect: Callable[[], AbstractContextManager[Engine]],
-    source: str | None = None,
-    schema: str | None = None,
-    role: str | None = None,
-    watched: Callable[[Engine], AbstractContextManager[Callable[[str], None]]] = lambda engine: nullcontext(_silent),
+    source: Source, request: DoctorRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> DoctorResult:
-    """What stands in the way of an audit. That no connection comes about is an answer, not an error.
+    """Whether the source can be audited, and what to do where not. A failed connection is an answer, not an error.
 
     Only catalogs are read, and the planner is asked whether columns can be grouped: no statement reads a table.
-    `source` is shown only where it cannot hold a password; `watched` shows what goes on. Raises UnknownName (no such
-    schema), Interrupted.
+    Raises UnknownName (no such schema), UsageError, Interrupted.
     """
     clock = time.monotonic()
     packages = tuple(installation())
     with ExitStack() as held:
         try:
-            engine = held.enter_context(connect())
+            engine = held.enter_context(source.opened())
         except Stopped:
             raise
         except QidsqlError as error:
-            name = shown(source)
-            return DoctorResult(name, None, packages, (), (), (), role, time.monotonic() - clock, obstacle=str(error))
-        on_stage = held.enter_context(watched(engine))
+            return DoctorResult(
+                verdict=Verdict.ERROR,
+                reason=str(error),
+                source=shown(source.text),
+                engine=None,
+                installation=packages,
+                session=(),
+                tables=(),
+                grants=(),
+                grantee=request.role,
+                seconds=time.monotonic() - clock,
+            )
         on_stage("reading the catalog")
-        catalog = engine.catalog(schema)
-        examination = engine.examine(catalog.tables[0].name.schema if schema and catalog.tables else None, role)
+        catalog = engine.catalog(request.schema)
+        schema = catalog.tables[0].name.schema if request.schema and catalog.tables else None
+        examination = engine.examine(schema, request.role)
         tables = []
         for place, listed in enumerate(catalog.tables):
             on_stage(f"looking at {listed.name} ({place + 1} of {len(catalog.tables)})")
@@ -50,20 +58,31 @@ def doctor(
             if all(check.state is not State.PROBLEM for check in checks):
                 checks += examination.tables.get(listed.name, ())
             tables.append(TableHealth(str(listed.name), listed.kind, listed.estimated_rows, tuple(checks)))
+        verdict, reason = _judge(tables, (*packages, *examination.session))
         return DoctorResult(
+            verdict=verdict,
+            reason=reason,
             source=engine.label,
             engine=engine.version,
             installation=packages,
             session=examination.session,
             tables=tuple(tables),
             grants=examination.grants,
-            grantee=role,
+            grantee=request.role,
             seconds=time.monotonic() - clock,
         )
 
 
-def _silent(stage: str) -> None:
-    """Shows nothing of what goes on."""
+def _judge(tables: Sequence[TableHealth], others: Sequence[Check]) -> tuple[Verdict, str]:
+    """The verdict on a source with a connection, and why, in one sentence."""
+    good = sum(table.auditable for table in tables)
+    if not tables:
+        return Verdict.INCONCLUSIVE, "connected, but there is no table"
+    whole = good == len(tables) and all(check.state is not State.PROBLEM for check in others)
+    verdict = Verdict.PASS if whole else Verdict.INCONCLUSIVE
+    if good < len(tables):
+        return verdict, f"{good:,} of {len(tables):,} tables can be audited"
+    return verdict, "the table can be audited" if good == 1 else f"all {good:,} tables can be audited"
 
 
 def _checks(engine: Engine, listed: CatalogTable) -> list[Check]:

@@ -5,8 +5,8 @@ import re
 from importlib import metadata
 
 from qidsql.core.checks import Check, State
-from qidsql.core.wording import plural
 from qidsql.version import __version__
+from qidsql.wording.numbers import plural
 
 SHOWN = ("duckdb", "sqlglot", "psycopg", "highspy")  # those that answers depend on
 

@@ -8,19 +8,24 @@ from rich.text import Text
 
 from qidsql.commands.doctor.result import DoctorResult
 from qidsql.core.checks import Check, State
-from qidsql.core.wording import plural, seconds, some
+from qidsql.core.results import Verdict
+from qidsql.wording.numbers import plural, seconds, some
 
-HEADS = {"pass": "READY", "inconclusive": "NOT ALL", "error": "NO CONNECTION"}
-COLOURS = {"pass": "bold green", "inconclusive": "bold yellow", "error": "bold red"}
+HEADS = {
+    Verdict.PASS: Text("READY", "bold green"),
+    Verdict.INCONCLUSIVE: Text("NOT ALL", "bold yellow"),
+    Verdict.ERROR: Text("NO CONNECTION", "bold red"),
+}
 STATES = {State.PROBLEM: "bold red", State.WARNING: "bold yellow"}
 SHOWN = 40  # findings on tables
 
 
 def report(console: Console, result: DoctorResult) -> None:
+    """Writes the report."""
     head = Table.grid(padding=(0, 4))
     head.add_column(no_wrap=True)
     head.add_column(overflow="fold")
-    head.add_row(Text(HEADS[result.verdict], COLOURS[result.verdict]), Text(result.reason))
+    head.add_row(HEADS[result.verdict], Text(result.reason))
     console.print(head)
     console.print()
     console.print(Text(f"Source   {result.source}" + (f"; {result.engine}" if result.engine else "")), soft_wrap=True)

@@ -1,82 +1,40 @@
 """What `doctor` finds: whether an audit could run, and what stands in its way."""
 
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from qidsql.core.checks import Check, State
-from qidsql.version import __version__
+from qidsql.core.results import Result
+from qidsql.declarations.results import UNWRITTEN, Rounded, reported
 
 
 @dataclass(frozen=True, slots=True)
 class TableHealth:
-    """A table, whether it can be audited, and what there is to say of it."""
+    """A table, whether it can be audited, and the findings on it."""
 
     table: str
     kind: str
-    rows: int | None  # the catalog's guess
+    estimated_rows: Annotated[int | None, "the catalog's guess"]
     checks: tuple[Check, ...] = ()
 
-    @property
+    @reported
     def auditable(self) -> bool:
         return all(check.state is not State.PROBLEM for check in self.checks)
 
-    def to_dict(self) -> dict[str, object]:
-        return {
-            "table": self.table,
-            "kind": self.kind,
-            "estimated_rows": self.rows,
-            "auditable": self.auditable,
-            "checks": [check.to_dict() for check in self.checks],
-        }
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DoctorResult(Result):
+    """The findings on the installation, the source and its tables.
 
-@dataclass(frozen=True, slots=True)
-class DoctorResult:
-    """The findings on the installation, the source and its tables. `obstacle` says why nothing came of the source."""
+    The verdict is `pass` where all tables can be audited, `error` where no connection came about, else `inconclusive`.
+    """
 
+    kind: Literal["doctor"] = "doctor"
     source: str
-    engine: str | None  # None where no connection came about
+    engine: Annotated[str | None, "null where no connection came about"]
     installation: tuple[Check, ...]
     session: tuple[Check, ...]
     tables: tuple[TableHealth, ...]
-    grants: tuple[str, ...]
-    grantee: str | None  # the role that was asked for; None: the grants are what the session's role lacks
-    seconds: float
-    obstacle: str = ""
-
-    @property
-    def verdict(self) -> str:
-        """`pass`: all tables can be audited; `error`: no connection; `inconclusive`: not all, or there is none."""
-        if self.obstacle:
-            return "error"
-        problems = any(check.state is State.PROBLEM for check in (*self.installation, *self.session))
-        whole = self.tables and all(table.auditable for table in self.tables) and not problems
-        return "pass" if whole else "inconclusive"
-
-    @property
-    def reason(self) -> str:
-        """Why, in one sentence."""
-        if self.obstacle:
-            return self.obstacle
-        good = sum(table.auditable for table in self.tables)
-        if not self.tables:
-            return "connected, but there is no table"
-        if good == len(self.tables):
-            return "the table can be audited" if good == 1 else f"all {good:,} tables can be audited"
-        return f"{good:,} of {len(self.tables):,} tables can be audited"
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain lists, dicts, strings and numbers, ready for JSON."""
-        return {
-            "format": 1,
-            "qidsql": __version__,
-            "kind": "doctor",
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "source": self.source,
-            "engine": self.engine,
-            "installation": [check.to_dict() for check in self.installation],
-            "session": [check.to_dict() for check in self.session],
-            "tables": [table.to_dict() for table in self.tables],
-            "grants": list(self.grants),
-            "seconds": round(self.seconds, 3),
-        }
+    grants: Annotated[tuple[str, ...], "the rights that are missing, or all that the role needs; none was granted"]
+    seconds: Annotated[float, Rounded(3)]
+    grantee: Annotated[str | None, UNWRITTEN] = None  # the role that was asked for

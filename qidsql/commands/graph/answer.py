@@ -1,4 +1,4 @@
-"""What an attribute graph says to the question: what separates, what to protect, which paths are cut."""
+"""The answer of an attribute graph to the request: what separates, what to protect, which paths are cut."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,11 +10,12 @@ from qidsql.attribute_graph.network import Path as Way
 from qidsql.attribute_graph.protection import least_protection, way_round
 from qidsql.attribute_graph.separation import Algorithm, separate
 from qidsql.commands.graph.building import BuiltGraph, named
-from qidsql.commands.graph.request import GraphQuestion
+from qidsql.commands.graph.request import GraphRequest
 from qidsql.commands.graph.result import (
     AttributeFinding,
+    Cut,
+    GraphAccount,
     GraphResult,
-    GraphWork,
     MergeFinding,
     Part,
     PathFinding,
@@ -22,57 +23,57 @@ from qidsql.commands.graph.result import (
     Protection,
     TableFinding,
 )
-from qidsql.commands.keys.result import Outcome
 from qidsql.core.catalog import Attribute
-from qidsql.core.wording import plural, some
+from qidsql.core.results import Verdict
 from qidsql.errors import UnknownName, UsageError
+from qidsql.wording.numbers import plural, some
 
 MAX_CUTS = 100  # smallest sets listed
 
 
 class Answer:
-    """What the graph says to the question."""
+    """The graph's answer to a request."""
 
-    def __init__(self, built: BuiltGraph, question: GraphQuestion) -> None:
-        self.built, self.graph, self.question = built, built.graph, question
-        self.identifiers = self._nodes(question.identifiers)
-        self.sensitive = self._nodes(question.sensitive)
+    def __init__(self, built: BuiltGraph, request: GraphRequest) -> None:
+        self.built, self.graph, self.request = built, built.graph, request
+        self.identifiers = self._nodes(request.who)
+        self.sensitive = self._nodes(request.what)
         both = set(self.identifiers) & set(self.sensitive)
         if both:
             raise UsageError(self._both(both.pop()))
-        self.protected = self._protected(question.protect)
-        self.found = separate(self.graph, self.identifiers, self.sensitive, question.algorithm, MAX_CUTS)
+        self.protected = self._protected(request.published)
+        self.found = separate(self.graph, self.identifiers, self.sensitive, request.chosen_algorithm, MAX_CUTS)
         self.network = leading(network(self.graph, self.identifiers, self.sensitive))
         self.tables_between = {stop.table for stop in self.network if not isinstance(stop, (int, str))}
         self.ends = {*self.identifiers, *self.sensitive}
         self.chosen = min(self.found.cuts, key=self._preference, default=None)
         self.protection = self._protection()
 
-    def result(self, work: GraphWork) -> GraphResult:
-        outcome, reason = self._judge(self.protection, work)
+    def result(self, account: GraphAccount) -> GraphResult:
+        verdict, reason = self._judge(self.protection, account)
         names = self.graph.labels
         paths, complete = self._paths()
         return GraphResult(
-            outcome=outcome,
+            verdict=verdict,
             reason=reason,
+            account=account,
             identifiers=self._names(self.identifiers),
             sensitive=self._names(self.sensitive),
-            attributes=self._attributes(),
-            tables=self._tables(),
-            merges=tuple(MergeFinding(str(j.left), str(j.right), str(j.ground), j.detail) for j in self.graph.joints),
-            refused=tuple((str(each.left), str(each.right)) for each in self.built.outside.refused),
-            directed=self.graph.directed,
             cut=None if self.chosen is None else self._names(self.chosen),
-            cuts=tuple(self._names(cut) for cut in self.found.cuts),
+            column_sets=tuple(Cut(self._names(cut)) for cut in self.found.cuts),
             complete=self.found.complete,
-            minimum=self.found.minimum,
-            parts=tuple((names[node], self._names(part)) for node, part in self.found.parts),
-            undirected=self._undirected(),
+            lower_bound=None if self.chosen is None else self.found.minimum,
+            by_sensitive={names[node]: self._names(part) for node, part in self.found.parts},
+            directed=self.graph.directed,
+            undirected_cut=self._undirected(),
             together=tuple(str(self.graph.tables[table].name) for table in self.found.together),
             paths=paths,
             paths_complete=complete,
             protection=self.protection,
-            work=work,
+            attributes=self._attributes(),
+            tables=self._tables(),
+            merges=tuple(MergeFinding(str(j.left), str(j.right), str(j.ground), j.detail) for j in self.graph.joints),
+            refused=tuple((str(each.left), str(each.right)) for each in self.built.outside.refused),
         )
 
     def notes(self) -> list[str]:
@@ -109,8 +110,8 @@ class Answer:
         return tuple(self.graph.labels[node] for node in nodes)
 
     def _both(self, node: int) -> str:
-        one = next(each for each in self.question.identifiers if self.graph.node(each) == node)
-        other = next(each for each in self.question.sensitive if self.graph.node(each) == node)
+        one = next(each for each in self.request.who if self.graph.node(each) == node)
+        other = next(each for each in self.request.what if self.graph.node(each) == node)
         if one == other:
             return f"{one} is given as identifier and as sensitive; choose one"
         why = [j for j in self.graph.joints if self.graph.place.get(j.left) == node]
@@ -195,7 +196,7 @@ class Answer:
         return Protection(
             tables=tuple(tables),
             sufficient=way is None or least is not None,
-            exposed=tuple((name, others) for name, others in exposed if others),
+            exposed={name: others for name, others in exposed if others},
             way_round=None if way is None else self._path(way),
         )
 
@@ -209,8 +210,8 @@ class Answer:
 
     def _paths(self) -> tuple[tuple[PathFinding, ...], bool]:
         """The paths, shortest first, and whether these are all."""
-        most = self.question.max_paths
-        if self.question.every_path:
+        most = self.request.max_paths
+        if self.request.every_path:
             ways = (
                 (path, ())
                 for one in self.identifiers
@@ -268,11 +269,11 @@ class Answer:
 
     # in a sentence
 
-    def _judge(self, protection: Protection | None, work: GraphWork) -> tuple[Outcome, str]:
+    def _judge(self, protection: Protection | None, account: GraphAccount) -> tuple[Verdict, str]:
         who, what = (" and ".join(self._names(each)) for each in (self.identifiers, self.sensitive))
         if self.chosen is None:
             where = some([str(self.graph.tables[table].name) for table in self.found.together], 3)
-            return Outcome.VIOLATION, (
+            return Verdict.VIOLATION, (
                 f"no separating set: an identifier and a sensitive attribute stand in one table, {where}. Publish it "
                 f"without one of them; --exclude TABLE.COLUMN asks again as if that were done"
             )
@@ -286,7 +287,7 @@ class Answer:
                 f"{', '.join(each.columns)} in {each.table}" for each in protection.tables if each.columns
             )
             if not protection.sufficient:
-                return Outcome.VIOLATION, (
+                return Verdict.VIOLATION, (
                     f"{answer}, but protecting {tables} alone does not: a path goes round it, {self._way(protection)}"
                 )
             if protection.way_round is None:
@@ -296,12 +297,12 @@ class Answer:
         silent = [] if self.chosen else self._silent()
         if silent:
             return (
-                Outcome.INCONCLUSIVE,
+                Verdict.INCONCLUSIVE,
                 f"as far as there are values, {answer}; {some(silent, 3)} holds none to compare",
             )
-        if work.unfinished:
-            return Outcome.INCONCLUSIVE, f"as far as attributes were compared, {answer}; more may be one"
-        return Outcome.FINISHED, answer
+        if account.unfinished:
+            return Verdict.INCONCLUSIVE, f"as far as attributes were compared, {answer}; more may be one"
+        return Verdict.FINISHED, answer
 
     def _silent(self) -> list[str]:
         """The tables of identifiers and sensitive attributes of which no value could be compared."""
@@ -311,7 +312,7 @@ class Answer:
     def _cut_words(self, cut: Sequence[int], apart: str) -> str:
         """That a cut separates, and how it stands among the others."""
         names, more = self._names(cut), len(self.found.cuts) - 1
-        if self.question.algorithm is Algorithm.PATHS:
+        if self.request.chosen_algorithm is Algorithm.PATHS:
             how = "" if len(cut) > self.found.minimum else ", and no fewer do"
             return f"{_listed(names)} separate{'s' if len(cut) == 1 else ''} {apart}{how if len(cut) > 1 else ''}"
         others = "" if not more else f" (as would {plural(more, 'other set')} of {len(cut)})"

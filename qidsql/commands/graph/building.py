@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, Refusal, attribute_graph
 from qidsql.attribute_graph.outside import Outside, read_outside
 from qidsql.attribute_graph.outside_names import outside_names
-from qidsql.commands.graph.request import GraphQuestion
+from qidsql.commands.graph.request import GraphRequest
 from qidsql.commands.table_search import interruptible, table_profiler
 from qidsql.core.catalog import Attribute, Catalog, Dependency, find_attribute
 from qidsql.core.policy import Policy
@@ -27,7 +27,7 @@ class BuiltGraph:
 
     graph: AttributeGraph
     outside: Outside
-    typed: frozenset[Attribute]  # what the question names, so that the answer names it so too
+    typed: frozenset[Attribute]  # what the request names, so that the answer names it so too
     excluded: tuple[Attribute, ...] = ()
     unfinished: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -35,30 +35,28 @@ class BuiltGraph:
     keys: frozenset[Attribute] = frozenset()  # declared: no two rows have the same value
 
 
-def build(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[str], None]) -> BuiltGraph:
+def build(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str], None]) -> BuiltGraph:
     """The graph of a source and of the tables outside it.
 
     Raises UsageError, UnknownName, AccessError, StatementError.
     """
     on_stage("reading the catalog")
-    if engine is None and question.outside is None:
-        raise UsageError("there is nothing to look at: name a source, or tables in a file (--outside FILE)")
-    if engine is None and (question.then or question.schema):
-        raise UsageError(f"--{'then' if question.then else 'schema'} is about tables of a source, and none is named")
-    catalog = Catalog(()) if engine is None else engine.catalog(question.schema)
+    if engine is None and (request.then or request.schema):
+        raise UsageError(f"--{'then' if request.then else 'schema'} is about tables of a source, and none is named")
+    catalog = Catalog(()) if engine is None else engine.catalog(request.schema)
     tables = [GraphTable(each.name, tuple(c.name for c in each.columns), each.kind) for each in catalog.tables]
-    outside = read_outside(question.outside, tables)
-    kept = _without(outside.tables, question.exclude)
-    found = Linkage(()) if engine is None else _linkage(engine, catalog, question, outside.refused, on_stage)
+    outside = read_outside(request.file, tables)
+    kept = _without(outside.tables, request.left_out)
+    found = Linkage(()) if engine is None else _linkage(engine, catalog, request, outside.refused, on_stage)
     joints = [*outside.joints, *found.joints]
-    if question.accept_names:
+    if request.accept_names:
         joints += outside_names(outside.tables)
     attributes = {attribute for table in kept for attribute in table.attributes}
     excluded = tuple(each for table in outside.tables for each in table.attributes if each not in attributes)
-    typed = frozenset(named((*question.identifiers, *question.sensitive), list(attributes)))
+    typed = frozenset(named((*request.who, *request.what), list(attributes)))
     made = attribute_graph([*kept, *_computed(found.dependencies)], joints, outside.refused, typed)
     notes = list(found.notes)
-    if engine is not None and not question.containment:
+    if engine is not None and not request.containment:
         notes.append("values were not compared (--no-containment): what only they would tie together stays apart")
     return BuiltGraph(made, outside, typed, excluded, list(found.unfinished), notes, found.silent, _keys(catalog))
 
@@ -79,7 +77,7 @@ def named(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Att
 def _linkage(
     engine: Engine,
     catalog: Catalog,
-    question: GraphQuestion,
+    request: GraphRequest,
     refused: Iterable[Refusal],
     on_stage: Callable[[str], None],
 ) -> Linkage:
@@ -88,11 +86,11 @@ def _linkage(
         return linked(
             engine,
             catalog,
-            values=question.containment,
-            names=question.accept_names,
+            values=request.containment,
+            names=request.accept_names,
             refused=[frozenset((each.left, each.right)) for each in refused],
-            max_statements=question.max_statements,
-            deadline=None if question.max_seconds is None else time.monotonic() + question.max_seconds,
+            max_statements=request.max_statements,
+            deadline=None if request.max_seconds is None else time.monotonic() + request.max_seconds,
             on_stage=on_stage,
         )
 

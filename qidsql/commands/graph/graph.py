@@ -7,39 +7,48 @@ from datetime import UTC, datetime
 
 from qidsql.commands.graph.answer import Answer
 from qidsql.commands.graph.building import build, with_dependencies
-from qidsql.commands.graph.request import GraphQuestion
-from qidsql.commands.graph.result import GraphResult, GraphWork
-from qidsql.commands.keys.result import Outcome
+from qidsql.commands.graph.follow_up import follow
+from qidsql.commands.graph.request import GraphRequest
+from qidsql.commands.graph.result import GraphAccount, GraphResult
+from qidsql.core.parsing import names
+from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
+from qidsql.engines.source import Source
 from qidsql.errors import Stopped
 
 
-def graph(
-    engine: Engine | None, question: GraphQuestion, on_stage: Callable[[str], None] = lambda stage: None
-) -> GraphResult:
+def graph(source: Source, request: GraphRequest, on_stage: Callable[[str], None] = lambda stage: None) -> GraphResult:
     """Which attributes separate the identifiers from the sensitive attributes, in a source, a file of outside tables,
-    or both.
+    or both; then the command that is to follow.
 
     A violation where nothing does, since both stand in one table, or where the tables to be published cannot by
     themselves. A stop while attributes are compared makes the answer inconclusive, unless it is such a violation: what
     was not found yet can only join more. Raises UsageError, UnknownName, AccessError, StatementError.
     """
+    if request.outside is not None and not source.named:
+        return separated(None, request, on_stage)
+    with source.opened() as engine:
+        return follow(engine, request, separated(engine, request, on_stage), on_stage)
+
+
+def separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str], None]) -> GraphResult:
+    """The answer of the graph alone."""
     with nullcontext() if engine is None else engine.answer():
-        return _graph(engine, question, on_stage)
+        return _separated(engine, request, on_stage)
 
 
-def _graph(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[str], None]) -> GraphResult:
+def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str], None]) -> GraphResult:
     started, clock = datetime.now(UTC), time.monotonic()
     asked, scans = (engine.asked, engine.scans) if engine else (0, 0)
 
-    def work(unfinished: Sequence[str], notes: Sequence[str] = ()) -> GraphWork:
-        return GraphWork(
+    def account(unfinished: Sequence[str], notes: Sequence[str] = ()) -> GraphAccount:
+        return GraphAccount(
             source=engine.label if engine else "",
             engine=engine.version if engine else "",
-            schema=question.schema,
-            outside=None if question.outside is None else str(question.outside),
-            exclude=question.exclude,
-            algorithm=str(question.algorithm),
+            schema=request.schema,
+            outside=None if request.outside is None else str(request.outside),
+            exclude=request.left_out,
+            algorithm=str(request.chosen_algorithm),
             started=started,
             seconds=time.monotonic() - clock,
             statements=engine.asked - asked if engine else 0,
@@ -49,40 +58,40 @@ def _graph(engine: Engine | None, question: GraphQuestion, on_stage: Callable[[s
         )
 
     try:
-        built = build(engine, question, on_stage)
+        built = build(engine, request, on_stage)
     except Stopped as stop:
-        return _nothing(question, work([str(stop)]))
+        return _nothing(request, account([str(stop)]))
     on_stage("looking for what separates")
-    answer = Answer(built, question)
-    if engine is not None and question.find_dependencies:
-        left = None if question.max_seconds is None else question.max_seconds - (time.monotonic() - clock)
-        budget = (question.max_statements and question.max_statements - (engine.asked - asked), left)
+    answer = Answer(built, request)
+    if engine is not None and request.find_dependencies:
+        left = None if request.max_seconds is None else request.max_seconds - (time.monotonic() - clock)
+        budget = (request.max_statements and request.max_statements - (engine.asked - asked), left)
         built = with_dependencies(engine, built, answer.tables_between, budget, on_stage)
-        answer = Answer(built, question)
-    return answer.result(work(built.unfinished, [*built.notes, *answer.notes()]))
+        answer = Answer(built, request)
+    return answer.result(account(built.unfinished, [*built.notes, *answer.notes()]))
 
 
-def _nothing(question: GraphQuestion, work: GraphWork) -> GraphResult:
+def _nothing(request: GraphRequest, account: GraphAccount) -> GraphResult:
     """The answer where the work had to end before the catalog was read."""
     return GraphResult(
-        outcome=Outcome.INCONCLUSIVE,
+        verdict=Verdict.INCONCLUSIVE,
         reason="the source's tables were not read to the end",
-        identifiers=question.identifiers,
-        sensitive=question.sensitive,
-        attributes=(),
-        tables=(),
-        merges=(),
-        refused=(),
-        directed=False,
+        account=account,
+        identifiers=names(request.identifiers),
+        sensitive=names(request.sensitive),
         cut=None,
-        cuts=(),
+        column_sets=(),
         complete=False,
-        minimum=0,
-        parts=(),
-        undirected=None,
+        lower_bound=None,
+        by_sensitive={},
+        directed=False,
+        undirected_cut=None,
         together=(),
         paths=(),
         paths_complete=False,
         protection=None,
-        work=work,
+        attributes=(),
+        tables=(),
+        merges=(),
+        refused=(),
     )

@@ -8,10 +8,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from qidsql.commands.audit.report import report as audit_report
+from qidsql.commands.audit.result import AuditResult
 from qidsql.commands.graph.result import GraphResult, Part, PathFinding, Protection
-from qidsql.core.wording import count, plural, seconds, some
+from qidsql.commands.mask.report import report as mask_report
+from qidsql.commands.mask.result import MaskResult
+from qidsql.commands.suppress.report import report as suppress_report
+from qidsql.commands.suppress.result import SuppressResult
 from qidsql.terminal.next_steps import column_set, following
 from qidsql.terminal.pieces import grid, head
+from qidsql.wording.numbers import count, plural, seconds, some
 
 SHOWN_TABLES = 8
 SHOWN_CUTS = 5
@@ -19,8 +25,8 @@ SHOWN_MERGES = 12
 
 
 def report(console: Console, result: GraphResult) -> None:
-    """Writes the report."""
-    head(console, result.outcome, result.reason)
+    """Writes the report, and that of the command that followed."""
+    head(console, result.verdict, result.reason)
     _facts(console, result)
     _cut(console, result)
     _paths(console, result)
@@ -28,14 +34,26 @@ def report(console: Console, result: GraphResult) -> None:
         _protection(console, result.protection)
     _merges(console, result)
     _foot(console, result)
+    if result.then is not None:
+        console.print(f"\nThen: qidsql {result.then.verb}\n", style="bold")
+        _then(console, result.then.result)
+
+
+def _then(console: Console, result: AuditResult | MaskResult | SuppressResult) -> None:
+    if isinstance(result, AuditResult):
+        audit_report(console, result)
+    elif isinstance(result, MaskResult):
+        mask_report(console, result)
+    else:
+        suppress_report(console, result)
 
 
 def _facts(console: Console, result: GraphResult) -> None:
-    rows, work = grid(), result.work
-    if work.source:
+    rows, account = grid(), result.account
+    if account.source:
         inside = [table for table in result.tables if table.kind != "outside"]
-        where = f" in schema {work.schema}" if work.schema else ""
-        rows.add_row("Source", f"{work.source}, {plural(len(inside), 'table')}{where}; {work.engine}")
+        where = f" in schema {account.schema}" if account.schema else ""
+        rows.add_row("Source", f"{account.source}, {plural(len(inside), 'table')}{where}; {account.engine}")
     outside = [each for each in result.tables if each.kind == "outside"]
     for number, table in enumerate(outside[:SHOWN_TABLES]):
         why = f": {table.reason}" if table.reason else ""
@@ -52,7 +70,7 @@ def _facts(console: Console, result: GraphResult) -> None:
     rows.add_row("Sensitive", ", ".join(result.sensitive))
     if result.cut is not None:
         _how(rows, result)
-    for note in work.notes:
+    for note in account.notes:
         rows.add_row("Note", note)
     console.print(rows)
 
@@ -61,7 +79,7 @@ def _how(rows: Table, result: GraphResult) -> None:
     """How the cut was found, and what it relies on."""
     how = {"minimum-cut": "minimum-cut: a maximum flow proves that no smaller set separates"}
     paths = "paths: Yan et al., Algorithm 2; it separates, but need not be smallest"
-    rows.add_row("Algorithm", how.get(result.work.algorithm, paths))
+    rows.add_row("Algorithm", how.get(result.account.algorithm, paths))
     if result.directed:
         closed = sum(len(table.dependencies) for table in result.tables)
         rows.add_row(
@@ -69,9 +87,10 @@ def _how(rows: Table, result: GraphResult) -> None:
             f"{plural(closed, 'dependency', 'dependencies')} taken to lead one way: that nobody concludes from a "
             f"determined value back to what determines it",
         )
-    if result.undirected is not None:
+    if result.undirected_cut is not None:
         rows.add_row(
-            "", f"without them it takes {plural(len(result.undirected), 'attribute')}: {some(result.undirected)}"
+            "",
+            f"without them it takes {plural(len(result.undirected_cut), 'attribute')}: {some(result.undirected_cut)}",
         )
 
 
@@ -85,11 +104,11 @@ def _cut(console: Console, result: GraphResult) -> None:
     for name in result.cut:
         rows.add_row(f"  {name}", some(columns[name], 6))
     console.print(rows)
-    if result.cut and not result.optimal:
-        console.print(f"  a set of {count(result.minimum)} separates too (--algorithm minimum-cut)")
-    for name, part in result.parts:
+    if result.lower_bound is not None and not result.optimal:
+        console.print(f"  a set of {count(result.lower_bound)} separates too (--algorithm minimum-cut)")
+    for name, part in result.by_sensitive.items():
         console.print(f"  {name} by itself: {', '.join(part) or 'nothing leads there'}")
-    others = [cut for cut in result.cuts if cut != result.cut]
+    others = [each.columns for each in result.column_sets if each.columns != result.cut]
     for cut in others[:SHOWN_CUTS]:
         console.print(f"  or: {', '.join(cut)}")
     if len(others) > SHOWN_CUTS:
@@ -130,7 +149,7 @@ def _protection(console: Console, found: Protection) -> None:
         if missing:
             rows.add_row("", f"in the smallest set, but not enough here: {', '.join(missing)}")
     elsewhere: dict[tuple[str, ...], list[str]] = {}
-    for name, tables in found.exposed:
+    for name, tables in found.exposed.items():
         elsewhere.setdefault(tables, []).append(name)
     for tables, names in elsewhere.items():
         rows.add_row("  Exposed", f"{some(names)}: also shown by {some(tables, 6)}")
@@ -169,24 +188,24 @@ def _merges(console: Console, result: GraphResult) -> None:
 
 def _foot(console: Console, result: GraphResult) -> None:
     console.print()
-    work = result.work
-    for unfinished in work.unfinished:
+    account = result.account
+    for unfinished in account.unfinished:
         line = grid()
         line.add_row(Text("Unfinished", style="yellow"), unfinished)
         console.print(line)
-    read = "only read, no cell value left the engine" if work.source else "no source was opened"
-    console.print(f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}; {read}.")
+    read = "only read, no cell value left the engine" if account.source else "no source was opened"
+    console.print(f"{plural(account.statements, 'statement')}, {seconds(account.seconds)}; {read}.")
     following(console, steps(result))
 
 
 def steps(result: GraphResult) -> list[tuple[str, str]]:
     """What to type next, each with what it is for: what checks the answer, closes a way round it, or completes it."""
-    work, protection = result.work, result.protection
-    if not work.source:
+    account, protection = result.account, result.protection
+    if not account.source:
         return []
     found = []
     kinds = {table.name: table.kind for table in result.tables}
-    if work.unfinished:
+    if account.unfinished:
         found.append((_again(result), "with a larger --max-statements or --max-seconds, or none"))
     if protection is not None and protection.way_round is not None and not protection.sufficient:
         others = [table for table in protection.way_round.tables if "outside" != kinds.get(table) != "computed"]
@@ -196,22 +215,22 @@ def steps(result: GraphResult) -> list[tuple[str, str]]:
         for table in protection.tables:
             if table.columns and kinds[table.table] != "outside":
                 named = "" if kinds[table.table] == "file" else f" {shlex.quote(table.table)}"
-                audit = f"qidsql audit {shlex.quote(work.source)}{named}{column_set(table.columns)}"
+                audit = f"qidsql audit {shlex.quote(account.source)}{named}{column_set(table.columns)}"
                 found.append((audit, "whether these columns single out rows of the table"))
     return found
 
 
 def _again(result: GraphResult, protect: Sequence[str] = ()) -> str:
     """The command of this result, with these tables to be protected besides its own."""
-    work = result.work
+    account = result.account
     tables = [table.name for table in result.tables if table.protected]
     options = [
-        *(("--schema", work.schema) for _ in range(work.schema is not None)),
-        *(("--outside", work.outside) for _ in range(work.outside is not None)),
-        *(("--exclude", name) for name in work.exclude),
+        *(("--schema", account.schema) for _ in range(account.schema is not None)),
+        *(("--outside", account.outside) for _ in range(account.outside is not None)),
+        *(("--exclude", name) for name in account.exclude),
         *(("--identifier", name) for name in result.identifiers),
         *(("--sensitive", name) for name in result.sensitive),
         *(("--protect", name) for name in dict.fromkeys((*tables, *protect))),
     ]
     given = "".join(f" {option} {shlex.quote(str(value))}" for option, value in options)
-    return f"qidsql graph {shlex.quote(work.source)}{given}"
+    return f"qidsql graph {shlex.quote(account.source)}{given}"

@@ -1,14 +1,21 @@
-"""What is asked of the attribute graph: who is to be kept apart from what, and where to look."""
+"""What `graph` is asked: who is to be kept apart from what, and where to look."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
 from qidsql.attribute_graph.separation import Algorithm
+from qidsql.core.options import MaxSeconds, MaxStatements, Schema
+from qidsql.core.parsing import choice, names
 from qidsql.core.policy import Policy
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import FileName, Names, Option
 from qidsql.errors import UsageError
 
-MAX_PATHS = 10  # paths listed unless asked for more
+ENDS = "What is kept apart"
+MERGED = "Which columns are one attribute"
+FOLLOWING = "What follows"
 
 
 class Then(StrEnum):
@@ -19,30 +26,74 @@ class Then(StrEnum):
     SUPPRESS = "suppress"
 
 
-@dataclass(frozen=True, slots=True)
-class GraphQuestion:
-    """Who is to be kept apart from what, and where to look. Raises UsageError when the options cannot be right."""
+@dataclass(frozen=True, kw_only=True)
+class GraphRequest:
+    """Which attributes are the bridge from a person to a secret, over all tables that someone can join.
 
-    identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    schema: str | None = None
-    outside: Path | None = None
-    exclude: tuple[str, ...] = ()
-    protect: tuple[str, ...] = ()
-    algorithm: Algorithm = Algorithm.MINIMUM_CUT
-    accept_names: bool = False
-    containment: bool = True
-    find_dependencies: bool = False
-    max_paths: int = MAX_PATHS
-    every_path: bool = False
-    then: Then | None = None
-    k: int = 5
-    entity: str | None = None  # the column of the table to be published that tells persons apart, for `then`
-    max_statements: int | None = None
-    max_seconds: float | None = None
+    Prints the smallest set of attributes that separates the identifiers from the sensitive ones, the paths that it
+    cuts, and, with --protect, which of its columns lie in the table to be published and which are exposed elsewhere.
+    Tables known outside the database stand in --outside FILE; without SOURCE they are all there is.
+    """
+
+    identifiers: Annotated[
+        Names, Option("who: TABLE.COLUMN, or COLUMN (repeat)", "NAME", ("--identifier",), panel=ENDS)
+    ] = ()
+    sensitive: Annotated[Names, Option("what: TABLE.COLUMN, or COLUMN (repeat)", "NAME", panel=ENDS)] = ()
+    schema: Schema = None
+    outside: Annotated[
+        FileName, Option("a .toml file: tables known outside, dependencies, merges accepted and refused", "FILE")
+    ] = None
+    exclude: Annotated[
+        Names, Option("what nobody outside sees: a table or pattern, or TABLE.COLUMN (repeat)", "NAME")
+    ] = ()
+    protect: Annotated[Names, Option("a table to be published, which can be protected (repeat)", "TABLE")] = ()
+    algorithm: Annotated[
+        str,
+        Option(
+            "minimum-cut: the smallest sets, proved; paths: Algorithm 2 of Yan et al.",
+            "minimum-cut|paths",
+        ),
+    ] = Algorithm.MINIMUM_CUT
+    accept_names: Annotated[bool, Option("columns of one name and kind of type are one attribute", panel=MERGED)] = (
+        False
+    )
+    containment: Annotated[
+        bool,
+        Option(
+            "compare the values of columns, in the database: those found in one another are one attribute",
+            flags=("--containment/--no-containment",),
+            panel=MERGED,
+        ),
+    ] = True
+    find_dependencies: Annotated[
+        bool,
+        Option("columns that determine another in every row of today lead one way, as those of --outside FILE do"),
+    ] = False
+    max_paths: Annotated[int, Option("paths to list at most", "N")] = 10
+    every_path: Annotated[bool, Option("list also paths that go through several attributes of one table")] = False
+    then: Annotated[
+        str | None,
+        Option(
+            "run this command on the one table of --protect, with the columns to protect as its quasi-identifiers",
+            "audit|mask|suppress",
+            panel=FOLLOWING,
+        ),
+    ] = None
+    k: Annotated[int, Option("the class size that --then asks for", "K", panel=FOLLOWING)] = 5
+    entity: Annotated[
+        str | None,
+        Option(
+            "the column of that table that tells persons apart: --then counts persons in a class, not rows",
+            "NAME",
+            panel=FOLLOWING,
+        ),
+    ] = None
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
 
     def __post_init__(self) -> None:
-        if not self.identifiers or not self.sensitive:
+        _ = self.chosen_algorithm
+        if not self.who or not self.what:
             raise UsageError(
                 "name what is to be kept apart: --identifier TABLE.COLUMN (who) and --sensitive TABLE.COLUMN (what)"
             )
@@ -51,25 +102,57 @@ class GraphQuestion:
         Policy(max_statements=self.max_statements, max_seconds=self.max_seconds)  # which says what a budget can be
         if self.max_paths < 1:
             raise UsageError(f"--max-paths must be at least 1, got {self.max_paths}")
-        if self.then is not None and len(self.protect) != 1:
+        if self.following is not None and len(self.published) != 1:
             raise UsageError(f"--then {self.then} works on one table: name it with --protect TABLE")
-        if self.entity is not None and self.then not in (Then.AUDIT, Then.MASK):
+        if self.entity is not None and self.following not in (Then.AUDIT, Then.MASK):
             raise UsageError(
                 "--entity counts persons in --then audit and --then mask; leave it out, or choose one of them"
             )
 
+    @property
+    def who(self) -> tuple[str, ...]:
+        """The identifiers, as a person named them."""
+        return names(self.identifiers)
 
-def algorithm(text: str) -> Algorithm:
-    """The algorithm of that name. Raises UsageError."""
-    try:
-        return Algorithm(text)
-    except ValueError:
-        raise UsageError(f"--algorithm must be {' or '.join(Algorithm)}; got {text}") from None
+    @property
+    def what(self) -> tuple[str, ...]:
+        """The sensitive attributes, as a person named them."""
+        return names(self.sensitive)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The tables and attributes that nobody outside sees."""
+        return names(self.exclude)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The tables to be published."""
+        return names(self.protect)
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the tables known outside."""
+        return None if self.outside is None else Path(self.outside)
+
+    @property
+    def chosen_algorithm(self) -> Algorithm:
+        return choice(Algorithm, "algorithm", self.algorithm)
+
+    @property
+    def following(self) -> Then | None:
+        """The command that follows."""
+        return None if self.then is None else choice(Then, "then", self.then)
 
 
-def then(text: str) -> Then:
-    """What to run afterwards, by its name. Raises UsageError."""
-    try:
-        return Then(text)
-    except ValueError:
-        raise UsageError(f"--then must be {', '.join(Then)}; got {text}") from None
+COMMAND = Command(
+    GraphRequest,
+    examples=(
+        "qidsql graph clinic.duckdb --identifier patients.patient_id --sensitive visits.diagnosis --protect visits",
+        "qidsql graph env:CLINIC_URL --schema public --outside outside.toml --identifier voters.name "
+        "--sensitive diagnosis",
+        'qidsql graph --outside outside.toml --identifier owner --sensitive "selling price" --output graph.html',
+    ),
+    exit_codes="0 finished, 1 nothing separates them, 2 error, 3 inconclusive; with --then those of that command",
+    formats=("terminal", "json", "html", "dot", "mermaid"),
+    opens=True,
+)

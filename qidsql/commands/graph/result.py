@@ -1,13 +1,17 @@
-"""What an attribute graph tells, as frozen values. Reports and programs see nothing else."""
+"""What `graph` finds out: the attributes that separate, the paths that they cut, the columns to protect."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated, Any
 
 from qidsql.commands.audit.result import AuditResult
-from qidsql.commands.keys.result import MaskResult, Outcome
+from qidsql.commands.graph.request import Then
+from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.suppress.result import SuppressResult
-from qidsql.version import __version__
+from qidsql.core.results import Result, Verdict
+from qidsql.declarations.results import FLAT, Rounded, reported
 
 
 class Part(StrEnum):
@@ -16,7 +20,7 @@ class Part(StrEnum):
     IDENTIFIER = "identifier"
     SENSITIVE = "sensitive"
     CUT = "cut"
-    BETWEEN = "between"  # on a way from an identifier to a sensitive attribute
+    BETWEEN = "between"  # on a path from an identifier to a sensitive attribute
     ASIDE = "aside"
 
 
@@ -26,21 +30,20 @@ class AttributeFinding:
 
     name: str
     part: Part
-    columns: tuple[str, ...]  # each with its table
+    columns: Annotated[tuple[str, ...], "each with its table"]
 
 
 @dataclass(frozen=True, slots=True)
 class TableFinding:
-    """A table of the graph. `attributes` are names of attributes, in the order of its columns; `between`: some way
-    from an identifier to a sensitive attribute leads through it."""
+    """A table of the graph."""
 
     name: str
     kind: str
-    attributes: tuple[str, ...]
-    dependencies: tuple[tuple[str, str], ...]
-    reason: str
-    between: bool
-    protected: bool
+    attributes: Annotated[tuple[str, ...], "by their names, in the order of its columns"]
+    dependencies: Annotated[tuple[tuple[str, str], ...], "attributes of which the first determines the second"]
+    reason: Annotated[str, "why a table known outside counts"]
+    between: Annotated[bool, "some path from an identifier to a sensitive attribute leads through it"]
+    protected: Annotated[bool, "it is to be published"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,167 +58,118 @@ class MergeFinding:
 
 @dataclass(frozen=True, slots=True)
 class PathFinding:
-    """A way from an identifier to a sensitive attribute: attributes, the tables between them, where it is cut.
-
-    `tables` is empty for a path of the relationship matrix, whose steps can stand in several tables.
-    """
+    """A path from an identifier to a sensitive attribute: attributes, the tables between them, where it is cut."""
 
     attributes: tuple[str, ...]
-    tables: tuple[str, ...]
+    tables: Annotated[
+        tuple[str, ...], "empty for a path of the relationship matrix, whose steps can stand in several tables"
+    ]
     cut_at: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ProtectedTable:
-    """What to protect in a table that is to be published. `cut` are its columns in the cut, `columns` those to take
-    as its quasi-identifiers: the same where they suffice, else the fewest in it that do, else those of the cut."""
+    """What to protect in a table that is to be published."""
 
     table: str
-    columns: tuple[str, ...]
-    cut: tuple[str, ...]
+    columns: Annotated[
+        tuple[str, ...],
+        "to take as its quasi-identifiers: those of the cut where they suffice, else the fewest in it that do, else "
+        "those of the cut",
+    ]
+    cut: Annotated[tuple[str, ...], "its columns in the cut"]
     identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What protecting the tables to be published can do. `sufficient`: no path is left when it is done.
-
-    `exposed` are attributes of the cut, each with the other tables that show it. `way_round` is a path that is left
-    when the columns of the cut are protected in these tables alone.
-    """
+    """What protecting the tables to be published can do."""
 
     tables: tuple[ProtectedTable, ...]
-    sufficient: bool
-    exposed: tuple[tuple[str, tuple[str, ...]], ...]
-    way_round: PathFinding | None
+    sufficient: Annotated[bool, "no path is left when it is done"]
+    exposed: Annotated[dict[str, tuple[str, ...]], "attributes of the cut, each with the other tables that show it"]
+    way_round: Annotated[
+        PathFinding | None, "a path that is left when the columns of the cut are protected in these tables alone"
+    ]
 
 
-@dataclass(frozen=True, slots=True)
-class GraphWork:
-    """What was asked, and what it took. `source` is empty where only a file was read."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GraphAccount:
+    """What was asked, and what it took."""
 
-    source: str
+    source: Annotated[str, "empty where only a file was read"]
     engine: str
     schema: str | None
     outside: str | None
     exclude: tuple[str, ...]
     algorithm: str
     started: datetime
-    seconds: float
+    seconds: Annotated[float, Rounded(3)]
     statements: int
     scans: int
-    unfinished: tuple[str, ...]
+    unfinished: Annotated[tuple[str, ...], "what is left undone, and why"]
     notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, object]:
-        return {
-            **asdict(self),
-            "started": self.started.isoformat(timespec="seconds"),
-            "seconds": round(self.seconds, 3),
-            "exclude": list(self.exclude),
-            "unfinished": list(self.unfinished),
-            "notes": list(self.notes),
-        }
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What was run on the table to be published, with the columns to protect as its quasi-identifiers."""
+    """A command that was run on the table to be published, with the columns to protect as its quasi-identifiers."""
 
-    verb: str
+    verb: Then
     result: AuditResult | MaskResult | SuppressResult
+
+    def to_plain(self) -> dict[str, Any]:
+        return {"verb": str(self.verb), "result": self.result.to_dict()}
+
+    @classmethod
+    def plain_schema(cls, definitions: Mapping[str, Any]) -> dict[str, Any]:
+        properties = {"verb": {"enum": list(map(str, Then))}, "result": {"type": "object"}}
+        return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 @dataclass(frozen=True, slots=True)
-class GraphResult:
-    """Which attributes separate identifiers from sensitive ones; a report is rendered from nothing else.
+class Cut:
+    """Attributes that separate."""
 
-    `cut` is the answer, one of `cuts`; None where there is none since both stand `together` in these tables. `minimum`
-    is the size of a smallest cut, `parts` the cuts of the sensitive attributes one by one where the cut is their union
-    (Yan et al., equation 4). `undirected` is a smallest cut without the dependencies, where that is another.
-    """
+    columns: tuple[str, ...]
 
-    outcome: Outcome
-    reason: str  # the answer, in one sentence
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GraphResult(Result):
+    """Which attributes separate identifiers from sensitive ones."""
+
+    account: Annotated[GraphAccount, FLAT]
     identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
-    attributes: tuple[AttributeFinding, ...]
-    tables: tuple[TableFinding, ...]
-    merges: tuple[MergeFinding, ...]
-    refused: tuple[tuple[str, str], ...]
-    directed: bool
-    cut: tuple[str, ...] | None
-    cuts: tuple[tuple[str, ...], ...]
-    complete: bool
-    minimum: int
-    parts: tuple[tuple[str, tuple[str, ...]], ...]
-    undirected: tuple[str, ...] | None
-    together: tuple[str, ...]
+    cut: Annotated[tuple[str, ...] | None, "one of `column_sets`; null where both stand `together` in one table"]
+    column_sets: tuple[Cut, ...]
+    complete: Annotated[bool, "these are all cuts of that size"]
+    lower_bound: Annotated[int | None, "the size of a smallest cut"]
+    by_sensitive: Annotated[
+        dict[str, tuple[str, ...]],
+        "the cuts of the sensitive attributes one by one, where the cut is their union (Yan et al., equation 4)",
+    ]
+    directed: Annotated[bool, "some dependency leads one way"]
+    undirected_cut: Annotated[tuple[str, ...] | None, "a smallest cut without the dependencies, where it is another"]
+    together: Annotated[tuple[str, ...], "tables with an identifier and a sensitive attribute"]
     paths: tuple[PathFinding, ...]
     paths_complete: bool
     protection: Protection | None
-    work: GraphWork
+    attributes: tuple[AttributeFinding, ...]
+    tables: tuple[TableFinding, ...]
+    merges: tuple[MergeFinding, ...]
+    refused: Annotated[tuple[tuple[str, str], ...], "pairs of columns that are not one attribute"]
     then: Followed | None = None
 
+    @reported
+    def cost(self) -> int | None:
+        return None if self.cut is None else len(self.cut)
+
+    @reported
+    def optimal(self) -> Annotated[bool, "no smaller set separates"]:
+        return self.cost is not None and self.cost == self.lower_bound
+
     @property
-    def optimal(self) -> bool:
-        return self.cut is not None and len(self.cut) == self.minimum
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain lists, dicts, strings and numbers, ready for JSON. `format` changes when a key changes its meaning."""
-        return {
-            "format": 1,
-            "qidsql": __version__,
-            "verdict": str(self.outcome),
-            "reason": self.reason,
-            **self.work.to_dict(),
-            "identifiers": list(self.identifiers),
-            "sensitive": list(self.sensitive),
-            "cut": None if self.cut is None else list(self.cut),
-            "column_sets": [{"columns": list(cut)} for cut in self.cuts],
-            "complete": self.complete,
-            "optimal": self.optimal,
-            "cost": None if self.cut is None else len(self.cut),
-            "lower_bound": None if self.cut is None else self.minimum,
-            "by_sensitive": {name: list(part) for name, part in self.parts},
-            "directed": self.directed,
-            "undirected_cut": None if self.undirected is None else list(self.undirected),
-            "together": list(self.together),
-            "paths": [_path(path) for path in self.paths],
-            "paths_complete": self.paths_complete,
-            "protection": None if self.protection is None else _protection(self.protection),
-            "attributes": [
-                {**asdict(each), "part": str(each.part), "columns": list(each.columns)} for each in self.attributes
-            ],
-            "tables": [
-                {
-                    **asdict(each),
-                    "attributes": list(each.attributes),
-                    "dependencies": [list(pair) for pair in each.dependencies],
-                }
-                for each in self.tables
-            ],
-            "merges": [asdict(each) for each in self.merges],
-            "refused": [list(pair) for pair in self.refused],
-            "then": None if self.then is None else {"verb": self.then.verb, "result": self.then.result.to_dict()},
-        }
-
-
-def _path(path: PathFinding) -> dict[str, object]:
-    return {name: list(value) for name, value in asdict(path).items()}
-
-
-def _protection(found: Protection) -> dict[str, object]:
-    return {
-        "tables": [
-            {
-                "table": each.table,
-                **{name: list(getattr(each, name)) for name in ("columns", "cut", "identifiers", "sensitive")},
-            }
-            for each in found.tables
-        ],
-        "sufficient": found.sufficient,
-        "exposed": {name: list(tables) for name, tables in found.exposed},
-        "way_round": None if found.way_round is None else _path(found.way_round),
-    }
+    def ending(self) -> Verdict:
+        return self.verdict if self.then is None else self.then.result.verdict

@@ -1,28 +1,31 @@
 """What local suppression did to a table: its cells, its distributions, a regression (Wilson, section 4)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from math import fsum, isfinite
+from math import fsum
 from typing import TypeVar
 
+from qidsql.commands.impact.request import ImpactRequest
 from qidsql.commands.impact.result import (
+    CovariateImpact,
+    FittedModel,
     ImpactResult,
     ModelImpact,
+    ModelTerm,
     MostSuppressed,
     RegressionImpact,
+    TermEstimate,
     ValueImpact,
     VariableImpact,
 )
-from qidsql.commands.keys.result import Outcome
-from qidsql.commands.table_search import Searching, one_answer, unknown_table
-from qidsql.core.policy import Policy
+from qidsql.commands.table_search import TableSearch, one_answer, unknown_table
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Column, Table
-from qidsql.core.wording import count, percent, plural, some
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
-from qidsql.measures.least_squares import Covariate, least_squares
-from qidsql.measures.proportions import Interval, interval
+from qidsql.measures.least_squares import Covariate, Fit, Term, least_squares
+from qidsql.measures.proportions import interval
 from qidsql.sql.distributions import (
     Cases,
     Distribution,
@@ -34,62 +37,25 @@ from qidsql.sql.distributions import (
     weighed_rows,
 )
 from qidsql.sql.statements import Statement
+from qidsql.wording.numbers import count, percent, plural, some
 
 Answer = TypeVar("Answer")
 
-MAX_VALUES = 1000
 MAX_LEVELS = 200  # of all factors of a regression together
-
-
-@dataclass(frozen=True, slots=True)
-class ImpactQuestion:
-    """How a table and its protected copy are compared. Raises UsageError when the options cannot be right.
-
-    `policy` says which columns, and the budget. `mark` is a text that stands for a suppressed cell besides NULL.
-    `fill` is the number that replaces suppressed covariates in a third model. Columns with more than `max_values`
-    values are not compared value by value.
-    """
-
-    protected: str
-    policy: Policy
-    weight: str | None = None
-    outcome: str | None = None
-    covariates: tuple[str, ...] = ()
-    fill: float | None = None
-    mark: str | None = None
-    show_values: bool = False
-    max_values: int = MAX_VALUES
-
-    def __post_init__(self) -> None:
-        if (self.outcome is None) != (not self.covariates):
-            raise UsageError("a regression takes --outcome NAME and --covariate NAME (repeat): give both, or none")
-        if self.fill is not None and self.outcome is None:
-            raise UsageError("--fill is for a regression: give --outcome and --covariate as well")
-        if self.fill is not None and not isfinite(self.fill):
-            raise UsageError("--fill must be a finite number, such as 99")
-        if self.outcome in self.covariates:
-            raise UsageError(f"{self.outcome} cannot be the outcome and a covariate")
-        both = [name for name in self.covariates if name in self.policy.exclude]
-        if both:
-            raise UsageError(f"{both[0]} cannot be a covariate and left out (--exclude)")
-        if self.max_values < 1:
-            raise UsageError(f"--max-values must be at least 1, got {self.max_values}")
-        if self.policy.where is not None or self.policy.entity is not None:
-            raise UsageError("whole tables are compared: --where and --entity mean nothing here")
 
 
 @one_answer
 def impact(
-    engine: Engine, table: str | None, question: ImpactQuestion, on_stage: Callable[[str], None] = lambda stage: None
+    engine: Engine, request: ImpactRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> ImpactResult:
     """The table beside its protected copy in the same source.
 
     Two statements for rows and weights, one per column (a scan of each table), one per regression. A stop (budget,
-    lost connection, Ctrl-C) makes the outcome inconclusive, with what was measured by then. Raises UsageError (weights
+    lost connection, Ctrl-C) makes the verdict inconclusive, with what was measured by then. Raises UsageError (weights
     that are missing or negative, too many levels), UnknownName, AccessError, StatementError.
     """
     on_stage("reading the catalog")
-    comparison = _Comparison(engine, table, question)
+    comparison = _Comparison(engine, request)
     unfinished = ""
     try:
         comparison.read_catalog()
@@ -107,13 +73,10 @@ def impact(
 class _Comparison:
     """One comparison, as far as it has come."""
 
-    def __init__(self, engine: Engine, table: str | None, question: ImpactQuestion) -> None:
-        self._engine, self._question = engine, question
-        policy = question.policy
-        if policy.columns:
-            policy = replace(policy, columns=(*policy.columns, *question.covariates))
-        self._search = search = Searching(engine, table, policy, {})
-        self._original, self._protected = search.table, unknown_table(question.protected)
+    def __init__(self, engine: Engine, request: ImpactRequest) -> None:
+        self._engine, self._request = engine, request
+        self._search = search = TableSearch(engine, request.table, request.policy, {})
+        self._original, self._protected = search.table, unknown_table(request.protected)
         self.rows: tuple[int | None, int | None] = (None, None)
         self._variables: list[VariableImpact] = []
         self._models: list[ModelImpact] = []
@@ -126,23 +89,23 @@ class _Comparison:
 
     def read_catalog(self) -> None:
         """What is compared with what. Raises UsageError, UnknownName, AccessError, Stopped."""
-        engine, question, search = self._engine, self._question, self._search
+        engine, request, search = self._engine, self._request, self._search
         search.begin()
-        self._protected = engine.describe(question.protected)
+        self._protected = engine.describe(request.protected)
         if self._original.name == self._protected.name:
             raise UsageError(f"{self._original.name} is compared with itself; name its protected copy")
-        weight = None if question.weight is None else self._shared(question.weight).original.name
+        weight = None if request.weight is None else self._shared(request.weight).original.name
         self._weight = weight
         if weight is not None and not all(numeric(engine.dialect, t.column(weight)) for t in self._tables):
             raise UsageError(f"--weight {weight} must be a column of numbers in both tables")
-        self._outcome = None if question.outcome is None else self._shared(question.outcome)
-        self._covariates = [self._shared(name) for name in question.covariates]
+        self._outcome = None if request.outcome is None else self._shared(request.outcome)
+        self._covariates = [self._shared(name) for name in request.explaining]
         if self._outcome is not None and not numeric(engine.dialect, self._outcome.original):
             raise UsageError(f"--outcome {self._outcome.original.name} must be a column of numbers")
         asked = [column.name for column in search.table.resolve(search.profiler.names) if column.name != weight]
         found = {name: self._find(name) for name in asked}
         self._columns = [
-            SharedColumn(self._original.column(name), protected, question.mark)
+            SharedColumn(self._original.column(name), protected, request.mark)
             for name, protected in found.items()
             if protected is not None
         ]
@@ -176,7 +139,7 @@ class _Comparison:
     def compare(self, on_stage: Callable[[str], None]) -> None:
         """Each column before and after, a few at a time, so that those answered stand when the work has to end."""
         on_stage("comparing distributions")
-        question, step = self._question, 2 * self._engine.workers
+        request, step = self._request, 2 * self._engine.workers
         for start in range(0, len(self._columns), step):
             part = self._columns[start : start + step]
             statements = [
@@ -185,8 +148,8 @@ class _Comparison:
                     *self._tables,
                     column,
                     self._weights(),
-                    question.max_values,
-                    question.show_values,
+                    request.max_values,
+                    request.show_values,
                 )
                 for column in part
             ]
@@ -197,7 +160,7 @@ class _Comparison:
         if self._outcome is None:
             return
         on_stage("fitting regressions")
-        fill = self._question.fill
+        fill = self._request.fill
         choices = [
             ("full data", Cases(self._original, False)),
             ("suppressed rows excluded", Cases(self._protected, True)),
@@ -210,30 +173,31 @@ class _Comparison:
                 self._engine.dialect, *self._tables, self._outcome, self._covariates, covariates, cases
             )
             fit = least_squares(self._ask([statement])[0], covariates)
-            self._models.append(ModelImpact(data, None, fit) if isinstance(fit, str) else ModelImpact(data, fit))
+            self._models.append(self._model(data, fit))
 
     def result(self, unfinished: str) -> ImpactResult:
         finished = not unfinished and 0 not in self.rows
+        account = self._search.account(self.rows[0], [unfinished] if unfinished else [])
         return ImpactResult(
-            outcome=Outcome.FINISHED if finished else Outcome.INCONCLUSIVE,
+            verdict=Verdict.FINISHED if finished else Verdict.INCONCLUSIVE,
             reason=self._reason(unfinished),
             protected=str(self._protected.name),
-            rows=self.rows,
+            rows_before=self.rows[0],
+            rows_after=self.rows[1],
             weight=self._weight,
-            mark=self._question.mark,
-            missing=self._missing,
-            extra=self._extra,
+            mark=self._request.mark,
+            missing_columns=self._missing,
+            extra_columns=self._extra,
             variables=tuple(self._variables),
             regression=self._regression(),
-            notes=tuple(self._notes()),
-            work=self._search.work(self.rows[0], [unfinished] if unfinished else []),
+            account=replace(account, notes=(*account.notes, *self._notes())),
         )
 
     def _regression(self) -> RegressionImpact | None:
         if self._outcome is None:
             return None
         covariates = tuple(column.original.name for column in self._covariates)
-        return RegressionImpact(self._outcome.original.name, covariates, tuple(self._models), self._labels())
+        return RegressionImpact(outcome=self._outcome.original.name, covariates=covariates, models=tuple(self._models))
 
     def _ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
         return self._search.profiler.ask(statements)
@@ -247,31 +211,41 @@ class _Comparison:
     def _shared(self, name: str) -> SharedColumn:
         """A column that both tables must have. Raises UnknownName."""
         column = self._original.column(name)
-        return SharedColumn(column, self._protected.column(column.name), self._question.mark)
+        return SharedColumn(column, self._protected.column(column.name), self._request.mark)
 
     def _weights(self) -> tuple[str | None, str | None]:
         name = self._weight
         return (None, None) if name is None else (name, self._protected.column(name).name)
 
     def _variable(self, column: SharedColumn, found: Distribution) -> VariableImpact:
-        present = tuple(rows - nulls for rows, nulls in zip(self.rows, found.nulls, strict=True) if rows is not None)
+        before, after = (rows - nulls for rows, nulls in zip(self.rows, found.nulls, strict=True) if rows is not None)
+        suppressed = before - after
         ranked = sorted(found.values, key=lambda value: value.level)
         whole = len(found.values) == found.distinct[0] + found.added
         most = [
-            MostSuppressed(value.rows[0] - value.rows[1], value.level, value.shown)
+            MostSuppressed(
+                suppressed=(cells := value.rows[0] - value.rows[1]),
+                percent=100 * cells / (suppressed + found.gained),
+                rank=value.level,
+                value=value.shown,
+            )
             for value in found.values[:1]
             if value.rows[0] > value.rows[1]
         ]
         return VariableImpact(
             name=column.original.name,
-            types=(column.original.type, column.protected.type),
-            nulls=found.nulls,
-            present=(present[0], present[1]),
-            distinct=found.distinct,
+            type_before=column.original.type,
+            type_after=column.protected.type,
+            cells=before + found.nulls[0],
+            nulls_before=found.nulls[0],
+            nulls_after=found.nulls[1],
+            suppressed=suppressed,
+            values_before=found.distinct[0],
+            values_after=found.distinct[1],
             vanished=found.vanished,
             added=found.added,
             gained=found.gained,
-            most=most[0] if most else None,
+            most_suppressed=most[0] if most else None,
             values=tuple(_values(ranked)) if whole else None,
         )
 
@@ -286,7 +260,7 @@ class _Comparison:
             else:
                 covariates.append(Covariate(column.original.name, False, factors))
                 factors += 1
-        levels = {v.name: v.distinct[0] + v.added for v in self._variables}
+        levels = {v.name: v.values_before + v.added for v in self._variables}
         total = {c.name: levels[c.name] for c in covariates if not c.number}
         if sum(total.values()) > MAX_LEVELS:
             worst = max(total, key=lambda name: total[name])
@@ -295,6 +269,45 @@ class _Comparison:
                 f"{count(total[worst])}; a regression takes {MAX_LEVELS} at most: leave it out, or coarsen it in a view"
             )
         return covariates
+
+    def _model(self, data: str, fit: Fit | str) -> ModelImpact:
+        if isinstance(fit, str):
+            return ModelImpact(data=data, reason=fit)
+        labels = self._labels()
+
+        def term(found: Term | None) -> ModelTerm:
+            if found is None:
+                return ModelTerm(None)
+            label = None if found.level is None else labels.get((found.covariate, found.level))
+            return ModelTerm(found.covariate, found.level, label)
+
+        fitted = FittedModel(
+            rows=fit.rows,
+            degrees_of_freedom=fit.degrees,
+            r_squared=fit.r_squared,
+            residual_standard_error=fit.residual_error,
+            f=fit.f,
+            p=fit.p,
+            significant=fit.significant,
+            covariates=tuple(
+                CovariateImpact(
+                    name=test.covariate,
+                    degrees_of_freedom=test.degrees,
+                    f=test.f,
+                    p=test.p,
+                    significant=test.significant,
+                )
+                for test in fit.tests
+            ),
+            coefficients=tuple(
+                TermEstimate(
+                    term=term(each.term), estimate=each.estimate, standard_error=each.error, t=each.t, p=each.p
+                )
+                for each in fit.coefficients
+            ),
+            collinear=tuple(map(term, fit.collinear)),
+        )
+        return ModelImpact(data=data, fit=fitted)
 
     def _labels(self) -> dict[tuple[str, int], str]:
         """The texts of values by column and level: none unless the user asked for them."""
@@ -316,7 +329,7 @@ class _Comparison:
             notes.append(f"values became more frequent in {some(gained)}: the copy was changed, not only suppressed")
         many = [variable.name for variable in self._variables if variable.values is None]
         if many:
-            notes.append(f"more than {count(self._question.max_values)} values, not compared one by one: {some(many)}")
+            notes.append(f"more than {count(self._request.max_values)} values, not compared one by one: {some(many)}")
         return notes
 
     def _reason(self, unfinished: str) -> str:
@@ -326,7 +339,7 @@ class _Comparison:
             return f"there is nothing to compare: {empty.name} has no row"
         if unfinished:
             return f"{names}, was not compared to the end"
-        cells = sum(variable.present[0] + variable.nulls[0] for variable in self._variables)
+        cells = sum(variable.cells for variable in self._variables)
         suppressed = sum(variable.suppressed for variable in self._variables)
         return (
             f"{names}, has {plural(suppressed, 'cell')} suppressed, {percent(Fraction(suppressed, cells))} of all, "
@@ -335,24 +348,28 @@ class _Comparison:
 
 
 def _values(ranked: Sequence[ValueRows]) -> list[ValueImpact]:
-    """Shares and intervals of all values of a column."""
+    """Percentages and intervals of all values of a column."""
     sides = []
     for side in (0, 1):
         total, squares = fsum(v.weights[side] for v in ranked), fsum(v.squares[side] for v in ranked)
-        shares: list[float | None] = [None] * len(ranked)
-        intervals: list[Interval | None] = [None] * len(ranked)
+        percents: list[float | None] = [None] * len(ranked)
+        intervals: list[tuple[float, float] | None] = [None] * len(ranked)
         if total > 0:
-            shares = [value.weights[side] / total for value in ranked]
-            intervals = [interval(value.weights[side], value.squares[side], total, squares) for value in ranked]
-        sides.append((shares, intervals))
-    (shares_before, intervals_before), (shares_after, intervals_after) = sides
+            percents = [100 * value.weights[side] / total for value in ranked]
+            found = [interval(value.weights[side], value.squares[side], total, squares) for value in ranked]
+            intervals = [(100 * each.low, 100 * each.high) for each in found]
+        sides.append((percents, intervals))
+    (percents_before, intervals_before), (percents_after, intervals_after) = sides
     return [
         ValueImpact(
-            value.level,
-            value.shown,
-            value.rows,
-            (shares_before[place], shares_after[place]),
-            (intervals_before[place], intervals_after[place]),
+            rank=value.level,
+            value=value.shown,
+            rows_before=value.rows[0],
+            rows_after=value.rows[1],
+            percent_before=percents_before[place],
+            percent_after=percents_after[place],
+            interval_before=intervals_before[place],
+            interval_after=intervals_after[place],
         )
         for place, value in enumerate(ranked)
     ]

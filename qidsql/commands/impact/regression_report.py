@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.commands.impact.result import RegressionImpact
-from qidsql.core.wording import count, plural, some
-from qidsql.measures.least_squares import SIGNIFICANT, SUPPRESSED, Fit, Term
+from qidsql.commands.impact.result import FittedModel, ModelTerm, RegressionImpact
+from qidsql.measures.least_squares import SIGNIFICANT, SUPPRESSED
+from qidsql.wording.numbers import count, plural, some
 
 
 def report(console: Console, regression: RegressionImpact) -> None:
@@ -22,7 +22,7 @@ def report(console: Console, regression: RegressionImpact) -> None:
     _tests(console, regression.covariates, fits)
     _coefficients(console, regression, fits)
     for data, fit in fits.items():
-        terms = [term.covariate for term in fit.collinear]
+        terms = [str(term.covariate) for term in fit.collinear]
         if terms:
             dropped = some([f"{name} ({plural(terms.count(name), 'term')})" for name in dict.fromkeys(terms)])
             console.print(f"  Collinear with the covariates before them, left out of {data}: {dropped}")
@@ -38,12 +38,12 @@ def _models(console: Console, regression: RegressionImpact) -> None:
         if fit is None:
             table.add_row(model.data, "", "", "", f"not fitted: {model.reason}")
         else:
-            figures = [count(fit.rows), f"{fit.r_squared:.4f}", f"{fit.residual_error:.4g}"]
+            figures = [count(fit.rows), f"{fit.r_squared:.4f}", f"{fit.residual_standard_error:.4g}"]
             table.add_row(model.data, *figures, _significant(fit, regression.covariates))
     console.print(table)
 
 
-def _significant(fit: Fit, covariates: Sequence[str]) -> str:
+def _significant(fit: FittedModel, covariates: Sequence[str]) -> str:
     """All, all but a few, or those that are, in the words of Wilson's Table 4."""
     others = [name for name in covariates if name not in fit.significant]
     if not fit.significant:
@@ -53,42 +53,40 @@ def _significant(fit: Fit, covariates: Sequence[str]) -> str:
     return f"all but {' and '.join(others)}" if len(others) < len(fit.significant) else ", ".join(fit.significant)
 
 
-def _tests(console: Console, covariates: Sequence[str], fits: dict[str, Fit]) -> None:
+def _tests(console: Console, covariates: Sequence[str], fits: dict[str, FittedModel]) -> None:
     table = columns("Covariate")
     for data in fits:
         table.add_column(data, justify="right")
     for name in covariates:
         cells = []
         for fit in fits.values():
-            test = next((each for each in fit.tests if each.covariate == name), None)
-            text = "collinear" if test is None else f"F({test.degrees}) = {test.f:.4g}, {_chance(test.p)}"
+            test = next((each for each in fit.covariates if each.name == name), None)
+            text = "collinear" if test is None else f"F({test.degrees_of_freedom}) = {test.f:.4g}, {_chance(test.p)}"
             cells.append(text)
         table.add_row(name, *cells)
     console.print(table)
 
 
-def _coefficients(console: Console, regression: RegressionImpact, fits: dict[str, Fit]) -> None:
+def _coefficients(console: Console, regression: RegressionImpact, fits: dict[str, FittedModel]) -> None:
     """The coefficients of numbers; those of levels only where the user asked for values, else they have no name."""
     found = [{each.term: each for each in fit.coefficients} for fit in fits.values()]
     table = columns("Coefficient (SE)")
     for data in fits:
         table.add_column(data, justify="right")
     for term in dict.fromkeys(term for each in found for term in each):
-        label = _label(term, regression)
+        label = _label(term)
         if label is None:
             continue
         own = [each.get(term) for each in found]
-        table.add_row(label, *("" if c is None else f"{c.estimate:.5g} ({c.error:.2g})" for c in own))
+        table.add_row(label, *("" if c is None else f"{c.estimate:.5g} ({c.standard_error:.2g})" for c in own))
     console.print()
     console.print(table)
 
 
-def _label(term: Term | None, regression: RegressionImpact) -> str | None:
-    if term is None:
-        return "intercept"
+def _label(term: ModelTerm) -> str | None:
     if term.level is None:
-        return term.covariate
-    text = "suppressed" if term.level == SUPPRESSED else regression.labels.get((term.covariate, term.level))
+        return term.covariate or "intercept"
+    text = "suppressed" if term.level == SUPPRESSED else term.value
     return None if text is None else f"{term.covariate}: {text}"
 
 

@@ -13,8 +13,8 @@ from rich.text import Text
 from qidsql.commands.impact import regression_report as regression
 from qidsql.commands.impact.regression_report import columns, title
 from qidsql.commands.impact.result import ImpactResult, VariableImpact
-from qidsql.core.wording import count, percent, plural, seconds, some
 from qidsql.terminal.pieces import head
+from qidsql.wording.numbers import count, percent, plural, seconds, some
 
 EDGES = (-0.5, -0.2, -0.1, -0.05, -0.01, 0.01, 0.05, 0.1, 0.2, 0.5)  # of relative differences
 BAR = 28
@@ -22,7 +22,7 @@ BAR = 28
 
 def report(console: Console, result: ImpactResult) -> None:
     """Writes the report."""
-    head(console, result.outcome, result.reason)
+    head(console, result.verdict, result.reason)
     _facts(console, result)
     if result.variables:
         _suppressed(console, result.variables)
@@ -34,24 +34,24 @@ def report(console: Console, result: ImpactResult) -> None:
 
 
 def _facts(console: Console, result: ImpactResult) -> None:
-    work, (before, after) = result.work, result.rows
+    work = result.account
     grid = _grid()
     grid.add_row("Source", f"{work.source}; {work.engine}; {work.snapshot}")
-    grid.add_row("Table", f"{work.table}{_rows(before)}")
-    grid.add_row("Protected", f"{result.protected}{_rows(after)}")
+    grid.add_row("Table", f"{work.table}{_rows(result.rows_before)}")
+    grid.add_row("Protected", f"{result.protected}{_rows(result.rows_after)}")
     marked = f" or {result.mark}" if result.mark is not None else ""
     grid.add_row("Suppressed", f"cells that are NULL{marked} in the copy, beyond those that are NULL in the table")
     grid.add_row("Weights", result.weight or "none: each row counts once")
-    if result.missing:
-        grid.add_row("Missing", f"{some(result.missing)}: not in the copy")
-    if result.extra:
-        grid.add_row("Extra", f"{some(result.extra)}: only in the copy")
+    if result.missing_columns:
+        grid.add_row("Missing", f"{some(result.missing_columns)}: not in the copy")
+    if result.extra_columns:
+        grid.add_row("Extra", f"{some(result.extra_columns)}: only in the copy")
     reasons: dict[str, list[str]] = {}
-    for name, reason in work.left_out:
-        reasons.setdefault(reason, []).append(name)
+    for each in work.left_out:
+        reasons.setdefault(each.reason, []).append(each.name)
     for reason, names in reasons.items():
         grid.add_row("Left out", f"{some(names)}: {reason}")
-    for note in [*work.notes, *result.notes]:
+    for note in work.notes:
         grid.add_row("Note", note)
     console.print(grid)
 
@@ -69,8 +69,8 @@ def _suppressed(console: Console, variables: Sequence[VariableImpact]) -> None:
             _bar(each.suppressed, most, 10),
             count(each.suppressed),
             percent(each.share) if each.suppressed >= 0 else "",
-            count(each.nulls[0]),
-            count(each.distinct[0]),
+            count(each.nulls_before),
+            count(each.values_before),
             count(each.vanished),
             _most(each),
         )
@@ -78,12 +78,12 @@ def _suppressed(console: Console, variables: Sequence[VariableImpact]) -> None:
 
 
 def _most(variable: VariableImpact) -> str:
-    most = variable.most
+    most = variable.most_suppressed
     if most is None:
         return ""
     place = "most frequent" if most.rank == 1 else f"{_ordinal(most.rank)} most frequent"
     name = f"the {place}" if most.value is None else most.value
-    return f"{name}, {percent(Fraction(most.cells, variable.lost))} ({count(most.cells)})"
+    return f"{name}, {percent(Fraction(most.suppressed, variable.lost))} ({count(most.suppressed)})"
 
 
 def _vanished(console: Console, variables: Sequence[VariableImpact]) -> None:
@@ -94,7 +94,7 @@ def _vanished(console: Console, variables: Sequence[VariableImpact]) -> None:
     grid = _grid()
     for variable in gone:
         values = variable.vanished_values
-        text = f"{count(variable.vanished)} of {plural(variable.distinct[0], 'value')}"
+        text = f"{count(variable.vanished)} of {plural(variable.values_before, 'value')}"
         if values and values[0].value is not None:
             text += ": " + some([str(value.value) for value in values])
         elif values:
@@ -104,12 +104,13 @@ def _vanished(console: Console, variables: Sequence[VariableImpact]) -> None:
 
 
 def _distributions(console: Console, result: ImpactResult) -> None:
-    differences, (overlapping, judged) = result.differences, result.overlaps
+    differences, overlapping, judged = result.differences, result.values_overlapping, result.values_compared
     if differences is None:
         return
     weighted = "Weighted percentages" if result.weight else "Percentages"
     title(console, f"{weighted} of the values, before and after")
-    least, greatest, mean, median = (f"{differences[n]:z.1f}" for n in ("least", "greatest", "mean", "median"))
+    found = (differences.least, differences.greatest, differences.mean, differences.median)
+    least, greatest, mean, median = (f"{each:z.1f}" for each in found)
     lines = [
         f"Differences (full less protected) vary from {least} to {greatest} points, mean {mean}, median {median}.",
         f"95 % confidence intervals overlap for {count(overlapping)} of {plural(judged, 'value')} "
@@ -123,7 +124,7 @@ def _distributions(console: Console, result: ImpactResult) -> None:
     if apart.total():
         text = some([f"{name} {number}" for name, number in apart.most_common() if number])
         console.print(Padding(Text(f"Apart by variable: {text}"), (0, 0, 0, 2)))
-    _relative(console, [v.relative_difference for v in result.kept_values if v.relative_difference is not None])
+    _relative(console, [v.relative_difference / 100 for v in result.kept_values if v.relative_difference is not None])
 
 
 def _relative(console: Console, found: Sequence[float]) -> None:
@@ -142,7 +143,7 @@ def _relative(console: Console, found: Sequence[float]) -> None:
 
 
 def _foot(console: Console, result: ImpactResult) -> None:
-    work = result.work
+    work = result.account
     console.print()
     for unfinished in work.unfinished:
         grid = _grid()

@@ -1,100 +1,86 @@
-"""What the comparison of a table with its protected copy finds out, as frozen values. Reports see nothing else."""
+"""What the comparison of a table with its protected copy finds out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import mean, median
+from typing import Annotated
 
-from qidsql.commands.keys.result import Outcome, SearchWork
-from qidsql.core.results import head
-from qidsql.measures.least_squares import Coefficient, Fit, Term
-from qidsql.measures.proportions import Interval
+from qidsql.core.results import Result, SearchAccount
+from qidsql.declarations.results import FLAT, OMITTED, SIGNED, UNWRITTEN, Rounded, reported
+
+PERCENT = Rounded(4)
+DIGITS = Rounded(10, significant=True)  # without those that differ from run to run: engines add floats in any order
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ValueImpact:
-    """One value before and after. `rank` is its place by rows in the original, 1 for the most frequent.
+    """One value before and after."""
 
-    `shares` are (weighted) shares of the rows that have a value, with their confidence intervals; None where the
-    column has no value left. `value` is its text, only where the user asked for it.
-    """
-
-    rank: int
-    value: str | None
-    rows: tuple[int, int]
-    shares: tuple[float | None, float | None]
-    intervals: tuple[Interval | None, Interval | None]
+    rank: Annotated[int, "its place by rows in the original, 1 for the most frequent"]
+    value: Annotated[str | None, "its text, where that was asked for", OMITTED]
+    rows_before: int
+    rows_after: int
+    percent_before: Annotated[float | None, "of the (weighted) rows with a value; null where there are none", PERCENT]
+    percent_after: Annotated[float | None, PERCENT]
+    interval_before: Annotated[tuple[float, float] | None, "of 95 % confidence, in percent", PERCENT]
+    interval_after: Annotated[tuple[float, float] | None, PERCENT]
 
     @property
     def kept(self) -> bool:
         """Whether there are rows of it before and after."""
-        return min(self.rows) > 0
+        return min(self.rows_before, self.rows_after) > 0
 
     @property
     def difference(self) -> float | None:
-        """The share before less the share after."""
-        before, after = self.shares
+        """The percentage before less the one after, in points."""
+        before, after = self.percent_before, self.percent_after
         return None if before is None or after is None else before - after
 
-    @property
-    def relative_difference(self) -> float | None:
-        """The difference scaled by the share before (Wilson, Figure 1)."""
-        return self.difference / self.shares[0] if self.difference is not None and self.shares[0] else None
+    @reported
+    def relative_difference(
+        self,
+    ) -> Annotated[
+        float | None, "the difference, in percent of the percentage before [Wilson, Figure 1]", PERCENT, SIGNED
+    ]:
+        return (
+            100 * self.difference / self.percent_before if self.difference is not None and self.percent_before else None
+        )
 
-    @property
-    def overlap(self) -> bool | None:
-        before, after = self.intervals
-        return None if before is None or after is None else before.overlaps(after)
-
-    def to_dict(self) -> dict[str, object]:
-        """`value` is there only where it was asked for; differences and intervals are in percent, like the shares."""
-        shown = {} if self.value is None else {"value": self.value}
-        return {
-            "rank": self.rank,
-            **shown,
-            "rows_before": self.rows[0],
-            "rows_after": self.rows[1],
-            "percent_before": _percent(self.shares[0]),
-            "percent_after": _percent(self.shares[1]),
-            "interval_before": _ends(self.intervals[0]),
-            "interval_after": _ends(self.intervals[1]),
-            "relative_difference": _percent(self.relative_difference),
-            "overlap": self.overlap,
-        }
+    @reported
+    def overlap(self) -> Annotated[bool | None, "whether the intervals do"]:
+        before, after = self.interval_before, self.interval_after
+        return None if before is None or after is None else before[0] <= after[1] and after[0] <= before[1]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class MostSuppressed:
-    """The value that lost most cells: how many, and its place among the column's values by rows in the original."""
+    """The value that lost most cells."""
 
-    cells: int
-    rank: int
-    value: str | None
+    suppressed: int
+    percent: Annotated[float, "of the cells by which values became rarer", PERCENT]
+    rank: Annotated[int, "its place among the column's values by rows in the original"]
+    value: Annotated[str | None, OMITTED]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class VariableImpact:
-    """One column of both tables. Pairs are before and after.
-
-    `vanished` and `added` count values that are only before and only after, `gained` the cells by which values became
-    more frequent. `values` are None where the column has too many to compare one by one.
-    """
+    """One column of both tables."""
 
     name: str
-    types: tuple[str, str]
-    nulls: tuple[int, int]
-    present: tuple[int, int]
-    distinct: tuple[int, int]
-    vanished: int
-    added: int
-    gained: int
-    most: MostSuppressed | None
-    values: tuple[ValueImpact, ...] | None
-
-    @property
-    def suppressed(self) -> int:
-        """Cells with a value before, less those after."""
-        return self.present[0] - self.present[1]
+    type_before: str
+    type_after: str
+    cells: Annotated[int, UNWRITTEN]  # of the column in the original
+    nulls_before: int
+    nulls_after: int
+    suppressed: Annotated[int, "cells with a value before, less those after", SIGNED]
+    values_before: int
+    values_after: int
+    vanished: Annotated[int, "values that are only before"]
+    added: Annotated[int, "values that are only after"]
+    gained: Annotated[int, "cells by which values became more frequent"]
+    most_suppressed: MostSuppressed | None
+    values: Annotated[tuple[ValueImpact, ...] | None, "null where there are too many to compare one by one"]
 
     @property
     def lost(self) -> int:
@@ -104,179 +90,135 @@ class VariableImpact:
     @property
     def share(self) -> Fraction:
         """Suppressed cells, of all cells of the column."""
-        return Fraction(self.suppressed, max(1, self.present[0] + self.nulls[0]))
+        return Fraction(self.suppressed, max(1, self.cells))
 
     @property
     def vanished_values(self) -> tuple[ValueImpact, ...]:
-        return tuple(value for value in self.values or () if value.rows[0] and not value.rows[1])
+        return tuple(value for value in self.values or () if value.rows_before and not value.rows_after)
 
-    def to_dict(self) -> dict[str, object]:
-        most = self.most
-        return {
-            "name": self.name,
-            "type_before": self.types[0],
-            "type_after": self.types[1],
-            "nulls_before": self.nulls[0],
-            "nulls_after": self.nulls[1],
-            "suppressed": self.suppressed,
-            "suppressed_percent": _percent(float(self.share)),
-            "values_before": self.distinct[0],
-            "values_after": self.distinct[1],
-            "vanished": self.vanished,
-            "added": self.added,
-            "gained": self.gained,
-            "most_suppressed": most
-            and {
-                "suppressed": most.cells,
-                "percent": _percent(most.cells / self.lost),
-                "rank": most.rank,
-                **({} if most.value is None else {"value": most.value}),
-            },
-            "values": None if self.values is None else [value.to_dict() for value in self.values],
-        }
+    @reported
+    def suppressed_percent(self) -> Annotated[float, "of the column's cells", PERCENT, SIGNED]:
+        return float(100 * self.share)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class ModelTerm:
+    """A column of a regression's model; all null for the intercept."""
+
+    covariate: str | None
+    level: Annotated[int | None, "a value's number, most frequent first; 0: suppressed", OMITTED] = None
+    value: Annotated[str | None, "the value's text, where that was asked for", OMITTED] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermEstimate:
+    """A coefficient."""
+
+    term: Annotated[ModelTerm, FLAT]
+    estimate: Annotated[float, DIGITS, SIGNED]
+    standard_error: Annotated[float, DIGITS]
+    t: Annotated[float, DIGITS, SIGNED]
+    p: Annotated[float, "two-sided", DIGITS]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CovariateImpact:
+    """The F test that all terms of one covariate are 0."""
+
+    name: str
+    degrees_of_freedom: int
+    f: Annotated[float, DIGITS]
+    p: Annotated[float, DIGITS]
+    significant: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedModel:
+    """A regression's fit."""
+
+    rows: int
+    degrees_of_freedom: Annotated[tuple[int, int], "of the model, of the residual"]
+    r_squared: Annotated[float, DIGITS]
+    residual_standard_error: Annotated[float, DIGITS]
+    f: Annotated[float, DIGITS]
+    p: Annotated[float, DIGITS]
+    significant: Annotated[tuple[str, ...], "covariates"]
+    covariates: tuple[CovariateImpact, ...]
+    coefficients: tuple[TermEstimate, ...]
+    collinear: Annotated[tuple[ModelTerm, ...], "left out, since those before them say the same"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelImpact:
     """One regression: the rows it is made of, in words, and the fit; or why there is none."""
 
     data: str
-    fit: Fit | None
-    reason: str = ""
+    fit: Annotated[FittedModel | None, FLAT] = None
+    reason: Annotated[str | None, OMITTED] = None
+
+    @reported
+    def fitted(self) -> bool:
+        return self.fit is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class RegressionImpact:
-    """The same regression before and after. `labels` are the texts of factors' levels, where they were asked for."""
+    """The same regression before and after."""
 
     outcome: str
     covariates: tuple[str, ...]
     models: tuple[ModelImpact, ...]
-    labels: Mapping[tuple[str, int], str]
-
-    def to_dict(self) -> dict[str, object]:
-        return {
-            "outcome": self.outcome,
-            "covariates": list(self.covariates),
-            "models": [self._model(model) for model in self.models],
-        }
-
-    def _model(self, model: ModelImpact) -> dict[str, object]:
-        fit = model.fit
-        if fit is None:
-            return {"data": model.data, "fitted": False, "reason": model.reason}
-        return {
-            "data": model.data,
-            "fitted": True,
-            "rows": fit.rows,
-            "degrees_of_freedom": list(fit.degrees),
-            "r_squared": _digits(fit.r_squared),
-            "residual_standard_error": _digits(fit.residual_error),
-            "f": _digits(fit.f),
-            "p": _digits(fit.p),
-            "significant": list(fit.significant),
-            "covariates": [
-                {
-                    "name": test.covariate,
-                    "degrees_of_freedom": test.degrees,
-                    "f": _digits(test.f),
-                    "p": _digits(test.p),
-                    "significant": test.significant,
-                }
-                for test in fit.tests
-            ],
-            "coefficients": [self._coefficient(each) for each in fit.coefficients],
-            "collinear": [self._term(term) for term in fit.collinear],
-        }
-
-    def _coefficient(self, coefficient: Coefficient) -> dict[str, object]:
-        return {
-            **self._term(coefficient.term),
-            "estimate": _digits(coefficient.estimate),
-            "standard_error": _digits(coefficient.error),
-            "t": _digits(coefficient.t),
-            "p": _digits(coefficient.p),
-        }
-
-    def _term(self, term: Term | None) -> dict[str, object]:
-        """`level` is a value's number, most frequent first (0: suppressed); its text only where it was asked for."""
-        if term is None or term.level is None:
-            return {"covariate": term and term.covariate}
-        label = self.labels.get((term.covariate, term.level))
-        return {"covariate": term.covariate, "level": term.level, **({} if label is None else {"value": label})}
 
 
-@dataclass(frozen=True, slots=True)
-class ImpactResult:
-    """What protection did to a table; a report is rendered from nothing else. Pairs are before and after."""
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """Of the percentages of all values that are kept, before less after, in points."""
 
-    outcome: Outcome
-    reason: str  # the answer, in one sentence
+    least: Annotated[float, PERCENT, SIGNED]
+    greatest: Annotated[float, PERCENT, SIGNED]
+    mean: Annotated[float, PERCENT, SIGNED]
+    median: Annotated[float, PERCENT, SIGNED]
+
+    @classmethod
+    def of(cls, values: Iterable[ValueImpact]) -> "Differences | None":
+        found = [value.difference for value in values if value.difference is not None]
+        if not found:
+            return None
+        return cls(least=min(found), greatest=max(found), mean=mean(found), median=median(found))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ImpactResult(Result):
+    """What protection did to a table."""
+
+    account: Annotated[SearchAccount, FLAT]
     protected: str
-    rows: tuple[int | None, int | None]
-    weight: str | None
-    mark: str | None
-    missing: tuple[str, ...]  # columns that the copy does not have
-    extra: tuple[str, ...]  # columns that only the copy has
+    rows_before: int | None
+    rows_after: int | None
+    weight: Annotated[str | None, "the column of weights"]
+    mark: Annotated[str | None, "what stands for a suppressed cell besides NULL"]
+    missing_columns: Annotated[tuple[str, ...], "that the copy does not have"]
+    extra_columns: Annotated[tuple[str, ...], "that only the copy has"]
     variables: tuple[VariableImpact, ...]
     regression: RegressionImpact | None
-    notes: tuple[str, ...]
-    work: SearchWork
 
     @property
     def kept_values(self) -> tuple[ValueImpact, ...]:
         """The values that are there before and after, of all columns compared value by value."""
         return tuple(value for variable in self.variables for value in variable.values or () if value.kept)
 
-    @property
-    def overlaps(self) -> tuple[int, int]:
-        """Of how many values the confidence intervals overlap, and of how many they could."""
-        judged = [value.overlap for value in self.kept_values if value.overlap is not None]
-        return sum(judged), len(judged)
-
-    @property
-    def differences(self) -> dict[str, float] | None:
-        """Least, greatest, mean and median difference of the percentages, in percentage points."""
-        found = [100 * value.difference for value in self.kept_values if value.difference is not None]
-        if not found:
-            return None
-        return {"least": min(found), "greatest": max(found), "mean": mean(found), "median": median(found)}
-
-    @property
-    def suppressed(self) -> int:
+    @reported
+    def suppressed(self) -> Annotated[int, "cells", SIGNED]:
         return sum(variable.suppressed for variable in self.variables)
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain lists, dicts, strings and numbers, ready for JSON."""
-        overlapping, judged = self.overlaps
-        differences = self.differences
-        return {
-            **head(self.outcome, self.reason, self.work),
-            "protected": self.protected,
-            "rows_before": self.rows[0],
-            "rows_after": self.rows[1],
-            "weight": self.weight,
-            "mark": self.mark,
-            "missing_columns": list(self.missing),
-            "extra_columns": list(self.extra),
-            "suppressed": self.suppressed,
-            "variables": [variable.to_dict() for variable in self.variables],
-            "values_compared": judged,
-            "values_overlapping": overlapping,
-            "differences": differences and {name: round(value, 4) for name, value in differences.items()},
-            "regression": self.regression and self.regression.to_dict(),
-            "notes": [*self.work.notes, *self.notes],
-        }
+    @reported
+    def values_compared(self) -> Annotated[int, "values whose intervals could overlap"]:
+        return sum(value.overlap is not None for value in self.kept_values)
 
+    @reported
+    def values_overlapping(self) -> Annotated[int, "values whose intervals do"]:
+        return sum(value.overlap is True for value in self.kept_values)
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else round(100 * share, 4)
-
-
-def _ends(interval: Interval | None) -> list[float | None] | None:
-    return None if interval is None else [_percent(interval.low), _percent(interval.high)]
-
-
-def _digits(number: float) -> float:
-    """Without the digits that differ from run to run, since engines add floats in any order."""
-    return float(f"{number:.10g}")
+    @reported
+    def differences(self) -> Differences | None:
+        return Differences.of(self.kept_values)

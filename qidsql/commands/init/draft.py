@@ -11,13 +11,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qidsql.commands.init.result import NO_COLUMNS, InitResult, LeftOut, Proposal, TableProposal, word
-from qidsql.core.tables import Role, TableName
+from qidsql.column_roles.proposals import Proposal, TableProposal
+from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
+from qidsql.core.tables import PolicyRole, TableName, fits
 from qidsql.core.toml_file import KeyPath, TomlFile
-from qidsql.core.wording import plural
 from qidsql.errors import UsageError
-from qidsql.operations.policy_file import fits
 from qidsql.sql.relation import table_node
+from qidsql.wording.numbers import plural
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -34,7 +34,6 @@ HEAD = """\
 K = 5
 WIDEST = 64  # characters before the reasons, at most
 PATTERN = r"[*?\[]"
-QUASI = word(Role.QUASI_IDENTIFIER)
 LINE_ENDS = "\u2028\u2029\x85"
 
 
@@ -214,7 +213,7 @@ def _scope(result: InitResult) -> str:
     return _line("scope", f"[{patterns}]", "the tables that this file answers for", 0) + "\n"
 
 
-def _left_out(table: LeftOut, source: str | None) -> str:
+def _left_out(table: SkippedTable, source: str | None) -> str:
     """The section of a table that nothing is proposed for."""
     head = [("table", _string(named(table.table)), "")]
     head += [("audit", "false", table.reason if table.certain else f"CHECK: {table.reason}")]
@@ -249,7 +248,7 @@ def _role(column: Proposal) -> tuple[str, str, str]:
     reason = (doubt if column.doubt else "") + column.reason
     if not column.readable:
         key, reason = f"# {key}", f"this user may not read it. {reason}"
-    return key, _string(word(column.role)), reason
+    return key, _string(column.role), reason
 
 
 def _line(key: str, value: str, comment: str, width: int) -> str:
@@ -272,7 +271,7 @@ def _key(name: str) -> str:
 def _string(value: str) -> str:
     import tomlkit
 
-    return tomlkit.item(value).as_string()
+    return tomlkit.item(str(value)).as_string()
 
 
 def _source(document: "TOMLDocument", result: InitResult, path: str) -> str:
@@ -358,7 +357,7 @@ def _add_roles(entries: list[Any], table: TableProposal) -> list[str]:
     if not entries or (entries[0].get("audit") is False and "roles" not in entries[0]):
         return []
     given = [each["roles"] for each in entries if isinstance(each.get("roles"), Mapping)]
-    lists = entries[0].get("audit") is False or any(QUASI in roles.values() for roles in given)
+    lists = entries[0].get("audit") is False or any(PolicyRole.QUASI_IDENTIFIER in roles.values() for roles in given)
     everything = lists or _is_plain(str(entries[0].get("table", "")), table.table)
     known: set[str] = set()
     for entry in entries:
@@ -366,12 +365,12 @@ def _add_roles(entries: list[Any], table: TableProposal) -> list[str]:
         known |= {str(name).casefold() for name in roles} if isinstance(roles, Mapping) else set()
         known |= {str(entry.get("entity", "")).casefold()}
     new = [c for c in table.columns if c.readable and c.column.casefold() not in known]
-    new = [c for c in new if everything or word(c.role) != QUASI]
+    new = [c for c in new if everything or c.role is not PolicyRole.QUASI_IDENTIFIER]
     if new and not isinstance(entries[0].get("roles"), Mapping):
         entries[0]["roles"] = tomlkit.table()
     for column in new:
         _, _, reason = _role(column)
-        item = tomlkit.item(word(column.role))
+        item = tomlkit.item(str(column.role))
         item.comment(_remark(f"new: {reason}", "").removeprefix("# "))
         item.trivia.comment_ws = "  "
         entries[0]["roles"].add(column.column, item)

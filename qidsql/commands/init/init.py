@@ -5,71 +5,54 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from qidsql.column_roles import dbt
 from qidsql.column_roles.proposal import Measured
+from qidsql.column_roles.table_proposals import TableProposals
 from qidsql.commands.init.draft import draft, slug, updated
-from qidsql.commands.init.result import NO_COLUMNS, InitResult, LeftOut
-from qidsql.commands.init.table_proposals import TableProposals
+from qidsql.commands.init.request import InitRequest
+from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
 from qidsql.core.catalog import Catalog, CatalogTable
 from qidsql.core.tables import TableName
 from qidsql.core.toml_file import read_toml
-from qidsql.core.wording import plural
 from qidsql.engines.base import Engine
+from qidsql.engines.source import Source
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
 from qidsql.profiling.profiler import Budget, TableProfiler
 from qidsql.sql.relation import relation
+from qidsql.wording.numbers import plural
 
 A_VIEW = "a view; --views proposes roles for it too"
 K = 2  # no count by k is used
-MAX_STATEMENTS = 2000
-MAX_SECONDS = 120.0
 
 
-@dataclass(frozen=True, slots=True)
-class InitQuestion:
-    """What to propose roles for. `tables` are patterns of names; empty: all, views only where there is nothing else.
-
-    `url` is how the file names the source; empty: as the engine shows it. Raises UsageError.
-    """
-
-    schema: str | None = None
-    tables: tuple[str, ...] = ()
-    views: bool = False
-    statistics: bool = True
-    dbt: Path | None = None
-    max_statements: int = MAX_STATEMENTS
-    max_seconds: float = MAX_SECONDS
-    url: str = ""
-
-    def __post_init__(self) -> None:
-        for name in ("max_statements", "max_seconds"):
-            if getattr(self, name) <= 0:
-                raise UsageError(f"--{name.replace('_', '-')} must be more than 0; --no-statistics asks nothing")
-
-
-def init(
-    engine: Engine,
-    question: InitQuestion,
-    on_stage: Callable[[str], None] = lambda stage: None,
-) -> InitResult:
-    """The proposed role of every column of the source's tables. Nothing is written.
+def init(source: Source, request: InitRequest, on_stage: Callable[[str], None] = lambda stage: None) -> InitResult:
+    """The proposed role of each column of the source's tables; with `output` also written into that file.
 
     Labels, names and types come from the catalog. Of each table the rows, NULLs and the classes of each column are
     counted, smallest table first, within the budget; a column costs at most one statement and one scan. A statement
     that fails ends the counts of its table alone. Raises SourceError, UsageError, UnknownName, AccessError,
     Interrupted, and BudgetSpent before the catalog is read.
     """
+    request.check_file()
     clock = time.monotonic()
-    said = dbt.read(question.dbt) if question.dbt is not None else {}
+    with source.opened() as engine:
+        result = _proposals(source, engine, request, clock, on_stage)
+    return result if request.file is None else write(result, request, request.file)
+
+
+def _proposals(
+    source: Source, engine: Engine, request: InitRequest, clock: float, on_stage: Callable[[str], None]
+) -> InitResult:
+    said = dbt.read(Path(request.dbt)) if request.dbt is not None else {}
     on_stage("reading the catalog")
-    catalog = engine.catalog(question.schema)
-    chosen, left_out = _chosen(catalog, question, engine.label)
-    counting = _Counting(engine, question, clock)
-    if question.statistics:
+    catalog = engine.catalog(request.schema)
+    chosen, left_out = _chosen(catalog, request, engine.label)
+    counting = _Counting(engine, request, clock)
+    if request.statistics:
         counting.count(chosen, on_stage)
     proposals = TableProposals(catalog)
     tables = []
@@ -79,10 +62,10 @@ def init(
     aside = {each.table for each in left_out if each.reason == A_VIEW}
     notes = []
     if said and not any(dbt.labels_of(said, table.name, c.name) for table in chosen for c in table.columns):
-        notes.append(f"--dbt {question.dbt} describes none of these tables")
+        notes.append(f"--dbt {request.dbt} describes none of these tables")
     return InitResult(
         source=engine.label,
-        url=question.url or engine.label,
+        url=_url(source, engine),
         name=slug(engine.label),
         engine=engine.version,
         tables=tuple(tables),
@@ -93,46 +76,38 @@ def init(
         unfinished=tuple(counting.unfinished),
         notes=tuple(notes),
         there=tuple((table.name, tuple(column.name for column in table.columns)) for table in catalog.tables),
-        schema=question.schema,
-        scope=_scope(question),
+        scope=_scope(request),
     )
 
 
-def check_target(output: Path, force: bool, update: bool) -> None:
-    """Whether the file can become what is asked for, before any work. Raises UsageError."""
-    if force and update:
-        raise UsageError("--force writes the file anew, --update keeps what stands in it; choose one")
-    if output.is_dir() or not output.absolute().parent.is_dir():
-        raise UsageError(f"{output} cannot be written: its folder must exist, and it must name a file")
-    if update and not output.exists():
-        raise UsageError(f"there is no {output} to update; leave --update out to write it")
-    if output.exists() and not (force or update):
-        raise UsageError(f"{output} is there already; --update adds what is new to it, --force writes it anew")
+def _url(source: Source, engine: Engine) -> str:
+    """The source as a file names it: as it was written where that is a variable, or data files with their options."""
+    text = source.text or ""
+    with_options = engine.options_in_path and text.startswith(f"{engine.label}?")
+    return text if with_options or text.startswith("env:") else engine.label
 
 
-def write(result: InitResult, output: Path, force: bool = False, update: bool = False) -> InitResult:
+def write(result: InitResult, request: InitRequest, file: Path) -> InitResult:
     """Writes the file, all of it or nothing. With `update` what stands in it stays as it is. Raises UsageError."""
-    check_target(output, force, update)
-    result = replace(result, url=_from_folder(result.url, output.parent))
-    if update:
-        file = read_toml(output)
-        text, added, retired, left = updated(file, result)
+    result = replace(result, url=_from_folder(result.url, file.parent))
+    if request.update:
+        text, added, retired, left = updated(read_toml(file), result)
         result = replace(result, added=tuple(added), retired=tuple(retired), gone=tuple(left))
         if not added and not retired:
-            return replace(result, output=str(output))
+            return replace(result, output=str(file))
     else:
         text = draft(result)
-    beside = output.with_name(f".{output.name}.{os.getpid()}")
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         beside.write_text(text, encoding="utf-8")
-        if output.exists() and not (force or update):
-            raise UsageError(f"{output} was made by somebody else meanwhile; --update adds to it")
-        os.replace(beside, output)
+        if file.exists() and not (request.force or request.update):
+            raise UsageError(f"{file} was made by somebody else meanwhile; --update adds to it")
+        os.replace(beside, file)
     except OSError as error:
-        raise UsageError(f"{output} cannot be written ({error.strerror})") from None
+        raise UsageError(f"{file} cannot be written ({error.strerror})") from None
     finally:
         beside.unlink(missing_ok=True)
-    return replace(result, output=str(output))
+    return replace(result, output=str(file))
 
 
 def _from_folder(url: str, folder: Path) -> str:
@@ -142,34 +117,34 @@ def _from_folder(url: str, folder: Path) -> str:
     return os.path.relpath(url, folder)
 
 
-def _chosen(catalog: Catalog, question: InitQuestion, label: str) -> tuple[list[CatalogTable], list[LeftOut]]:
+def _chosen(catalog: Catalog, request: InitRequest, label: str) -> tuple[list[CatalogTable], list[SkippedTable]]:
     """The tables to propose roles for, and those left out with the reason. Raises UsageError."""
-    left_out: list[LeftOut] = []
-    wanted = [table for table in catalog.tables if _matches(table.name, question.tables)]
+    left_out: list[SkippedTable] = []
+    wanted = [table for table in catalog.tables if _matches(table.name, request.patterns)]
     if not wanted:
-        which = f" matches {', '.join(question.tables)}" if question.tables else " is there"
+        which = f" matches {', '.join(request.patterns)}" if request.patterns else " is there"
         raise UsageError(f"no table of {label}{which}; name others with --table, or another --schema")
     readable = []
     for table in wanted:
         if table.obstacle is not None:
-            left_out.append(LeftOut(table.name, table.obstacle, certain=False))
+            left_out.append(SkippedTable(table.name, table.obstacle, certain=False))
         elif not table.columns:
-            left_out.append(LeftOut(table.name, NO_COLUMNS))
+            left_out.append(SkippedTable(table.name, NO_COLUMNS))
         else:
             readable.append(table)
-    with_views = question.views or bool(question.tables) or all(table.kind == "view" for table in readable)
+    with_views = request.views or bool(request.patterns) or all(table.kind == "view" for table in readable)
     if not with_views:
-        left_out += [LeftOut(table.name, A_VIEW) for table in readable if table.kind == "view"]
+        left_out += [SkippedTable(table.name, A_VIEW) for table in readable if table.kind == "view"]
         readable = [table for table in readable if table.kind != "view"]
     return readable, left_out
 
 
-def _scope(question: InitQuestion) -> tuple[str, ...]:
+def _scope(request: InitRequest) -> tuple[str, ...]:
     """The patterns of the tables that were looked at; none: all."""
-    if question.schema is None:
-        return question.tables
-    schema = glob.escape(question.schema)
-    return tuple(each if "." in each else f"{schema}.{each}" for each in question.tables or ("*",))
+    if request.schema is None:
+        return request.patterns
+    schema = glob.escape(request.schema)
+    return tuple(each if "." in each else f"{schema}.{each}" for each in request.patterns or ("*",))
 
 
 def _matches(name: TableName, patterns: Sequence[str]) -> bool:
@@ -181,13 +156,13 @@ def _matches(name: TableName, patterns: Sequence[str]) -> bool:
 class _Counting:
     """The counts of columns of some tables, within one budget."""
 
-    def __init__(self, engine: Engine, question: InitQuestion, clock: float) -> None:
+    def __init__(self, engine: Engine, request: InitRequest, clock: float) -> None:
         self.engine = engine
         self.found: dict[TableName, Mapping[str, Measured]] = {}
         self.unfinished: list[str] = []
         self._before = engine.asked
-        self._most = question.max_statements
-        self._until = clock + question.max_seconds
+        self._most = request.max_statements
+        self._until = clock + request.max_seconds
 
     @property
     def asked(self) -> int:

@@ -6,20 +6,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.commands.init.result import InitResult, word
-from qidsql.core.wording import count, plural, seconds, some
+from qidsql.commands.init.result import InitResult
+from qidsql.wording.numbers import count, plural, seconds, some
 
 SHOWN = 12  # doubtful columns
 
 
 def report(console: Console, result: InitResult) -> None:
+    """Writes the report."""
     columns = sum(len(table.columns) for table in result.tables)
     facts = Table.grid(padding=(0, 2))
     facts.add_column(no_wrap=True)
     facts.add_column(overflow="fold")
     facts.add_row("Source", f"{result.source}; {result.engine}")
     facts.add_row("Tables", f"{count(len(result.tables))} with {plural(columns, 'column')}")
-    for role, number in result.counts.items():
+    for role, number in result.roles.items():
         facts.add_row(f"  {role}", count(number))
     if result.doubts:
         facts.add_row("  to check", f"{count(len(result.doubts))}: what names and counts do not settle")
@@ -73,7 +74,7 @@ def _doubts(console: Console, result: InitResult) -> None:
         grid.add_column(title, overflow="fold")
     for table, column in doubts[:SHOWN]:
         grid.add_row(
-            Text(f"{table.table}: {column.column}"), word(column.role), Text(f"{column.doubt}  ({column.reason})")
+            Text(f"{table.table}: {column.column}"), str(column.role), Text(f"{column.doubt}  ({column.reason})")
         )
     console.print(grid)
     if len(doubts) > SHOWN:

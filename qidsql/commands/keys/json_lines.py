@@ -1,13 +1,22 @@
 """Column sets for programs, a line each as they are found; the last line says what the search came to."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 
+from qidsql.commands.keys.request import KeysRequest
 from qidsql.commands.keys.result import FoundSet, KeysResult
+from qidsql.declarations.results import plain
+
+
+def streamed(request: KeysRequest, put_line: Callable[[str], None]) -> KeysRequest:
+    """The request with each set written as it is found."""
+    return replace(request, on_found=lambda found: put_line(line(found)))
 
 
 def line(found: FoundSet) -> str:
     """One column set with its measures, as a line of JSON."""
-    return json.dumps(found.to_dict(), ensure_ascii=False) + "\n"
+    return json.dumps(plain(found), ensure_ascii=False) + "\n"
 
 
 def last(result: KeysResult) -> str:

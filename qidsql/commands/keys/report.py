@@ -4,18 +4,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.commands.keys.result import FoundSet, KeysResult, Outcome
-from qidsql.core.criterion_options import Wanted
+from qidsql.commands.keys.result import FoundSet, KeysResult
+from qidsql.core.results import Verdict
+from qidsql.core.sampling import Wanted
 from qidsql.core.tables import Nulls
-from qidsql.core.wording import count, percent, plural, ratio
 from qidsql.terminal.next_steps import column_set, command, criterion, following, roles
 from qidsql.terminal.pieces import certificate, facts, foot, head
+from qidsql.wording.numbers import count, percent, plural, ratio
 
 
 def report(console: Console, result: KeysResult) -> None:
     """Writes the report."""
-    head(console, result.outcome, result.reason)
-    rows = facts(result.work)
+    head(console, result.verdict, result.reason)
+    rows = facts(result.account)
     rows.add_row("Criterion", result.criterion)
     rows.add_row("Algorithm", result.algorithm)
     if result.lower_bound is not None:
@@ -25,7 +26,7 @@ def report(console: Console, result: KeysResult) -> None:
         rows.add_row("Sample", certificate(result.certificate))
     console.print(rows)
     _sets(console, result)
-    foot(console, result.work)
+    foot(console, result.account)
     following(console, _steps(result))
 
 
@@ -41,9 +42,9 @@ def _sets(console: Console, result: KeysResult) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("")
     table.add_column("Column set", overflow="fold")
-    narrow = console.width < 80 or result.work.policy.entity is not None  # the ratios are about rows
-    k = result.work.policy.k
-    wildcard = result.work.policy.nulls == Nulls.WILDCARD
+    narrow = console.width < 80 or result.account.policy.entity is not None  # the ratios are about rows
+    k = result.account.policy.k
+    wildcard = result.account.policy.nulls == Nulls.WILDCARD
     ratios = ["Separation"] if wildcard else ["Distinct", "Separation"]
     heads = [*([] if wildcard else ["Values"]), *([] if narrow else ratios), "Smallest", f"Below {k}"]
     for title in heads:
@@ -59,8 +60,8 @@ def _sets(console: Console, result: KeysResult) -> None:
 
 def _steps(result: KeysResult) -> list[tuple[str, str]]:
     """What to run next, and what for."""
-    work, policy = result.work, result.work.policy
-    if result.outcome is Outcome.INCONCLUSIVE:
+    work, policy = result.account, result.account.policy
+    if result.verdict is Verdict.INCONCLUSIVE:
         return []
     if not result.column_sets:
         nearly = " --separation 0.999" if policy.entity is None else f" --violates {policy.k}"

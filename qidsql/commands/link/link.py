@@ -3,76 +3,56 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from fractions import Fraction
 
 from sqlglot import exp
 
-from qidsql.commands.audit.result import Verdict
-from qidsql.commands.link.result import Containment, Linked, LinkResult, Matches
+from qidsql.commands.accounting import Accounting
+from qidsql.commands.link.request import LinkRequest
+from qidsql.commands.link.result import Join, JoinedColumns, LinkResult, Matches
 from qidsql.commands.table_search import one_answer, unknown_table
 from qidsql.core.catalog import Attribute, CatalogColumn, CatalogTable
-from qidsql.core.policy import Policy
-from qidsql.core.results import Work
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
-from qidsql.core.wording import count, percent, plural, some
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.linkage.containment import Measuring, compared
-from qidsql.linkage.joinable import CONTAINED
+from qidsql.linkage.joinable import CONTAINED, Containment
 from qidsql.linkage.names import names_agree
 from qidsql.linkage.value_kinds import NUMBERS, Kind, asked_as, compared_as, kind_of
 from qidsql.sql.relation import condition, table_node
 from qidsql.sql.values_in_common import TABLE, rows_by_match
-
-
-@dataclass(frozen=True, slots=True)
-class LinkQuestion:
-    """What `link` is asked. `on`: pairs of columns as people type them, a=b; none: those found to be joinable.
-
-    `policy` gives k (a row is singled out by fewer matches), rows_at_risk (the share of singled-out rows that is too
-    much; None: any), where (a condition on the left table's rows) and the budgets.
-    """
-
-    policy: Policy
-    on: tuple[str, ...] = ()
+from qidsql.wording.numbers import count, percent, plural, some
 
 
 @dataclass(slots=True)
 class _Draft:
-    containments: list[Containment] = field(default_factory=list)
+    compared: list[Containment] = field(default_factory=list)
     shared: list[tuple[str, str, Kind]] = field(default_factory=list)
-    linked: Linked | None = None
+    join: Join | None = None
     unseen: list[str] = field(default_factory=list)  # columns that could not be compared
     nothing: str = ""  # why no values were compared at all
     unfinished: list[str] = field(default_factory=list)
 
 
 @one_answer
-def link(
-    engine: Engine,
-    left: str,
-    right: str,
-    question: LinkQuestion,
-    on_stage: Callable[[str], None] = lambda stage: None,
-) -> LinkResult:
+def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] = lambda stage: None) -> LinkResult:
     """The joinable columns of two tables, each with its ground, and how many rows of each match how many of the other.
 
-    About one statement per kind of columns for a first look, one for each that is left to count values in common, and
-    one for the matches, all in the engine. A stop makes the verdict inconclusive, unless it is a violation already.
+    About one statement per kind of columns for a first look, one for each pair that is left to count values in common,
+    and one for the matches, all in the engine. A stop makes the verdict inconclusive, unless it is a violation already.
     Raises UsageError, UnknownName, AccessError, StatementError.
     """
-    clock, asked, scans, started = time.monotonic(), engine.asked, engine.scans, datetime.now(UTC)
-    policy = question.policy
-    deadline = None if policy.max_seconds is None else clock + policy.max_seconds
+    accounting, policy = Accounting(engine), request.policy
+    deadline = None if policy.max_seconds is None else time.monotonic() + policy.max_seconds
     on_stage("reading the catalog")
-    tables = unknown_table(left), unknown_table(right)
+    tables = unknown_table(request.left), unknown_table(request.right)
     sides: tuple[CatalogTable, ...] = ()
     draft = _Draft()
     try:
-        tables, sides = _sides(engine, left, right, policy.where)
-        draft.shared = list(dict.fromkeys(_given(typed, *sides) for typed in question.on))
-        if not question.on:
+        tables, sides = _sides(engine, request.left, request.right, policy.where)
+        draft.shared = list(dict.fromkeys(_given(typed, *sides) for typed in request.given))
+        if not request.given:
             left_over = None if policy.max_statements is None else policy.max_statements - 1  # one for the matches
             measured = Measuring(
                 engine, sides, everything=True, max_statements=left_over, deadline=deadline, on_stage=on_stage
@@ -83,45 +63,33 @@ def link(
                 for column in table.columns
                 if not column.readable or kind_of(column) is None
             ]
-            draft.containments, draft.unfinished = measured.containments, measured.unfinished
-            draft.shared = list(_shared(draft.containments, tables[0]))
+            draft.compared, draft.unfinished = measured.containments, measured.unfinished
+            draft.shared = list(_shared(draft.compared, tables[0]))
             draft.nothing = _nothing_compared(sides, measured.valued)
         if draft.shared and not draft.unfinished:
             on_stage("counting rows by their matches")
             sources = _source(tables[0]), _source(tables[1])
             statement = rows_by_match(engine.dialect, *sources, _pairs(engine, sides, draft.shared), policy.k)
             counts = engine.run(statement, deadline)
-            draft.linked = _linked(draft.shared, counts)
+            draft.join = _join(draft.shared, counts)
     except Stopped as stop:
         draft.unfinished.append(str(stop))
     except KeyboardInterrupt:
         draft.unfinished.append("interrupted")
-    verdict, reason = _judge(str(tables[0].name), str(tables[1].name), policy, draft)
+    left, right = (str(table.name) for table in tables)
+    verdict, reason = _judge(left, right, request, draft)
+    rows = None if draft.join is None else draft.join.left.rows
+    notes = [f"{table.name}: {note}" for table in tables for note in table.notes]
     return LinkResult(
         verdict=verdict,
         reason=reason,
-        left=str(tables[0].name),
-        right=str(tables[1].name),
+        left=left,
+        right=right,
         k=policy.k,
-        containments=tuple(draft.containments),
-        given=bool(question.on),
-        linked=draft.linked,
-        work=Work(
-            source=engine.label,
-            engine=engine.version,
-            table=str(tables[0].name),
-            kind=tables[0].kind,
-            snapshot=engine.snapshot,
-            started=started,
-            seconds=time.monotonic() - clock,
-            policy=policy,
-            rows=None if draft.linked is None else draft.linked.left.rows,
-            statements=engine.asked - asked,
-            scans=engine.scans - scans,
-            sets_profiled=0,
-            unfinished=tuple(draft.unfinished),
-            notes=tuple(f"{table.name}: {note}" for table in tables for note in table.notes) + _left_out(sides),
-        ),
+        columns_compared=tuple(draft.compared),
+        columns_given=bool(request.given),
+        link=draft.join,
+        account=accounting.account(tables[0], policy, rows, 0, draft.unfinished, [*notes, *_left_out(sides)]),
     )
 
 
@@ -213,10 +181,9 @@ def _pairs(
     return [(value(sides[0], one, kind), value(sides[1], other, kind)) for one, other, kind in shared]
 
 
-def _linked(shared: Sequence[tuple[str, str, Kind]], counts: Sequence[int]) -> Linked:
-    return Linked(
-        tuple((one, other) for one, other, _ in shared), Matches(*counts[:5]), Matches(*counts[5:10]), counts[10]
-    )
+def _join(shared: Sequence[tuple[str, str, Kind]], counts: Sequence[int]) -> Join:
+    columns = tuple(JoinedColumns(one, other) for one, other, _ in shared)
+    return Join(columns, Matches(*counts[:5]), Matches(*counts[5:10]), counts[10])
 
 
 def _left_out(sides: Sequence[CatalogTable]) -> tuple[str, ...]:
@@ -232,31 +199,30 @@ def _left_out(sides: Sequence[CatalogTable]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _judge(left: str, right: str, policy: Policy, draft: _Draft) -> tuple[Verdict, str]:
+def _judge(left: str, right: str, request: LinkRequest, draft: _Draft) -> tuple[Verdict, str]:
     """The verdict on a link, and why, in one sentence. Never a pass while anything is open."""
-    linked = draft.linked
-    if linked is not None:
-        own, other = linked.left, linked.right
-        on = ", ".join(one if one == two else f"{one} = {two}" for one, two in linked.columns)
+    join, k = draft.join, request.k
+    if join is not None:
+        own, other = join.left, join.right
+        on = ", ".join(pair.left if pair.left == pair.right else f"{pair.left} = {pair.right}" for pair in join.columns)
         if not own.rows or not other.rows:
             return Verdict.INCONCLUSIVE, f"there is nothing to link: {left if not own.rows else right} has no row"
         for table, side in ((left, own), (right, other)):
-            if side.incomplete == side.rows:  # a NULL matches nothing
+            if side.with_null == side.rows:  # a NULL matches nothing
                 return (
                     Verdict.INCONCLUSIVE,
                     f"nothing was compared: each row of {table} has a NULL in what is joined ({on})",
                 )
-        matching = "exactly one row" if policy.k == 2 else f"1 to {policy.k - 1} rows"
+        matching = "exactly one row" if k == 2 else f"1 to {k - 1} rows"
         found = (
-            f"{count(own.below_k)} of {plural(own.rows, 'row')} of {left} ({percent(own.share_below_k)}) match "
-            f"{matching} of {right} on {on}"
+            f"{count(own.matching_below_k)} of {plural(own.rows, 'row')} of {left} ({percent(own.share_below_k)}) "
+            f"match {matching} of {right} on {on}"
         )
-        limit = policy.rows_at_risk or Fraction(0)
-        if own.below_k and own.share_below_k >= limit:
+        if own.matching_below_k and own.share_below_k >= request.limit:
             return Verdict.VIOLATION, found
-        matched = own.rows - own.none  # more columns could leave each of these with fewer matches
+        matched = own.rows - own.matching_none  # more columns could leave each of these with fewer matches
         doubts = _doubts(left, right, draft)
-        if doubts and matched and Fraction(matched, own.rows) >= limit:
+        if doubts and matched and Fraction(matched, own.rows) >= request.limit:
             return (
                 Verdict.INCONCLUSIVE,
                 f"{found}, but {doubts} may single out more; name the columns to join (--on a=b)",
@@ -294,5 +260,5 @@ def _near(left: str, right: str, draft: _Draft) -> int:
     used = {f"{table}.{pair[side]}" for pair in draft.shared for side, table in enumerate((left, right))}
     return sum(
         not each.joinable and each.strength >= CONTAINED and not {str(each.left), str(each.right)} & used
-        for each in draft.containments
+        for each in draft.compared
     )

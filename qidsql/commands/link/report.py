@@ -7,11 +7,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.commands.audit.result import Verdict
-from qidsql.commands.link.result import Containment, Linked, LinkResult, Matches
-from qidsql.core.wording import count, percent, plural, seconds, share
-from qidsql.terminal.next_steps import following
+from qidsql.commands.link.result import Join, LinkResult, Matches
+from qidsql.core.results import Verdict
+from qidsql.linkage.joinable import Containment
+from qidsql.terminal.next_steps import column_set, following
 from qidsql.terminal.pieces import NOTHING_LEFT, grid
+from qidsql.wording.numbers import count, percent, plural, seconds, share
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN = 8  # of the pairs that are not taken
@@ -25,40 +26,40 @@ def report(console: Console, result: LinkResult) -> None:
     console.print(head)
     console.print()
     facts = grid()
-    facts.add_row("Source", f"{result.work.source}, tables {result.left} and {result.right}")
-    facts.add_row("", f"{result.work.engine}; {result.work.snapshot}")
+    facts.add_row("Source", f"{result.account.source}, tables {result.left} and {result.right}")
+    facts.add_row("", f"{result.account.engine}; {result.account.snapshot}")
     rule = "A NULL matches nothing; each row counts as a person."
-    if result.work.policy.where:
+    if result.account.policy.where:
         rule += f" Of {result.left} only rows that meet --where."
     facts.add_row("Rule", rule)
-    for note in result.work.notes:
+    for note in result.account.notes:
         facts.add_row("Note", note)
     console.print(facts)
     _columns(console, result)
-    if result.linked is not None:
+    if result.link is not None:
         console.print()
-        console.print(_matches(result, result.linked))
+        console.print(_matches(result, result.link))
         console.print(
-            f"{plural(result.linked.singled_out, 'pair')} of rows that are alone in their tables and match each other: "
+            f"{plural(result.link.singled_out, 'pair')} of rows that are alone in their tables and match each other: "
             f"whoever holds both tables knows that these are one."
         )
     _foot(console, result)
 
 
 def _columns(console: Console, result: LinkResult) -> None:
-    taken = [each for each in result.containments if each.joinable]
+    taken = [each for each in result.columns_compared if each.joinable]
     if taken:
         console.print()
         console.print(_table("Joinable", taken, result.left))
-    used = set(result.linked.columns) if result.linked is not None else set()
-    if result.given:
+    used = {(pair.left, pair.right) for pair in result.link.columns} if result.link is not None else set()
+    if result.columns_given:
         pairs = ", ".join(f"{one} = {other}" for one, other in sorted(used))
         console.print(f"\nJoined on {pairs or 'the columns given'}, as given.")
     else:
         rest = [each for each in taken if _pair(each, result.left) not in used]
-        if result.linked is not None and rest:
-            console.print("Joined on: " + ", ".join(f"{one} = {other}" for one, other in result.linked.columns))
-    near = [each for each in result.containments if not each.joinable and each.strength >= NEARLY]
+        if result.link is not None and rest:
+            console.print("Joined on: " + ", ".join(f"{pair.left} = {pair.right}" for pair in result.link.columns))
+    near = [each for each in result.columns_compared if not each.joinable and each.strength >= NEARLY]
     if near:
         console.print()
         console.print(_table("Not taken", near[:SHOWN], result.left))
@@ -86,7 +87,7 @@ def _table(title: str, found: list[Containment], left: str) -> Table:
     return table
 
 
-def _matches(result: LinkResult, linked: Linked) -> Table:
+def _matches(result: LinkResult, join: Join) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("Rows that match in the other table", no_wrap=True)
     for name in (result.left, result.right):
@@ -95,44 +96,44 @@ def _matches(result: LinkResult, linked: Linked) -> Table:
 
     def row(words: str, left: int, right: int) -> None:
         cells = []
-        for number, side in ((left, linked.left), (right, linked.right)):
+        for number, side in ((left, join.left), (right, join.right)):
             cells += [count(number), share(number, side.rows) if side.rows else ""]
         table.add_row(words, *cells)
 
     def both(words: str, of: Callable[[Matches], int]) -> None:
-        row(words, of(linked.left), of(linked.right))
+        row(words, of(join.left), of(join.right))
 
-    both("exactly one", lambda side: side.one)
+    both("exactly one", lambda side: side.matching_one)
     if result.k > 2:
-        both(f"fewer than {result.k}, at least one", lambda side: side.below_k)
-    both("several", lambda side: side.several)
-    both("none", lambda side: side.none)
-    if linked.left.incomplete or linked.right.incomplete:
-        both("  of these with a NULL", lambda side: side.incomplete)
+        both(f"fewer than {result.k}, at least one", lambda side: side.matching_below_k)
+    both("several", lambda side: side.matching_several)
+    both("none", lambda side: side.matching_none)
+    if join.left.with_null or join.right.with_null:
+        both("  of these with a NULL", lambda side: side.with_null)
     both("all", lambda side: side.rows)
     return table
 
 
 def _foot(console: Console, result: LinkResult) -> None:
     console.print()
-    for unfinished in result.work.unfinished:
+    for unfinished in result.account.unfinished:
         line = grid()
         line.add_row(Text("Unfinished", style="yellow"), unfinished)
         console.print(line)
-    asked = f"{plural(result.work.statements, 'statement')}, at most {plural(result.work.scans, 'scan')}"
-    console.print(f"{asked}, {seconds(result.work.seconds)}; only read, {NOTHING_LEFT}.")
-    if result.linked is None:
+    asked = f"{plural(result.account.statements, 'statement')}, at most {plural(result.account.scans, 'scan')}"
+    console.print(f"{asked}, {seconds(result.account.seconds)}; only read, {NOTHING_LEFT}.")
+    if result.link is None:
         return
-    steps, source = [], shlex.quote(result.work.source)
-    if result.linked.left.below_k:
-        columns = "".join(f" -c {shlex.quote(one)}" for one, _ in result.linked.columns)
+    steps, source = [], shlex.quote(result.account.source)
+    if result.link.left.matching_below_k:
+        columns = column_set([pair.left for pair in result.link.columns])
         typed = f"qidsql suppress {source} {shlex.quote(result.left)}{columns}"
         steps.append((typed, "the fewest cells to blank so that no one stands out on these columns"))
-    elif result.linked.right.below_k:
+    elif result.link.right.matching_below_k:
         typed = f"qidsql link {source} {shlex.quote(result.right)} {shlex.quote(result.left)}"
-        if result.given:
-            typed += "".join(f" --on {shlex.quote(f'{other}={one}')}" for one, other in result.linked.columns)
+        if result.columns_given:
+            typed += "".join(f" --on {shlex.quote(f'{pair.right}={pair.left}')}" for pair in result.link.columns)
         typed += f" --k {result.k}" if result.k != 2 else ""
-        rows = plural(result.linked.right.below_k, "row")
+        rows = plural(result.link.right.matching_below_k, "row")
         steps.append((typed, f"the other way round: {rows} of {result.right} would be singled out"))
     following(console, steps)

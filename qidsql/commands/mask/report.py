@@ -3,17 +3,18 @@
 from rich.console import Console
 from rich.text import Text
 
-from qidsql.commands.keys.result import MaskResult, Outcome
+from qidsql.commands.mask.result import MaskResult
+from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES
-from qidsql.core.wording import count, percent, ratio
 from qidsql.terminal.next_steps import column_set, command, criterion, following, roles, weights
 from qidsql.terminal.pieces import certificate, facts, foot, head
+from qidsql.wording.numbers import count, percent, ratio
 
 
 def report(console: Console, result: MaskResult) -> None:
     """Writes the report."""
-    head(console, result.outcome, result.reason)
-    rows = facts(result.work)
+    head(console, result.verdict, result.reason)
+    rows = facts(result.account)
     rows.add_row("Forbidden", result.criterion)
     rows.add_row("Algorithm", result.algorithm)
     rows.add_row("Publish", ", ".join(result.published) or "nothing")
@@ -24,7 +25,7 @@ def report(console: Console, result: MaskResult) -> None:
     if result.certificate is not None:
         rows.add_row("Sample", certificate(result.certificate))
     if result.profile is not None:
-        profile, k = result.profile, result.work.policy.k
+        profile, k = result.profile, result.account.policy.k
         classes = "" if profile.wildcard else f": {count(profile.classes)} classes"
         rows.add_row("Published set", f"measured on the full table{classes}")
         if not profile.wildcard and not profile.entities:
@@ -40,17 +41,17 @@ def report(console: Console, result: MaskResult) -> None:
         console.print(Text("To carry it out (printed only, nothing was run)", style="bold"))
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
-    elif result.published and result.work.kind in FILES:
+    elif result.published and result.account.kind in FILES:
         console.print()
         console.print("A file has no views: publish a copy with the columns above.")
-    foot(console, result.work)
+    foot(console, result.account)
     following(console, _steps(result))
 
 
 def _steps(result: MaskResult) -> list[tuple[str, str]]:
     """What to run next, and what for."""
-    work, policy = result.work, result.work.policy
-    if result.outcome is Outcome.INCONCLUSIVE:
+    work, policy = result.account, result.account.policy
+    if result.verdict is Verdict.INCONCLUSIVE:
         return []
     steps = []
     if not result.optimal and result.safe is not False:

@@ -1,71 +1,45 @@
 """The measures of one column set of a table."""
 
-import time
-from dataclasses import dataclass
+from collections.abc import Callable
 
-from qidsql.commands.audit.result import ProfileResult
-from qidsql.commands.table_search import one_answer, table_profiler
-from qidsql.core.policy import Policy
-from qidsql.core.roles import assign_roles, audited_columns
-from qidsql.core.tables import Nulls, Table
+from qidsql.commands.profile.request import ProfileRequest
+from qidsql.commands.profile.result import ProfiledSet, ProfileResult
+from qidsql.commands.table_search import TableSearch, interruptible, one_answer
+from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
-from qidsql.errors import UsageError
+from qidsql.errors import Stopped
 from qidsql.measures.profiles import ClassSizes, bin_starts, size_bins
-from qidsql.sql.relation import relation
-from qidsql.sql.statements import Statement, class_sizes
+from qidsql.wording.numbers import plural
 
 
 @one_answer
-def profile(engine: Engine, table: str | None, policy: Policy) -> ProfileResult:
-    """The measures of the policy's columns together (all readable columns when it names none).
+def profile(
+    engine: Engine, request: ProfileRequest, on_stage: Callable[[str], None] = lambda stage: None
+) -> ProfileResult:
+    """The measures of the columns together (all readable ones where none is named).
 
     One statement, one scan; where a NULL matches anything, before it one to count the NULLs, and at most one for each
-    column with some. Raises UsageError, UnknownName, AccessError, StatementError, Stopped.
+    column with some. A stop makes the verdict inconclusive. Raises UsageError, UnknownName, AccessError,
+    StatementError.
     """
-    clock, asked = time.monotonic(), engine.asked
-    question = _question(engine, table, policy)
-    if policy.nulls == Nulls.WILDCARD:
-        profiler = table_profiler(engine, question.table, question.table.resolve(question.columns), policy)
-        sizes = profiler.sizes(profiler.everything)
-    else:
-        sizes = engine.run(question.statement)
+    on_stage("reading the catalog")
+    search = TableSearch(engine, request.table, request.policy, {})
+    sizes: ClassSizes | None = None
+    unfinished: list[str] = []
+    on_stage("profiling the column set")
+    try:
+        with interruptible():
+            search.begin()
+            sizes = search.profiler.sizes(search.profiler.everything)
+    except Stopped as stop:
+        unfinished = [str(stop)]
+    k = request.policy.k
+    measured = () if sizes is None else (ProfiledSet(columns=search.profiler.names, profile=sizes.profile(k)),)
+    rows = measured[0].profile.rows if measured else None
     return ProfileResult(
-        source=engine.label,
-        engine=engine.version,
-        table=str(question.table.name),
-        kind=question.table.kind,
-        policy=policy,
-        columns=question.columns,
-        profile=sizes.profile(policy.k),
-        class_sizes=size_bins(sizes, bin_starts(policy.k)),
-        statements=engine.asked - asked,
-        seconds=time.monotonic() - clock,
-        notes=question.table.notes,
+        verdict=Verdict.FINISHED if rows else Verdict.INCONCLUSIVE,
+        reason="not measured to the end" if rows is None else f"{plural(rows, 'row')} measured",
+        account=search.account(rows, unfinished),
+        column_sets=measured,
+        class_sizes=() if sizes is None else size_bins(sizes, bin_starts(k)),
     )
-
-
-def planned_statement(engine: Engine, table: str | None, policy: Policy) -> Statement[ClassSizes]:
-    """The statement that `profile` would ask; only the catalog is read. Raises UsageError with a wildcard."""
-    if policy.nulls == Nulls.WILDCARD:
-        raise UsageError(
-            "--dry-run does not know the statement of --nulls wildcard: it depends on which columns hold NULLs; "
-            "use --show-sql"
-        )
-    return _question(engine, table, policy).statement
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    table: Table
-    columns: tuple[str, ...]
-    statement: Statement[ClassSizes]
-
-
-def _question(engine: Engine, table: str | None, policy: Policy) -> _Question:
-    described = engine.narrowed(engine.describe(table), policy.where)
-    columns = audited_columns(described, assign_roles(described, policy))
-    entity = described.resolve([policy.entity]) if policy.entity else ()
-    source = relation(engine.dialect, described, columns + entity)
-    names = tuple(column.name for column in columns)
-    statement = class_sizes(engine.dialect, source, names, entity[0].name if entity else None)
-    return _Question(described, names, statement)

@@ -7,8 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.suppress.result import SuppressResult
-from qidsql.core.wording import count, plural, share
-from qidsql.terminal.pieces import CODES_LEFT, COLOURS, copy_facts, facts, foot, grid
+from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, foot, head
+from qidsql.wording.numbers import count, plural, share
 
 METHODS = {
     "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or blank",
@@ -19,22 +19,19 @@ BAR = 28
 
 def report(console: Console, result: SuppressResult) -> None:
     """Writes the report."""
-    head = grid()
-    head.add_row(Text(result.outcome.upper(), style=COLOURS[result.outcome]), result.reason)
-    console.print(head)
-    console.print()
-    rows = facts(result.work)
+    head(console, result.verdict, result.reason)
+    rows = facts(result.account)
     others = plural(result.k - 1, "other")
     rows.add_row("Rule", f"k = {result.k}: each row matches {others}; a suppressed cell matches anything")
-    if result.cells is not None and result.work.rows:
-        cells = result.work.rows * len(result.work.columns)
+    if result.cells is not None and result.account.rows:
+        cells = result.account.rows * len(result.account.columns)
         rows.add_row("Suppressed", f"{plural(result.cells, 'cell')} of {count(cells)} ({share(result.cells, cells)})")
-        touched = f"{plural(result.records or 0, 'row')} of {count(result.work.rows)}"
-        rows.add_row("", f"in {touched} ({share(result.records or 0, result.work.rows)})")
+        touched = f"{plural(result.records or 0, 'row')} of {count(result.account.rows)}"
+        rows.add_row("", f"in {touched} ({share(result.records or 0, result.account.rows)})")
         rows.add_row("Method", METHODS[result.method])
-        rows.add_row("Found", "; ".join(result.ways))
+        rows.add_row("Found", "; ".join(result.algorithm))
     if result.target is not None:
-        copy_facts(rows, result.target, result.copied, result.not_copied, result.work.columns)
+        copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
     if result.at_risk is not None:
         rows.add_row("Audit", f"{plural(result.at_risk, 'row')} of the copy below k, where NULL matches anything")
     console.print(rows)
@@ -65,7 +62,7 @@ def _losses(console: Console, result: SuppressResult) -> None:
         table.add_row(
             loss.name,
             count(loss.cells),
-            share(loss.cells, result.work.rows or 1),
+            share(loss.cells, result.account.rows or 1),
             count(loss.values),
             count(loss.values_touched),
             count(loss.values_gone),
@@ -88,7 +85,7 @@ def _by_cells(console: Console, result: SuppressResult) -> None:
 
 
 def _foot(console: Console, result: SuppressResult) -> None:
-    work = result.work
+    work = result.account
     shown = any(loss.most for loss in result.losses)
     values = "values are shown as asked for, and every distinct row left the engine as codes" if shown else CODES_LEFT
     foot(console, work, written=result.target, values=values)

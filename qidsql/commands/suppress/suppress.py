@@ -1,19 +1,17 @@
 """The fewest cells to suppress so that nobody stands out: the plan, a script for it, or the copy itself."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from qidsql.commands import gate
-from qidsql.commands.keys.result import Outcome
+from qidsql.commands.suppress.request import Method, SuppressRequest
 from qidsql.commands.suppress.result import ColumnLoss, SuppressResult, ValueLoss
-from qidsql.commands.table_protection import Protecting
+from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
-from qidsql.core.policy import Policy
+from qidsql.core.copies import Script
+from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES, Nulls, TableName, weight_of
-from qidsql.core.wording import count, plural
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.profiling.profiler import TableProfiler
@@ -27,95 +25,35 @@ from qidsql.sql.row_codes import dictionary
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.suppression import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.templates import fill
+from qidsql.wording.numbers import count, plural
 
 MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort of the table there
 NAMED_VALUES = 3
 
 
-class Method(StrEnum):
-    """How cells are chosen."""
-
-    OPTIMAL = "optimal"  # the lightest of each row by itself [Wilson]
-    SHARED = "shared"  # fewer in all: the blank cells of one row protect other rows too
-
-
-class Script(StrEnum):
-    """Which statements to print."""
-
-    VIEW = "view"
-    TABLE = "table"
-    UPDATE = "update"
-
-
-def method(text: str) -> Method:
-    """How cells are chosen, by its name. Raises UsageError."""
-    try:
-        return Method(text)
-    except ValueError:
-        raise UsageError(f"--method must be {', '.join(Method)}; got {text}") from None
-
-
-def script(text: str) -> Script:
-    """The statements to print, by their name. Raises UsageError."""
-    try:
-        return Script(text)
-    except ValueError:
-        raise UsageError(f"--sql must be {', '.join(Script)}; got {text}") from None
-
-
-@dataclass(frozen=True, slots=True)
-class SuppressQuestion:
-    """What to suppress, and where it goes. Raises UsageError when the options cannot be right.
-
-    `into` names the copy that is written, `script` the statements that are printed; neither: the plan alone.
-    """
-
-    policy: Policy
-    weights: Mapping[str, int] = field(default_factory=dict)
-    method: Method = Method.OPTIMAL
-    into: str | None = None
-    replace: bool = False
-    script: Script | None = None
-    show_values: bool = False
-
-    def __post_init__(self) -> None:
-        if self.policy.entity is not None:
-            raise UsageError("--entity means nothing to a suppression, which is of single rows")
-        if self.into is not None and self.script is not None:
-            raise UsageError("--into writes the copy and --sql prints statements for it; choose one")
-        if self.replace and self.into is None:
-            raise UsageError("--replace needs --into, the copy to replace")
-        if self.script is not None and self.method is Method.SHARED:
-            raise UsageError(
-                "a printed statement suppresses each row by itself, so it takes no --method shared; use --into"
-            )
-        if self.script is not None and self.policy.nulls == Nulls.WILDCARD:
-            raise UsageError("a printed statement counts equal rows, so it takes no --nulls wildcard; use --into")
-
-
 @one_answer
 def suppress(
-    engine: Engine, table: str | None, question: SuppressQuestion, on_stage: Callable[[str], None] = lambda stage: None
+    engine: Engine, request: SuppressRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> SuppressResult:
     """The lightest cells to suppress so that every row matches k - 1 others, and the copy where one was asked for.
 
     The rows are coded by one statement, the plan is computed in a workbench of our own; a copy is written and audited
     in the engine's one transaction and kept only when every row of it matches k rows. A stop (budget, lost connection,
-    Ctrl-C) makes the outcome inconclusive, and then nothing is written. Raises UsageError, UnknownName, AccessError,
+    Ctrl-C) makes the verdict inconclusive, and then nothing is written. Raises UsageError, UnknownName, AccessError,
     StatementError, SourceError.
     """
     on_stage("reading the catalog")
-    return _Suppression(engine, table, question, on_stage).run()
+    return _Suppression(engine, request, on_stage).run()
 
 
 class _Suppression:
     """One run of `suppress`, its result growing."""
 
-    def __init__(
-        self, engine: Engine, table: str | None, question: SuppressQuestion, on_stage: Callable[[str], None]
-    ) -> None:
-        self._engine, self._question, self._on_stage = engine, question, on_stage
-        self._protecting = Protecting(engine, table, question.policy, question.weights, question.into, question.replace)
+    def __init__(self, engine: Engine, request: SuppressRequest, on_stage: Callable[[str], None]) -> None:
+        self._engine, self._request, self._on_stage = engine, request, on_stage
+        self._protection = TableProtection(
+            engine, request.table, request.policy, request.column_weights, request.into, request.replace
+        )
         self._rows: int | None = None
         self._plan: SuppressionPlan | None = None
         self._losses: tuple[ColumnLoss, ...] = ()
@@ -127,54 +65,54 @@ class _Suppression:
         try:
             return self._run()
         except Stopped as stop:
-            return self._result(Outcome.INCONCLUSIVE, "not worked out to the end, and nothing was written", str(stop))
+            return self._result(Verdict.INCONCLUSIVE, "not worked out to the end, and nothing was written", str(stop))
         except KeyboardInterrupt:
             return self._result(
-                Outcome.INCONCLUSIVE, "not worked out to the end, and nothing was written", "interrupted"
+                Verdict.INCONCLUSIVE, "not worked out to the end, and nothing was written", "interrupted"
             )
 
     def _run(self) -> SuppressResult:
-        question, k = self._question, self._question.policy.k
-        self._protecting.recognise(self._on_stage)
+        request, k = self._request, self._request.policy.k
+        self._protection.recognise(self._on_stage)
         self._on_stage("coding the rows")
         with RowPatterns.of(self._profiler) as patterns:
             self._rows = patterns.rows
             if not patterns.rows:
-                which = "no row meets the where condition" if question.policy.where else "the table is empty"
-                return self._result(Outcome.INCONCLUSIVE, f"there is nothing to suppress: {which}")
+                which = "no row meets the where condition" if request.policy.where else "the table is empty"
+                return self._result(Verdict.INCONCLUSIVE, f"there is nothing to suppress: {which}")
             if patterns.rows < k:
                 rows = plural(patterns.rows, "row")
                 return self._result(
-                    Outcome.VIOLATION, f"no suppression helps: {rows} are fewer than k = {k}, even if all are blank"
+                    Verdict.VIOLATION, f"no suppression helps: {rows} are fewer than k = {k}, even if all are blank"
                 )
             plan = SuppressionPlan.of(
                 patterns,
                 k,
-                self._protecting.weights,
-                wildcard=question.policy.nulls == Nulls.WILDCARD,
+                self._protection.weights,
+                wildcard=request.policy.nulls == Nulls.WILDCARD,
                 deadline=self._profiler.deadline,
                 on_stage=self._on_stage,
             )
-            if question.method is Method.SHARED:
+            if request.chosen_method is Method.SHARED:
                 self._on_stage("looking for rows that blank cells of others protect")
                 plan = shared(plan, deadline=self._profiler.deadline)
             self._on_stage("checking the plan")
-            by_itself = question.method is Method.OPTIMAL and question.policy.nulls == Nulls.EQUAL
+            by_itself = request.chosen_method is Method.OPTIMAL and request.policy.nulls == Nulls.EQUAL
             self._plan = gate.suppression(plan, by_itself, self._profiler.deadline)
             self._losses = self._lost(patterns)
-            if question.script is not None:
-                self._script = self._statements(question.script)
-            if self._protecting.target is not None:
-                return self._write(self._protecting.target, patterns)
-        return self._result(Outcome.FINISHED, self._reason())
+            if request.script is not None:
+                self._script = self._statements(request.script)
+            if self._protection.target is not None:
+                return self._write(self._protection.target, patterns)
+        return self._result(Verdict.FINISHED, self._reason())
 
     @property
     def _profiler(self) -> TableProfiler:
-        return self._protecting.profiler
+        return self._protection.profiler
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return self._protecting.names
+        return self._protection.names
 
     def _lost(self, patterns: RowPatterns) -> tuple[ColumnLoss, ...]:
         """What each column and its values lose."""
@@ -203,11 +141,11 @@ class _Suppression:
         for place, cells in enumerate(self._plan.by_column):
             rows = most.get(place, [])
             touched, gone = (integer(rows[0][1]), integer(rows[0][2])) if rows else (0, 0)
-            shown = self._values(place, rows, patterns.shuffle_key) if self._question.show_values and rows else ()
+            shown = self._values(place, rows, patterns.shuffle_key) if self._request.show_values and rows else ()
             losses.append(
                 ColumnLoss(
                     self._names[place],
-                    self._protecting.weights[place],
+                    self._protection.weights[place],
                     cells,
                     patterns.values[place],
                     touched,
@@ -236,7 +174,7 @@ class _Suppression:
     def _statements(self, script: Script) -> tuple[str, ...]:
         """What would suppress the same cells, in the engine alone."""
         assert self._plan is not None
-        table, dialect = self._protecting.table, self._engine.dialect
+        table, dialect = self._protection.table, self._engine.dialect
         if table.kind in FILES:
             raise UsageError("a file takes no statements; --into writes a copy of it")
         weights = self._plan.weights
@@ -249,36 +187,36 @@ class _Suppression:
         if script is Script.UPDATE:
             if not table.row_address:
                 raise UsageError(f"{table.name} is a {table.kind}, whose rows have no addresses; use --sql view")
-            lost = [c.name for c, loss in zip(self._protecting.columns, self._losses, strict=True) if loss.cells]
-            fixed = [c.name for c in self._protecting.columns if c.name in lost and not c.nullable]
+            lost = [c.name for c, loss in zip(self._protection.columns, self._losses, strict=True) if loss.cells]
+            fixed = [c.name for c in self._protection.columns if c.name in lost and not c.nullable]
             if fixed:
                 raise UsageError(f"{', '.join(fixed)} may not be NULL in {table.name}; use --sql view, or --into")
-            return dialect.script(suppression_in_place(dialect, table, self._protecting.columns, masks, self._plan.k))
+            return dialect.script(suppression_in_place(dialect, table, self._protection.columns, masks, self._plan.k))
         name = TableName(dialect.name_beside(table.name.name, "_suppressed"), table.name.schema, table.name.catalog)
         query = suppressed_by_counts(
-            dialect, table, self._protecting.columns, self._protecting.copied, masks, self._plan.k
+            dialect, table, self._protection.columns, self._protection.copied, masks, self._plan.k
         )
         make = create_view if script is Script.VIEW else create_table
         return dialect.script(make(dialect, name, query))
 
     def _write(self, goal: Target, patterns: RowPatterns) -> SuppressResult:
         """Writes the copy, audits it, and keeps it only when it passes."""
-        profiler, k = self._profiler, self._question.policy.k
+        profiler, k = self._profiler, self._request.policy.k
         self._on_stage(f"writing {goal}")
-        goal.write(patterns, self._protecting.columns, profiler.deadline)
+        goal.write(patterns, self._protection.columns, profiler.deadline)
         self._on_stage(f"auditing {goal}")
-        copy = TableProfiler(self._engine, Relation(goal.rows(self._protecting.columns)), self._names, k)
+        copy = TableProfiler(self._engine, Relation(goal.rows(self._protection.columns)), self._names, k)
         with RowPatterns.of(copy) as written:
             check = wildcard_check(written, k, profiler.deadline)
         self._at_risk = check.at_risk
         if not check.passes or check.rows != patterns.rows:
             return self._result(
-                Outcome.VIOLATION,
+                Verdict.VIOLATION,
                 f"the copy failed its audit ({count(check.at_risk)} rows at risk), so it was not kept",
             )
         goal.keep()
         self._written = True
-        return self._result(Outcome.FINISHED, f"{self._reason()}; {goal} was written and passed its audit")
+        return self._result(Verdict.FINISHED, f"{self._reason()}; {goal} was written and passed its audit")
 
     def _reason(self) -> str:
         assert self._plan is not None
@@ -290,25 +228,25 @@ class _Suppression:
         weighted = f", of the weight {count(plan.weight)}," if any(each != 1 for each in plan.weights) else ""
         return f"{cells}{weighted} in {plural(plan.records, 'row')} are to be suppressed; {proof}"
 
-    def _result(self, outcome: Outcome, reason: str, unfinished: str = "") -> SuppressResult:
-        plan, question = self._plan, self._question
+    def _result(self, verdict: Verdict, reason: str, unfinished: str = "") -> SuppressResult:
+        plan, request = self._plan, self._request
         return SuppressResult(
-            outcome=outcome,
+            verdict=verdict,
             reason=reason,
-            k=question.policy.k,
-            method=question.method,
+            k=request.policy.k,
+            method=request.chosen_method,
             cost=plan.weight if plan else None,
             lower_bound=plan.lower_bound if plan else None,
             cells=plan.cells if plan else None,
             records=plan.records if plan else None,
             by_cells=plan.by_cells if plan else {},
             losses=self._losses,
-            ways=plan.ways if plan else (),
+            algorithm=plan.ways if plan else (),
             masks=len(plan.masks) if plan else 0,
-            target=str(self._protecting.target) if self._written else None,
-            copied=tuple(column.name for column in self._protecting.copied) if self._written else (),
-            not_copied=self._protecting.not_copied,
+            target=str(self._protection.target) if self._written else None,
+            copied=tuple(column.name for column in self._protection.copied) if self._written else (),
+            not_copied=self._protection.not_copied,
             at_risk=self._at_risk,
             script=self._script,
-            work=self._protecting.work(self._rows, [unfinished] if unfinished else []),
+            account=self._protection.account(self._rows, [unfinished] if unfinished else []),
         )

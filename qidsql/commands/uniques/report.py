@@ -4,9 +4,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.commands.uniques.result import By, ScoreKind, Scores, UniquesResult
-from qidsql.core.wording import count, percent, plural, share
+from qidsql.commands.uniques.request import By, ScoreKind
+from qidsql.commands.uniques.result import Scores, UniquesResult
 from qidsql.terminal.pieces import CODES_LEFT, facts, foot, head
+from qidsql.wording.numbers import count, percent, plural, share
 
 WAYS = {
     "pairs": "pairs: every record compared with every other, all column sets at once",
@@ -18,8 +19,8 @@ BAR = 24
 
 def report(console: Console, result: UniquesResult) -> None:
     """Writes the report."""
-    head(console, result.outcome, result.reason)
-    rows = facts(result.work)
+    head(console, result.verdict, result.reason)
+    rows = facts(result.account)
     shared = "that one row has alone" if result.k == 2 else f"that fewer than {result.k} rows share"
     rows.add_row("Unsafe", f"a combination of values {shared}; minimal: without any one of them it is safe")
     rows.add_row("Algorithm", WAYS[result.algorithm])
@@ -38,20 +39,20 @@ def report(console: Console, result: UniquesResult) -> None:
     asked = [f"the keys ({result.key})"] if result.key else []
     asked += ["the values in the list"] if result.values_listed else []
     values = f"{' and '.join(asked)} left the engine, as asked" if asked else CODES_LEFT
-    foot(console, result.work, written=result.into, values=values)
+    foot(console, result.account, written=result.into, values=values)
 
 
 def _not_looked_at(result: UniquesResult) -> list[str]:
-    if result.complete or not result.work.rows:
+    if result.complete or not result.account.rows:
         return []
     lines = []
-    if result.complete_to_size < len(result.work.columns) and result.algorithm == "sets":
+    if result.complete_to_size < len(result.account.columns) and result.algorithm == "sets":
         lines.append(f"column sets of more than {plural(result.complete_to_size, 'column')}, in any row")
     if result.algorithm == "pairs":
-        if result.rows_looked_at < result.work.rows:
-            lines.append(f"{plural(result.work.rows - result.rows_looked_at, 'row')}, on any column set")
-        if result.work.policy.max_size is not None:
-            lines.append(f"column sets of more than {plural(result.work.policy.max_size, 'column')}")
+        if result.rows_looked_at < result.account.rows:
+            lines.append(f"{plural(result.account.rows - result.rows_looked_at, 'row')}, on any column set")
+        if result.account.policy.max_size is not None:
+            lines.append(f"column sets of more than {plural(result.account.policy.max_size, 'column')}")
     return lines
 
 
@@ -88,7 +89,7 @@ def _sets(result: UniquesResult) -> Table:
 
 def _records(result: UniquesResult) -> Table:
     table = _table("Rows by their smallest combination", "rows", "of all")
-    rows = result.work.rows or 0
+    rows = result.account.rows or 0
     for size, number in result.by_smallest.items():
         table.add_row(plural(size, "column"), count(number), share(number, rows))
     if result.complete or result.rows_looked_at == rows:
@@ -101,14 +102,15 @@ def _scores(console: Console, scores: Scores) -> None:
     name = scores.kind.upper()
     console.print()
     table = _table(f"Rows by {name} score", "rows")
-    for low, high, rows in scores.distribution:
+    for part in scores.distribution:
+        low, high, rows = part.above, part.up_to, part.rows
         up_to = "" if high is None else f"{high:,}" if low is None else f" to {high:,}"
         text = up_to if low is None else f"above {low:,}{up_to}"
         if rows:
             table.add_row(text, count(rows))
     console.print(table)
-    if scores.kind is ScoreKind.DIS and scores.fraction is not None:
-        console.print(f"DIS scores are estimates for a sampling fraction of {percent(scores.fraction)}.")
+    if scores.kind is ScoreKind.DIS and scores.sampling_fraction is not None:
+        console.print(f"DIS scores are estimates for a sampling fraction of {percent(scores.sampling_fraction)}.")
     if scores.top:
         console.print()
         keyed = scores.top[0].key is not None

@@ -2,23 +2,30 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qidsql.commands import gate
-from qidsql.commands.keys.result import Outcome
-from qidsql.commands.table_search import Searching, one_answer
-from qidsql.commands.uniques.result import By, ColumnUniques, RecordScore, ScoreKind, Scores, SetUniques, UniquesResult
+from qidsql.commands.table_search import TableSearch, one_answer
+from qidsql.commands.uniques.request import ScoreKind, UniquesRequest
+from qidsql.commands.uniques.result import (
+    ColumnUniques,
+    RecordScore,
+    ScoreBin,
+    Scores,
+    SetUniques,
+    UniquesResult,
+)
 from qidsql.core.policy import Policy
+from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
-from qidsql.core.wording import count, plural
 from qidsql.engines.base import Engine
-from qidsql.errors import Stopped, UsageError
+from qidsql.errors import Stopped
 from qidsql.protection.copies import Target, target
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.protection.uniques.listing import RecordKeys, UniquesList, check_file, is_file
+from qidsql.protection.uniques.listing import RecordKeys, UniquesList, check_file
+from qidsql.wording.numbers import count, plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,85 +35,42 @@ if TYPE_CHECKING:
 
 FRACTION = Fraction(1, 100)  # sdcMicro's default too
 DIS_ENDS = tuple(tenth / 10 for tenth in range(8))
-SHOWN = 10
-
-
-@dataclass(frozen=True, slots=True)
-class UniquesQuestion:
-    """What to look for: combinations of fewer than `policy.k` rows, of at most `policy.max_size` columns.
-
-    `fraction` is the sampling fraction of DIS scores.
-    `key` names the column by whose values records are called, `into` the file or the table of the source for the list,
-    with values where wanted.
-    Raises UsageError when the options cannot be right.
-    """
-
-    policy: Policy
-    scores: ScoreKind | None = None
-    fraction: Fraction | None = None
-    by: tuple[By, ...] = ()
-    shown: int = SHOWN
-    key: str | None = None
-    into: Path | None = None
-    replace: bool = False
-    show_values: bool = False
-
-    @property
-    def makes_table(self) -> bool:
-        """Whether the list goes into a table of the source, which has to be opened for writing."""
-        return self.into is not None and not is_file(self.into)
-
-    def __post_init__(self) -> None:
-        if self.makes_table and self.into is not None and len(self.into.parts) > 1:
-            raise UsageError(f"--into {self.into}: a file has to end in .parquet or .csv, a table stands in no folder")
-        if self.fraction is not None and self.scores is not ScoreKind.DIS:
-            raise UsageError("--sampling-fraction is for DIS scores: give --scores dis as well")
-        if self.fraction is not None and not 0 < self.fraction <= 1:
-            raise UsageError("--sampling-fraction must lie above 0 and at most at 1")
-        if self.scores is not None and self.policy.k != 2:
-            raise UsageError("SUDA and DIS scores are defined for sample uniques: leave out --k, or --scores")
-        if self.show_values and self.into is None:
-            raise UsageError("--show-values is for the list: give --into FILE as well")
-        if self.key is not None and self.scores is None and self.into is None:
-            raise UsageError("--key names the records of --scores and of the list (--into): give one of them as well")
-        if self.replace and self.into is None:
-            raise UsageError("--replace is for the list: give --into FILE as well")
 
 
 @one_answer
 def uniques(
-    engine: Engine, table: str | None, question: UniquesQuestion, on_stage: Callable[[str], None] = lambda stage: None
+    engine: Engine, request: UniquesRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> UniquesResult:
     """Every minimal unsafe combination of the searched columns, counted by size, column, column set and record.
 
     One statement to the source, which codes the rows; the search works on codes. A stop (budget, Ctrl-C) makes the
-    outcome inconclusive: what was counted by then, and how far the search came. Raises UsageError, UnknownName,
+    verdict inconclusive: what was counted by then, and how far the search came. Raises UsageError, UnknownName,
     AccessError, StatementError.
 
     [Wilson, 2 and 3.2; Elliot et al. for the scores]
     """
-    policy = question.policy
-    if question.into is not None and not question.makes_table:
-        check_file(question.into, question.replace)
+    policy = request.policy
+    if request.file is not None:
+        check_file(request.file, request.replace)
     on_stage("reading the catalog")
-    if question.key is not None:
+    if request.key is not None:
         with suppress(Stopped):  # the search will meet it again, and reports it
-            key = engine.describe(table).column(question.key).name
+            key = engine.describe(request.table).column(request.key).name
             policy = replace(policy, exclude=(*policy.exclude, key))
-    search = Searching(engine, table, policy, {})
+    search = TableSearch(engine, request.table, policy, {})
     goal = None
-    if question.into is not None and question.makes_table and not search.stopped:
-        goal = target(engine, search.table, (), str(question.into), question.replace)
+    if request.writable and not search.stopped:
+        goal = target(engine, search.table, (), str(request.into), request.replace)
     run = _Run(goal)
     try:
-        run.search(search, question, on_stage)
+        run.search(search, request, on_stage)
     except Stopped as stop:
         run.unfinished = str(stop)
     except KeyboardInterrupt:
         run.unfinished = "interrupted"
-    if run.unfinished and question.into is not None:
+    if run.unfinished and request.into is not None:
         run.unfinished += "; the list was not written"
-    return _result(search, question, run)
+    return _result(search, request, run)
 
 
 class _Run:
@@ -120,11 +84,11 @@ class _Run:
         self.listed: int | None = None
         self.unfinished = ""
 
-    def search(self, search: Searching, question: UniquesQuestion, on_stage: Callable[[str], None]) -> None:
+    def search(self, search: TableSearch, request: UniquesRequest, on_stage: Callable[[str], None]) -> None:
         from qidsql.protection.uniques.counts import UniqueCounts
         from qidsql.protection.uniques.minimal_uniques import MinimalUniques
 
-        policy, profiler = question.policy, search.profiler
+        policy, profiler = request.policy, search.profiler
         search.begin()
         on_stage("coding the rows")
         with RowPatterns.of(profiler) as patterns:
@@ -133,7 +97,7 @@ class _Run:
                 records, policy.k, policy.max_size, policy.nulls == Nulls.WILDCARD, profiler.check_time
             )
             self.counts = counts = UniqueCounts(records, found.largest)
-            path = question.into
+            path = request.file
             if self.goal is not None:
                 path = profiler.engine.exports() / f"uniques.{profiler.engine.export_format}"
             listing = None if path is None else UniquesList(patterns, path)
@@ -145,20 +109,20 @@ class _Run:
             if found.largest >= records.columns and policy.nulls == Nulls.EQUAL:
                 gate.uniques(counts, policy.k)
             keys = None
-            if question.key is not None:
+            if request.key is not None:
                 on_stage("fetching keys")
-                key = search.table.column(question.key).name
+                key = search.table.column(request.key).name
                 keys = RecordKeys(patterns, profiler, search.with_column(key), key)
-            if question.scores is not None:
-                self.scores = _scores(question, question.scores, counts, keys)
+            if request.score_kind is not None:
+                self.scores = _scores(request, request.score_kind, counts, keys)
             if listing is not None:
                 on_stage("writing the list")
-                if question.show_values:
+                if request.show_values:
                     listing.add_values(profiler)
                 sets = (mask for mask, _ in counts.sets())
-                listed = listing.write(sets, keys is not None, question.show_values, profiler.deadline)
+                listed = listing.write(sets, keys is not None, request.show_values, profiler.deadline)
                 if self.goal is not None and path is not None:
-                    types = listing.types(keys is not None, question.show_values)
+                    types = listing.types(keys is not None, request.show_values)
                     self.goal.receive(path, types, profiler.deadline)
                     self.goal.keep()
                 self.listed = listed
@@ -170,14 +134,14 @@ def _stage(found: "MinimalUniques", rows: int) -> str:
     return f"counting classes of column sets: all of up to {plural(found.progress.size, 'column')} looked at"
 
 
-def _result(search: Searching, question: UniquesQuestion, run: _Run) -> UniquesResult:
-    policy, names, counts, found = question.policy, search.profiler.names, run.counts, run.found
+def _result(search: TableSearch, request: UniquesRequest, run: _Run) -> UniquesResult:
+    policy, names, counts, found = request.policy, search.profiler.names, run.counts, run.found
     rows = None if counts is None else counts.records.rows
-    in_all, top = (0, []) if counts is None else counts.top_sets(question.shown)
+    in_all, top = (0, []) if counts is None else counts.top_sets(request.limit)
     smallest = {} if counts is None else counts.by_smallest
     rows_looked_at, size = (0, 0) if found is None else (found.progress.rows, found.progress.size)
     return UniquesResult(
-        outcome=Outcome.INCONCLUSIVE if run.unfinished or rows == 0 else Outcome.FINISHED,
+        verdict=Verdict.INCONCLUSIVE if run.unfinished or rows == 0 else Verdict.FINISHED,
         reason=_reason(policy, counts, run.unfinished),
         k=policy.k,
         algorithm="none" if found is None else found.way,
@@ -192,12 +156,12 @@ def _result(search: Searching, question: UniquesQuestion, run: _Run) -> UniquesR
         rows_looked_at=rows_looked_at,
         complete_to_size=size,
         scores=run.scores,
-        into=None if run.listed is None else str(run.goal or question.into),
+        into=None if run.listed is None else str(run.goal or request.into),
         listed=run.listed,
-        key=question.key,
-        values_listed=question.show_values,
-        shown=question.by or tuple(By),
-        work=search.work(rows, [run.unfinished] if run.unfinished else []),
+        key=request.key,
+        values_listed=request.show_values,
+        shown=request.shown,
+        account=search.account(rows, [run.unfinished] if run.unfinished else []),
     )
 
 
@@ -212,16 +176,16 @@ def _columns(names: tuple[str, ...], counts: "UniqueCounts | None") -> tuple[Col
     )
 
 
-def _scores(question: UniquesQuestion, kind: ScoreKind, counts: "UniqueCounts", keys: RecordKeys | None) -> Scores:
+def _scores(request: UniquesRequest, kind: ScoreKind, counts: "UniqueCounts", keys: RecordKeys | None) -> Scores:
     import numpy as np
 
     from qidsql.protection.uniques.counts import dis_scores, suda_scores
 
     suda = suda_scores(counts)
-    fraction = question.fraction or FRACTION
+    fraction = request.fraction or FRACTION
     scores = suda if kind is ScoreKind.SUDA else dis_scores(suda, counts.records, fraction)
     total = sum(int(score) * int(size) for score, size in zip(suda, counts.records.sizes, strict=True))
-    order = [int(record) for record in np.argsort(-scores, kind="stable")[: question.shown] if scores[record] > 0]
+    order = [int(record) for record in np.argsort(-scores, kind="stable")[: request.limit] if scores[record] > 0]
     called = {} if keys is None else keys.of(order)
     top = [
         RecordScore(
@@ -235,16 +199,14 @@ def _scores(question: UniquesQuestion, kind: ScoreKind, counts: "UniqueCounts", 
     ]
     return Scores(
         kind=kind,
-        fraction=fraction if kind is ScoreKind.DIS else None,
+        sampling_fraction=fraction if kind is ScoreKind.DIS else None,
         total=total if kind is ScoreKind.SUDA else None,
         distribution=_distribution(kind, scores, counts),
         top=tuple(top),
     )
 
 
-def _distribution(
-    kind: ScoreKind, scores: "NDArray[Any]", counts: "UniqueCounts"
-) -> tuple[tuple[int | float | None, int | float | None, int], ...]:
+def _distribution(kind: ScoreKind, scores: "NDArray[Any]", counts: "UniqueCounts") -> tuple[ScoreBin, ...]:
     """Rows by score: 0, then tenths for DIS as in sdcMicro, powers of ten for SUDA."""
     ends: list[int | float | None] = [*DIS_ENDS] if kind is ScoreKind.DIS else [0]
     if kind is ScoreKind.SUDA:
@@ -257,7 +219,7 @@ def _distribution(
         inside = scores >= 0 if high is None else scores <= high
         if low is not None:
             inside = inside & (scores > low)
-        found.append((low, high, int(counts.records.sizes[inside.astype(bool)].sum())))
+        found.append(ScoreBin(low, high, int(counts.records.sizes[inside.astype(bool)].sum())))
     return tuple(found)
 
 

@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Sequence
 
 from qidsql.core.checks import Check, Examination, State
-from qidsql.core.wording import plural
 from qidsql.engines.duckdb.files import DataFiles
 from qidsql.sql.statements import Row
+from qidsql.wording.numbers import plural
 
 LITTLE = 1 << 30  # bytes free in the temporary folder, below which large tables may fail
 

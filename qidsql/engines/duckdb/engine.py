@@ -94,6 +94,7 @@ class DuckDBEngine(Engine):
 
     dialect = DUCKDB
     export_format = "parquet"
+    options_in_path = True
     # A macro of a database may have the name of any function, count() and sum() too, and would be called in its place.
     # Here only DuckDB's own are found; tables are named with database and schema, and views keep a path of their own.
     search_path = "SET search_path = 'system.main'"
@@ -113,6 +114,7 @@ class DuckDBEngine(Engine):
         self.label = label
         self._connection = connection
         self.files = files
+        self.data_files = [path for each in files for path in each.paths]
         self._token = token
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if writable:

@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from qidsql.core.checks import Check, Examination, State
 from qidsql.core.tables import TableName
-from qidsql.core.wording import count, plural, some
 from qidsql.sql.dialects import POSTGRES
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
+from qidsql.wording.numbers import count, plural, some
 
 PATIENCE = 3_600_000  # milliseconds that qidsql gives a statement
 HOUR = 3_600_000

@@ -1,31 +1,32 @@
-"""What is to be told: the tables whose verdict is another than the one told last, and violations that got worse.
+"""Changes to report: tables whose verdict differs from the last one sent, and violations that got worse.
 
-Each alert has its own memory of what it told. So whoever hears of violations only hears once of each, a table that
-flickers between inconclusive and violation is told as often as the alert listens to, and what changed during a snooze
-is told when it ends and still holds.
+Each alert remembers what it sent. An alert on violations only sends one message for each, a table that flickers
+between inconclusive and violation is sent as often as the alert listens to, and a change during a snooze is sent when
+the snooze ends and the change still holds.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 from qidsql.core.policy import question
+from qidsql.core.results import Verdict, worst
+from qidsql.declarations.results import UNWRITTEN
 from qidsql.operations.alerts.settings import WORSE, Alert
+from qidsql.operations.changes import MARGIN
+from qidsql.operations.coverage import Coverage
+from qidsql.operations.document import RunResult
+from qidsql.operations.table_run import CAUSES, Finding, FindingKind, Measures
 
-PASS, VIOLATION = "pass", "violation"
-WHOLE_RUN = ("", "")  # what is not about one table: a pattern that no table meets, a source that has none
-ORDER = ("error", VIOLATION, "inconclusive", PASS)  # the worst first, as for the exit code
-CLOSED = ("gone", "excepted")  # states of findings that nobody has to answer for
-WHOLE_TABLE = "k-anonymity"  # the kind of the finding that is about all audited columns
-REASONS = ("below-k", "key")  # kinds of findings that tell why the policy is broken, not that it is
-MARGIN = Fraction(1, 100)  # of all rows: a share at risk that grows by less is no news, as for the findings of a run
+WHOLE_RUN = ("", "")  # not about one table: a pattern that no table meets, a source that has none
+GRAVEST_FIRST = list(Verdict)
 POLICY_CHANGED = "the policy changed, so nothing is compared with what was told before"
 
 
 class Standing(NamedTuple):
-    """How bad a finding is: its smallest class, and its rows below k of how many; 0 where that is not told."""
+    """How bad a finding is: its smallest class, and its rows below k of how many; 0 where that is not known."""
 
     k: int
     at_risk: int
@@ -39,31 +40,31 @@ class Standing(NamedTuple):
         return Fraction(self.at_risk, self.whole) if self.whole else Fraction(0)
 
 
-Findings: TypeAlias = Mapping[str, tuple[str, Standing]]  # what is broken: the words of each, and how bad it is
+Findings: TypeAlias = Mapping[str, tuple[str, Standing]]  # broken requirements: the words of each, and how bad it is
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What an alert told last of a table: its verdict, what was broken of the policy, and what the policy asked."""
+    """What an alert sent last of a table: its verdict, the broken requirements, and the policy."""
 
-    verdict: str
+    verdict: Verdict
     broken: Mapping[str, Standing] = field(default_factory=dict)
     question: str | None = None  # a fingerprint of the policy; None: not known
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A table whose verdict is another than the one told last, or that is a worse violation than was told."""
+    """A table whose verdict differs from the last one sent, or that is a worse violation than was sent."""
 
     source: str
     table: str
     owner: str | None
-    was: str | None  # the verdict told last; None where nothing was told of the table before
-    now: str
+    was: Annotated[Verdict | None, "the verdict sent last; null where none was sent of the table before"]
+    now: Verdict
     reason: str
-    worse: tuple[str, ...] = ()  # the findings of a violation told before that are new or worse
-    broken: Mapping[str, Standing] = field(default_factory=dict, compare=False)  # to be remembered, not to be told
-    question: str | None = field(default=None, compare=False)  # the same
+    worse: Annotated[tuple[str, ...], "the findings of a violation sent before that are new or worse"] = ()
+    broken: Annotated[Mapping[str, Standing], UNWRITTEN] = field(default_factory=dict, compare=False)
+    question: Annotated[str | None, UNWRITTEN] = field(default=None, compare=False)
 
     @property
     def told(self) -> Told:
@@ -81,49 +82,39 @@ class Change:
             return "the run"
         return f"{self.table} ({self.source})" if self.source else self.table
 
-    def to_dict(self) -> dict[str, Any]:
-        return {key: value for key, value in asdict(self).items() if key not in ("broken", "question")}
 
-    @classmethod
-    def of(cls, document: Mapping[str, Any]) -> "Change":
-        """The change whose `to_dict` this is."""
-        return cls(**{**document, "worse": tuple(document.get("worse", ()))})
+def changes(alert: Alert, run: RunResult, told: Mapping[tuple[str, str], Told], today: date) -> list[Change]:
+    """The changes that this alert has to send of a run, the worst first; `told` is what it sent last, by source and
+    table.
 
-
-def changes(
-    alert: Alert, document: Mapping[str, Any], told: Mapping[tuple[str, str], Told], today: date
-) -> list[Change]:
-    """What this alert has to tell of a run, the worst first; `told` is what it told last, by source and table.
-
-    A table of which nothing was told counts as passing. When the run was interrupted, a table that came out
+    A table of which nothing was sent counts as passing. When the run was interrupted, a table that came out
     inconclusive is left as it was: that is no news of the table. A budget that is spent is no interruption.
     A violation told under another policy is reported once more, and later ones are compared with that.
     """
-    interrupted = document["interrupted"]
     found = []
-    for source, table, owner, now, reason, findings, asked in _verdicts(document):
+    for source, table, owner, now, reason, findings, asked in _verdicts(run):
         heard = alert.concerns(source, table, owner) and not alert.snoozed(source, table, today)
         if not heard and (source, table) != WHOLE_RUN:
             continue
-        if interrupted and now == "inconclusive":
+        if run.interrupted and now is Verdict.INCONCLUSIVE:
             continue
         last = told.get((source, table))
         other_policy = last is not None and None not in (last.question, asked) and last.question != asked
         worse: tuple[str, ...] = ()
-        if now == (PASS if last is None else last.verdict):
-            if last is None or now != VIOLATION or WORSE not in alert.on:
+        if now == (Verdict.PASS if last is None else last.verdict):
+            if last is None or now is not Verdict.VIOLATION or WORSE not in alert.on:
                 continue
             worse = (POLICY_CHANGED,) if other_policy else _worse(findings, last)
             if not worse:
                 continue
-        elif now != PASS and now not in alert.on:
+        elif now is not Verdict.PASS and now not in alert.on:
             continue
         elif other_policy:
             reason = f"{reason}; {POLICY_CHANGED}"
         broken = {id: bad for id, (_, bad) in findings.items()}
         was = None if last is None else last.verdict
         found.append(Change(source, table, owner, was, now, reason, worse, broken, asked))
-    return sorted(found, key=lambda change: ORDER.index(change.now))
+    return sorted(found, key=lambda change: GRAVEST_FIRST.index(change.now))
 
 
 def _worse(findings: Findings, last: Told) -> tuple[str, ...]:
@@ -132,70 +123,64 @@ def _worse(findings: Findings, last: Told) -> tuple[str, ...]:
 
 
 class _Verdict(NamedTuple):
-    """A table of a run, what is broken there, and what its policy asked."""
+    """A table of a run, its broken requirements, and its policy."""
 
     source: str
     table: str
     owner: str | None
-    now: str
+    now: Verdict
     reason: str
     broken: Findings
     question: str | None = None
 
 
-def _verdicts(document: Mapping[str, Any]) -> list[_Verdict]:
-    """The verdict of each table of a run document, and of the run where the tables do not account for it."""
-    tables = _covered(_audited(document), document.get("coverage") or {})
-    worst = min((table.now for table in tables), key=ORDER.index, default=PASS)
-    verdict = str(document["verdict"])
-    accounted = ORDER.index(verdict) >= ORDER.index(worst)
-    whole = _Verdict(*WHOLE_RUN, None, PASS if accounted else verdict, str(document.get("reason") or ""), {})
-    return [*tables, whole]
+def _verdicts(run: RunResult) -> list[_Verdict]:
+    """The verdict of each table of a run, and of the run where the tables do not account for it."""
+    tables = _covered(_audited(run), run.coverage)
+    gravest = worst([*(table.now for table in tables), Verdict.PASS])
+    accounted = worst([gravest, run.verdict]) is gravest
+    return [*tables, _Verdict(*WHOLE_RUN, None, Verdict.PASS if accounted else run.verdict, run.reason, {})]
 
 
-def _audited(document: Mapping[str, Any]) -> list[_Verdict]:
+def _audited(run: RunResult) -> list[_Verdict]:
     return [
         _Verdict(
-            source=str(table.get("source") or ""),
-            table=str(table["table"]),
-            owner=table.get("owner"),
-            now=str(table["verdict"]),
-            reason=str(table.get("error") or table.get("reason") or ""),
+            source=table.source,
+            table=table.table,
+            owner=table.owner,
+            now=table.verdict,
+            reason=table.sentence,
             broken={
-                _known_by(finding): (str(finding["text"]), _standing(finding["measures"]))
-                for finding in table.get("findings", ())
-                if finding["state"] not in CLOSED and finding["kind"] not in REASONS
+                _known_by(finding): (finding.text, _standing(finding.measures))
+                for finding in table.open_findings
+                if finding.kind not in CAUSES
             },
-            question=question(table["audit"]["policy"]) if table.get("audit") else None,
+            question=question(table.audit.account.policy) if table.audit else None,
         )
-        for table in document["tables"]
+        for table in run.tables
     ]
 
 
-def _covered(tables: Sequence[_Verdict], coverage: Mapping[str, Any]) -> list[_Verdict]:
+def _covered(tables: Sequence[_Verdict], coverage: Coverage | None) -> list[_Verdict]:
     """The tables with what the policy has to cover and does not; one that no entry names is a table of its own."""
     found = {(table.source, table.table): table for table in tables}
-    for gap in coverage.get("gaps", ()):
-        if gap["severity"] != VIOLATION:
-            continue
-        subject, text = (str(gap["source"]), str(gap["table"])), str(gap["text"])
-        table = found.get(subject, _Verdict(*subject, gap["owner"], PASS, "", {}))
-        reason = table.reason if table.now == VIOLATION else ""
-        now = min(table.now, VIOLATION, key=ORDER.index)
-        found[subject] = table._replace(
+    for gap in coverage.violations if coverage else ():
+        table = found.get((gap.source, gap.table), _Verdict(gap.source, gap.table, gap.owner, Verdict.PASS, "", {}))
+        reason = table.reason if table.now is Verdict.VIOLATION else ""
+        now = worst([table.now, Verdict.VIOLATION])
+        found[gap.source, gap.table] = table._replace(
             now=now,
-            reason="; ".join(filter(None, [reason, text])) if now == VIOLATION else table.reason,
-            broken={**table.broken, str(gap["id"]): (text, Standing(0, 0, 0))},
+            reason="; ".join(filter(None, [reason, gap.text])) if now is Verdict.VIOLATION else table.reason,
+            broken={**table.broken, gap.id: (gap.text, Standing(0, 0, 0))},
         )
     return list(found.values())
 
 
-def _known_by(finding: Mapping[str, Any]) -> str:
+def _known_by(finding: Finding) -> str:
     """The id of a finding; that the whole table is below k stays the same finding when its columns change."""
-    return str(finding["kind"] if finding["kind"] == WHOLE_TABLE else finding["id"])
+    return str(finding.kind) if finding.kind is FindingKind.K_ANONYMITY else finding.id
 
 
-def _standing(measures: Mapping[str, Any]) -> Standing:
-    """How bad a finding is; a figure that --min-count left out is 0, so that nothing is told that it would tell."""
-    whole = measures.get("rows", measures.get("entities"))
-    return Standing(*(int(each or 0) for each in (measures.get("k"), measures.get("rows_at_risk"), whole)))
+def _standing(measures: Measures) -> Standing:
+    """How bad a finding is; a figure that --min-count left out is 0, so that no message gives it away."""
+    return Standing(measures.k or 0, measures.rows_at_risk or 0, measures.whole or 0)

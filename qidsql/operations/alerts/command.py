@@ -7,6 +7,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
+from qidsql.declarations.results import plain
 from qidsql.operations.alerts.message import Message
 from qidsql.operations.alerts.settings import Alert
 from qidsql.operations.alerts.undelivered import Undelivered
@@ -27,7 +28,7 @@ def run(alert: Alert, message: Message, folder: Path) -> None:
         raise Undelivered(f"the command cannot be started ({error.strerror})", passing=False) from None
     with process:
         try:
-            process.communicate(json.dumps(message.to_dict()).encode(), timeout=alert.timeout)
+            process.communicate(json.dumps(plain(message)).encode(), timeout=alert.timeout)
         except subprocess.TimeoutExpired:
             raise Undelivered(f"the command did not end in {alert.timeout:g} s") from None
         finally:

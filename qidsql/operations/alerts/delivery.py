@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from qidsql.core.wording import plural
 from qidsql.operations.alerts.changes import Told, changes
 from qidsql.operations.alerts.message import Message
 from qidsql.operations.alerts.settings import Alert, SecretMissing
 from qidsql.operations.alerts.undelivered import Undelivered, within
+from qidsql.operations.document import RunResult
+from qidsql.wording.numbers import plural
 
 BACKOFF = 2.0  # seconds before the second attempt; each later one waits twice as long
 KEPT_FOR = timedelta(days=14)  # news older than this are none
@@ -84,7 +85,7 @@ class ShortRecord:
 
 
 def tell(
-    document: Mapping[str, Any],
+    run: RunResult,
     alerts: Sequence[Alert],
     record: Record,
     say: Callable[[str], None],
@@ -96,17 +97,17 @@ def tell(
 ) -> int:
     """Tells what changed with this run to whom it concerns, after what earlier runs could not deliver.
 
-    Returns how many messages are kept because they could not be delivered; each alert that failed is said. `document`
-    is a run's; `folder` that of the policy file. After an interrupted run there is one attempt and no more: whoever
+    Returns how many messages are kept because they could not be delivered; each alert that failed is said. `folder` is
+    that of the policy file. After an interrupted run there is one attempt and no more: whoever
     stopped it does not wait. Raises QidsqlError when the record cannot be read or written.
     """
     for alert in alerts:
-        found = changes(alert, document, record.told(alert.name), now().date())
+        found = changes(alert, run, record.told(alert.name), now().date())
         if found:
-            run = str(document["run"])
-            message = Message(f"{run}/{alert.name}", alert.name, run, str(document["started"]), tuple(found))
+            id = f"{run.run}/{alert.name}"
+            message = Message(id=id, alert=alert.name, run=run.run, started=run.started, changes=tuple(found))
             record.put(message, now())
-    most = 1 if document["interrupted"] else None
+    most = 1 if run.interrupted else None
     return deliver_kept(alerts, record, say, folder, attempts=most, murmur=murmur, now=now, sleep=sleep)
 
 
@@ -207,4 +208,5 @@ def deliver(alert: Alert, message: Message, folder: Path) -> None:
 
 def trial(alert: Alert, now: datetime) -> Message:
     """A message that tells of nothing, to try an alert with."""
-    return Message(f"test-{now:%Y%m%dT%H%M%S}/{alert.name}", alert.name, "test", now.isoformat(timespec="seconds"), ())
+    id = f"test-{now:%Y%m%dT%H%M%S}/{alert.name}"
+    return Message(id=id, alert=alert.name, run="test", started=now, changes=())

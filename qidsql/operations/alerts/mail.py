@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage
 from urllib.parse import unquote, urlsplit
 
+from qidsql.declarations.results import plain
 from qidsql.operations.alerts.message import Message
 from qidsql.operations.alerts.settings import Alert
 from qidsql.operations.alerts.undelivered import Undelivered, unreached
@@ -40,11 +41,11 @@ def send(alert: Alert, message: Message) -> None:
     """Raises Undelivered, SecretMissing."""
     server = _server(alert.smtp.read())
     mail = EmailMessage()
-    mail["Subject"], mail["From"], mail["To"] = " ".join(message.title.split()), alert.sender, ", ".join(alert.to)
+    mail["Subject"], mail["From"], mail["To"] = " ".join(message.text.split()), alert.sender, ", ".join(alert.to)
     mail["Message-ID"] = f"<{message.id.replace('/', '.')}@qidsql>"
     mail["Auto-Submitted"] = "auto-generated"
-    mail.set_content(message.text)
-    document = json.dumps(message.to_dict(), indent=1).encode()
+    mail.set_content(message.letter)
+    document = json.dumps(plain(message), indent=1).encode()
     mail.add_attachment(document, maintype="application", subtype="json", filename="alert.json")
     context = ssl.create_default_context()
     try:

@@ -6,33 +6,39 @@ of a cell. What it names may be hostile, so each shape escapes it.
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Any
 
-from qidsql.core.wording import plural
-from qidsql.operations.alerts.changes import PASS, Change
+from qidsql.core.results import Verdict
+from qidsql.declarations.results import plain, reported
+from qidsql.operations.alerts.changes import Change
 from qidsql.version import __version__
+from qidsql.wording.numbers import plural
 
 SHOWN = 20  # changes that a chat or an e-mail lists; the document has them all
 REASON = 600  # signs of a reason that a chat shows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What an alert tells of one run. `id` is the same at each attempt, so that a receiver may know it again."""
+    """What an alert sends of one run: the document that a webhook and a command get."""
 
-    id: str
+    format: int = field(default=1, init=False)
+    qidsql: str = __version__
+    kind: str = field(default="alert", init=False)
+    id: Annotated[str, "the same at each attempt, so that a receiver may know it again"]
     alert: str
     run: str
-    started: str
+    started: datetime
     changes: tuple[Change, ...]
 
-    @property
-    def title(self) -> str:
+    @reported
+    def text(self) -> Annotated[str, "how many changes of which kind"]:
         if not self.changes:
             return f"qidsql: a test of the alert {self.alert}; nothing happened"
-        words = {"error": "broke", "violation": "in violation", "inconclusive": "inconclusive", PASS: "passing again"}
+        words = {Verdict.ERROR: "broke", Verdict.VIOLATION: "in violation"}
+        words |= {Verdict.INCONCLUSIVE: "inconclusive", Verdict.PASS: "passing again"}
         said = ["worse" if change.worse else words[change.now] for change in self.changes]
         ordered = ("broke", "in violation", "worse", "inconclusive", "passing again")
         parts = [f"{said.count(word)} {word}" for word in ordered if word in said]
@@ -46,49 +52,30 @@ class Message:
         return [*lines, f"... and {more} more"] if more > 0 else lines
 
     @property
-    def text(self) -> str:
-        """As plain text."""
-        return "\n".join([self.title, "", *self.lines, "", f"run {self.run}, started {self.started}"])
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document that a webhook and a command get."""
-        return {
-            "format": 1,
-            "qidsql": __version__,
-            "kind": "alert",
-            "id": self.id,
-            "alert": self.alert,
-            "run": self.run,
-            "started": self.started,
-            "text": self.title,
-            "changes": [change.to_dict() for change in self.changes],
-        }
-
-    @classmethod
-    def of(cls, document: Mapping[str, Any]) -> "Message":
-        """The message whose `to_dict` this is."""
-        found = [Change.of(change) for change in document["changes"]]
-        return cls(document["id"], document["alert"], document["run"], document["started"], tuple(found))
+    def letter(self) -> str:
+        """The whole message as plain text."""
+        started = self.started.isoformat(timespec="seconds")
+        return "\n".join([self.text, "", *self.lines, "", f"run {self.run}, started {started}"])
 
 
 def body(message: Message, kind: str) -> bytes:
     """The message as JSON for a webhook of this kind: our document, or the shape of Slack or Teams."""
     shapes = {"slack": _slack, "teams": _teams}
-    return json.dumps(shapes[kind](message) if kind in shapes else message.to_dict()).encode()
+    return json.dumps(shapes[kind](message) if kind in shapes else plain(message)).encode()
 
 
 def _slack(message: Message) -> dict[str, Any]:
     """[Slack: incoming webhooks; formatting text]: `text` is the notification, blocks what the channel shows."""
-    sections = [f"*{_for_slack(message.title)}*", *(_for_slack(line) for line in message.lines)]
+    sections = [f"*{_for_slack(message.text)}*", *(_for_slack(line) for line in message.lines)]
     return {
-        "text": _for_slack(message.title),
+        "text": _for_slack(message.text),
         "blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": text}} for text in sections],
     }
 
 
 def _teams(message: Message) -> dict[str, Any]:
     """[Teams: workflows that a webhook request starts]: an adaptive card as the only attachment."""
-    blocks: list[dict[str, Any]] = [{"type": "TextBlock", "text": _for_teams(message.title), "weight": "Bolder"}]
+    blocks: list[dict[str, Any]] = [{"type": "TextBlock", "text": _for_teams(message.text), "weight": "Bolder"}]
     blocks += [{"type": "TextBlock", "text": _for_teams(line)} for line in message.lines]
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -104,7 +91,7 @@ def _line(change: Change) -> str:
     reason = " ".join("; ".join([change.reason, *change.worse]).split())
     reason = reason if len(reason) <= REASON else f"{reason[:REASON]} ..."
     owner = f" (owner: {change.owner})" if change.owner else ""
-    now = "PASSES AGAIN" if change.now == PASS else change.now.upper()
+    now = "PASSES AGAIN" if change.now is Verdict.PASS else change.now.upper()
     return _visible(f"{now} {change.name}{owner}, {_before(change)}: {reason}")
 
 
@@ -114,7 +101,7 @@ def _before(change: Change) -> str:
         return "the first alert of it"
     if change.worse:
         return "worse than told before"
-    return "was passing" if change.was == PASS else f"was {change.was}"
+    return "was passing" if change.was is Verdict.PASS else f"was {change.was}"
 
 
 def _visible(text: str) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from qidsql.core.results import Verdict
+from qidsql.declarations.results import loaded, plain
 from qidsql.engines.store import Transaction
 from qidsql.operations.alerts.changes import Standing, Told
 from qidsql.operations.alerts.delivery import Kept
@@ -28,7 +30,7 @@ class AlertRecord:
         broken: dict[tuple[str, str], dict[str, Standing]] = {}
         for source, table, finding, *figures in findings:
             broken.setdefault((str(source), str(table)), {})[str(finding)] = Standing(*map(integer, figures))
-        subjects = {(str(source), str(table)): str(verdict) for source, table, verdict in states}
+        subjects = {(str(source), str(table)): Verdict(str(verdict)) for source, table, verdict in states}
         asked = {(str(source), str(table)): str(question) for source, table, question in questions}
         return {
             subject: Told(verdict, broken.get(subject, {}), asked.get(subject)) for subject, verdict in subjects.items()
@@ -41,7 +43,7 @@ class AlertRecord:
                 "alert": message.alert,
                 "source": change.source,
                 "table_name": change.table,
-                "verdict": change.now,
+                "verdict": str(change.now),
                 "run": message.run,
                 "told": _plain(since),
             }
@@ -80,7 +82,7 @@ class AlertRecord:
         with self._history.reading() as store:
             rows = self._asked(store, "deliveries")
         return [
-            Kept(Message.of(json.loads(str(document))), _moment(since), integer(attempts), str(failure))
+            Kept(loaded(Message, json.loads(str(document))), _moment(since), integer(attempts), str(failure))
             for since, attempts, failure, document in rows
         ]
 
@@ -93,7 +95,7 @@ class AlertRecord:
         with self._history.writing() as store:
             for since, document in store.ask("delivery", message=message):
                 store.ask("forget_delivery", message=message)
-                written = Message.of(json.loads(str(document)))
+                written = loaded(Message, json.loads(str(document)))
                 store.add("add_delivery", [_row(written, _moment(since), attempts, failure)])
 
     def gone(self, message: str) -> None:
@@ -110,7 +112,7 @@ def _row(message: Message, since: datetime, attempts: int, failure: str) -> dict
         "since": _plain(since),
         "attempts": attempts,
         "failure": failure,
-        "document": json.dumps(message.to_dict(), ensure_ascii=False),
+        "document": json.dumps(plain(message), ensure_ascii=False),
     }
 
 

@@ -1,22 +1,26 @@
-"""Runs in a store: recorded once and never changed, read back as the documents that they were."""
+"""Runs in a store: recorded once and never changed, read back as the results that they were."""
 
 import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, cast
 
-from qidsql.core.policy import question
-from qidsql.core.wording import plural
+from qidsql.commands.audit.result import AuditResult
+from qidsql.core.policy import Policy, question
+from qidsql.core.results import Verdict
+from qidsql.declarations.results import OMITTED, loaded, plain
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
-from qidsql.operations.document import Document, TrendPoint
-from qidsql.operations.packed_tables import Packed, packed, unpacked
-from qidsql.operations.references import FORMAT as DOCUMENT_FORMAT
+from qidsql.operations.compact_form import PackedTables, packed, unpacked
+from qidsql.operations.coverage import Coverage
+from qidsql.operations.document import RunResult
+from qidsql.operations.table_run import TableRun, TrendPoint
 from qidsql.sql.statements import Row, integer
+from qidsql.wording.numbers import plural
 
-FORMAT = 2  # of the tables and the documents in them; in 1 the documents were of format 1, which are read as well
+FORMAT = 2  # of the tables and the documents in them
 TABLES = (
     "history_format",
     "runs",
@@ -29,10 +33,6 @@ TABLES = (
     "alert_questions",
     "deliveries",
 )
-HISTORY = (
-    *("number", "run", "started", "verdict", "reason", "rows", "k", "k_asked", "share_at_risk", "complete"),
-    "question",  # of its policy: figures compare where it is the same
-)
 TREND = 30  # earlier runs of a table that its trend tells
 
 
@@ -42,17 +42,43 @@ class RunHead:
 
     number: int
     run: str
-    started: str  # UTC, ISO 8601
+    started: datetime
     seconds: float
-    verdict: str
+    verdict: Verdict
     reason: str
     complete: bool
     tables: int
     statements: int
     baseline: str | None
 
-    def to_dict(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in self.__slots__}
+
+@dataclass(frozen=True, slots=True)
+class RecordedTable:
+    """A table in a run."""
+
+    number: int
+    run: str
+    started: datetime
+    verdict: Verdict
+    reason: str
+    rows: int | None
+    k: int | None
+    k_asked: int | None
+    share_at_risk: float | None
+    complete: bool
+    question: Annotated[str | None, "a fingerprint of the policy: figures compare where it is the same"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRuns:
+    """The recorded runs, newest first; or those of one table."""
+
+    format: int = field(default=1, init=False)
+    kind: str = field(default="history", init=False)
+    history: str
+    source: Annotated[str | None, OMITTED] = None
+    table: Annotated[str | None, OMITTED] = None
+    runs: tuple[RunHead | RecordedTable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +86,7 @@ class Past:
     """A table in the run that it is compared with (None where there is none), and in the last runs, oldest first."""
 
     run: str | None = None
-    document: dict[str, Any] | None = None
+    table: TableRun | None = None
     trend: tuple[TrendPoint, ...] = ()
 
 
@@ -105,39 +131,44 @@ class History:
         with self.writing():
             pass
 
-    def record(self, document: Document) -> bool:
-        """Keeps a run document, all of it or nothing; False where a run of that id is there already."""
-        head = {key: value for key, value in document.items() if key != "tables"}
-        run = document["run"]
+    def record(self, result: RunResult) -> bool:
+        """Keeps a run, all of it or nothing; False where a run of that id is there already."""
         with self.writing() as store:
-            if integer(store.ask("run_known", run=run)[0][0]):
+            if integer(store.ask("run_known", run=result.run)[0][0]):
                 return False
             number = integer(store.ask("next_number")[0][0])
-            config = document["config"] or {}
+            head = {
+                key: value for key, value in plain(replace(result, tables=PackedTables())).items() if key != "tables"
+            }
             store.ask(
                 "add_run",
-                **{name: document[name] for name in ("run", "seconds", "verdict", "reason", "complete")},
+                run=result.run,
+                seconds=result.seconds,
+                verdict=str(result.verdict),
+                reason=result.reason,
+                complete=result.complete,
                 number=number,
-                started=_moment(document["started"]),
-                finished=_moment(document["finished"]),
-                config_path=config.get("path"),
-                config_hash=config.get("hash"),
-                qidsql=document["qidsql"],
-                fail_on=document["fail_on"],
-                baseline=(document["baseline"] or {}).get("run"),
-                statements=document["statements"],
-                tables=len(document["tables"]),
+                started=_moment(result.started),
+                finished=_moment(result.finished),
+                config_path=result.config and result.config.path,
+                config_hash=result.config and result.config.hash,
+                qidsql=result.qidsql,
+                fail_on=str(result.fail_on),
+                baseline=result.baseline and result.baseline.run,
+                statements=result.statements,
+                tables=len(result.tables),
                 document=json.dumps(head, ensure_ascii=False),
             )
-            for place, table in enumerate(document["tables"]):
-                store.add("add_table_audit", [_audit_row(run, place, table)])
-                store.add("add_profile", _profile_rows(run, place, table))
-                store.add("add_finding", _finding_rows(run, place, table))
-                if document["complete"]:
-                    store.ask("forget_unfinished", source=table["source_label"], table_name=table["table"])
+            for place, table in enumerate(result.tables):
+                row = {"run": result.run, "place": place}
+                store.add("add_table_audit", [{**row, **_audit_row(table), "document": result.tables.packed[place]}])
+                store.add("add_profile", [{**row, **each} for each in _profile_rows(table)])
+                store.add("add_finding", [{**row, **each} for each in _finding_rows(table)])
+                if result.complete:
+                    store.ask("forget_unfinished", source=table.source_label, table_name=table.table)
         return True
 
-    def keep_unfinished(self, entry: Unfinished, document: Document) -> None:
+    def keep_unfinished(self, entry: Unfinished, table: TableRun) -> None:
         """Keeps a table's part of a run that goes on, to be resumed from."""
         with self.writing() as store:
             store.ask(
@@ -147,8 +178,8 @@ class History:
                 table_name=entry.table,
                 question=entry.question,
                 token=entry.token,
-                kept=datetime.now(UTC).replace(tzinfo=None),
-                document=packed(document),
+                kept=_moment(datetime.now(UTC)),
+                document=packed(table),
             )
 
     # reading
@@ -161,9 +192,9 @@ class History:
             RunHead(
                 number=integer(number),
                 run=str(run),
-                started=_text(started),
+                started=_in_utc(started),
                 seconds=float(str(seconds)),
-                verdict=str(verdict),
+                verdict=Verdict(str(verdict)),
                 reason=str(reason),
                 complete=bool(complete),
                 tables=integer(tables),
@@ -192,18 +223,22 @@ class History:
         hint = "" if heads else "it is empty"
         raise UnknownName("run", [typed], self.label, [head.run for head in heads], hint=hint)
 
-    def document(self, run: str) -> dict[str, Any]:
-        """The document of the run of that id, as it was recorded, its tables packed. Raises UnknownName."""
+    def result(self, run: str) -> RunResult:
+        """The run of that id, as it was recorded, its tables packed. Raises UnknownName."""
         with self.reading() as store:
-            heads = store.ask("run_document", run=run) if store else []
+            head = self._head(store, run)
             tables = store.ask("table_documents", run=run) if store else []
-        if not heads:
+        if head is None:
             raise UnknownName("run", [run], self.label, [])
-        head = json.loads(str(heads[0][0]))
-        return {"only": [], "coverage": None, **head, "format": DOCUMENT_FORMAT, "tables": Packed(map(_bytes, tables))}
+        return replace(head, tables=PackedTables(map(_bytes, tables)))
+
+    def _head(self, store: Transaction | None, run: str) -> RunResult | None:
+        """A recorded run without its tables."""
+        rows = store.ask("run_document", run=run) if store else []
+        return loaded(RunResult, {**json.loads(str(rows[0][0])), "tables": []}) if rows else None
 
     def past(self, source: str, table: str, run: str | None = None) -> Past:
-        """What there is of a table: in that run, or in the last complete one that came to pass or violation on it."""
+        """A table in that run, or in the last complete one that came to pass or violation on it."""
         with self.reading() as store:
             if store is None:
                 return Past()
@@ -212,12 +247,8 @@ class History:
                 run = str(found[0][0]) if found else None
             documents = store.ask("table_document", run=run, source=source, table_name=table) if run else []
             newest = store.ask("table_history", source=source, table_name=table)[:TREND]
-        told = ("run", "started", "verdict", "rows", "k", "share_at_risk", "question")
-        points = map(_table_head, reversed(newest))
-        trend = tuple(TrendPoint(**{name: point[name] for name in told}) for point in points)
-        if not documents:
-            return Past(trend=trend)
-        return Past(run, _document(documents[0][0]), trend)
+        trend = tuple(_trend_point(_recorded_table(row)) for row in reversed(newest))
+        return Past(run, unpacked(_bytes(documents[0])), trend) if documents else Past(trend=trend)
 
     def audited_tables(self, run: str) -> list[tuple[str, str]]:
         """Source and name of every table of a run."""
@@ -233,20 +264,19 @@ class History:
             if head.complete:
                 found = {**dict.fromkeys(self.audited_tables(head.run), head.run), **found}
                 with self.reading() as store:
-                    heads = store.ask("run_document", run=head.run) if store else []
-                if heads and not json.loads(str(heads[0][0])).get("only"):
+                    whole = self._head(store, head.run)
+                if whole and not whole.only:
                     break
         return found
 
-    def last_coverage(self, named: RunHead | None = None) -> dict[str, Any] | None:
+    def last_coverage(self, named: RunHead | None = None) -> Coverage | None:
         """The coverage of that run, or else of the last complete one on a whole policy file that has one."""
         for head in [named] if named else self.runs():
             if head.complete or named:
                 with self.reading() as store:
-                    heads = store.ask("run_document", run=head.run) if store else []
-                found = json.loads(str(heads[0][0])).get("coverage") if heads else None
-                if found and (named or not found["part"]):
-                    return dict(found)
+                    found = self._head(store, head.run)
+                if found and found.coverage and (named or not found.coverage.part):
+                    return found.coverage
         return None
 
     def last_columns(self) -> dict[tuple[str, str], LastColumns]:
@@ -265,11 +295,11 @@ class History:
             rows = store.ask("tables") if store else []
         return [(str(source), str(table)) for source, table in rows]
 
-    def table_history(self, source: str, table: str) -> list[dict[str, Any]]:
+    def table_history(self, source: str, table: str) -> list[RecordedTable]:
         """A table in all runs, newest first."""
         with self.reading() as store:
             rows = store.ask("table_history", source=source, table_name=table) if store else []
-        return [_table_head(row) for row in rows]
+        return [_recorded_table(row) for row in rows]
 
     def unfinished(self) -> list[Unfinished]:
         """What could be resumed, newest last."""
@@ -277,12 +307,12 @@ class History:
             rows = store.ask("unfinished") if store else []
         return [Unfinished(*map(str, row)) for row in rows]
 
-    def unfinished_document(self, entry: Unfinished) -> dict[str, Any] | None:
+    def unfinished_table(self, entry: Unfinished) -> TableRun | None:
         """What was kept of a table; None where it is gone by now."""
         with self.reading() as store:
             given = {"run": entry.run, "source": entry.source, "table_name": entry.table, "question": entry.question}
             rows = store.ask("unfinished_document", **given) if store else []
-        return _document(rows[-1][0]) if rows else None
+        return unpacked(_bytes(rows[-1])) if rows else None
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
@@ -292,7 +322,7 @@ class History:
             for name in TABLES:
                 if name not in there:  # who may write into them need not be one who may make them
                     store.ask(f"make_{name}")
-            if self._format(store) < FORMAT:
+            if not self._format(store):
                 store.ask("add_format", format=FORMAT)
             yield store
 
@@ -320,85 +350,88 @@ class History:
         return self._there
 
     def _format(self, store: Transaction) -> int:
-        """The format of what was written; 0 before anything was. Raises StoreError where it is not known here."""
+        """The format of what was written; 0 before anything was. Raises StoreError for another than this one's."""
         written = integer(store.ask("format")[0][0] or 0)
-        if written > FORMAT:
-            raise StoreError(f"{self.label} was written by a newer qidsql; upgrade this one, or name another history")
+        if written not in (0, FORMAT):
+            other, remedy = ("a newer", "upgrade this one, or name") if written > FORMAT else ("an older", "name")
+            raise StoreError(f"{self.label} was written by {other} qidsql; {remedy} another history")
         return written
 
 
-def _audit_row(run: str, place: int, table: Document) -> dict[str, Any]:
-    audit = table["audit"] or {}
-    profile, policy = audit.get("profile") or {}, audit.get("policy") or {}
+def _audit_row(table: TableRun) -> dict[str, Any]:
+    assert table.audit is None or isinstance(table.audit, AuditResult), "a history has exact figures"
+    account, profile = (table.audit.account, table.audit.profile) if table.audit else (None, None)
     return {
-        "run": run,
-        "place": place,
-        **{name: table[name] for name in ("source", "source_label", "owner", "verdict", "reason", "error", "resumed")},
-        "table_name": table["table"],
-        **{name: audit.get(name) for name in ("engine", "snapshot", "seconds", "statements", "entities")},
-        "started": _moment(audit["started"]) if audit else None,
-        "row_count": audit.get("rows"),
-        "k": profile.get("smallest"),
-        "k_asked": policy.get("k"),
-        "rows_at_risk": profile.get("rows_at_risk"),
-        "share_at_risk": profile.get("share_at_risk"),
-        "policy": json.dumps(policy, ensure_ascii=False) if policy else None,
-        "document": packed(table),
+        **{name: getattr(table, name) for name in ("source", "source_label", "owner", "reason", "error", "resumed")},
+        "verdict": str(table.verdict),
+        "table_name": table.table,
+        **{name: account and getattr(account, name) for name in ("engine", "snapshot", "statements")},
+        "seconds": account and round(account.seconds, 3),
+        "entities": table.audit and table.audit.entities,
+        "started": account and _moment(account.started),
+        "row_count": account and account.rows,
+        "k": profile and profile.smallest,
+        "k_asked": account and account.policy.k,
+        "rows_at_risk": profile and profile.rows_at_risk,
+        "share_at_risk": profile and float(profile.share_at_risk),
+        "policy": account and json.dumps(plain(account.policy), ensure_ascii=False),
     }
 
 
-def _profile_rows(run: str, place: int, table: Document) -> list[dict[str, Any]]:
+def _profile_rows(table: TableRun) -> list[dict[str, Any]]:
     measured = ("classes", "rows_at_risk", "distinct_ratio", "separation_ratio")
+    rows = []
+    for column in table.audit.columns if table.audit else ():
+        profile = column.profile.to_plain() if column.profile else {}
+        rows.append(
+            {
+                "column_name": column.name,
+                "column_type": column.type,
+                "role": str(column.role),
+                "nulls": column.nulls,
+                "k": profile.get("smallest"),
+                **{name: profile.get(name) for name in measured},
+            }
+        )
+    return rows
+
+
+def _finding_rows(table: TableRun) -> list[dict[str, Any]]:
     return [
         {
-            "run": run,
-            "place": place,
-            "column_name": column["name"],
-            "column_type": column["type"],
-            "role": column["role"],
-            "nulls": column["nulls"],
-            "k": (column["profile"] or {}).get("smallest"),
-            **{name: (column["profile"] or {}).get(name) for name in measured},
+            "finding": finding.id,
+            "kind": str(finding.kind),
+            "column_set": json.dumps(finding.columns, ensure_ascii=False),
+            "state": str(finding.state),
+            **{name: getattr(finding.measures, name) for name in ("k", "rows_at_risk", "share_at_risk")},
+            "exception": finding.exception and finding.exception.reason,
         }
-        for column in (table["audit"] or {}).get("columns", [])
+        for finding in table.findings
     ]
-
-
-def _finding_rows(run: str, place: int, table: Document) -> list[dict[str, Any]]:
-    return [
-        {
-            "run": run,
-            "place": place,
-            "finding": finding["id"],
-            "kind": finding["kind"],
-            "column_set": json.dumps(finding["columns"], ensure_ascii=False),
-            "state": finding["state"],
-            **{name: finding["measures"].get(name) for name in ("k", "rows_at_risk", "share_at_risk")},
-            "exception": (finding["exception"] or {}).get("reason"),
-        }
-        for finding in table["findings"]
-    ]
-
-
-def _table_head(row: Row) -> dict[str, Any]:
-    """A table in one run, without its findings."""
-    *cells, policy = row
-    asked = None if policy is None else question(json.loads(str(policy)))
-    return {**dict(zip(HISTORY, (*cells, asked), strict=True)), "started": _text(row[2])}
-
-
-def _moment(text: str) -> datetime:
-    """A moment as the tables hold it: in UTC, without its zone."""
-    return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
 
 
 def _bytes(row: Any) -> bytes:
+    """The one cell of a row, which drivers give as one or another kind of bytes."""
     return bytes(row[0])
 
 
-def _document(cell: Any) -> dict[str, Any]:
-    return unpacked(bytes(cell))
+def _recorded_table(row: Row) -> RecordedTable:
+    """A table in one run, without its findings."""
+    number, run, started, verdict, *figures, policy = row
+    asked = None if policy is None else question(loaded(Policy, json.loads(str(policy))))
+    cells: list[Any] = [number, run, _in_utc(started), Verdict(str(verdict)), *figures, asked]
+    return RecordedTable(*cells)
 
 
-def _text(moment: Any) -> str:
-    return str(moment.replace(tzinfo=UTC).isoformat(timespec="seconds"))
+def _trend_point(table: RecordedTable) -> TrendPoint:
+    return TrendPoint(**{each.name: getattr(table, each.name) for each in fields(TrendPoint)})
+
+
+def _moment(moment: datetime) -> datetime:
+    """A moment as the tables hold it: in UTC, without its zone."""
+    return moment.astimezone(UTC).replace(tzinfo=None, microsecond=0)
+
+
+def _in_utc(cell: Any) -> datetime:
+    """A moment that the tables hold."""
+    return cast(datetime, cell).replace(tzinfo=UTC, microsecond=0)

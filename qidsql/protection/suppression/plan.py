@@ -14,13 +14,13 @@ from itertools import groupby, islice
 from sqlglot import exp
 
 from qidsql.core.tables import positions, weight_of
-from qidsql.core.wording import count, plural
 from qidsql.errors import UsageError
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
 from qidsql.sql.masks import Packing
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
+from qidsql.wording.numbers import count, plural
 
 MAX_COLUMNS = 63  # a mask is a signed 64-bit integer
 # What the ways cost, relative to each other: a row in a grouping, a pair of patterns, a statement, a search in Python.

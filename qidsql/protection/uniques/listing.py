@@ -21,13 +21,6 @@ from qidsql.sql.templates import fill
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SUFFIXES = (".parquet", ".csv")
-
-
-def is_file(path: Path) -> bool:
-    """Whether that names a file, not a table."""
-    return path.suffix in SUFFIXES
-
 
 def check_file(path: Path, replace: bool) -> None:
     """Raises UsageError when the list cannot be written there."""

@@ -3,12 +3,13 @@
 from qidsql.commands.graph.pictures.drawing import drawing
 from qidsql.commands.graph.pictures.picture import picture
 from qidsql.commands.graph.result import GraphResult
-from qidsql.commands.keys.result import Outcome
-from qidsql.formats import document_figures as figures
-from qidsql.formats.document_words import without_controls
+from qidsql.core.results import Verdict
+from qidsql.version import __version__
+from qidsql.wording.numbers import moment
+from qidsql.wording.texts import without_controls
 
-TONES = {Outcome.FINISHED: "pass", Outcome.VIOLATION: "violation", Outcome.INCONCLUSIVE: "inconclusive"}
-HEADINGS = {Outcome.FINISHED: "They can be separated", Outcome.INCONCLUSIVE: "Inconclusive"}
+TONES = {Verdict.FINISHED: "pass", Verdict.VIOLATION: "violation", Verdict.INCONCLUSIVE: "inconclusive"}
+HEADINGS = {Verdict.FINISHED: "They can be separated", Verdict.INCONCLUSIVE: "Inconclusive"}
 
 
 def render(result: GraphResult) -> str:
@@ -22,13 +23,15 @@ def render(result: GraphResult) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["moment"] = figures.moment
     heading = "They cannot be separated" if result.cut is None else "Not separated by this protection"
     page = environment.get_template("graph.html.j2").render(
-        result=result.to_dict(),
+        result=result,
+        account=result.account,
+        version=__version__,
         title=f"{', '.join(result.identifiers)} to {', '.join(result.sensitive)}",
-        tone=TONES[result.outcome],
-        heading=HEADINGS.get(result.outcome, heading),
+        tone=TONES[result.verdict],
+        heading=HEADINGS.get(result.verdict, heading),
+        started=moment(result.account.started),
         drawing=drawing(result),
         left_out=picture(result).left_out,
     )

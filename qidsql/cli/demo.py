@@ -1,0 +1,41 @@
+"""qidsql demo"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from qidsql.cli.command import CommandLine, epilog, renderer, source_of, typer_function, work_of
+from qidsql.cli.options import TERMINAL
+from qidsql.cli.running import showing_progress_of_many
+from qidsql.cli.streams import put, write
+from qidsql.commands.demo.request import COMMAND
+from qidsql.declarations.commands import Command
+
+EXAMPLES = epilog(COMMAND)
+
+
+def perform(name: str, command: Command, source: str | None, request: Any, line: CommandLine) -> None:
+    """Makes the sample database, audits it, and says what to try next. Raises SourceError."""
+    import tempfile
+    from dataclasses import replace
+
+    from qidsql.commands.demo.demo import AUDIT, NEXT_STEPS, write_demo
+
+    keep: Path | None = request.keep
+    with tempfile.TemporaryDirectory(prefix="qidsql-demo-") as folder:
+        path = keep or Path(folder) / "clinic.duckdb"
+        write_demo(path)
+        with (
+            showing_progress_of_many(line.quiet) as (on_stage, watch),
+            source_of(command, str(path), AUDIT, line, watch).opened() as engine,
+        ):
+            result = work_of("audit")(engine, AUDIT, on_stage)
+    shown = str(keep) if keep else "clinic.duckdb"  # the temporary file is gone before anyone could follow its path
+    shown_result = replace(result, account=replace(result.account, source=shown))
+    report = "".join(renderer("audit", AUDIT, TERMINAL, line)(shown_result))
+    write(report if keep else report.rpartition("Next: ")[0], None)
+    if not line.quiet:
+        put(NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), sys.stdout)
+
+
+run = typer_function("demo", COMMAND, perform)

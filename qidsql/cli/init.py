@@ -1,0 +1,35 @@
+"""qidsql init"""
+
+import sys
+from typing import Any
+
+from qidsql.cli.command import CommandLine, epilog, renderer, source_of, typer_function, work_of
+from qidsql.cli.options import TERMINAL, chosen_format
+from qidsql.cli.running import showing_progress_of_many
+from qidsql.cli.streams import put, write
+from qidsql.commands.init.request import COMMAND, DEFAULT
+from qidsql.declarations.commands import Command
+
+EXAMPLES = epilog(COMMAND)
+
+
+def perform(name: str, command: Command, source: str | None, request: Any, line: CommandLine) -> None:
+    """Writes the file, and the summary onto stdout; with --output - the file onto stdout, the summary onto stderr."""
+    from dataclasses import replace
+
+    from qidsql.commands.init.draft import draft
+
+    format = chosen_format(command.formats, line.format, None)
+    to_stdout = str(request.output) == "-"
+    request = replace(request, output=None if to_stdout else request.output or DEFAULT)
+    with showing_progress_of_many(line.quiet) as (on_stage, watch):
+        result = work_of(name)(source_of(command, source, request, line, watch), request, on_stage)
+    if to_stdout:
+        write(draft(result), None)
+        if not line.quiet:
+            put("".join(renderer(name, request, TERMINAL, line)(result)), sys.stderr)
+    elif not line.quiet or line.format is not None:
+        write("".join(renderer(name, request, format, line)(result)), None)
+
+
+run = typer_function("init", COMMAND, perform)

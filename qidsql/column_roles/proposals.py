@@ -1,0 +1,39 @@
+"""What is proposed for columns and tables: roles, each with its reason."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from qidsql.core.tables import PolicyRole, TableName
+from qidsql.declarations.results import reported
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The proposed role of a column."""
+
+    column: str
+    type: str
+    role: PolicyRole
+    reason: str
+    doubt: Annotated[str, "why a person should look at it first; empty where nothing is in doubt"] = ""
+    readable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TableProposal:
+    """What is proposed for a table."""
+
+    table: TableName
+    kind: str
+    rows: Annotated[int | None, "counted; null where nothing was"]
+    columns: tuple[Proposal, ...]
+    entity: Annotated[str | None, "the column that tells the persons apart"] = None
+    entity_reason: Annotated[str, "why it does, or which columns could"] = ""
+    of_things: Annotated[bool, "nothing in it is about a person, as far as names tell"] = False
+
+    @reported
+    def auditable(self) -> Annotated[bool, "it is about persons, and a column is left to audit"]:
+        return not self.of_things and any(
+            each.role is PolicyRole.QUASI_IDENTIFIER and each.readable and each.column != self.entity
+            for each in self.columns
+        )

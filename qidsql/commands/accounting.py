@@ -1,0 +1,63 @@
+"""The account of a command's work on one table: begun when it is made, closed when the result is put together."""
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TypedDict
+
+from qidsql.core.policy import Policy
+from qidsql.core.results import Account
+from qidsql.core.tables import Table
+from qidsql.engines.base import Engine
+
+
+class Spent(TypedDict):
+    """What was spent since the beginning."""
+
+    started: datetime
+    seconds: float
+    statements: int
+    scans: int
+
+
+class Accounting:
+    """Counts from the moment it is made."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._started, self._clock = datetime.now(UTC), time.monotonic()
+        self._asked, self._scans = engine.asked, engine.scans
+
+    @property
+    def spent(self) -> Spent:
+        return Spent(
+            started=self._started,
+            seconds=time.monotonic() - self._clock,
+            statements=self._engine.asked - self._asked,
+            scans=self._engine.scans - self._scans,
+        )
+
+    def account(
+        self,
+        table: Table,
+        policy: Policy,
+        rows: int | None,
+        sets_profiled: int,
+        unfinished: Sequence[str],
+        notes: Sequence[str],
+    ) -> Account:
+        """The account of work on one table, up to now."""
+        engine = self._engine
+        return Account(
+            source=engine.label,
+            engine=engine.version,
+            table=str(table.name),
+            kind=table.kind,
+            snapshot=engine.snapshot,
+            policy=policy,
+            rows=rows,
+            sets_profiled=sets_profiled,
+            unfinished=tuple(unfinished),
+            notes=tuple(notes),
+            **self.spent,
+        )

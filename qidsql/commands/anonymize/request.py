@@ -1,0 +1,93 @@
+"""What `anonymize` is asked: how many rows are to be identical, how to search, where the copy goes."""
+
+from dataclasses import KW_ONLY, dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Annotated
+
+from qidsql.core.copies import CopyOptions, Script
+from qidsql.core.options import (
+    COPY,
+    Columns,
+    ColumnWeights,
+    Exclude,
+    Identifiers,
+    K,
+    KeepIdentifiers,
+    MaxSeconds,
+    Sensitive,
+    TableName,
+    Where,
+)
+from qidsql.core.parsing import choice
+from qidsql.core.policy import Policy
+from qidsql.core.weights import column_weights
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
+from qidsql.errors import UsageError
+
+
+class Method(StrEnum):
+    """How an anonymization is searched for."""
+
+    AUTO = "auto"  # exact where that is small enough
+    EXACT = "exact"
+    HEURISTIC = "heuristic"
+
+
+@dataclass(frozen=True)
+class AnonymizeRequest(CopyOptions):
+    """The fewest cells to suppress so that every row is identical to k - 1 others, a suppressed cell being a value.
+
+    The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,
+    Theorems 3.1, 3.2]. A few thousand distinct rows of a few columns are solved exactly, as an integer program; beyond
+    that the answer is a heuristic's, with a proved lower bound. Without --into nothing is written; a copy is audited
+    before it is kept. Where a suppressed cell may match anything, `qidsql suppress` needs fewer cells and is always
+    optimal. Each distinct row leaves the engine as codes, not its values; codes of few values can be turned back.
+    """
+
+    table: TableName = None
+    _: KW_ONLY
+    k: K = 5
+    method: Annotated[str, Option("exact, heuristic, or auto: exact where it is small enough", "NAME")] = Method.AUTO
+    weights: ColumnWeights = None
+    sql: Annotated[
+        str | None, Option("print a statement that makes the same copy; run none", "view|table", panel=COPY)
+    ] = None
+    columns: Columns = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    sensitive: Sensitive = ()
+    keep_identifiers: KeepIdentifiers = False
+    where: Where = None
+    max_seconds: MaxSeconds = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.policy, self.column_weights, self.chosen_method
+        if self.script is Script.UPDATE:
+            raise UsageError("--sql must be view or table: an update cannot tell equal rows apart")
+
+    @property
+    def chosen_method(self) -> Method:
+        return choice(Method, "method", self.method)
+
+    @cached_property
+    def policy(self) -> Policy:
+        return Policy.of(self)
+
+    @cached_property
+    def column_weights(self) -> dict[str, int]:
+        return column_weights(self.weights)
+
+
+COMMAND = Command(
+    AnonymizeRequest,
+    examples=(
+        "qidsql anonymize warehouse.duckdb patients --k 7 -c zip -c birth_year -c sex",
+        "qidsql anonymize warehouse.duckdb patients --k 7 -c zip -c birth_year -c sex --into patients_public",
+        "qidsql anonymize people.csv --k 5 --weights zip=3 --method heuristic --max-seconds 300",
+    ),
+    exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
+    without=("dry_run", "workers"),
+)

@@ -1,0 +1,89 @@
+"""What `audit` is asked: one table against one policy."""
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Annotated
+
+from qidsql.core.options import (
+    BUDGET,
+    COLUMNS,
+    STATEMENTS,
+    Columns,
+    ColumnWeights,
+    Entity,
+    Exclude,
+    Identifiers,
+    MaxSeconds,
+    MaxSize,
+    NullRule,
+    Sensitive,
+    TableName,
+    Where,
+    Workspace,
+)
+from qidsql.core.policy import Policy
+from qidsql.core.requirements import Requirements
+from qidsql.core.weights import column_weights
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
+
+
+@dataclass(frozen=True)
+class AuditRequest(Requirements):
+    """Is this table k-anonymous, and if not, which columns are to blame?
+
+    Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and what withholding
+    a column would change. Reads only; no row and no cell value leaves the database.
+    """
+
+    table: TableName = None
+    _: KW_ONLY
+    columns: Columns = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    sensitive: Sensitive = ()
+    quasi_identifiers: tuple[str, ...] = ()  # of policy files: recognised as nothing else
+    keep_identifiers: Annotated[
+        bool, Option("search recognised direct identifiers too", panel=COLUMNS, in_policies=True)
+    ] = False
+    where: Where = None
+    entity: Entity = None
+    nulls: NullRule = "equal"
+    weights: ColumnWeights = None
+    max_size: MaxSize = None
+    max_statements: Annotated[
+        int | None,
+        Option(
+            f"statements at most; default: 1000, fewer on large tables; {STATEMENTS}",
+            "N",
+            panel=BUDGET,
+            in_policies=True,
+        ),
+    ] = None
+    max_seconds: MaxSeconds = None
+    workspace: Workspace = False
+
+    def __post_init__(self) -> None:
+        _ = self.policy, self.column_weights
+
+    @cached_property
+    def policy(self) -> Policy:
+        return Policy.of(self)
+
+    @cached_property
+    def column_weights(self) -> dict[str, int]:
+        """What the columns weigh where the fewest to withhold are chosen."""
+        return column_weights(self.weights)
+
+
+COMMAND = Command(
+    AuditRequest,
+    examples=(
+        "qidsql audit warehouse.duckdb patients --k 5 --identifier patient_id --sensitive diagnosis",
+        "qidsql audit postgresql://auditor@db.example.org/clinic public.visits --entity patient_id",
+        "qidsql audit people.csv -c zip -c birth_date -c sex --format json --output audit.json",
+        "qidsql audit warehouse.duckdb patients --output report.html",
+    ),
+    exit_codes="0 pass, 1 policy violated, 2 error, 3 inconclusive",
+    documents=True,
+)

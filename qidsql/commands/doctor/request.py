@@ -1,0 +1,28 @@
+"""What `doctor` is asked: which tables of the source to look at, and for whom."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from qidsql.core.options import Schema
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorRequest:
+    """Can this source be audited? Connection, rights, row-level security, limits, every table; and what to do.
+
+    Prints the least GRANTs that are missing. No table is read.
+    """
+
+    schema: Schema = None
+    role: Annotated[str | None, Option("print all GRANTs that this role would need", "NAME")] = None
+
+
+COMMAND = Command(
+    DoctorRequest,
+    examples=("qidsql doctor env:CLINIC_URL --role auditor",),
+    exit_codes="0 all tables can be audited, 2 no connection, 3 some table cannot be audited (or there is none)",
+    opens=True,
+    without=("dry_run", "show_sql"),
+)

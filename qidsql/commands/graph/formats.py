@@ -1,0 +1,20 @@
+"""The formats of `graph` that are pictures."""
+
+from collections.abc import Callable
+
+from qidsql.commands.graph.pictures import dot, mermaid, page
+from qidsql.commands.graph.request import GraphRequest
+from qidsql.commands.graph.result import GraphResult
+from qidsql.errors import UsageError
+
+PICTURES: dict[str, Callable[[GraphResult], str]] = {"html": page.render, "dot": dot.render, "mermaid": mermaid.render}
+ALONE = ("dot", "mermaid")  # pictures of the graph and nothing else
+
+
+def renderer(request: GraphRequest, format: str) -> Callable[[GraphResult], str]:
+    """What draws the result. Raises UsageError where the picture would leave out what was asked for."""
+    if request.then is not None and format in ALONE:
+        raise UsageError(
+            f"--format {format} is a picture of the graph alone; leave out --then, or choose another format"
+        )
+    return PICTURES[format]

@@ -1,0 +1,92 @@
+"""What `impact` is asked: the protected copy, which columns, the weights, the regression."""
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from math import isfinite
+from typing import Annotated
+
+from qidsql.core.options import Columns, Exclude, MaxSeconds, MaxStatements, TableName
+from qidsql.core.parsing import names
+from qidsql.core.policy import Policy
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Names, Option
+from qidsql.errors import UsageError
+
+REGRESSION = "The regression"
+
+
+@dataclass(frozen=True)
+class ImpactRequest:
+    """What local suppression did to a table: its cells, its distributions, a regression.
+
+    Compares a table with its protected copy, in which suppressed cells are NULL. Only counts and sums leave the
+    database. The exit code is 0 whatever they are, 3 when a budget ended the work or a table is empty.
+    """
+
+    table: TableName = None
+    _: KW_ONLY
+    protected: Annotated[str, Option("the protected copy, in the same source", "TABLE")]
+    weight: Annotated[str | None, Option("column of the rows' survey weights", "NAME")] = None
+    outcome: Annotated[str | None, Option("the column that a linear regression explains", "NAME", panel=REGRESSION)] = (
+        None
+    )
+    covariates: Annotated[
+        Names,
+        Option(
+            "a column that explains it (repeat): numbers as they are, others by an indicator per value",
+            "NAME",
+            ("--covariate",),
+            REGRESSION,
+        ),
+    ] = ()
+    fill: Annotated[
+        float | None,
+        Option("a third regression, suppressed cells replaced by this", "NUMBER", panel=REGRESSION),
+    ] = None
+    mark: Annotated[str | None, Option("stands for a suppressed cell too, such as '*'", "TEXT")] = None
+    show_values: Annotated[bool, Option("name values in the report; they leave the database then")] = False
+    max_values: Annotated[int, Option("columns with more are not compared value by value", "N", least=1)] = 1000
+    columns: Columns = ()
+    exclude: Exclude = ()
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
+
+    def __post_init__(self) -> None:
+        _ = self.policy
+        covariates = self.explaining
+        if (self.outcome is None) != (not covariates):
+            raise UsageError("a regression takes --outcome NAME and --covariate NAME (repeat): give both, or none")
+        if self.fill is not None and self.outcome is None:
+            raise UsageError("--fill is for a regression: give --outcome and --covariate as well")
+        if self.fill is not None and not isfinite(self.fill):
+            raise UsageError("--fill must be a finite number, such as 99")
+        if self.outcome in covariates:
+            raise UsageError(f"{self.outcome} cannot be the outcome and a covariate")
+        both = [name for name in covariates if name in names(self.exclude)]
+        if both:
+            raise UsageError(f"{both[0]} cannot be a covariate and left out (--exclude)")
+        if self.max_values < 1:
+            raise UsageError(f"--max-values must be at least 1, got {self.max_values}")
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The covariates are compared too, where columns are named."""
+        named = names(self.columns)
+        return Policy.of(self, columns=(*named, *self.explaining) if named else ())
+
+    @property
+    def explaining(self) -> tuple[str, ...]:
+        """The covariates."""
+        return names(self.covariates)
+
+
+COMMAND = Command(
+    ImpactRequest,
+    examples=(
+        "qidsql impact survey.duckdb students --protected students_suppressed --weight survey_weight",
+        "qidsql impact survey.duckdb students --protected students_suppressed --outcome score --covariate sex "
+        "--covariate race",
+    ),
+    exit_codes="0 finished, 2 error, 3 inconclusive",
+    without=("dry_run",),
+)

@@ -1,0 +1,106 @@
+"""The algorithms of `keys` by their names: what each finds, and how it is called. A new search is an entry here."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from qidsql.core.sampling import DELTA, Sampling, Wanted
+from qidsql.measures.criteria import Criterion, Unit
+from qidsql.search.borders import borders
+from qidsql.search.greedy import greedy, naive_greedy
+from qidsql.search.greedy_minimal import greedy_minimal
+from qidsql.search.levelwise import levelwise
+from qidsql.search.minimal_keys import minimal_keys
+from qidsql.search.minimum import minimum
+from qidsql.search.pruned import iterative, pruned
+from qidsql.search.result import SearchResult, Tell
+from qidsql.search.sampled import sampled_key, sampled_separation
+
+if TYPE_CHECKING:
+    from qidsql.commands.table_search import TableSearch
+
+HINT_PAIRS = 50_000  # random pairs of rows that tell a search where to look: one statement, for half of the questions
+
+
+class SearchOptions(Protocol):
+    """What searches take of a request."""
+
+    @property
+    def sampling(self) -> Sampling: ...
+
+    @property
+    def max_size(self) -> int | None: ...
+
+
+Run: TypeAlias = "Callable[[TableSearch, Criterion, SearchOptions, Tell], SearchResult]"
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """`samples`: it draws samples. `pairs`: it needs a criterion that pairs of rows decide."""
+
+    wanted: Wanted
+    run: Run
+    samples: bool = False
+    pairs: bool = False
+
+
+def _sampled(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
+    sampling, profiler, weights = request.sampling, search.profiler, search.weights
+    epsilon, delta = sampling.epsilon or Fraction(0), sampling.delta or DELTA
+    sampler = search.sampler(sampling.seed or 0)
+    part = criterion.part_of_pairs
+    if part is not None:
+        return sampled_separation(profiler, part, sampler, epsilon, delta, weights, sampling.verify)
+    return sampled_key(profiler, criterion.almost(epsilon), sampler, delta, weights, sampling.verify)
+
+
+def _pruned(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
+    sampler, delta = search.sampler(request.sampling.seed or 0), request.sampling.delta or DELTA
+    return pruned(search.profiler, criterion, sampler, delta=delta, max_size=request.max_size, tell=tell)
+
+
+def _iterative(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
+    sampler, delta = search.sampler(request.sampling.seed or 0), request.sampling.delta or DELTA
+    return iterative(search.profiler, criterion, sampler, delta=delta, max_size=request.max_size, tell=tell)
+
+
+def _minimal_keys(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
+    pairs = search.row_pairs
+    assert pairs is not None  # the request refuses what has none
+    return minimal_keys(search.profiler, pairs, request.max_size, tell=tell)
+
+
+def _borders(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
+    # Pairs of rows measure some criteria without bias: a sample of them tells where to look.
+    hinted = search.row_pairs is not None and criterion.unit is Unit.PAIRS
+    hints = search.sampler(0).of_pairs(HINT_PAIRS) if hinted else None
+    return borders(search.profiler, criterion, request.max_size, hints, tell=tell)
+
+
+ALGORITHMS: Mapping[str, Algorithm] = {
+    "implicit-hitting-set": Algorithm(
+        Wanted.MINIMUM,
+        lambda search, criterion, request, tell: minimum(search.profiler, criterion, search.row_pairs, search.weights),
+    ),
+    "greedy": Algorithm(
+        Wanted.MINIMUM, lambda search, criterion, request, tell: greedy(search.profiler, criterion, search.weights)
+    ),
+    "naive-greedy": Algorithm(
+        Wanted.MINIMUM,
+        lambda search, criterion, request, tell: naive_greedy(search.profiler, criterion, search.weights),
+    ),
+    "sampled": Algorithm(Wanted.MINIMUM, _sampled, samples=True),
+    "greedy-minimal": Algorithm(
+        Wanted.MINIMAL, lambda search, criterion, request, tell: greedy_minimal(search.profiler, criterion)
+    ),
+    "hitting-sets": Algorithm(Wanted.ALL, _minimal_keys, pairs=True),
+    "borders": Algorithm(Wanted.ALL, _borders),
+    "levelwise": Algorithm(
+        Wanted.ALL,
+        lambda search, criterion, request, tell: levelwise(search.profiler, criterion, request.max_size, tell=tell),
+    ),
+    "pruned": Algorithm(Wanted.ALL, _pruned, samples=True),
+    "iterative": Algorithm(Wanted.ALL, _iterative, samples=True),
+}

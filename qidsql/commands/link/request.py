@@ -1,0 +1,66 @@
+"""What `link` is asked: two tables, the columns to join, and when a row is singled out."""
+
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Annotated
+
+from qidsql.core.options import CRITERION, MaxSeconds, MaxStatements, RowsBelowK, Where
+from qidsql.core.parsing import names, share
+from qidsql.core.policy import Policy
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Names, Option
+
+
+@dataclass(frozen=True)
+class LinkRequest:
+    """Which columns of two tables are joinable, and whom a join on them singles out.
+
+    Columns are joinable when at least 90 % of the values of one stand in the other, and not by accident: a few codes,
+    or numbers that lie close together from zero on, have to agree in their names too. Each pair is shown with its
+    ground. A violation: a row of TABLE_A (that meets --where) matches fewer than --k rows of TABLE_B on all of them;
+    with --rows-at-risk, when this share of its rows does. A NULL matches nothing.
+    """
+
+    left: Annotated[str, Option("the table whose rows are to stay unknown", "TABLE_A", argument=True)]
+    right: Annotated[str, Option("the table that someone may hold beside it", "TABLE_B", argument=True)]
+    _: KW_ONLY
+    on: Annotated[
+        Names,
+        Option("join column A of TABLE_A with column B of TABLE_B (repeat); default: all found joinable", "A=B"),
+    ] = ()
+    k: Annotated[
+        int, Option("a row is singled out when it matches fewer than K rows, at least 1", "K", panel=CRITERION)
+    ] = 2
+    rows_at_risk: RowsBelowK = None
+    where: Where = None
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
+
+    def __post_init__(self) -> None:
+        _ = self.policy, self.limit
+
+    @cached_property
+    def policy(self) -> Policy:
+        return Policy.of(self)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The pairs of columns to join, each as a=b; none: those found to be joinable."""
+        return names(self.on)
+
+    @property
+    def limit(self) -> Fraction:
+        """The share of singled-out rows that is too much; 0: any row."""
+        return Fraction(0) if self.rows_at_risk is None else share("rows_at_risk", self.rows_at_risk)
+
+
+COMMAND = Command(
+    LinkRequest,
+    examples=(
+        "qidsql link clinic.duckdb patients voters",
+        "qidsql link clinic.duckdb patients voters --on zip_code=postcode --on birth_date=dob --k 3",
+        "qidsql link env:CLINIC_URL public.visits outside.voters --rows-at-risk 1% --format json",
+    ),
+    exit_codes="0 pass, 1 rows are singled out, 2 error, 3 inconclusive (nothing joinable for sure, or it ended early)",
+)

@@ -1,0 +1,97 @@
+"""What `mask` is asked: what may not be published, and how far to search."""
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Annotated
+
+from qidsql.core.options import (
+    COPY,
+    Columns,
+    ColumnWeights,
+    Entity,
+    Exclude,
+    Identifiers,
+    MaxSeconds,
+    MaxStatements,
+    NullRule,
+    Sensitive,
+    TableName,
+    Where,
+    Workspace,
+)
+from qidsql.core.policy import Policy
+from qidsql.core.requirements import CriterionOptions
+from qidsql.core.sampling import DELTA, SampleOptions
+from qidsql.core.weights import column_weights
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
+from qidsql.errors import UsageError
+from qidsql.measures.criteria import Criterion
+
+
+@dataclass(frozen=True)
+class MaskRequest(SampleOptions, CriterionOptions):
+    """Which columns can be published together, so that they do not meet the criterion.
+
+    Prints what is published and withheld, how near the optimum that is, and the statements that would carry it out;
+    runs none of them. A ratio of exactly --distinct or --separation may be published.
+    """
+
+    table: TableName = None
+    _: KW_ONLY
+    exact: Annotated[bool, Option("prove that no choice publishes more")] = False
+    weights: ColumnWeights = None
+    view: Annotated[str | None, Option("the view's name; default: TABLE_published", "NAME", panel=COPY)] = None
+    role: Annotated[str, Option("who is to read it, in the script", "NAME", panel=COPY)] = "reader"
+    columns: Columns = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    sensitive: Sensitive = ()
+    where: Where = None
+    entity: Entity = None
+    nulls: NullRule = "equal"
+    max_statements: MaxStatements = None
+    max_seconds: MaxSeconds = None
+    workspace: Workspace = False
+
+    def __post_init__(self) -> None:
+        _ = self.column_weights
+        self.policy.check(self.forbidden)
+        sampling = self.sampling
+        if sampling.asked and sampling.epsilon is None:
+            raise UsageError("--delta, --seed and --no-verify are for samples: give --epsilon as well")
+        if sampling.epsilon is not None:
+            if self.exact:
+                raise UsageError("--exact asks the full table and --epsilon a sample; choose one")
+            self.criterion.near_sample(sampling.epsilon, sampling.delta or DELTA, 1)
+            if self.entity is not None:
+                raise UsageError("a sample of rows says nothing about entities; leave out --entity or --epsilon")
+
+    @cached_property
+    def policy(self) -> Policy:
+        return Policy.of(self, k=self.violates or self.k)
+
+    @cached_property
+    def forbidden(self) -> Criterion:
+        """What the published columns must not meet."""
+        return self.criterion.forbidden
+
+    @cached_property
+    def column_weights(self) -> dict[str, int]:
+        return column_weights(self.weights)
+
+    @property
+    def plan(self) -> str:
+        """What is going to be done, in words."""
+        how = "implicit-hitting-set, proved" if self.exact else "greedy" if self.epsilon is None else "sampled"
+        return f"columns to publish without a {self.forbidden.name}, by {how}"
+
+
+COMMAND = Command(
+    MaskRequest,
+    examples=(
+        "qidsql mask warehouse.duckdb patients --violates 5",
+        "qidsql mask warehouse.duckdb patients --separation 0.8 --exact --weights zip_code=3",
+    ),
+    exit_codes="0 finished, 2 error, 3 inconclusive",
+)

@@ -1,0 +1,50 @@
+"""The measures of one column set, for people at a terminal."""
+
+from rich.console import Console
+
+from qidsql.commands.profile.result import ProfileResult
+from qidsql.terminal.pieces import foot, grid
+from qidsql.terminal.size_chart import size_chart
+from qidsql.wording.numbers import count, percent, plural, ratio
+
+
+def report(console: Console, result: ProfileResult) -> None:
+    """Writes the report."""
+    account, policy = result.account, result.account.policy
+    k = policy.k
+    unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
+    rows = grid()
+    rows.add_row("Source", f"{account.source}, {account.kind} {account.table}; {account.engine}")
+    rows.add_row("Column set", f"{', '.join(account.columns)}. {policy.null_rule}")
+    if not result.column_sets:
+        console.print(rows)
+        foot(console, account)
+        return
+    profile = result.column_sets[0].profile
+    if profile.rows == 0:
+        which = "no row meets the where condition" if policy.where else "the table is empty"
+        rows.add_row("Nothing to measure", which)
+        console.print(rows)
+        foot(console, account)
+        return
+    rows.add_row(unit.capitalize(), count(profile.rows) + (" that meet --where" if policy.where else ""))
+    between = f"{count(profile.smallest)} to {count(profile.largest)} {unit}"
+    if profile.wildcard:
+        rows.add_row("Matching rows", f"each row matches {between}, itself included")
+    else:
+        rows.add_row("Classes", f"{count(profile.classes)}, of {between}")
+    if not profile.entities:
+        pairs = "share of all pairs that the set tells apart"
+        if not profile.wildcard:
+            rows.add_row("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
+        rows.add_row("Separation ratio", f"{ratio(profile.separation_ratio, 9)}  ({pairs})")
+    smallest = "the fewest rows that match one" if profile.wildcard else "the smallest class"
+    rows.add_row("k-anonymity", f"k = {count(profile.smallest)}, {smallest}")
+    small = "" if profile.wildcard else f" in {plural(profile.classes_at_risk, 'class', 'classes')}"
+    rows.add_row(f"Below k = {k}", f"{count(profile.rows_at_risk)} {unit} ({percent(profile.share_at_risk)}){small}")
+    rows.add_row("Unique", f"{count(profile.unique_rows)} {unit}")
+    for note in account.notes:
+        rows.add_row("Note", note)
+    console.print(rows)
+    size_chart(console, result.class_sizes, policy)
+    foot(console, account)

@@ -1,0 +1,47 @@
+"""What `profile` is asked: one column set of one table."""
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Annotated
+
+from qidsql.core.options import COLUMNS, Entity, K, MaxSeconds, NullRule, TableName, Where
+from qidsql.core.policy import Policy
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Names, Option
+
+
+@dataclass(frozen=True)
+class ProfileRequest:
+    """The measures of one column set: classes, ratios, k, rows at risk.
+
+    One statement, one scan. A measure is all it gives: the exit code is 0 whatever it is, 3 where there is no row.
+    """
+
+    table: TableName = None
+    _: KW_ONLY
+    columns: Annotated[
+        Names,
+        Option("a column of the set (repeat); default: all columns together", "NAME", ("-c", "--column"), COLUMNS),
+    ] = ()
+    k: K = 5
+    where: Where = None
+    entity: Entity = None
+    nulls: NullRule = "equal"
+    max_seconds: MaxSeconds = None
+
+    def __post_init__(self) -> None:
+        _ = self.policy
+
+    @cached_property
+    def policy(self) -> Policy:
+        return Policy.of(self)
+
+
+COMMAND = Command(
+    ProfileRequest,
+    examples=(
+        "qidsql profile warehouse.duckdb patients -c zip_code -c sex",
+        "qidsql profile people.csv -c birth_date --k 11",
+    ),
+    exit_codes="0 finished, 2 error, 3 inconclusive",
+)

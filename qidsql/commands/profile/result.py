@@ -1,0 +1,25 @@
+"""The measures of one column set."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from qidsql.core.results import Result, SearchAccount
+from qidsql.declarations.results import FLAT
+from qidsql.measures.profiles import ClassProfile, SizeBin
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfiledSet:
+    """A column set with its measures."""
+
+    columns: tuple[str, ...]
+    profile: Annotated[ClassProfile, FLAT]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ProfileResult(Result):
+    """The measures of one column set."""
+
+    account: Annotated[SearchAccount, FLAT]
+    column_sets: Annotated[tuple[ProfiledSet, ...], "the one that was measured; none where time ran out"]
+    class_sizes: tuple[SizeBin, ...]

@@ -1,0 +1,107 @@
+"""What `suppress` is asked: how many rows each row must match, what cells count, where the copy goes."""
+
+from dataclasses import KW_ONLY, dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Annotated
+
+from qidsql.core.copies import CopyOptions
+from qidsql.core.options import (
+    COPY,
+    Columns,
+    ColumnWeights,
+    Exclude,
+    Identifiers,
+    KeepIdentifiers,
+    MaxSeconds,
+    NullRule,
+    Sensitive,
+    TableName,
+    Where,
+)
+from qidsql.core.parsing import choice
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Nulls
+from qidsql.core.weights import column_weights
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
+from qidsql.errors import UsageError
+
+
+class Method(StrEnum):
+    """How cells are chosen."""
+
+    OPTIMAL = "optimal"  # the lightest of each row by itself [Wilson]
+    SHARED = "shared"  # fewer in all: the blank cells of one row protect other rows too
+
+
+@dataclass(frozen=True)
+class SuppressRequest(CopyOptions):
+    """The fewest cells to blank so that no row stands out: each matches k - 1 others on all columns that it keeps.
+
+    Optimal for every row, and proved. Without --into nothing is written; a copy is audited before it is kept. Its
+    quasi-identifiers are suppressed, other columns copied as they are, direct identifiers left out. Each distinct row
+    leaves the engine as codes: values stay there without --show-values, but codes of few values can be turned back.
+    """
+
+    table: TableName = None
+    _: KW_ONLY
+    k: Annotated[int, Option("how many rows each row must match, itself included", "K")] = 2
+    method: Annotated[
+        str,
+        Option(
+            "optimal: the fewest cells of each row by itself, proved; shared: fewer in all, since the blank cells of "
+            "one row protect others too, which stay whole",
+            "optimal|shared",
+        ),
+    ] = Method.OPTIMAL
+    weights: ColumnWeights = None
+    sql: Annotated[
+        str | None,
+        Option("print statements that suppress the same cells; run none", "view|table|update", panel=COPY),
+    ] = None
+    columns: Columns = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    sensitive: Sensitive = ()
+    keep_identifiers: KeepIdentifiers = False
+    where: Where = None
+    nulls: NullRule = Nulls.EQUAL
+    show_values: Annotated[
+        bool, Option("name the values that lose most: cell values in the report", in_shells=False)
+    ] = False
+    max_seconds: MaxSeconds = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.policy, self.column_weights
+        if self.script is not None and self.chosen_method is Method.SHARED:
+            raise UsageError(
+                "a printed statement suppresses each row by itself, so it takes no --method shared; use --into"
+            )
+        if self.script is not None and self.nulls == Nulls.WILDCARD:
+            raise UsageError("a printed statement counts equal rows, so it takes no --nulls wildcard; use --into")
+
+    @property
+    def chosen_method(self) -> Method:
+        return choice(Method, "method", self.method)
+
+    @cached_property
+    def policy(self) -> Policy:
+        return Policy.of(self)
+
+    @cached_property
+    def column_weights(self) -> dict[str, int]:
+        return column_weights(self.weights)
+
+
+COMMAND = Command(
+    SuppressRequest,
+    examples=(
+        "qidsql suppress warehouse.duckdb patients --k 3 --identifier patient_id --sensitive diagnosis",
+        "qidsql suppress warehouse.duckdb patients --k 3 --weights age=3,zip_code=1 --into patients_public",
+        "qidsql suppress people.parquet --into people_public.parquet --replace",
+    ),
+    exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
+    without=("dry_run", "workers"),
+)

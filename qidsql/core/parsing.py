@@ -1,0 +1,51 @@
+"""Values as people give them, checked: ratios, choices, names."""
+
+from enum import StrEnum
+from fractions import Fraction
+from typing import TypeVar
+
+from qidsql.declarations.options import Names
+from qidsql.errors import UsageError
+from qidsql.wording.option_names import setting
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def names(given: Names | None) -> tuple[str, ...]:
+    """One name or several."""
+    return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+def choice(kinds: type[Choice], name: str, value: str) -> Choice:
+    """The one of these that was named; `name` is the option's. Raises UsageError."""
+    try:
+        return kinds(value)
+    except ValueError:
+        raise UsageError(f"{setting(name)} must be {', '.join(kinds)}; got {value}") from None
+
+
+def share(name: str, value: str | float | Fraction) -> Fraction:
+    """A ratio above 0 and at most 1 that was given for that option. Raises UsageError."""
+    found = fraction(name, value)
+    if not 0 < found <= 1:
+        raise UsageError(f"{setting(name)} must lie above 0 and at most at 1")
+    return found
+
+
+def chance(name: str, value: str | float | Fraction | None) -> Fraction | None:
+    """A ratio between 0 and 1, both excluded, that was given for that option. Raises UsageError."""
+    found = None if value is None else fraction(name, value)
+    if found is not None and not 0 < found < 1:
+        raise UsageError(f"{setting(name)} must lie between 0 and 1")
+    return found
+
+
+def fraction(name: str, value: str | float | Fraction) -> Fraction:
+    """A ratio as people write it (0.9, 9/10, 90%), exactly; `name` is the option's. Raises UsageError."""
+    if isinstance(value, Fraction):
+        return value
+    written = str(value).strip()
+    try:
+        return Fraction(written[:-1]) / 100 if written.endswith("%") else Fraction(written)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"{setting(name)} must be a ratio such as 0.9, 9/10 or 90%, got {written}") from None

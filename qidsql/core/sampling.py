@@ -1,0 +1,47 @@
+"""How samples are drawn and trusted, and which of the column sets are wanted."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from qidsql.core.options import Delta, Epsilon, Seed, Verify
+from qidsql.core.parsing import chance
+
+DELTA = Fraction(1, 100)
+
+
+class Wanted(StrEnum):
+    """Which of the column sets that meet a criterion."""
+
+    MINIMUM = "minimum"  # one of least weight
+    MINIMAL = "minimal"  # one that can do without none of its columns
+    ALL = "all"  # every minimal one
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a sample is drawn and trusted. None: not asked for. `verify`: measure the answer on the full table."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    seed: int | None = None
+    verify: bool = True
+
+    @property
+    def asked(self) -> bool:
+        return self != Sampling()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions:
+    """The options of requests that can be answered on a sample."""
+
+    epsilon: Epsilon = None
+    delta: Delta = None
+    seed: Seed = None
+    verify: Verify = True
+
+    @property
+    def sampling(self) -> Sampling:
+        """The options, checked. Raises UsageError."""
+        return Sampling(chance("epsilon", self.epsilon), chance("delta", self.delta), self.seed, self.verify)

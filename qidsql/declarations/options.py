@@ -1,0 +1,156 @@
+"""An option is declared once, as a field of a request; every face of qidsql is made of these fields.
+
+A request is a frozen dataclass. A field that people can set carries an `Option` in its annotation:
+
+    @dataclass(frozen=True)
+    class MaskRequest:
+        table: Table = None
+        _: KW_ONLY
+        k: K = 5
+        exact: Annotated[bool, Option("prove that no choice publishes more")] = False
+
+`parameters(MaskRequest)` lists them. From that list come the command line (`qidsql.cli.running`), the parameters of the
+table function in DuckDB's shells (`qidsql.duckdb_extension`) and the keys of a policy file (`qidsql.operations`). The
+Python function comes from `python_function`: a type checker sees the fields as its parameters, `help` their words.
+What the values may be is checked by the request itself, in `__post_init__`, wherever they come from.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from enum import StrEnum
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, ParamSpec, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+Names: TypeAlias = Iterable[str] | str  # one name or several
+Ratio: TypeAlias = str | float | Fraction | None  # 0.9, 9/10 or 90%; a float stands for the decimal it prints as
+FileName: TypeAlias = str | Path | None
+Paths: TypeAlias = tuple[Path, ...]  # several files
+Weights: TypeAlias = str | Path | Mapping[str, int] | None  # a=3,b=1, a .toml file, or the numbers by column
+
+SOURCE = "what the command line takes as SOURCE, or an engine of qidsql.connect, which stays open"
+
+P = ParamSpec("P")
+Engine = TypeVar("Engine", contravariant=True)
+Request = TypeVar("Request")
+Result = TypeVar("Result", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a kind of value is given on the command line, and in SQL (a type of DuckDB)."""
+
+    command_line: Any
+    sql: str
+
+
+FORMS: dict[Any, Form] = {
+    Names: Form(list[str], "VARCHAR[]"),
+    Ratio: Form(str, "VARCHAR"),  # so that 0.9 arrives as it was typed
+    FileName: Form(Path, "VARCHAR"),
+    Weights: Form(str, "VARCHAR"),
+    Paths: Form(list[Path], "VARCHAR[]"),
+    bool: Form(bool, "BOOLEAN"),
+    float: Form(float, "DOUBLE"),
+    int: Form(int, "BIGINT"),
+    Path: Form(Path, "VARCHAR"),
+    str: Form(str, "VARCHAR"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What is said of a field.
+
+    `flags` are its names on the command line where they are not `--name-of-the-field`; an argument has none, and is
+    told by its place. `panel` is the heading under which `--help` lists it; `special` ones are listed by `--help-all`.
+    `variable` stands for the option where it is not given. `least` and `most` bound a number on the command line.
+    """
+
+    help: str
+    metavar: str = ""
+    flags: tuple[str, ...] = ()
+    panel: str = "Options"
+    argument: bool = False
+    special: bool = False
+    variable: str = ""
+    least: float | None = None
+    most: float | None = None
+    in_shells: bool = True  # a parameter of the table function
+    in_policies: bool = False  # a key of a policy file
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A field of a request, as every face needs it. `default` is `inspect.Parameter.empty` where one must be given."""
+
+    name: str
+    form: Form
+    default: Any
+    option: Option
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return self.option.flags or (f"--{self.name.replace('_', '-')}",)
+
+    @property
+    def shown(self) -> str:
+        """The option as messages name it: --max-size."""
+        return self.name if self.option.argument else self.flags[-1].partition("/")[0]
+
+
+@cache
+def parameters(request: type) -> tuple[Parameter, ...]:
+    """The fields of a request that carry an `Option`, in their order. Raises TypeError for a type without a `Form`."""
+    hints = get_type_hints(request, include_extras=True)
+    found = []
+    for field in fields(request):
+        if not field.init or get_origin(hints[field.name]) is not Annotated:
+            continue
+        kind, *marks = get_args(hints[field.name])
+        option = next((mark for mark in marks if isinstance(mark, Option)), None)
+        if option is not None:
+            default = inspect.Parameter.empty if field.default is MISSING else field.default
+            found.append(Parameter(field.name, _form(kind), default, option))
+    return tuple(found)
+
+
+def _form(kind: Any) -> Form:
+    if kind in FORMS:
+        return FORMS[kind]
+    if get_origin(kind) in (Union, UnionType):
+        [kind] = [each for each in get_args(kind) if each is not NoneType] or [kind]
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return Form(kind, "VARCHAR")
+    if kind not in FORMS:
+        raise TypeError(f"no form for options of the type {kind}")
+    return FORMS[kind]
+
+
+class Asked(Protocol[P, Engine, Result]):
+    """The Python function of a command: a source or an engine, then the fields of its request."""
+
+    def __call__(self, source: Engine = ..., /, *args: P.args, **kwargs: P.kwargs) -> Result: ...
+
+
+def python_function(
+    request: Callable[P, Request], work: Callable[[Engine, Request], Result], name: str
+) -> Asked[P, Engine, Result]:
+    """A function with the fields of the request as its parameters, that makes the request and does the work."""
+
+    def function(source: Any = None, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        return work(source, request(*args, **kwargs))
+
+    kinds = get_type_hints(request)
+    own = [each.replace(annotation=kinds[each.name]) for each in inspect.signature(request).parameters.values()]
+    needed = any(each.kind is not each.KEYWORD_ONLY and each.default is each.empty for each in own)
+    default = inspect.Parameter.empty if needed else None
+    source = inspect.Parameter("source", inspect.Parameter.POSITIONAL_ONLY, default=default)
+    words = [f"{each.name}: {each.option.help}" for each in parameters(request)]
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = inspect.Signature([source, *own])  # type: ignore[attr-defined]
+    function.__doc__ = "\n".join([inspect.getdoc(work) or "", "", f"source: {SOURCE}", *words])
+    return function

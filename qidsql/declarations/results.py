@@ -1,0 +1,332 @@
+"""A result is declared once, as a frozen dataclass; its JSON, the JSON's schema and its reading come from the fields.
+
+The fields' names are the keys. `plain` makes what `json.dump` takes, `loaded` reads it back, `schema_of` describes it.
+Words beside a field, `Annotated[int, "rows in classes below k"]`, become its description. A property under `@reported`
+is a key too: it is written and described, and not read, since the fields decide it. Fractions are written as people
+type ratios ("0.9") unless `Rounded` makes them floats for display. A class with a form of its own in JSON has the
+three methods `to_plain`, `of_plain` and `plain_schema`. A field with `init=False` is a constant, such as the number of
+a document's format: it is written and described, and not read.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from fractions import Fraction
+from functools import cache
+from inspect import getdoc
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from qidsql.declarations.options import Ratio
+from qidsql.wording.numbers import decimal
+
+Schema: TypeAlias = dict[str, Any]
+Kind = TypeVar("Kind")
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+FLAT: Final = object()  # a field whose own keys stand among those of the object that holds it
+OMITTED: Final = object()  # a field that is left out where it is None
+UNWRITTEN: Final = object()  # a field that is no part of the JSON; it has a default
+SIGNED: Final = object()  # a number that can be negative
+SIMPLE = {str: {"type": "string"}, bool: {"type": "boolean"}, Path: {"type": "string"}, Any: {}, object: {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A float or `Fraction` that is written as a float with so many decimals, or significant digits, for display."""
+
+    digits: int
+    significant: bool = False
+
+    def of(self, number: float | Fraction) -> float:
+        return float(f"{float(number):.{self.digits}g}") if self.significant else round(float(number), self.digits)
+
+
+def reported(method: Callable[[Any], Kind]) -> property:
+    """A property that is a key of the JSON."""
+    found = property(method)
+    _REPORTED.add(found)
+    return found
+
+
+_REPORTED: set[property] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    name: str
+    kind: Any
+    marks: tuple[Any, ...]
+    computed: bool  # written, and not read
+    constant: Any = None  # the one value that it has
+
+    def marked(self, mark: object) -> bool:
+        return any(each is mark for each in self.marks)
+
+
+@cache
+def _keys(kind: Any) -> tuple[_Key, ...]:
+    """The keys of a dataclass: its fields, and the properties under `@reported`."""
+    hints = get_type_hints(kind, include_extras=True)
+    found = [
+        _key(field.name, hints[field.name], not field.init, None if field.init else field.default)
+        for field in fields(kind)
+    ]
+    found = [key for key in found if not key.marked(UNWRITTEN)]
+    for owner in reversed(kind.__mro__):
+        for name, value in vars(owner).items():
+            if isinstance(value, property) and value in _REPORTED:
+                found.append(_key(name, get_type_hints(value.fget, include_extras=True)["return"], True))
+    return tuple(found)
+
+
+def _key(name: str, hint: Any, computed: bool, constant: Any = None) -> _Key:
+    kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    return _Key(name, kind, tuple(marks), computed, constant)
+
+
+def plain(value: Any, rounded: Rounded | None = None) -> Any:
+    """The value as dicts, lists, texts, numbers and None."""
+    if hasattr(value, "to_plain"):
+        return value.to_plain()
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain_object(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(each, rounded) for key, each in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(each, rounded) for each in value]
+    if rounded is not None and isinstance(value, (float, Fraction)):
+        return rounded.of(value)
+    if isinstance(value, Fraction):
+        return decimal(value)
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value) if isinstance(value, (StrEnum, Path)) else value
+
+
+def _plain_object(value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    kind: Any = type(value)
+    for name, flat, omitted, rounded in _written_keys(kind):
+        own = getattr(value, name)
+        if flat:
+            found |= plain(own) if own is not None else {}
+        elif own is not None or not omitted:
+            found[name] = own if type(own) in UNCHANGED else plain(own, rounded)
+    return found
+
+
+UNCHANGED = (NoneType, bool, int, str)  # types whose values are plain themselves
+
+
+@cache
+def _written_keys(kind: Any) -> tuple[tuple[str, bool, bool, Rounded | None], ...]:
+    """Name of each key, whether it is under FLAT or OMITTED, and how it is rounded; once for each class."""
+    return tuple(
+        (
+            key.name,
+            key.marked(FLAT),
+            key.marked(OMITTED),
+            next((mark for mark in key.marks if isinstance(mark, Rounded)), None),
+        )
+        for key in _keys(kind)
+    )
+
+
+def loaded(kind: Any, document: Any) -> Any:
+    """The value of that type of which `plain` made the document. Raises KeyError, TypeError, ValueError for others."""
+    return _reader(kind)(document)
+
+
+Reader: TypeAlias = Callable[[Any], Any]
+ANOTHER = (AttributeError, KeyError, TypeError, ValueError)  # errors of a reader that a document is not meant for
+
+
+@cache
+def _reader(kind: Any) -> Reader:
+    """What makes a value of that type of its plain form; made once for each type, since documents are large."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _reader(arguments[0])
+    if origin in (Union, UnionType):
+        return _union_reader(arguments)
+    if hasattr(kind, "of_plain"):
+        return cast(Reader, kind.of_plain)
+    if is_dataclass(kind):
+        return _object_reader(kind)
+    if origin is tuple:
+        if arguments[-1] is Ellipsis:
+            each = _reader(arguments[0])
+            return lambda document: tuple(map(each, document))
+        return lambda document: tuple(loaded(part, one) for part, one in zip(arguments, document, strict=True))
+    if origin in (dict, Mapping):
+        key, each = arguments[0], _reader(arguments[1])
+        return lambda document: {key(name): each(value) for name, value in document.items()}
+    if kind in (date, datetime):
+        return cast(Reader, kind.fromisoformat)
+    if kind is int:
+        return _whole
+    return cast(Reader, kind) if isinstance(kind, type) and issubclass(kind, CONVERTED) else lambda document: document
+
+
+CONVERTED = (StrEnum, Fraction, Path, float)
+
+
+def _whole(document: Any) -> int:
+    if not isinstance(document, int):
+        raise TypeError("not a whole number")
+    return document
+
+
+def _union_reader(arguments: tuple[Any, ...]) -> Reader:
+    """The reader of the one type besides None; of several types, the first whose reader takes the document."""
+    simple = tuple(each for each in arguments if each in (bool, int, float, str))
+    readers = [_reader(each) for each in arguments if each is not NoneType]
+    if len(readers) == 1:
+        [only] = readers
+        return lambda document: None if document is None else only(document)
+
+    def read(document: Any) -> Any:
+        if document is None or isinstance(document, simple):
+            return document
+        for each in readers[:-1]:
+            with suppress(*ANOTHER):
+                return each(document)
+        return readers[-1](document)
+
+    return read
+
+
+def _object_reader(kind: Any) -> Reader:
+    def read(document: Any) -> Any:
+        return kind(**{name: take(document) for name, take in _key_readers(kind)})
+
+    return read
+
+
+@cache
+def _key_readers(kind: Any) -> tuple[tuple[str, Reader], ...]:
+    return tuple((key.name, _key_reader(key)) for key in _keys(kind) if not key.computed)
+
+
+def _key_reader(key: _Key) -> Reader:
+    name, read = key.name, _reader(key.kind)
+    if key.marked(OMITTED):
+        return lambda document: read(document.get(name))
+    if not key.marked(FLAT):
+        return lambda document: read(document[name])
+    if NoneType not in get_args(key.kind):
+        return read
+
+    def read_if_there(document: Any) -> Any:
+        try:
+            return read(document)
+        except KeyError:
+            return None
+
+    return read_if_there
+
+
+def schema_of(kind: type, name: str) -> Schema:
+    """The JSON Schema of documents of that dataclass, with its own name; the dataclasses inside it as definitions."""
+    definitions: dict[str, Schema] = {}
+    version = next((f":{key.constant}" for key in _keys(kind) if key.name == "format"), "")
+    head = {"$schema": DRAFT, "$id": f"urn:qidsql:{name}{version}", "title": f"qidsql {name}"}
+    return {**head, **_object(kind, definitions), "$defs": definitions}
+
+
+def described(kind: Any, definitions: dict[str, Schema]) -> Schema:
+    """The JSON Schema of values of that type, for a `plain_schema`; dataclasses become definitions."""
+    return _schema(kind, (), definitions)
+
+
+def _schema(kind: Any, marks: tuple[Any, ...], definitions: dict[str, Schema]) -> Schema:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _schema(arguments[0], (*marks, *arguments[1:]), definitions)
+    words = next((mark for mark in marks if isinstance(mark, str)), None)
+    if words is not None:
+        others = tuple(mark for mark in marks if not isinstance(mark, str))
+        return {**_schema(kind, others, definitions), "description": words}
+    if kind == Ratio:
+        return {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    if origin in (Union, UnionType):
+        return {"anyOf": [_schema(each, marks, definitions) for each in arguments]}
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        parts = [_schema(each, marks, definitions) for each in arguments]
+        return {"type": "array", "prefixItems": parts, "items": False, "minItems": len(parts)}
+    if origin in (tuple, list):
+        return {"type": "array", "items": _schema(arguments[0], marks, definitions)}
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": _schema(arguments[1], marks, definitions)}
+    if is_dataclass(kind):
+        return _reference(kind, definitions)
+    if hasattr(kind, "plain_schema"):
+        return cast(Schema, kind.plain_schema(definitions))
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return {"enum": [str(each) for each in kind]}
+    if kind in (date, datetime):
+        return {"type": "string", "format": "date" if kind is date else "date-time"}
+    if kind in (None, NoneType):
+        return {"type": "null"}
+    if kind is Fraction and not any(isinstance(mark, Rounded) for mark in marks):
+        return {"type": "string"}
+    if kind in (float, Fraction, int):
+        least = {} if any(mark is SIGNED for mark in marks) else {"minimum": 0}
+        return {"type": "integer" if kind is int else "number", **least}
+    return dict(SIMPLE[kind])
+
+
+def _reference(kind: Any, definitions: dict[str, Schema]) -> Schema:
+    name = kind.__name__
+    if name not in definitions:
+        definitions[name] = {}  # so that a class can hold itself
+        own = getattr(kind, "plain_schema", None)
+        definitions[name] = own(definitions) if own else _object(kind, definitions)
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _flat(kind: Any, definitions: dict[str, Schema]) -> Schema:
+    """The keys that a field under FLAT brings; none of them is required where it can be None."""
+    kinds = [each for each in (*get_args(kind), kind) if is_dataclass(each)]
+    own = getattr(kinds[0], "plain_schema", None)
+    found = own(definitions) if own else _object(kinds[0], definitions)
+    return found if kind in kinds else {**found, "required": []}
+
+
+def _object(kind: Any, definitions: dict[str, Schema]) -> Schema:
+    properties: Schema = {}
+    required: list[str] = []
+    for key in _keys(kind):
+        if key.marked(FLAT):
+            own = _flat(key.kind, definitions)
+            properties |= own["properties"]
+            required += own["required"]
+            continue
+        if key.constant is not None:
+            properties[key.name] = {"const": key.constant}
+        else:
+            properties[key.name] = _schema(key.kind, key.marks, definitions)
+        if not key.marked(OMITTED):
+            required.append(key.name)
+    words = (getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
+    return {"type": "object", "description": words, "properties": properties, "required": required}

@@ -1,0 +1,358 @@
+"""The criteria that decide whether a column set is a quasi-identifier. Each knows its words and what it needs.
+
+Integers and `Fraction` decide. Nobody else asks which criterion one is: what differs from one to the next is a method
+or an attribute here.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+from typing import ClassVar, Self, TypeAlias
+
+from qidsql.errors import UsageError
+from qidsql.measures.profiles import ClassProfile, Profiler
+from qidsql.measures.sample_sizes import antichain, distinct_key_rows, key_pairs, near_size, sure_ratio
+from qidsql.wording.numbers import count, decimal, percent, plural, ratio
+
+Progress: TypeAlias = tuple[int, int]  # the second number decides between equal first ones
+
+
+class Unit(StrEnum):
+    """What a sample is made of."""
+
+    ROWS = "rows"  # drawn without replacement
+    PAIRS = "pairs of rows"  # drawn independently
+
+
+class Criterion(ABC):
+    """A monotone test on class profiles: once a column set meets it, every superset does.
+
+    `finding` is the kind of finding that a column set is which meets it, and part of the finding's id in a history.
+    `pairs_decide`: two rows that agree on a set prove that it does not meet the criterion, and nothing else does.
+    `few_columns`: minimal sets are small as a rule, and best searched from the single columns upwards. `unit` is what
+    samples are made of; `tested_on_samples`: they can refute it (see `on_sample`), and `sure_on_samples`: without any
+    chance to err. `counts_classes`: it has no meaning where a NULL matches anything, as there are no classes then;
+    `measures_rows`: nor where persons are counted.
+    """
+
+    finding: ClassVar[str]
+    unit: ClassVar[Unit] = Unit.ROWS
+    pairs_decide: ClassVar[bool] = False
+    few_columns: ClassVar[bool] = False
+    tested_on_samples: ClassVar[bool] = False
+    sure_on_samples: ClassVar[bool] = False
+    counts_classes: ClassVar[bool] = False
+    measures_rows: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What a column set is that meets it, in words."""
+
+    @property
+    @abstractmethod
+    def options(self) -> str:
+        """The options that ask for it, as typed; empty where nothing needs to."""
+
+    def of_whole(self, whole: ClassProfile) -> "Criterion":
+        """The criterion on a table whose columns all together have this profile, where it depends on that."""
+        return self
+
+    @abstractmethod
+    def met_by(self, profile: ClassProfile) -> bool:
+        """Whether a column set with this profile meets it."""
+
+    @abstractmethod
+    def progress(self, profile: ClassProfile) -> Progress:
+        """A figure that a further column never lowers: what greedy searches climb."""
+
+    @abstractmethod
+    def reached(self, profile: ClassProfile) -> str:
+        """What columns with this profile come to: "have the distinct ratio 0.9"."""
+
+    def impossible(self, whole: ClassProfile) -> str:
+        """Why no column set meets it where all columns together have this profile."""
+        return f"no {self.name} exists: all columns together {self.reached(whole)}"
+
+    @property
+    def obstacle(self) -> str:
+        """What columns are that meet it, as an obstacle to a policy."""
+        return f"a {self.name}"
+
+    @property
+    def forbidden(self) -> "Criterion":
+        """What masking by this criterion forbids. Raises UsageError where that makes no sense."""
+        return self
+
+    def almost(self, epsilon: Fraction) -> "Ratio":
+        """The ratio that keys of a sample reach on the table. Raises UsageError where a sample cannot vouch for it."""
+        raise UsageError(f"a sample cannot vouch for a {self.name}; only for keys and the separation or distinct ratio")
+
+    @property
+    def part_of_pairs(self) -> "Separation | None":
+        """The criterion itself, where it asks for a part of all pairs of rows to be separated, which pairs can tell."""
+        return None
+
+    def near_sample(self, epsilon: Fraction, delta: Fraction, columns: int) -> int:
+        """How many units a sample takes on which `on_sample` is no more than epsilon below. Raises UsageError."""
+        raise UsageError(f"a sample cannot rule out a {self.name}: it says nothing about small classes")
+
+    def on_sample(self, sample: Profiler, size: int, delta: Fraction) -> "Criterion":
+        """What each column set that meets it on the table meets on a sample of `size` units, but for a chance of delta.
+
+        Raises UsageError unless `tested_on_samples`.
+        """
+        raise UsageError(f"a sample cannot rule out a {self.name}: it says nothing about small classes")
+
+
+@dataclass(frozen=True, slots=True)
+class Key(Criterion):
+    """No two rows agree on the set: a key, or unique column combination [Motwani & Xu, 1.1].
+
+    With an entity: no combination of values is shared by two entities.
+    """
+
+    finding = "key"
+    pairs_decide = tested_on_samples = sure_on_samples = True
+
+    @property
+    def name(self) -> str:
+        return "key"
+
+    @property
+    def options(self) -> str:
+        return ""
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        return profile.colliding_pairs == 0
+
+    def progress(self, profile: ClassProfile) -> Progress:
+        return -profile.colliding_pairs, 0
+
+    def reached(self, profile: ClassProfile) -> str:
+        if profile.entities:
+            return "are the same for some entities"
+        number = profile.duplicate_rows
+        return f"are the same in {plural(number, 'row')} as in another"
+
+    def impossible(self, whole: ClassProfile) -> str:
+        if whole.entities:
+            return "no key exists: some entities share all their values with another"
+        if whole.wildcard:
+            return f"no key exists: {count(whole.duplicate_rows)} rows match another in all columns searched"
+        duplicates = plural(whole.duplicate_rows, "row is a duplicate", "rows are duplicates")
+        return f"no key exists: {duplicates} of another row in all columns searched"
+
+    @property
+    def forbidden(self) -> Criterion:
+        raise UsageError(
+            "say what may not be published: --distinct 0.5, --separation 0.8, --violates 5 or --rows-at-risk 0.01"
+        )
+
+    def almost(self, epsilon: Fraction) -> "Ratio":
+        return Separation(1 - epsilon)
+
+    def on_sample(self, sample: Profiler, size: int, delta: Fraction) -> Criterion:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio(Criterion):
+    """A ratio of at least beta, or above it where `strict` is set.
+
+    The printed optima of Motwani & Xu's masking example allow a ratio of exactly beta, though their text says "below":
+    what masking forbids is the strict form.
+    """
+
+    tested_on_samples = measures_rows = True
+
+    beta: Fraction
+    strict: bool = False
+
+    @abstractmethod
+    def of(self, profile: ClassProfile) -> Fraction:
+        """The ratio itself."""
+
+    @abstractmethod
+    def sample_size(self, rows: Callable[[], int], delta: Fraction, columns: int) -> int:
+        """How many units a sample takes whose keys reach the ratio on a table of so many rows, but for a chance."""
+
+    @property
+    def name(self) -> str:
+        if self.strict:
+            return f"quasi-identifier with a {self.finding} ratio above {decimal(self.beta)}"
+        return f"{decimal(self.beta)}-{self.finding} quasi-identifier"
+
+    @property
+    def options(self) -> str:
+        return f" --{self.finding} {decimal(self.beta)}"
+
+    @property
+    def forbidden(self) -> Criterion:
+        if self.beta == 1:
+            raise UsageError("a ratio of exactly 1 could be published, which is a key; give a smaller one, such as 0.9")
+        return replace(self, strict=True)
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        return self.of(profile) > self.beta if self.strict else self.of(profile) >= self.beta
+
+    def at(self, beta: Fraction) -> Self:
+        """The same ratio with another threshold."""
+        return replace(self, beta=beta, strict=False)
+
+    def all_of(self, profile: ClassProfile) -> Self:
+        """What column sets meet that reach as much as this profile does."""
+        return self.at(self.of(profile))
+
+    def almost(self, epsilon: Fraction) -> "Ratio":
+        return self.at(1 - epsilon)
+
+    def near_sample(self, epsilon: Fraction, delta: Fraction, columns: int) -> int:
+        return near_size(self.beta, epsilon, delta, antichain(columns))
+
+    def on_sample(self, sample: Profiler, size: int, delta: Fraction) -> Criterion:
+        return self.at(sure_ratio(self.beta, size, delta, antichain(sample.columns)))
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct(Ratio):
+    """Distinct ratio of at least beta [Motwani & Xu, 1.1]."""
+
+    finding = "distinct"
+    counts_classes = True
+
+    def of(self, profile: ClassProfile) -> Fraction:
+        return profile.distinct_ratio
+
+    def progress(self, profile: ClassProfile) -> Progress:
+        return profile.classes, 0
+
+    def reached(self, profile: ClassProfile) -> str:
+        return f"have the distinct ratio {ratio(profile.distinct_ratio, 6)}"
+
+    def sample_size(self, rows: Callable[[], int], delta: Fraction, columns: int) -> int:
+        return distinct_key_rows(rows(), 1 - self.beta, delta, antichain(columns))
+
+    def almost(self, epsilon: Fraction) -> Ratio:
+        if self.beta != 1:
+            raise UsageError("with --epsilon, --distinct must be 1: the set found has the distinct ratio 1 - epsilon")
+        return self.at(1 - epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class Separation(Ratio):
+    """Separation ratio of at least beta [Motwani & Xu, 1.1]."""
+
+    finding = "separation"
+    unit = Unit.PAIRS
+
+    def of(self, profile: ClassProfile) -> Fraction:
+        return profile.separation_ratio
+
+    def progress(self, profile: ClassProfile) -> Progress:
+        return -profile.colliding_pairs, 0
+
+    def reached(self, profile: ClassProfile) -> str:
+        return f"have the separation ratio {ratio(profile.separation_ratio, 9)}"
+
+    @property
+    def part_of_pairs(self) -> "Separation | None":
+        return self if self.beta < 1 else None
+
+    def sample_size(self, rows: Callable[[], int], delta: Fraction, columns: int) -> int:
+        return key_pairs(1 - self.beta, delta, antichain(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Violates(Criterion):
+    """Some class is smaller than k: the set is a witness against k-anonymity [Yuan & Wang, Definition 3]."""
+
+    finding = "below-k"
+    few_columns = True
+
+    k: int
+
+    @property
+    def name(self) -> str:
+        return f"column set below k = {self.k}"
+
+    @property
+    def options(self) -> str:
+        return f" --violates {self.k}"
+
+    @property
+    def obstacle(self) -> str:
+        return f"below k = {self.k}"
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        return 0 < profile.smallest < self.k
+
+    def progress(self, profile: ClassProfile) -> Progress:
+        return -profile.smallest, -profile.colliding_pairs
+
+    def reached(self, profile: ClassProfile) -> str:
+        return f"are {count(profile.smallest)}-anonymous"
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAtRisk(Criterion):
+    """At least this share of the rows is in classes below k."""
+
+    finding = "rows-at-risk"
+
+    k: int
+    share: Fraction
+
+    @property
+    def name(self) -> str:
+        return f"column set that puts at least {decimal(100 * self.share)} % of the rows below k = {self.k}"
+
+    @property
+    def options(self) -> str:
+        return f" --rows-at-risk {decimal(self.share)} --k {self.k}"
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        if profile.k != self.k:
+            raise ValueError(f"the profile was taken for k = {profile.k}, not {self.k}")
+        return profile.rows > 0 and profile.share_at_risk >= self.share
+
+    def progress(self, profile: ClassProfile) -> Progress:
+        return profile.rows_at_risk, -profile.colliding_pairs
+
+    def reached(self, profile: ClassProfile) -> str:
+        return f"put {percent(profile.share_at_risk)} of the rows below k = {self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Determines(Criterion):
+    """As many classes as the goal: the set tells apart all that the whole column set does.
+
+    The test inside Yuan & Wang's Algorithm 5.1, which is not their Definition 3 (see `Violates`).
+    """
+
+    finding = "determines"
+    tested_on_samples = sure_on_samples = True
+
+    goal: int
+
+    @property
+    def name(self) -> str:
+        return f"column set with all {self.goal} classes"
+
+    @property
+    def options(self) -> str:
+        return ""
+
+    def met_by(self, profile: ClassProfile) -> bool:
+        return profile.classes == self.goal
+
+    def progress(self, profile: ClassProfile) -> Progress:
+        return profile.classes, 0
+
+    def reached(self, profile: ClassProfile) -> str:
+        return f"make {plural(profile.classes, 'class', 'classes')}"
+
+    def on_sample(self, sample: Profiler, size: int, delta: Fraction) -> Criterion:
+        return Determines(sample.profiles([(1 << sample.columns) - 1])[0].classes)

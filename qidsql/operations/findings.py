@@ -1,0 +1,85 @@
+"""The findings of an audit: what it found against its policy, each with an id that the next run gives it again."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from qidsql.commands.audit.result import AuditResult, ColumnSetFinding
+from qidsql.core.policy import Policy
+from qidsql.measures.criteria import Criterion, Key, Violates
+from qidsql.measures.profiles import ClassProfile
+from qidsql.operations.hidden_counts import HiddenAudit
+from qidsql.operations.table_run import CAUSES, Finding, FindingKind, Measures
+from qidsql.wording.numbers import percent, plural
+
+Audit: TypeAlias = AuditResult | HiddenAudit
+
+
+def findings(result: AuditResult, source: str) -> list[Finding]:
+    """What an audit has found against its policy. A table of these columns that passes has none."""
+    name, policy = result.account.table, result.account.policy
+    audited = tuple(column.name for column in result.columns if column.audited)
+
+    def finding(kind: FindingKind, columns: Sequence[str], profile: ClassProfile | None, text: str) -> Finding:
+        return Finding(
+            id=identity(source, name, kind, columns),
+            kind=kind,
+            columns=tuple(columns),
+            measures=Measures.of(profile),
+            text=text,
+        )
+
+    found = [
+        finding(
+            FindingKind.DIRECT_IDENTIFIER,
+            [column.name],
+            column.profile,
+            f"{column.name} is a direct identifier that nobody declared",
+        )
+        for column in result.columns
+        if column.recognised
+    ]
+    whole = result.profile
+    if whole is not None and Violates(policy.k).met_by(whole):
+        text = f"{name} is {whole.smallest}-anonymous on {plural(len(audited), 'column')}; the policy asks for"
+        text = f"{text} {policy.k}; {percent(whole.share_at_risk)} at risk"
+        found.append(finding(FindingKind.K_ANONYMITY, audited, whole, text))
+    searched = {search.criterion: search for search in result.searches}
+    for kind, criterion in criteria(policy).items():
+        search = searched.get(criterion.name)
+        sets = () if search is None else result.found_by(search)
+        found += [finding(kind, each.columns, each.profile, _sentence(each, criterion)) for each in sets]
+        if not sets and kind not in CAUSES and whole is not None and criterion.met_by(whole):
+            text = f"all audited columns together are a {criterion.name}"  # the search for the least ones ended early
+            found.append(finding(kind, audited, whole, text))
+    return found
+
+
+def criteria(policy: Policy) -> dict[FindingKind, Criterion]:
+    """What an audit searches for, by the kind of finding."""
+    return {FindingKind(criterion.finding): criterion for criterion in (*policy.criteria, Key())}
+
+
+def looked_for(audit: Audit) -> set[FindingKind]:
+    """The kinds of findings that an audit has listed to the end: others of these kinds are not there."""
+    if audit.profile is None:
+        return set()
+    searched = {search.criterion: search.complete for search in audit.searches}
+    none = not searched and not audit.account.unfinished  # the table passed: there is nothing to search for
+    listed = {kind for kind, each in criteria(audit.account.policy).items() if none or searched.get(each.name)}
+    return {FindingKind.DIRECT_IDENTIFIER, FindingKind.K_ANONYMITY, *listed}
+
+
+def identity(source: str, table: str, kind: str, columns: Sequence[str]) -> str:
+    """The id of a finding: clinic/main.patients/below-k/birth_date+zip. Columns in the order of the alphabet."""
+
+    def part(text: str) -> str:
+        return "".join(f"%{ord(sign):02X}" if sign in "%/+" else sign for sign in text)
+
+    named = "" if kind == FindingKind.K_ANONYMITY else "/" + "+".join(sorted(map(part, columns)))
+    return f"{part(source)}/{part(table)}/{kind}{named}"
+
+
+def _sentence(found: ColumnSetFinding, criterion: Criterion) -> str:
+    names, profile = " + ".join(found.columns), found.profile
+    at_risk = f"k = {profile.smallest}, {percent(profile.share_at_risk)} at risk"
+    return f"{names} is a {criterion.name}: {at_risk}"

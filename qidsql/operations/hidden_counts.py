@@ -1,0 +1,143 @@
+"""An audit whose counts of rows are hidden: these fields, and no others, are what `--min-count` leaves to be read.
+
+The keys are those of `AuditResult`; `qidsql.formats.min_count` has the rule and its reasons.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, TypeAlias
+
+from qidsql.commands.audit.result import LeastWithheld, SearchFinding
+from qidsql.core.policy import Policy
+from qidsql.core.results import Verdict
+from qidsql.core.tables import Role
+from qidsql.declarations.results import FLAT, Rounded, described
+from qidsql.measures.profiles import COUNTS, RATIOS
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The number of rows of a table that has too few of them to give it exactly."""
+
+    at_least: int
+    at_most: int
+
+
+Total: TypeAlias = int | Range | None
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenProfile:
+    """A class profile of which the number of rows (or entities) is shown, and nothing else."""
+
+    rows: Total
+    k: int
+    entities: bool
+
+    classes: ClassVar[None] = None
+    smallest: ClassVar[None] = None
+    rows_at_risk: ClassVar[None] = None
+    colliding_pairs: ClassVar[None] = None
+    share_at_risk: ClassVar[None] = None
+
+    def to_plain(self) -> dict[str, Any]:
+        rows = {"at_least": self.rows.at_least, "at_most": self.rows.at_most} if isinstance(self.rows, Range) else None
+        whole = {"entities" if self.entities else "rows": rows or self.rows}
+        return {**whole, **dict.fromkeys((*COUNTS, *RATIOS)), "k": self.k}
+
+    @classmethod
+    def of_plain(cls, written: Mapping[str, Any]) -> "HiddenProfile":
+        entities = "entities" in written
+        rows = written["entities" if entities else "rows"]
+        return cls(Range(**rows) if isinstance(rows, Mapping) else rows, written["k"], entities)
+
+    @classmethod
+    def plain_schema(cls, definitions: dict[str, Any]) -> dict[str, Any]:
+        rows = described(Total, definitions)
+        hidden: dict[str, Any] = {name: {"type": "null"} for name in (*COUNTS, *RATIOS)}
+        return {
+            "type": "object",
+            "description": "a class profile of which the number of rows (or entities) is shown, and nothing else",
+            "properties": {"rows": rows, "entities": rows, **hidden, "k": {"type": "integer", "minimum": 2}},
+            "required": [*COUNTS, *RATIOS],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenColumn:
+    """A column: what it is to the audit, and why."""
+
+    name: str
+    type: str
+    role: Role
+    audited: bool
+    recognised: bool
+    reason: str
+    nulls: None = None
+    profile: HiddenProfile | None
+    without: HiddenProfile | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenSet:
+    """A minimal column set that meets a criterion."""
+
+    criterion: str
+    columns: tuple[str, ...]
+    profile: Annotated[HiddenProfile, FLAT]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenWithheld:
+    """Columns that would not be published, and whether the policy would be met then."""
+
+    columns: tuple[str, ...]
+    passes: bool
+    still: str
+    profile: Annotated[HiddenProfile, FLAT]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenAccount:
+    """Source, table and options, and what the answer took."""
+
+    source: str
+    engine: str
+    table: str
+    kind: str
+    snapshot: str
+    started: datetime
+    seconds: Annotated[float, Rounded(3)]
+    policy: Policy
+    rows: Total
+    statements: int
+    scans: int
+    sets_profiled: int
+    unfinished: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenAudit:
+    """What an audit found out, without counts of rows."""
+
+    format: int
+    qidsql: str
+    verdict: Verdict
+    reason: str
+    account: Annotated[HiddenAccount, FLAT]
+    entities: Total
+    columns: tuple[HiddenColumn, ...]
+    profile: HiddenProfile | None
+    class_sizes: tuple[None, ...] = ()
+    column_sets: Annotated[tuple[HiddenSet, ...], "in the order of their names"]
+    searches: tuple[SearchFinding, ...]
+    withheld: tuple[HiddenWithheld, ...]
+    least_withheld: LeastWithheld | None
+    assumptions: tuple[str, ...]
+    complete: bool
+
+    def found_by(self, search: SearchFinding) -> tuple[HiddenSet, ...]:
+        """The column sets of one search."""
+        return tuple(found for found in self.column_sets if found.criterion == search.criterion)

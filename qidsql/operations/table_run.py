@@ -1,0 +1,176 @@
+"""One table of a run: its audit, its findings, and how it was in earlier runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+from qidsql.commands.audit.result import AuditResult
+from qidsql.core.results import Verdict
+from qidsql.measures.profiles import ClassProfile
+from qidsql.operations.hidden_counts import HiddenAudit, Total
+
+
+class FindingKind(StrEnum):
+    """What a finding says of its columns."""
+
+    K_ANONYMITY = "k-anonymity"  # all audited columns together are below k
+    BELOW_K = "below-k"  # a minimal column set below k
+    KEY = "key"  # a minimal column set that tells all rows apart
+    DISTINCT = "distinct"  # a minimal column set of that distinct ratio
+    SEPARATION = "separation"
+    ROWS_AT_RISK = "rows-at-risk"
+    DIRECT_IDENTIFIER = "direct-identifier"  # a column that was recognised as one, and declared by nobody
+
+
+class FindingState(StrEnum):
+    """What became of a finding since the run that it is compared with."""
+
+    NEW = "new"
+    WORSE = "worse"
+    BETTER = "better"
+    UNCHANGED = "unchanged"
+    GONE = "gone"
+    EXCEPTED = "excepted"  # there, and accepted by an exception of the policy file
+    POLICY_CHANGED = "policy changed"  # there, and compared with nothing: the policy asked another question then
+
+
+CLOSED = (FindingState.GONE, FindingState.EXCEPTED)  # findings that nobody has to answer for
+CAUSES = (FindingKind.BELOW_K, FindingKind.KEY)  # why a table fails, not a requirement of the policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """The figures of a finding's columns; none where they are gone, not known or hidden.
+
+    With an entity, `entities` are counted, else `rows`; the ratios are then without meaning.
+    """
+
+    k: int | None = None  # the smallest class
+    rows: int | None = None
+    entities: int | None = None
+    rows_at_risk: int | None = None
+    share_at_risk: float | None = None
+    unique_rows: int | None = None
+    distinct_ratio: float | None = None
+    separation_ratio: float | None = None
+
+    @classmethod
+    def of(cls, profile: ClassProfile | None) -> "Measures":
+        """The measures of a class profile: counts, exact, and ratios for display."""
+        return cls() if profile is None else cls.of_plain(measures(profile.to_plain()))
+
+    @property
+    def whole(self) -> int | None:
+        """The number of rows, or of entities."""
+        return self.rows if self.entities is None else self.entities
+
+    def to_plain(self) -> dict[str, Any]:
+        """All of the keys, or none of them."""
+        if self == Measures():
+            return {}
+        unit = "entities" if self.rows is None else "rows"
+        names = ("k", unit, "rows_at_risk", "share_at_risk", "unique_rows", "distinct_ratio", "separation_ratio")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def of_plain(cls, written: Mapping[str, Any]) -> "Measures":
+        return cls(**written)
+
+    @classmethod
+    def plain_schema(cls, definitions: Mapping[str, Any]) -> dict[str, Any]:
+        kinds = {field.name: "number" if field.type == float | None else "integer" for field in fields(cls)}
+        return {
+            "type": "object",
+            "description": "k (the smallest class), rows at risk and ratios; those that apply",
+            "properties": {name: {"type": [kind, "null"], "minimum": 0} for name, kind in kinds.items()},
+            "required": [],
+        }
+
+
+MEASURED = ("entities", "rows", "rows_at_risk", "share_at_risk", "unique_rows", "distinct_ratio", "separation_ratio")
+
+
+def measures(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """The plain form of the measures that a finding takes from a class profile, from the profile's plain form."""
+    return {"k": profile["smallest"], **{name: profile[name] for name in MEASURED if name in profile}}
+
+
+@dataclass(frozen=True, slots=True)
+class Excuse:
+    """Why a finding is accepted, and until when (null: for good)."""
+
+    reason: str
+    expires: date | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing to know of a table."""
+
+    id: Annotated[str, "the same in every run: source, table, kind and columns"]
+    kind: FindingKind
+    columns: tuple[str, ...]
+    measures: Measures
+    text: Annotated[str, "one sentence"]
+    state: FindingState = FindingState.NEW
+    was: Annotated[Measures | None, "its measures in the run that it is compared with"] = None
+    exception: Excuse | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is there, and accepted by no exception."""
+        return self.state not in CLOSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendPoint:
+    """The table in an earlier run."""
+
+    run: str
+    started: datetime
+    verdict: Verdict
+    rows: Total
+    k: int | None
+    share_at_risk: float | None
+    question: Annotated[
+        str | None, "a fingerprint of the policy: the figures of two points compare where it is the same"
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRun:
+    """One table of a run. Its audit is null where the table could not be audited (see `error`)."""
+
+    source: Annotated[str, "its name in the policy file"]
+    source_label: Annotated[str, "the source as people may see it, without secrets"]
+    table: str
+    line: Annotated[int | None, "of the policy file"] = None
+    owner: str | None = None
+    verdict: Verdict
+    reason: str
+    error: str | None = None
+    resumed: Annotated[bool, "taken over from an interrupted run, the source being unchanged"] = False
+    audit: AuditResult | HiddenAudit | None = None
+    findings: tuple[Finding, ...] = ()
+    trend: Annotated[tuple[TrendPoint, ...], "oldest first"] = ()
+    policy_changed: Annotated[
+        tuple[str, ...],
+        "the settings in which the policy differs from that of the run compared with, such as k 5 -> 2; findings are "
+        "compared where there are none",
+    ] = ()
+
+    @property
+    def open_findings(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.is_open]
+
+    @property
+    def place(self) -> str:
+        """Source and table as one name."""
+        return f"{self.source}: {self.table}"
+
+    @property
+    def sentence(self) -> str:
+        """Why the table has its verdict; for an audit that failed, the error."""
+        return self.error or self.reason

@@ -1,0 +1,41 @@
+"""The class sizes as bars, with k marked."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Nulls
+from qidsql.measures.profiles import SizeBin
+from qidsql.wording.numbers import count, percent
+
+BAR = 28
+
+
+def size_chart(console: Console, sizes: Sequence[SizeBin], policy: Policy) -> None:
+    """Writes the chart; nothing where there are no sizes."""
+    if not sizes:
+        return
+    unit = "Rows" if policy.entity is None else "Entities"
+    by = "how many rows match them" if policy.nulls == Nulls.WILDCARD else "the size of the class they stand in"
+    console.print()
+    console.print(Text(f"{unit} by {by}", style="bold"))
+    total = sum(size.rows for size in sizes)
+    grid = Table.grid(padding=(0, 2))
+    for justify in ("right", "left", "right", "right"):
+        grid.add_column(justify=justify)
+    for size in sizes:
+        if size.low == policy.k:
+            grid.add_row("", f"── k = {count(policy.k)} ──")
+        bar = Text(_bar(size.rows, total), style="red" if size.low < policy.k else "green")
+        grid.add_row(size.range, bar, percent(Fraction(size.rows, total)), count(size.rows))
+    console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def _bar(part: int, total: int) -> str:
+    eighths = -(-part * BAR * 8 // total)  # rounded up: what is there is seen
+    return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")

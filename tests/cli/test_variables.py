@@ -1,0 +1,45 @@
+"""Variables that stand for options and sources: what is wrong with one is said under its name."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from qidsql.cli.run import RunRequest
+from qidsql.declarations.options import parameters
+from tests.commandline import inside
+from tests.policies import entries, policy_file
+
+REFUSED = [
+    ("QIDSQL_K", "many", "QIDSQL_K, which stands for --k: Input should be a valid integer"),
+    ("QIDSQL_K", "1", "QIDSQL_K: k must be at least 2, got 1"),
+    ("QIDSQL_MAX_STATEMENTS", "0", "QIDSQL_MAX_STATEMENTS, which stands for --max-statements: Input should be"),
+    ("QIDSQL_MAX_SECONDS", "an hour", "QIDSQL_MAX_SECONDS, which stands for --max-seconds: Input should be"),
+    ("QIDSQL_FAIL_ON", "nw", "QIDSQL_FAIL_ON, which stands for --fail-on: "),
+    ("QIDSQL_BASELINE", "2024", "QIDSQL_BASELINE: no run 2024 in "),
+    ("QIDSQL_HISTORY", "ftp://there/x", "QIDSQL_HISTORY: the history cannot be kept there"),
+    ("QIDSQL_HISTORY", "postgresql+psycopg:u:p@h", "QIDSQL_HISTORY: the history cannot be kept there"),
+]
+
+
+@pytest.mark.parametrize(("variable", "value", "said"), REFUSED)
+def test_a_variable_that_is_wrong_is_named(tmp_path: Path, variable: str, value: str, said: str) -> None:
+    policy_file(tmp_path, "none.duckdb", entries("main.t"))
+    outcome = inside("run", cwd=tmp_path, **{variable: value})
+    assert (outcome.code, outcome.line.startswith(said)) == (2, True), outcome.line
+    option = "--" + variable.removeprefix("QIDSQL_").lower().replace("_", "-")
+    assert variable not in inside("run", option, value, cwd=tmp_path).line
+
+
+def test_every_variable_is_in_the_help_and_the_test_above() -> None:
+    known = {each.option.variable for each in parameters(RunRequest) if each.option.variable}
+    assert known == {variable for variable, _, _ in REFUSED}
+    assert known <= set(re.findall(r"QIDSQL_\w+", inside("run", "--help").out))
+
+
+def test_a_source_that_a_variable_names_is_refused_by_its_name(tmp_path: Path) -> None:
+    assert inside("audit", cwd=tmp_path, QIDSQL_URL="none.duckdb").line.startswith("QIDSQL_URL: there is no file none")
+    assert inside("audit", "env:X", cwd=tmp_path, X="ftp://a/b").line.startswith(
+        "X: qidsql knows no source of the kind"
+    )
+    assert inside("audit", "none.duckdb", cwd=tmp_path).line.startswith("there is no file none")

@@ -1,0 +1,214 @@
+"""The command on both engines: its cost against the definition, its plan against what it must achieve."""
+
+from collections import Counter, defaultdict
+from random import Random
+
+import pytest
+from sqlglot import exp
+
+import qidsql
+from qidsql.commands.table_search import TableSearch
+from qidsql.core.policy import Policy
+from qidsql.engines.base import Engine
+from qidsql.errors import UsageError
+from qidsql.protection.anonymization.anonymizer import Anonymizer
+from qidsql.protection.row_patterns import RowPatterns
+from qidsql.sql.relation import table_node
+from qidsql.sql.statements import Statement, integer
+from tests.anonymizations import FIGURE_1, Cells, optimum, theorem_3_1
+from tests.commandline import qidsql as run
+from tests.stores import DuckDBStore, Store, quoted
+
+
+def table(store: Store, name: str, rows: list[Cells]) -> None:
+    store.table(name, {f"c{place}": "VARCHAR" for place in range(len(rows[0]))}, rows)
+
+
+def random_rows(draw: Random, most: int, columns: int) -> list[Cells]:
+    return [tuple(draw.choice(["a", "b", "c", None]) for _ in range(columns)) for _ in range(draw.randint(4, most))]
+
+
+def test_the_cost_is_the_optimum(store: Store) -> None:
+    draw = Random(1)
+    cases = [(random_rows(draw, 8, columns), draw.randint(2, 4)) for columns in (1, 2, 3) for _ in range(6)]
+    for number, (rows, _) in enumerate(cases):
+        table(store, f"t{number}", rows)
+    with store.connect() as engine:
+        for number, (rows, k) in enumerate(cases):
+            weights = [draw.randint(1, 3) for _ in rows[0]]
+            given = {f"c{place}": weight for place, weight in enumerate(weights)}
+            found = qidsql.anonymize(engine, f"t{number}", k=k, weights=given, keep_identifiers=True)
+            assert found.optimal
+            assert found.cost == found.lower_bound == optimum(rows, k, weights)
+            assert found.cost == sum(found.by_column[name] * weight for name, weight in given.items())
+
+
+def greedy_shares(engine: Engine, name: str, k: int, improved: bool) -> list[tuple[tuple[int, ...], int, int]]:
+    """Codes, columns kept and rows of each share of the heuristic."""
+    search = TableSearch(engine, name, Policy(k=k, keep_identifiers=True), {})
+    with RowPatterns.of(search.profiler) as patterns:
+        anonymizer = Anonymizer(patterns, k, search.weights)
+        anonymizer.greedy([])
+        if improved:
+            anonymizer.improve(0)
+        sql = "SELECT shares.size, kept, patterns.* FROM shares JOIN patterns USING (pattern)"
+        rows = patterns.bench.run(Statement(sql, "shares", lambda rows: rows))
+        sizes = patterns.bench.run(Statement("SELECT pattern, size FROM patterns", "sizes", lambda rows: rows))
+    placed: Counter[int] = Counter()
+    for size, _, pattern, *_ in rows:
+        placed[integer(pattern)] += integer(size)
+    assert placed == Counter({integer(pattern): integer(size) for pattern, size in sizes}), "every row has one share"
+    return [(tuple(map(integer, codes)), integer(kept), integer(size)) for size, kept, _, _, *codes in rows]
+
+
+@pytest.mark.parametrize("columns", [2, 4, 13])
+@pytest.mark.parametrize("improved", [False, True])
+def test_the_heuristic_anonymizes(duckdb_store: DuckDBStore, columns: int, improved: bool) -> None:
+    draw = Random(columns)
+    for number in range(6):
+        rows, k = random_rows(draw, 40, columns), draw.randint(2, 4)
+        table(duckdb_store, f"t{number}", rows)
+        with duckdb_store.connect() as engine:
+            shares = greedy_shares(engine, f"t{number}", k, improved)
+        published: defaultdict[tuple[int, ...], int] = defaultdict(int)
+        for codes, kept, size in shares:
+            published[tuple(codes[place] if kept >> place & 1 else -1 for place in range(columns))] += size
+        assert min(published.values()) >= k
+        assert sum(published.values()) == len(rows)
+
+
+def test_improving_never_costs_more_and_counts_right(duckdb_store: DuckDBStore) -> None:
+    draw = Random(5)
+    rows: list[Cells] = [tuple(str(draw.randint(0, 4)) for _ in range(4)) for _ in range(70)]
+    table(duckdb_store, "people", rows)
+    with duckdb_store.connect() as engine:
+        before, after = (greedy_shares(engine, "people", 3, improved) for improved in (False, True))
+        found = qidsql.anonymize(engine, "people", k=3, method="heuristic", keep_identifiers=True)
+
+    def cost(shares: list[tuple[tuple[int, ...], int, int]]) -> int:
+        return sum((4 - kept.bit_count()) * size for _, kept, size in shares)
+
+    assert cost(after) < cost(before)
+    assert found.cost is not None
+    assert found.lower_bound <= found.cost <= cost(before)  # ties are broken anew: this one may improve on less
+    assert sum(found.by_column.values()) == found.cells == found.cost
+
+
+def test_rows_left_over_get_company(duckdb_store: DuckDBStore) -> None:
+    rows: list[Cells] = [("a", "a")] * 3 + [("b", "c")]  # one row agrees with nobody
+    table(duckdb_store, "people", rows)
+    with duckdb_store.connect() as engine:
+        shares = greedy_shares(engine, "people", 2, improved=False)
+        best = qidsql.anonymize(engine, "people", k=2)
+    assert all(kept == 0 for _, kept, _ in shares)
+    assert best.cost == optimum(rows, 2, (1, 1)) == 4  # two of the four rows suffice
+
+
+def test_the_paper(store: Store) -> None:
+    """Chakaravarthy et al.: Figure 1, and Theorem 3.1 on the complete graph of four vertices."""
+    table(store, "figure_1", FIGURE_1)
+    k4 = [(x, y) for place, x in enumerate("ABCD") for y in "ABCD"[place + 1 :]]
+    table(store, "theorem_3_1", theorem_3_1("ABCD", k4))
+    with store.connect() as engine:
+        assert [qidsql.anonymize(engine, "figure_1", k=k, keep_identifiers=True).cost for k in (2, 3)] == [4, 12]
+        found = qidsql.anonymize(engine, "theorem_3_1", k=7, keep_identifiers=True)
+    assert (found.cost, found.optimal) == (137, True)
+
+
+def test_words(duckdb_store: DuckDBStore) -> None:
+    table(duckdb_store, "people", [("a", "b"), ("a", "b"), ("a", "c")])
+    table(duckdb_store, "nobody", [("a",)])
+    duckdb_store.execute("DELETE FROM nobody")
+    done = run("anonymize", duckdb_store.url, "people", "--k", "2")
+    assert done.code == 0
+    assert "proved: nothing less does" in done.out
+    assert "3 cells" in done.out
+    safe = run("anonymize", duckdb_store.url, "people", "--k", "2", "-c", "c0")
+    assert "nothing needs to be suppressed" in safe.out
+    assert run("anonymize", duckdb_store.url, "nobody", "--k", "2").code == 3
+    few = run("anonymize", duckdb_store.url, "people", "--k", "4")
+    assert few.code == 1
+    assert "fewer than k = 4" in few.out
+    wrong = run("anonymize", duckdb_store.url, "people", "--method", "magic")
+    assert wrong.code == 2
+    assert "auto, exact, heuristic" in wrong.err
+
+
+def test_options_that_cannot_be_right(duckdb_store: DuckDBStore) -> None:
+    table(duckdb_store, "people", [("a", "b")])
+    with pytest.raises(UsageError, match="weight"):
+        qidsql.anonymize(duckdb_store.url, "people", weights={"c0": 0})
+
+
+def copied(store: Store, name: str) -> list[Cells]:
+    with store.connect() as engine:
+        rows = exp.select("*").from_(table_node(engine.describe(quoted(name)).name))
+        return engine.run(Statement(engine.dialect.render(rows), "the copy", lambda rows: rows))  # type: ignore[arg-type, return-value]
+
+
+def test_the_copy(store: Store) -> None:
+    """Every row identical to k - 1 others, as many cells blank as the plan says, all other cells as they were."""
+    draw = Random(9)
+    for number in range(8):
+        rows = [(str(place), *row) for place, row in enumerate(random_rows(draw, 12, 3))]
+        rows += [(str(len(rows) + more), *rows[0][1:]) for more in range(draw.randint(0, 5))]  # of one pattern many
+        k, name, target = draw.randint(2, 4), f"t{number}", f"copy {number}"
+        table(store, name, rows)
+        columns = ("c1", "c2", "c3")
+        done = qidsql.anonymize(store.url, name, k=k, columns=columns, into=quoted(target))
+        assert done.target is not None
+        written = {row[0]: row for row in copied(store, target)}
+        assert set(written) == {row[0] for row in rows}
+        blank = 0
+        for row in rows:
+            for before, after in zip(row, written[row[0]], strict=True):
+                assert after in (before, None)
+                blank += after != before
+        assert blank <= done.cells == done.cost  # a cell that was NULL before may be among the suppressed
+        assert min(Counter(row[1:] for row in written.values()).values()) >= k
+
+
+def test_rows_of_one_pattern_part(store: Store) -> None:
+    """Three equal rows and one that differs in a cell: one of the three gives it company."""
+    table(store, "people", [("1", "a", "a"), ("2", "a", "a"), ("3", "a", "a"), ("4", "a", "b")])
+    done = qidsql.anonymize(store.url, "people", k=2, columns=("c1", "c2"), into="public")
+    assert (done.cost, done.optimal) == (2, True)
+    assert Counter(row[1:] for row in copied(store, "public")) == {("a", "a"): 2, ("a", None): 2}
+
+
+@pytest.mark.parametrize("script", ["view", "table"])
+def test_the_printed_statement_makes_the_same_copy(store: Store, script: str) -> None:
+    draw = Random(4)
+    rows = [(str(place), *row) for place, row in enumerate(random_rows(draw, 14, 3))]
+    rows += [(str(len(rows) + more), *rows[0][1:]) for more in range(3)]
+    table(store, "people", rows)
+    done = qidsql.anonymize(store.url, "people", k=3, columns=("c1", "c2", "c3"), sql=script)
+    store.run(done.script)
+    written = copied(store, "people_anonymized")
+    assert min(Counter(row[1:] for row in written).values()) >= 3
+    before = {row[0]: row for row in rows}
+    blank = [(a, b) for row in written for a, b in zip(before[row[0]], row, strict=True) if a != b]
+    assert all(after is None for _, after in blank)
+    assert len(blank) <= (done.cells or 0)
+    assert len(written) == len(rows)
+
+
+def test_a_copy_that_cannot_be_is_refused(store: Store) -> None:
+    table(store, "people", [("a",), ("a",)])
+    for wrong, words in (("people", "is the table itself"), ("taken", "is there already")):
+        if wrong == "taken":
+            table(store, "taken", [("b",)])
+        with pytest.raises(UsageError, match=words):
+            qidsql.anonymize(store.url, "people", k=2, into=wrong)
+    assert qidsql.anonymize(store.url, "people", k=2, into="taken", replace=True).target is not None
+    assert copied(store, "taken") == [("a",), ("a",)]
+
+
+@pytest.mark.parametrize("verb", ["anonymize", "suppress"])
+def test_columns_that_nothing_protects_are_said(duckdb_store: DuckDBStore, verb: str) -> None:
+    table(duckdb_store, "people", [("1", "a", "a"), ("2", "a", "a"), ("3", "a", "b")])
+    named = ("-c", "c1", "-c", "c2", "--k", "2", "--into")
+    bare = run(verb, duckdb_store.url, "people", *named, "bare").out
+    assert "Unprotected" in bare
+    assert "c0: copied as they are" in bare
+    assert "Unprotected" not in run(verb, duckdb_store.url, "people", *named, "safe", "--identifier", "c0").out

@@ -1,0 +1,92 @@
+"""The main job, end to end, on both engines."""
+
+import re
+
+from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.core.results import Verdict
+from tests import terminal
+from tests.stores import Store
+
+
+def test_a_table_with_classes_of_five_passes(store: Store) -> None:
+    store.table("t", {"a": "INTEGER", "b": "VARCHAR(9)"}, [(i % 2, "x") for i in range(10)])
+    with store.connect() as engine:
+        result = audit(engine, AuditRequest("t", k=5))
+    assert result.verdict is Verdict.PASS
+    assert result.profile is not None
+    assert result.profile.smallest == 5
+    assert result.searches == ()
+
+
+def test_a_rare_combination_violates(store: Store) -> None:
+    rows = [(1, "x")] * 6 + [(2, "y")] * 6 + [(1, "y")]
+    store.table("t", {"a": "INTEGER", "b": "VARCHAR(9)"}, rows)
+    with store.connect() as engine:
+        result = audit(engine, AuditRequest("t", k=5))
+    assert result.verdict is Verdict.VIOLATION
+    [violates, key] = result.searches
+    assert [found.columns for found in result.found_by(violates)] == [("a", "b")]
+    assert violates.complete
+    assert key.impossible
+
+
+def test_the_fewest_columns_to_withhold(store: Store) -> None:
+    """a and b are below k together with c, and nothing else is: withholding c alone is enough."""
+    rows = [(a, b, c) for a in range(2) for b in range(2) for c in range(2) for _ in range(5)] + [(0, 0, 2)] * 2
+    store.table("t", {"a": "INTEGER", "b": "INTEGER", "c": "INTEGER"}, rows)
+    with store.connect() as engine:
+        result = audit(engine, AuditRequest("t", k=5))
+    assert result.least_withheld is not None
+    assert (result.least_withheld.columns, result.least_withheld.at_least) == (("c",), 1)
+    assert result.withheld[0].columns == ("c",)
+    assert result.withheld[0].passes
+
+
+def test_advice_passes_only_where_the_whole_policy_would(store: Store) -> None:
+    rows = [(number, number % 3, "x" if number else "y") for number in range(60)]
+    store.table("t", {"id": "INTEGER", "a": "INTEGER", "b": "VARCHAR(9)"}, rows)
+    with store.connect() as engine:
+        result = audit(engine, AuditRequest("t", k=5))
+    assert [column.name for column in result.columns if column.recognised] == ["id"]
+    [withheld] = result.withheld
+    assert withheld.columns == ("b",)
+    assert not withheld.passes
+    assert "id" in withheld.still
+
+
+def test_what_somebody_declared_a_quasi_identifier_is_recognised_as_nothing_else(store: Store) -> None:
+    store.table("t", {"born": "INTEGER", "a": "INTEGER"}, [(number, number % 2) for number in range(60)])
+    with store.connect() as engine:
+        alone = audit(engine, AuditRequest("t", k=5))
+        declared = audit(engine, AuditRequest("t", k=5, quasi_identifiers=("BORN",)))
+    assert [column.name for column in alone.columns if column.recognised] == ["born"]
+    assert not any(column.recognised for column in declared.columns)
+    assert all(column.audited for column in declared.columns)
+    assert declared.verdict is Verdict.VIOLATION
+
+
+def test_what_a_spent_budget_has_proved_stands(store: Store) -> None:
+    store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(number % 7, number % 11) for number in range(30)])
+    with store.connect() as engine:
+        result = audit(engine, AuditRequest("t", k=5, max_statements=2 if store.name == "duckdb" else 3))
+    assert result.verdict is Verdict.VIOLATION
+    assert "alone" in result.reason
+    assert result.account.unfinished
+    assert all(column.profile is not None for column in result.columns)
+
+
+def test_what_a_verdict_assumes_is_said(store: Store) -> None:
+    store.table("t", {"a": "INTEGER", "b": "INTEGER", "c": "INTEGER"}, [(1, 2, 3)] * 9)
+    with store.connect() as engine:
+        result = audit(engine, AuditRequest("t", k=5, columns=("a",)))
+        entity = audit(engine, AuditRequest("t", k=2, entity="b", sensitive=("c",)))
+    assert result.verdict is Verdict.PASS
+    assert "the one column audited (a)" in result.reason
+    assert any("what is left out is not published" in each for each in result.assumptions)
+    text = terminal.render(result, 120)
+    assert len(re.findall("b, c", text)) == 1  # named once, where they are left out
+    assert any("--entity" in each for each in result.assumptions)
+    assert entity.verdict is Verdict.VIOLATION
+    assert any("b is not published" in each for each in entity.assumptions)
+    assert any("l-diversity" in each for each in entity.assumptions)

@@ -1,0 +1,112 @@
+"""The verdict on one table from what is known of it: every branch, and what each is written from."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from qidsql.commands.audit.result import ColumnFinding
+from qidsql.commands.audit.verdict import anonymity, assumptions, judge
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Role
+from qidsql.measures.profiles import ClassProfile
+
+SAFE = ClassProfile.of_sizes({5: 4}, 5)
+RISKY = ClassProfile.of_sizes({1: 2, 4: 1, 5: 2}, 5)  # 6 of 16 rows at risk
+
+
+def column(name: str, role: Role = Role.QUASI_IDENTIFIER, **more: Any) -> ColumnFinding:
+    profile = more.pop("profile", None)
+    return ColumnFinding(name=name, type="INTEGER", role=role, reason="", profile=profile, nulls=None, **more)
+
+
+AGE, CITY = column("age"), column("city")
+UNREADABLE = column("diagnosis", Role.UNREADABLE)
+RECOGNISED = column("email", Role.DIRECT_IDENTIFIER, recognised=True)
+
+
+def judged(
+    *columns: ColumnFinding, profile: ClassProfile | None, rows: int | None = 20, **policy: Any
+) -> tuple[str, str]:
+    verdict, reason = judge("people", Policy(**policy), rows, columns, profile)
+    return verdict.value, reason
+
+
+def test_a_table_at_k_passes_and_one_below_violates() -> None:
+    assert judged(AGE, CITY, profile=SAFE) == (
+        "pass",
+        "people is 5-anonymous on the 2 columns audited; the policy asks for 5",
+    )
+    assert judged(AGE, profile=RISKY) == (
+        "violation",
+        "people is 1-anonymous on the one column audited (age); the policy asks for 5: 6 of 16 rows (37.5 %) stand in "
+        "classes of fewer than 5",
+    )
+    assert judged(AGE, profile=SAFE, k=6)[0] == "violation"
+
+
+@pytest.mark.parametrize("profile", [SAFE, None, ClassProfile.of_sizes({}, 5)])
+def test_a_table_without_rows_is_never_a_pass(profile: ClassProfile | None) -> None:
+    assert judged(AGE, profile=profile, rows=0) == ("inconclusive", "people cannot be judged: the table is empty")
+    _, reason = judged(AGE, profile=profile, rows=0, where="age > 3")
+    assert reason == "people cannot be judged: no row meets the where condition"
+    assert judged(AGE, profile=SAFE, rows=1)[0] == judged(AGE, profile=SAFE, rows=None)[0] == "pass"
+
+
+def test_a_ratio_that_is_reached_violates() -> None:
+    verdict, reason = judged(AGE, CITY, profile=SAFE, distinct=Fraction(1, 5))
+    assert verdict == "violation"
+    assert reason.startswith("people is 5-anonymous on the 2 columns audited, but they hold a 0.2-distinct quasi-id")
+    assert judged(AGE, profile=SAFE, distinct=Fraction(1, 4))[0] == "pass"
+
+
+def test_without_the_whole_profile_one_audited_column_can_violate_and_nothing_passes() -> None:
+    assert judged(AGE, profile=None) == ("inconclusive", "people was not examined to the end")
+    assert judged(AGE, column("zip", profile=SAFE), profile=None)[0] == "inconclusive"
+    one = column("zip", profile=RISKY)
+    assert judged(AGE, one, profile=None) == ("violation", "people is below k = 5 on zip alone")
+    left_out = column("zip", Role.SENSITIVE, profile=RISKY)
+    assert judged(AGE, left_out, profile=None)[0] == "inconclusive"
+
+
+def test_a_direct_identifier_that_nobody_declared_violates() -> None:
+    verdict, reason = judged(AGE, RECOGNISED, profile=SAFE)
+    assert verdict == "violation"
+    assert reason.startswith("people holds 1 direct identifier: email; the others are 5-anonymous. ")
+    assert "email" in reason.partition("declared so: ")[2]
+    verdict, reason = judged(AGE, RECOGNISED, profile=None)
+    assert verdict == "violation"
+    assert "email; the rest was not judged. " in reason
+    assert judged(AGE, column("email", Role.DIRECT_IDENTIFIER), profile=SAFE)[0] == "pass"
+
+
+def test_a_column_that_could_not_be_read_is_never_a_pass() -> None:
+    verdict, reason = judged(AGE, UNREADABLE, profile=SAFE)
+    assert verdict == "inconclusive"
+    assert reason.startswith(
+        "people is 5-anonymous on the columns audited, but diagnosis could not be read: grant SELECT, or declare"
+    )
+    assert judged(AGE, UNREADABLE, profile=RISKY)[0] == "violation"
+    assert judged(AGE, UNREADABLE, profile=None)[1] == "people was not examined to the end"
+
+
+def test_who_stands_in_small_classes_is_said_in_the_unit_that_was_counted() -> None:
+    entities = anonymity("people", Policy(entity="person"), RISKY, ["age"])
+    assert entities.endswith("6 of 16 entities (person) (37.5 %) stand in classes of fewer than 5")
+    wildcard = anonymity("people", Policy(nulls="wildcard"), RISKY.of_matches(), ["age"])
+    assert wildcard.endswith("6 of 16 rows (37.5 %) match fewer than 5")
+
+
+def test_what_a_verdict_takes_for_granted() -> None:
+    def said(*columns: ColumnFinding, **policy: Any) -> list[str]:
+        parts = {"left out is not published": "left out", "l-diversity": "sensitive", "each row is another": "rows"}
+        parts |= {"person is not published": "entity", "a NULL may stand for any value": "wildcard"}
+        taken = assumptions(Policy(**policy), columns)
+        return [name for text in taken for part, name in parts.items() if part in text]
+
+    assert said(AGE) == ["rows"]
+    assert said(AGE, column("id", Role.DIRECT_IDENTIFIER)) == ["left out", "rows"]
+    assert said(AGE, column("id", Role.EXCLUDED)) == ["left out", "rows"]
+    assert said(AGE, column("diagnosis", Role.SENSITIVE)) == ["sensitive", "rows"]
+    assert said(AGE, entity="person") == ["entity"]
+    assert said(AGE, nulls="wildcard") == ["rows", "wildcard"]

@@ -1,0 +1,45 @@
+"""The criterion that options ask for: one of them, a key where there is none, and none passed over."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from qidsql.core.requirements import CriterionOptions
+from qidsql.errors import UsageError
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+
+HALF = Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "criterion"),
+    [
+        ({}, Key()),
+        ({"k": 3}, Key()),
+        ({"violates": 2}, Violates(2)),
+        ({"distinct": "50%"}, Distinct(HALF)),
+        ({"separation": 1}, Separation(Fraction(1))),
+        ({"k": 3, "rows_at_risk": 0.5}, RowsAtRisk(3, HALF)),
+        ({"all_classes": True}, Determines()),
+    ],
+)
+def test_options_ask_for_one_criterion(options: dict[str, Any], criterion: Criterion) -> None:
+    assert CriterionOptions(**options).criterion == criterion
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"violates": 1}, "--violates must be at least 2, got 1"),
+        ({"violates": 0}, "--violates must be at least 2, got 0"),
+        ({"distinct": 0}, "--distinct must lie above 0"),
+        ({"separation": 2}, "--separation must lie above 0 and at most at 1"),
+        ({"rows_at_risk": 0}, "--rows-at-risk must lie above 0"),
+        ({"distinct": HALF, "violates": 2}, "choose one of --rows-at-risk, --distinct, --separation, --violates and"),
+        ({"separation": HALF, "all_classes": True}, "choose one of"),
+    ],
+)
+def test_what_asks_for_nothing_or_for_several_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        _ = CriterionOptions(**options).criterion

@@ -1,0 +1,484 @@
+"""`LOAD qidsql` in the real DuckDB shell and in two versions of the Python module: what it answers there."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import qidsql
+from qidsql.duckdb_extension.functions import MEASURES, in_sql
+from tests.duckdb_hosts import Answer, Host, Module, Refused, Shell
+
+PEOPLE = """CREATE TABLE people AS SELECT i AS id, i % 7 AS a, CAST(i % 13 AS VARCHAR) AS b,
+CASE WHEN i % 5 = 0 THEN NULL ELSE i % 3 END AS c, hash(i // 4) % 10 AS d FROM range(300) AS r(i)"""
+VALUES = ["a", "b", "c", "d"]
+
+
+def rows(answer: Answer) -> list[dict[str, Any]]:
+    assert not isinstance(answer, Refused), answer
+    return answer
+
+
+def lists(answer: Answer) -> list[list[Any]]:
+    """The cells of the rows, without names."""
+    return [list(row.values()) for row in rows(answer)]
+
+
+TRANSCRIPT: list[tuple[str, object]] = [
+    # orchestrated audits: NULLs, quoted names, schemas, other databases
+    (PEOPLE, None),
+    ("SELECT columns FROM qid_keys('people', \"all\" := true)", [[["id"]]]),
+    ("FROM qid_keys('people', columns := ['b', 'c'], violates := 2)", []),
+    ("SELECT columns, rows, classes FROM qid_keys('people', columns := ['c', 'id'])", [[["id"], 300, 300]]),
+    ("SELECT published FROM qid_mask('people', \"distinct\" := 0.5, exact := true)", [[["a", "c"]]]),
+    ('CREATE SCHEMA "my schema"', None),
+    ('CREATE TABLE "my schema"."a ""table""" ("x y" INTEGER, "all" VARCHAR)', None),
+    ("INSERT INTO \"my schema\".\"a \"\"table\"\"\" VALUES (1, 'é'), (2, NULL), (2, NULL)", None),
+    ("SELECT columns, rows FROM qid_keys('\"my schema\".\"a \"\"table\"\"\"', \"distinct\" := '2/3')", [[["x y"], 3]]),
+    ("SELECT rows, classes FROM qidsql.profile('\"my schema\".\"a \"\"table\"\"\"', ['x y'])", [[3, 2]]),
+    ("SELECT count(*) FROM qidsql.columns('\"my schema\".\"a \"\"table\"\"\"')", [[2]]),
+    ("SELECT class_size FROM qidsql.violations('my schema.\"a \"\"table\"\"\"')", [[1], [2]]),
+    ("SELECT columns FROM qid_keys('a \"table\"', \"distinct\" := '66%', columns := ['all'])", [[["all"]]]),
+    ("ATTACH ':memory:' AS other", None),
+    ("CREATE TABLE other.people AS FROM people LIMIT 7", None),
+    ("SELECT rows FROM qid_keys('people')", [[300]]),
+    ("SELECT rows FROM qid_keys('other.people')", [[7]]),
+    ("SELECT rows FROM qid_keys('other.main.people')", [[7]]),
+    ("USE other", None),
+    ("SELECT rows FROM qid_keys('people')", [[7]]),
+    ("USE memory", None),
+    # rows that go on into SQL
+    ("CREATE TABLE found AS FROM qid_keys('people', \"all\" := true)", None),
+    ("SELECT typeof(columns), typeof(rows), typeof(distinct_ratio), typeof(complete) FROM found",
+     [["VARCHAR[]", "BIGINT", "DOUBLE", "BOOLEAN"]]),
+    ("INSERT INTO people SELECT 1000 + len(columns), 1, 'x', 1, 1 FROM qid_keys('people')", None),
+    ("SELECT max(id) FROM people", [[1001]]),
+    ("SELECT count(*) FROM (" + " UNION ALL ".join(["FROM qid_keys('people')"] * 20) + ")", [[20]]),
+    ("SELECT count(*) FROM qid_audit('people') WHERE finding = 'column'", [[5]]),
+    ("SELECT note FROM qid_audit('people', identifiers := ['id']) WHERE note LIKE '%entity%' OR finding = 'note' ",
+     [["each row is another person; where one can have several, name the column of persons (entity)"],
+      ["each statement sees what is committed by then: nothing of a transaction under way"]]),
+    ("SELECT step, statement IS NULL FROM qid_keys('people', columns := ['a'], trace := true)",
+     [[1, False], [2, True]]),
+    # plans
+    ("CREATE VIEW never AS SELECT error('it ran') AS a, 1 AS b", None),
+    ("EXPLAIN FROM qid_keys('never')", ...),
+    ("FROM qid_keys('never')", "qidsql: DuckDB could not compute a value (class profile of a + b)"),
+    ("PREPARE found AS SELECT columns FROM qid_keys('people', max_size := $most, \"all\" := $every)", None),
+    ("EXECUTE found(most := 1, every := true)", [[["id"]]]),
+    ("SET threads = 1", None),
+    ("SELECT columns FROM qid_keys('people', \"all\" := true)", [[["id"]]]),
+    # transactions: what is not committed is seen by the single statements alone
+    ("BEGIN", None),
+    ("CREATE TEMP TABLE mine AS FROM people LIMIT 50", None),
+    ("DELETE FROM people WHERE id > 9", None),
+    ("SELECT rows FROM qid_keys('people', columns := ['id'])", [[301]]),
+    ("SELECT rows FROM qidsql.profile('people', ['id'])", [[10]]),
+    ("SELECT rows, classes, smallest FROM qidsql.profile('mine', ['a'], k := 2)", [[50, 7, 7]]),
+    ("SELECT count(*) FROM qidsql.columns('mine')", [[5]]),
+    ("SELECT class_size, a, b FROM qidsql.violations('mine', ['a', 'b'], k := 2) ORDER BY ALL LIMIT 1", [[1, 0, "0"]]),
+    ("ROLLBACK", None),
+    ("SELECT rows FROM qid_keys('people', columns := ['id'])", [[301]]),
+    # conditions
+    ("CREATE TABLE homes AS SELECT {'city': 'Oslo'} AS home, 'Bergen' AS city, i AS age FROM range(3) AS r(i)", None),
+    ("SELECT rows FROM qid_audit('homes', \"where\" := 'home.city = ''Oslo''') WHERE finding = 'table'", [[3]]),
+    ("SELECT rows FROM qid_audit('homes', \"where\" := 'city <> ''Oslo''') WHERE finding = 'table'", [[3]]),
+    ("SELECT note FROM qid_audit('homes', \"where\" := 'now() > ''2020-01-01''') WHERE note LIKE '%what time it is%'",
+     [["the rows depend on the time of the audit: the where condition asks what time it is"]]),
+    # the single statements elsewhere
+    ("SELECT rows FROM qidsql.profile('other.people')", [[7]]),
+    ("SELECT rows FROM qidsql.profile('\"my schema\".no')", "no"),
+    ("PREPARE measured AS SELECT k FROM qidsql.profile('people', ['a'], k := ?)", None),
+    ("EXECUTE measured(3)", [[3]]),
+    ("SELECT columns FROM qid_keys('qidsql.mine')", "qidsql.mine"),
+    ("CREATE TABLE qidsql.mine AS FROM people LIMIT 3", None),
+    ("SELECT columns FROM qid_keys('qidsql.mine', columns := ['id'])", [[["id"]]]),
+]  # fmt: skip
+
+
+def test_transcript(host: Host) -> None:
+    """Every step in one session: the rows without names; None: it works; a text: refused in one line that holds it."""
+    answers = host.run([host.load, *(statement for statement, _ in TRANSCRIPT)])[1:]
+    wrong = []
+    for (statement, expected), answer in zip(TRANSCRIPT, answers, strict=True):
+        if isinstance(expected, str):
+            good = isinstance(answer, Refused) and expected in answer
+        else:
+            good = not isinstance(answer, Refused) and (expected in (None, ...) or lists(answer) == expected)
+        if not good:
+            wrong.append((statement, answer, expected))
+    assert wrong == []
+
+
+WRONG = {
+    "FROM qid_keys('peopel')": "no table peopel (did you mean main.people?) in this database; an audit runs on a "
+    "connection of its own, which sees no temporary table and nothing uncommitted: CREATE TABLE qidsql.copy "
+    "AS FROM peopel; then audit 'qidsql.copy'",
+    "FROM qid_audit('people', columns := ['aa', 'id'])": "no column aa (did you mean a?) in main.people",
+    "FROM qid_audit('people', k := 0)": "k must be at least 2, got 0: every table is 1-anonymous",
+    "FROM qid_audit('people', k := NULL)": "k must not be NULL; leave it out",
+    "FROM qid_audit(NULL)": "the table's name must not be NULL",
+    "FROM qid_keys('people', columns := ['a', NULL])": "columns must not be NULL; leave it out",
+    "FROM qid_keys('people', columns := NULL)": "columns must not be NULL; leave it out",
+    "FROM qid_keys('people', \"distinct\" := 'many')": "distinct must be a ratio such as 0.9, 9/10 or 90%, got many",
+    "FROM qid_keys('people', \"all\" := true, minimal := true)": "choose one of all and minimal",
+    "FROM qid_mask('people')": "say what may not be published: distinct 0.5, separation 0.8, violates 5 or rows_at_",
+    "FROM qid_keys('people', \"where\" := 'a = 1; DROP TABLE people')": "the where condition cannot be read as one",
+    "FROM qid_keys('people', \"where\" := 'a > DATE ''2024-01-01''')": "the where condition compares or calls what its",
+    "FROM qid_audit('people', \"where\" := 'random() > 0.5')": "the where condition calls random, which may answer",
+    "FROM qid_audit('people', \"where\" := 'aa = 1')": "no column aa (did you mean a?) in main.people",
+    "FROM qid_suppress('people', \"where\" := 'year(b) > 3')": "the where condition compares or calls what its",
+    "FROM qid_suppress('people', \"sql\" := 'poem')": "sql must be view, table, update; got poem",
+}  # fmt: skip
+
+
+def test_what_cannot_be_right_is_refused_before_it_runs_in_one_line(host: Host) -> None:
+    statements = [
+        host.load,
+        PEOPLE,
+        *(f"EXPLAIN {statement}" for statement in WRONG),
+        "SELECT count(*) AS n FROM people",
+    ]
+    answers = host.run(statements)
+    assert rows(answers[-1]) == [{"n": 300}]
+    for answer, text in zip(answers[2:-1], WRONG.values(), strict=True):
+        assert isinstance(answer, Refused), text
+        assert answer.startswith("Binder Error: qidsql: ")
+        assert text in answer
+
+
+def test_a_wrong_call_of_a_single_statement_is_refused(host: Host) -> None:
+    wrong = {
+        "FROM qidsql.profile('nope')": "nope",
+        "FROM qidsql.profile('people', ['a', 'zz'])": "zz",
+        "FROM qidsql.profile('people', ['a'], k := 0)": "k must be at least 2",
+        "FROM qidsql.violations('people', ['a'], k := NULL)": "k must be at least 2",
+        "FROM qidsql.columns('people', k := 1)": "k must be at least 2",
+        "FROM qidsql.profile(NULL)": "the table's name must not be NULL",
+        "FROM qidsql.profile('people', [])": "COLUMNS expects",
+        "EXECUTE measured(0)": "k must be at least 2",
+    }
+    prepared = "PREPARE measured AS FROM qidsql.profile('people', ['a'], k := ?)"
+    for answer, text in zip(host.run([host.load, PEOPLE, prepared, *wrong])[3:], wrong.values(), strict=True):
+        assert isinstance(answer, Refused), text
+        assert text in answer
+
+
+def measures(row: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Shells write a HUGEINT as a text; with an entity the functions' rows are entities."""
+    row = {"rows": row.get("entities"), **row} if row else dict.fromkeys(MEASURES)
+    return {
+        name: int(row[name]) if name == "colliding_pairs" and row[name] is not None else row[name] for name in MEASURES
+    }
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same table as a file for the command line."""
+    path = tmp_path_factory.mktemp("source") / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(PEOPLE)
+    return str(path)
+
+
+def of_command_line(source: str, verb: str, table: str | None = None, **options: Any) -> dict[str, Any]:
+    """What the command line's --format json holds."""
+    return _of_command_line(source, verb, table, json.dumps(options))
+
+
+@cache
+def _of_command_line(source: str, verb: str, table: str | None, options: str) -> dict[str, Any]:
+    """The same for every host, so asked once."""
+    found: dict[str, Any] = json.loads(
+        json.dumps(getattr(qidsql, verb)(source, table, **json.loads(options)).to_dict())
+    )
+    return found
+
+
+def test_audits_equal_the_command_lines(host: Host, source: str) -> None:
+    compare(lambda statements: host.run([host.load, PEOPLE, *statements])[2:], "people", source)
+
+
+SOME = {"columns": VALUES}
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("audit", {"k": 3, "separation": 0.8, "sensitive": ["d"]}),
+    ("audit", {"k": 4, "entity": "d", "where": "a < 5", "exclude": ["id"], "max_size": 2}),
+    ("audit", {"k": 6, "columns": ["b", "c"], "nulls": "wildcard", "separation": "1/10"}),
+    ("audit", {"rows_at_risk": 0.5, "keep_identifiers": True, "identifiers": ["b"]}),
+    ("keys", {**SOME, "all": True, "rows_at_risk": 0.2, "k": 2}),
+    ("keys", {**SOME, "separation": 0.9}),
+    ("keys", {**SOME, "distinct": "9%", "weights": "a=3,d=2", "where": "d > 2 AND a <> 4"}),
+    ("keys", {**SOME, "minimal": True, "separation": "99%"}),
+    ("keys", {**SOME, "epsilon": 0.4, "delta": 0.1, "seed": 7}),
+    ("keys", {"exclude": ["id"], "all": True, "violates": 3, "nulls": "wildcard"}),
+    ("keys", {"columns": ["id", "a", "b"], "entity": "d", "all": True, "violates": 2, "max_size": 2}),
+    ("mask", {"violates": 3, "exact": True}),
+    ("mask", {"distinct": 0.2, "weights": "a=5,id=9", "where": "a > 1", "view": "shown", "role": "staff"}),
+    ("uniques", {**SOME, "k": 3, "limit": 1000}),
+    ("uniques", {**SOME, "scores": "dis", "sampling_fraction": 0.1, "key": "id", "where": "a < 4", "max_size": 3}),
+    ("suppress", {**SOME, "k": 3}),
+    ("suppress", {**SOME, "k": 2, "nulls": "wildcard", "weights": "b=4", "where": "a < 4"}),
+    ("suppress", {**SOME, "k": 2, "method": "shared"}),
+]
+
+
+def call(verb: str, name: str, options: Mapping[str, Any]) -> str:
+    """The call of a table function with these options of the library."""
+    shown = [f', "{option}" := {json.dumps(value).translate(QUOTES)}' for option, value in options.items()]
+    return f"FROM qid_{verb}('{name}'{''.join(shown)})"
+
+
+QUOTES = str.maketrans('"', "'")
+
+
+def compare(run: Callable[[list[str]], list[Answer]], name: str, source: str, table: str | None = None) -> None:
+    """The functions' answers on a table of that name against the library's on the source, field by field."""
+    answers = run([call(verb, name, options) for verb, options in CASES])
+    for (verb, options), answer in zip(CASES, answers, strict=True):
+        expected = of_command_line(source, verb, table, **options)
+        assert globals()[f"{verb}_differences"](rows(answer), expected) == [], (verb, options)
+
+
+def differences(**pairs: tuple[object, object]) -> list[str]:
+    return [f"{what}: {found}, expected {expected}" for what, (found, expected) in pairs.items() if found != expected]
+
+
+def parts(found: list[dict[str, Any]], *names: str) -> dict[str, list[list[Any]]]:
+    """These cells of the rows, by what the rows tell of."""
+    by_finding: dict[str, list[list[Any]]] = {}
+    for row in found:
+        by_finding.setdefault(row["finding"], []).append([row[name] for name in names])
+    return by_finding
+
+
+def audit_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+    [whole] = (row for row in found if row["finding"] == "table")
+    by_finding: dict[str, list[dict[str, Any]]] = {}
+    for row in found:
+        by_finding.setdefault(row["finding"], []).append(row)
+    columns = expected["columns"]
+    return differences(
+        verdict=(whole["verdict"], expected["verdict"]),
+        complete=(whole["complete"], expected["complete"]),
+        reason=(whole["note"], in_sql(expected["reason"])),
+        audited=(whole["columns"], [column["name"] for column in columns if column["audited"]]),
+        whole=(measures(whole), measures(expected["profile"])),
+        columns=(
+            [(row["columns"], row["role"], row["nulls"], row["type"], measures(row)) for row in by_finding["column"]],
+            [([c["name"]], c["role"], c["nulls"], c["type"], measures(c["profile"])) for c in columns],
+        ),
+        without=(
+            [(row["columns"], measures(row)) for row in by_finding.get("without column", ())],
+            [([c["name"]], measures(c["without"])) for c in columns if c["without"]],
+        ),
+        sets=(
+            [(row["criterion"], row["columns"], measures(row)) for row in by_finding.get("column set", ())],
+            [(each["criterion"], each["columns"], measures(each)) for each in expected["column_sets"]],
+        ),
+        withheld=(
+            [(row["columns"], row["verdict"] == "pass", measures(row)) for row in by_finding.get("withheld", ())],
+            [(each["columns"], each["passes"], measures(each)) for each in expected["withheld"]],
+        ),
+        assumptions=(
+            [row["note"] for row in by_finding.get("assumption", ())],
+            [in_sql(each) for each in expected["assumptions"]],
+        ),
+    )
+
+
+def keys_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+    ends = {tuple(row[name] for name in ("criterion", "verdict", "complete", "optimal", "reason")) for row in found}
+    return differences(
+        sets=(
+            [(row["columns"], row["weight"], row["meets"], measures(row)) for row in found],
+            [(each["columns"], each["weight"], each["meets"], measures(each)) for each in expected["column_sets"]],
+        ),
+        ends=(
+            ends,
+            {
+                (
+                    expected["criterion"],
+                    expected["verdict"],
+                    expected["complete"],
+                    expected["optimal"],
+                    in_sql(expected["reason"]),
+                )
+            },
+        ),
+    )
+
+
+def mask_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+    [plan] = found
+    same = ("published", "withheld", "weight", "bound", "optimal", "safe", "criterion", "algorithm", "reason")
+    return differences(
+        plan=([plan[name] for name in same], [expected[name] for name in same]),
+        verdict=(plan["verdict"], expected["verdict"]),
+        measures=(measures(plan), measures(expected["profile"])),
+        statements=(len(plan["script"]), len(expected["script"])),
+    )
+
+
+def uniques_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+    [whole] = (row for row in found if row["finding"] == "table")
+    rest = parts(found, "columns", "size", "combinations", "rows", "contribution", "record", "key", "score")
+    scores = expected["scores"] or {"top": []}
+    return differences(
+        combinations=(whole["combinations"], expected["combinations"]),
+        rows=(whole["rows"], expected["rows_at_risk"]),
+        complete=(whole["complete"], expected["complete"]),
+        verdict=(whole["verdict"], expected["verdict"]),
+        reason=(whole["reason"], in_sql(expected["reason"])),
+        sizes=({str(row[1]): row[2] for row in rest["size"]}, expected["by_size"]),
+        columns=(
+            [(row[0], row[2], round(row[4], 6)) for row in rest["column"]],
+            [([each["name"]], each["combinations"], each["contribution"]) for each in expected["by_column"]],
+        ),
+        sets=(
+            [(row[0], row[2]) for row in rest["column set"]],
+            [(each["columns"], each["combinations"]) for each in expected["column_sets"]],
+        ),
+        records=(
+            [(*row[1:3], *row[5:7], round(row[7], 6)) for row in rest.get("record", ())],
+            [
+                (each["smallest"], each["combinations"], each["record"], each["key"], each["score"])
+                for each in scores["top"]
+            ],
+        ),
+    )
+
+
+def suppress_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -> list[str]:
+    [whole] = (row for row in found if row["finding"] == "table")
+    rest = parts(found, "columns", "cells", "rows", "values", "values_touched", "values_gone")
+    return differences(
+        cells=(whole["cells"], expected["cells"]),
+        rows=(whole["rows"], expected["records"]),
+        cost=(whole["cost"], expected["cost"]),
+        optimal=(whole["optimal"], expected["optimal"]),
+        verdict=(whole["verdict"], expected["verdict"]),
+        reason=(whole["reason"], in_sql(expected["reason"])),
+        by_cells=({str(row[1]): row[2] for row in rest["rows by cells"]}, expected["by_cells"]),
+        losses=(
+            [(row[0][0], row[1], *row[3:]) for row in rest["column"]],
+            [
+                (each["name"], each["cells"], each["values"], each["values_touched"], each["values_gone"])
+                for each in expected["losses"]
+            ],
+        ),
+    )
+
+
+def test_single_statements_equal_the_command_lines(host: Host, source: str) -> None:
+    profile, whole, columns = (
+        rows(answer)
+        for answer in host.run(
+            [
+                host.load,
+                PEOPLE,
+                "FROM qidsql.profile('people', ['a', 'c'], k := 20)",
+                "FROM qidsql.profile('people')",
+                "FROM qidsql.columns('people', k := 20)",
+            ]
+        )[2:]
+    )
+    [expected] = of_command_line(source, "profile", columns=["a", "c"], k=20)["column_sets"]
+    assert expected["rows_at_risk"] > 0
+    assert [measures(row) for row in profile] == [measures(expected)]
+    [expected] = of_command_line(source, "profile")["column_sets"]
+    assert [measures(row) for row in whole] == [measures(expected)]
+    by_name = {found["name"]: found for found in of_command_line(source, "audit", k=20)["columns"]}
+    assert {row["name"]: measures(row) for row in columns} == {
+        name: measures(found["profile"]) for name, found in by_name.items()
+    }
+    assert {row["name"]: row["nulls"] for row in columns} == {name: found["nulls"] for name, found in by_name.items()}
+
+
+def test_values_that_equality_merges_are_told_apart(host: Host) -> None:
+    """As everywhere in qidsql: 1 month is not 30 days, and a collation that ignores case overstates anonymity."""
+    answers = host.run(
+        [
+            host.load,
+            "CREATE TEMP TABLE t (i INTERVAL, c VARCHAR COLLATE NOCASE, class_size INTEGER)",
+            "INSERT INTO t VALUES ('1 month', 'a', 1), ('30 days', 'A', 1), (NULL, NULL, 1), (NULL, NULL, 1)",
+            "SELECT classes FROM qidsql.profile('t', ['i'])",
+            "SELECT classes FROM qidsql.profile('t', ['c'])",
+            "SELECT classes FROM qidsql.profile('t', ['class_size'])",
+            "SELECT classes, nulls FROM qidsql.columns('t') ORDER BY name",
+            "SELECT class_size, c FROM qidsql.violations('t', ['c'], k := 2) ORDER BY c",
+            "SELECT class_size, class_size_1 FROM qidsql.violations('t', ['class_size'])",
+            "CREATE TABLE kept AS FROM t",
+            "SELECT classes FROM qid_keys('kept', columns := ['i', 'c'], minimal := true, \"distinct\" := 0.75)",
+        ]
+    )[3:]
+    del answers[6]
+    assert [lists(answer) for answer in answers] == [
+        [[3]],
+        [[3]],
+        [[1]],
+        [[3, 2], [1, 0], [3, 2]],
+        [[1, "A"], [1, "a"]],
+        [[4, 1]],
+        [[3]],
+    ]
+
+
+def test_a_read_only_database_is_audited_and_nothing_is_written(host: Host, tmp_path: Path) -> None:
+    path = tmp_path / "file.duckdb"
+    host.run([PEOPLE], database=str(path))
+    before = path.read_bytes()
+    answer = host.ask("SELECT columns FROM qid_keys('people')", database=str(path), read_only=True)
+    assert lists(answer) == [[["id"]]]
+    assert path.read_bytes() == before
+    assert lists(host.ask("SELECT classes FROM qidsql.profile('people', ['id'])", database=str(path))) == [[300]]
+
+
+SIX_THREADS = """
+import sys, threading, duckdb
+connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+connection.load_extension(sys.argv[1])
+connection.execute(sys.argv[2])
+found = []
+def audit():
+    found.append(connection.cursor().execute("SELECT columns FROM qid_keys('people', \\"all\\" := true)").fetchall())
+threads = [threading.Thread(target=audit) for _ in range(6)]
+[each.start() for each in threads]
+[each.join() for each in threads]
+assert found == [[(["id"],)]] * 6, found
+"""
+
+
+def test_six_threads_at_once(host: Host) -> None:
+    if not isinstance(host, Module):
+        pytest.skip("the shell has one thread of its user's")
+    subprocess.run(
+        [sys.executable, "-c", SIX_THREADS, str(host.extension), PEOPLE],
+        env=host.environment(),
+        check=True,
+        timeout=300,
+    )
+
+
+def test_the_macros_alone_answer_the_same(host: Host) -> None:
+    """The script of `qidsql duckdb macros`, without the extension."""
+    from qidsql.sql.scripts import duckdb_macros
+
+    if isinstance(host, Shell):
+        answers = host.run([PEOPLE, duckdb_macros().rstrip().rstrip(";"), *SAME])[2:]
+    else:
+        answers = host.run([PEOPLE, duckdb_macros(), *SAME])[2:]
+    loaded = host.run([PEOPLE, host.load, *SAME])[2:]
+    assert list(map(lists, answers)) == list(map(lists, loaded))
+
+
+SAME = (
+    "FROM qidsql.profile('people', ['a', 'b'], k := 4)",
+    "FROM qidsql.columns('people')",
+    "FROM qidsql.violations('people', ['a', 'b'], k := 4) ORDER BY ALL",
+)

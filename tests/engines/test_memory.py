@@ -1,0 +1,47 @@
+"""The client's memory stays flat: DuckDB keeps its limit, and Python holds counts only."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+
+from tests.commandline import environment
+
+ROWS = 10_000_000
+LIMIT_MB = 1000  # ?memory_limit=1GB
+CLIENT_MB = 300  # what the rest of the process may take
+
+AUDIT = """
+import json, resource, sys
+import qidsql
+
+result = qidsql.audit(sys.argv[1], max_statements=8)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+facts = {"rows": result.account.rows, "verdict": result.verdict, "classes": result.profile.classes}
+print(json.dumps({"peak_mb": peak, **facts}))
+"""
+
+
+def test_ten_million_rows_within_the_memory_limit(tmp_path: Path) -> None:
+    """All columns together make 10 million classes, whose table in memory is larger than the limit: DuckDB spills."""
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path), config={"memory_limit": "1GB"}) as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT 'person ' || i % 4000000 AS name, i % 30011 AS birth, "
+            "'zip ' || (i * 7919) % 9973 AS zip, i % 97 AS job, i // 1000 AS visit "
+            f"FROM range({ROWS}) AS r(i)"
+        )
+    done = subprocess.run(
+        [sys.executable, "-c", AUDIT, f"{path}?memory_limit=1GB&threads=2"],
+        stdout=subprocess.PIPE,
+        env=environment({"TMPDIR": str(tmp_path)}),
+        timeout=300,
+        check=True,
+    )
+    measured = json.loads(done.stdout)
+    assert measured["rows"] == ROWS
+    assert measured["verdict"] == "violation"
+    assert measured["classes"] == ROWS
+    assert measured["peak_mb"] < LIMIT_MB + CLIENT_MB, measured

@@ -1,0 +1,145 @@
+"""What every command writes with --format json is what its published schema says, key by key, on both engines."""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from qidsql.cli.app import COMMANDS as COMMANDS_OF_QIDSQL
+from qidsql.cli.schema import Schema, schema
+from qidsql.operations.history.opening import open_history
+from tests.commandline import inside
+from tests.formats.test_json_schema import closed
+from tests.policies import entries, policy_file
+from tests.stores import PostgresStore, Store
+
+PEOPLE = [(n, f"z{n % 7}", "fm"[n % 2], None if n % 11 == 0 else f"o{n % 5}", n % 3) for n in range(60)]
+COPY = [(n, zip_code, sex, None if n % 13 == 0 else work, pay) for n, zip_code, sex, work, pay in PEOPLE]
+COLUMNS = {"id": "INTEGER", "zip": "TEXT", "sex": "TEXT", "work": "TEXT", "pay": "INTEGER"}
+SOME = ("-c", "zip", "-c", "sex", "-c", "work")
+RUNS: Sequence[tuple[str, ...]] = (
+    ("profile", "people", *SOME),
+    ("profile", "people", "-c", "zip", "--entity", "id"),
+    ("profile", "people", *SOME, "--nulls", "wildcard"),
+    ("keys", "people", "--all"),
+    ("keys", "people", "--epsilon", "0.2"),
+    ("keys", "people", *SOME, "--violates", "3", "--max-statements", "3"),
+    ("mask", "people", *SOME, "--violates", "3", "--exact"),
+    ("mask", "people", "--distinct", "0.9", "--epsilon", "0.5"),
+    ("uniques", "people", *SOME, "--k", "4", "--max-size", "2"),
+    ("uniques", "people", "--scores", "suda"),
+    ("uniques", "people", *SOME, "--scores", "dis", "--sampling-fraction", "0.1"),
+    ("suppress", "people", *SOME, "--k", "3", "--weights", "zip=2"),
+    ("suppress", "people", *SOME, "--k", "3", "--sql", "view"),
+    ("anonymize", "people", *SOME, "--k", "3"),
+    ("impact", "people", "--protected", "copied"),
+    ("impact", "people", "--protected", "copied", "--outcome", "pay", "--covariate", "work", "--show-values"),
+    ("graph", "--identifier", "people.id", "--sensitive", "copied.pay", "--protect", "people"),
+    ("graph", "--identifier", "people.id", "--sensitive", "people.pay"),
+    ("link", "people", "copied"),
+    ("link", "people", "copied", "--on", "zip=zip", "--max-statements", "1"),
+    ("init", "--output", "proposed.toml"),
+    ("doctor",),
+    ("history",),
+    ("history", "--table", "people"),
+    ("history", "--history", "empty.duckdb"),
+    ("diff",),
+    ("alerts",),
+    ("alerts", "bare.toml"),
+)
+ALERTED = """
+[alerts.deaf]
+kind = "command"
+command = ["false"]
+attempts = 1
+owners = ["ward"]
+[[alerts.deaf.snooze]]
+table = "copied"
+until = 9999-01-01
+"""
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(closed(schema(name)))
+
+
+def faults(name: str, document: Any) -> list[str]:
+    return [f"{error.json_path}: {error.message[:200]}" for error in validator(name).iter_errors(document)]
+
+
+@pytest.fixture(scope="module")
+def clinic(module_store: Store, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, tuple[str, ...]]:
+    """A folder with two recorded runs, the source, and the option that names its schema."""
+    module_store.table("people", COLUMNS, PEOPLE)
+    module_store.table("copied", COLUMNS, COPY)
+    folder = tmp_path_factory.mktemp("clinic")
+    policy_file(folder, module_store.url, entries("people"))
+    assert inside("run", "-q", cwd=folder).code == 1
+    (folder / "bare.toml").write_bytes((folder / "qidsql.toml").read_bytes())
+    policy_file(
+        folder,
+        module_store.url,
+        entries("people", "copied", more="owner = 'ward'\n[tables.roles]\nzip = 'other'\n"),
+        ALERTED,
+    )
+    assert inside("run", "-q", cwd=folder).code == 1
+    open_history(str(folder / "empty.duckdb")).prepare()
+    schema = ("--schema", module_store.schema) if isinstance(module_store, PostgresStore) else ()
+    return folder, module_store.url, schema
+
+
+@pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
+def test_what_a_command_writes_is_as_published(
+    clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
+) -> None:
+    folder, url, schema = clinic
+    name, *more = arguments
+    if schema and arguments != next(each for each in RUNS if each[0] == name):
+        pytest.skip("the same on both engines: on the second one form of each command is enough")
+    if name not in ("history", "diff", "alerts"):
+        more = [url, *more, *(schema if name in ("graph", "init", "doctor") else ())]
+    outcome = inside(name, *more, "--format", "json", cwd=folder)
+    assert outcome.out, outcome.err
+    assert faults(name, json.loads(outcome.out)) == []
+    if arguments == ("alerts",):
+        [alert] = json.loads(outcome.out)["alerts"]
+        assert alert["snoozed"] and alert["told"] and alert["kept"], "each part was held against the schema"
+
+
+def test_a_source_that_cannot_be_opened_has_the_doctors_schema(tmp_path: Path) -> None:
+    assert faults("doctor", json.loads(inside("doctor", "none.duckdb", "--format", "json", cwd=tmp_path).out)) == []
+
+
+PUBLISHED = tuple(str(each) for each in Schema if each not in ("audit", "run", "policy"))
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_schema_is_one_and_refuses_what_is_no_such_result(name: str) -> None:
+    Draft202012Validator.check_schema(schema(name))
+    assert faults(name, {})
+    assert faults(name, {"format": 2})
+    assert json.loads(inside("schema", name).out) == json.loads(json.dumps(schema(name)))
+
+
+def name_of(command: Any) -> str:
+    """Of a declared command, of one of cli/, or of a module commands/NAME/options."""
+    path = [command] if isinstance(command, str) else command.__name__.split(".")
+    return str(path[2] if len(path) > 3 else path[-1])
+
+
+def writes_json(command: Any) -> bool:
+    declared = import_module(f"qidsql.commands.{command}.request") if isinstance(command, str) else command
+    return hasattr(declared, "COMMAND") and "json" in declared.COMMAND.formats
+
+
+def test_every_command_that_writes_json_has_a_schema() -> None:
+    """Those of audit and run have tests of their own; report writes theirs."""
+    takes = {name_of(each) for each in COMMANDS_OF_QIDSQL if writes_json(each)}
+    assert takes - {"audit", "run", "report", "schema"} == set(PUBLISHED)
+    assert {arguments[0] for arguments in RUNS} == set(PUBLISHED)

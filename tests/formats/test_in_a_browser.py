@@ -1,0 +1,101 @@
+"""The page for those who sign, opened in a real browser: silent, self-contained, readable, accessible."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from qidsql.formats.min_count import without_small_counts
+from qidsql.formats.registry import rendered
+from qidsql.operations.document import RunResult
+from tests.browser import Page, browser
+from tests.npm import npm_package
+
+PAGES = ["run", "hostile", "violation", "pass", "empty", "hidden"]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("chromium")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def files(documents: Mapping[str, RunResult], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    written = {}
+    for name in PAGES:
+        document = without_small_counts(documents["violation"], 11) if name == "hidden" else documents[name]
+        written[name] = folder / f"{name}.html"
+        written[name].write_text(rendered(document, "html"), encoding="utf-8")
+    return written
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_is_silent_and_asks_for_nothing(page: Page, files: Mapping[str, Path], name: str) -> None:
+    page.open(files[name])
+    asked = {event["request"]["url"] for event in page.heard("Network.requestWillBeSent")}
+    assert {url for url in asked if not url.startswith("data:")} == {files[name].as_uri()}
+    for kind in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
+        assert page.heard(kind) == []
+    assert page.ask("document.scripts.length") == 0
+
+
+@pytest.mark.parametrize("name", ["run", "violation"])
+def test_charts_have_a_size(page: Page, files: Mapping[str, Path], name: str) -> None:
+    page.open(files[name])
+    boxes = page.ask("[...document.querySelectorAll('svg')].map(e => [e.clientWidth, e.clientHeight])")
+    assert boxes
+    assert all(width > 300 and height > 30 for width, height in boxes)
+    marks = "[...e.querySelectorAll('rect, circle')].map(mark => mark.getBoundingClientRect().width)"
+    widest = page.ask(f"[...document.querySelectorAll('svg')].map(e => Math.max(...{marks}))")
+    assert all(width > 5 for width in widest)
+
+
+@pytest.mark.parametrize("width", [360, 1000])
+@pytest.mark.parametrize("name", ["run", "violation"])
+def test_no_word_of_a_chart_is_cut_off(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
+    page.open(files[name], width=width)
+    box = "(a => (b => [a.left - b.left, b.right - a.right, a.top - b.top, b.bottom - a.bottom, e.textContent])"
+    told = f"{box}(e.ownerSVGElement.getBoundingClientRect()))(e.getBoundingClientRect())"
+    words = page.ask(f"[...document.querySelectorAll('svg text')].filter(e => e.textContent).map(e => {told})")
+    assert words
+    assert [each for each in words if min(each[:4]) < -0.5] == []
+
+
+@pytest.mark.parametrize("width", [360, 1000])
+@pytest.mark.parametrize("name", ["run", "hostile", "hidden"])
+def test_nothing_is_wider_than_the_window(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
+    """Wide tables scroll in their own box; names of 300 letters are broken."""
+    page.open(files[name], width=width)
+    assert page.ask("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["run", "hostile", "hidden"])
+def test_axe_finds_no_serious_fault(page: Page, files: Mapping[str, Path], axe: str, name: str, scheme: str) -> None:
+    page.open(files[name], scheme=scheme)
+    assert (
+        page.ask("getComputedStyle(document.body).backgroundColor")
+        == {
+            "light": "rgb(255, 255, 255)",
+            "dark": "rgb(20, 23, 27)",
+        }[scheme]
+    )
+    page.ask(axe + "; true")
+    told = "r.violations.map(v => [v.impact, v.id, v.nodes.map(n => n.html).slice(0, 3)])"
+    faults = page.ask(f"axe.run().then(r => {told})")
+    assert [fault for fault in faults if fault[0] in ("serious", "critical")] == []
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The accessibility checker's source."""
+    return (npm_package("axe-core@4", tmp_path_factory) / "axe.min.js").read_text()
+
+
+def test_axe_finds_faults_where_there_are_some(page: Page, axe: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.html").write_text("<!doctype html><title>t</title><p style='color:#aaa;background:#fff'>faint</p>")
+    page.open(tmp_path / "bad.html")
+    page.ask(axe + "; true")
+    assert "serious" in page.ask("axe.run().then(r => r.violations.map(v => v.impact))")

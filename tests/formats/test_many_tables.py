@@ -1,0 +1,71 @@
+"""Reports look at one table after the other: a run over a hundred, each with thousands of sets, fits into memory."""
+
+import json
+import weakref
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from qidsql.cli.run_report import report
+from qidsql.cli.running import put_report
+from qidsql.declarations.results import plain
+from qidsql.formats.min_count import without_small_counts
+from qidsql.formats.registry import NAMES, document_format, rendered
+from qidsql.operations.compact_form import PackedTables
+from qidsql.operations.document import RunResult
+from qidsql.operations.table_run import TableRun
+
+
+@dataclass(frozen=True)  # without slots, so that it can be seen whether one is still there
+class Watched(TableRun):
+    """A table of which it can be told whether it is still held."""
+
+
+class WatchedTables(PackedTables):
+    """Tables that fail when more than two are held at once."""
+
+    def __init__(self, packed: Any = ()) -> None:
+        super().__init__(packed)
+        self.seen: list[weakref.ref[TableRun]] = []
+
+    def __iter__(self) -> Iterator[TableRun]:
+        for table in super().__iter__():
+            watched = Watched(**{name: getattr(table, name) for name in TableRun.__slots__})  # type: ignore[attr-defined]
+            self.seen.append(weakref.ref(watched))
+            assert sum(each() is not None for each in self.seen) <= 2
+            del table
+            yield watched
+            del watched
+
+
+@pytest.fixture
+def many(documents: Mapping[str, RunResult]) -> RunResult:
+    return replace(documents["run"], tables=WatchedTables(documents["run"].tables.packed * 2))
+
+
+@pytest.mark.parametrize("format", NAMES)
+def test_a_report_holds_one_table_at_a_time(many: RunResult, format: str) -> None:
+    expected = rendered(replace(many, tables=PackedTables(many.tables.packed)), format)
+    assert "".join(document_format(format).written(many)) == expected
+    assert isinstance(many.tables, WatchedTables)
+    assert len(many.tables.seen) >= len(many.tables)
+
+
+def test_so_do_a_terminal_and_hidden_counts(many: RunResult) -> None:
+    assert put_report(report(many), 110, False)
+    assert json.loads(rendered(without_small_counts(many, 11), "json"))["min_count"] == 11
+
+
+def test_packed_tables_are_small(documents: Mapping[str, RunResult]) -> None:
+    """The column sets of a table are in memory once, and compressed."""
+    [table] = documents["violation"].tables
+    [packed] = documents["violation"].tables.packed
+    assert 5 * len(packed) < len(json.dumps(plain(table)))
+
+
+def test_a_run_without_tables_is_a_report_too(documents: Mapping[str, RunResult]) -> None:
+    none = replace(documents["run"], tables=PackedTables())
+    assert json.loads(rendered(none, "json"))["tables"] == []
+    assert json.loads(rendered(replace(none, coverage=None), "sarif"))["runs"][0]["results"] == []

@@ -1,0 +1,168 @@
+"""What people read, HTML and Markdown: well formed, complete, and deaf to what hostile names say."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from html import unescape
+from itertools import pairwise
+
+import pytest
+from lxml import html as lxml_html
+from markdown_it import MarkdownIt
+
+from qidsql.core.results import Verdict
+from qidsql.formats.min_count import without_small_counts
+from qidsql.formats.registry import rendered
+from qidsql.operations.document import Baseline, RunResult
+from qidsql.operations.table_run import TrendPoint
+from qidsql.wording.texts import without_controls
+from tests.formats.documents import HOSTILE, with_tables
+
+TAGS = (
+    "html head meta link title style body a header main footer section article p div h1 h2 h3 strong small bdi br span "
+    "dl dt dd ul li table caption thead tbody tr th td svg desc text rect line circle"
+)
+
+
+def page_of(document: RunResult) -> lxml_html.HtmlElement:
+    """The page as a browser reads it; a tag that nobody wrote into a template came out of a name."""
+    page = lxml_html.document_fromstring(rendered(document, "html"))
+    assert {element.tag for element in page.iter() if isinstance(element.tag, str)} <= set(TAGS.split())
+    return page
+
+
+def test_the_page_runs_nothing_and_fetches_nothing(document: RunResult) -> None:
+    page = page_of(document)
+    for element in page.iter():
+        if not isinstance(element.tag, str):
+            continue
+        assert not [name for name in element.attrib if name.startswith("on")]
+        for name in ("href", "src", "data", "action", "srcset", "style"):
+            value = element.get(name)
+            assert value is None or value.startswith(("#", "data:")), (element.tag, name, value)
+    assert "url(" not in page.find(".//style").text
+    assert "@import" not in page.find(".//style").text
+    [policy] = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    assert policy.startswith("default-src 'none'")
+
+
+def test_the_page_can_be_found_ones_way_in(document: RunResult) -> None:
+    page = page_of(document)
+    assert page.get("lang") == "en"
+    assert len(page.findall(".//h1")) == 1
+    levels = [int(element.tag[1]) for element in page.iter("h1", "h2", "h3")]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    ids = page.xpath("//@id")
+    assert len(set(ids)) == len(ids)
+    assert {link.removeprefix("#") for link in page.xpath("//a/@href")} <= set(ids)
+    for reference in page.xpath("//@aria-labelledby"):
+        assert reference in ids
+    for table in page.iter("table"):
+        assert table.xpath("thead/tr/th[@scope='col']")
+        width = sum(int(cell.get("colspan", 1)) for cell in table.find("thead/tr"))
+        for row in table.iterfind("tbody/tr"):
+            assert sum(int(cell.get("colspan", 1)) for cell in row) == width
+    for drawing in page.iter("svg"):
+        assert drawing.get("role") == "img"
+        assert drawing.find("title").text
+        assert drawing.find("desc").text
+
+
+def test_the_page_says_the_verdict_of_every_table_in_a_sentence(document: RunResult) -> None:
+    page = page_of(document)
+    told = [
+        without_spaces(element.text_content()) for element in page.xpath("//article//div[contains(@class,'verdict')]/p")
+    ]
+    wanted = [without_spaces(without_controls(table.sentence)) + "." for table in document.tables]
+    assert told == wanted
+
+
+def without_spaces(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_hostile_names_are_shown_as_they_are(documents: Mapping[str, RunResult]) -> None:
+    shown = {without_spaces(name.text_content()) for name in page_of(documents["hostile"]).iter("bdi")}
+    for name in HOSTILE:
+        assert without_spaces(without_controls(name)) in shown, name
+
+
+@pytest.mark.parametrize("case", ["pass", "violation", "inconclusive", "empty", "hostile", "run"])
+def test_the_page_has_every_part(documents: Mapping[str, RunResult], case: str) -> None:
+    text = page_of(documents[case]).text_content()
+    for part in ("What was audited, when and how", "What was not checked", "What the figures mean", "signature"):
+        assert part in text
+    assert ("Smallest identifying sets" in text) is (case in ("violation", "hostile", "run"))
+    assert ("Trend" in text) is (case == "run")
+    assert ("Accepted by exception" in text) is (case == "run")
+
+
+def test_of_a_table_that_broke_nothing_is_said_that_nobody_knows(documents: Mapping[str, RunResult]) -> None:
+    """Neither that its findings stand, nor that a run over several tables broke because one of them did."""
+    page = page_of(documents["run"])
+    assert "Not every table could be audited" in page.xpath("//main/div[contains(@class,'verdict')]/strong")[0].text
+    broken = page.xpath("//article")[-1].text_content()
+    assert "Not known: the audit broke before anything could be compared" in broken
+    assert "every finding stands" not in broken
+
+
+def test_of_an_audit_that_measured_nothing_nothing_is_met(documents: Mapping[str, RunResult]) -> None:
+    """Nor changed, nor drawn; which columns were to be audited is said all the same."""
+    [table] = documents["inconclusive"].tables
+    assert table.audit and table.audit.profile is None
+    started = datetime(2026, 11, 20, 3, tzinfo=UTC)
+    point = TrendPoint(run="r0", started=started, verdict=Verdict.INCONCLUSIVE, rows=None, k=None, share_at_risk=None)
+    document = with_tables(documents["inconclusive"], replace(table, trend=(point,)))
+    document = replace(document, baseline=Baseline("r0", started))
+    page = page_of(document)
+    met = [row[-1].text_content() for row in page.xpath("//article//tr[td/span]") if len(row) == 4]
+    assert met == ["not known", "not known"]
+    assert "Not known: the audit ended before anything could be compared" in page.text_content()
+    assert "Trend" in page.text_content()
+    assert not list(page.iter("svg"))
+    names = [column.name for column in table.audit.columns]
+    assert sorted(row[0].text_content() for row in page.xpath("//article//tr[td]") if len(row) == 7) == sorted(names)
+
+
+@pytest.mark.parametrize("least", [11, 1000])
+def test_a_requirement_that_is_violated_is_not_met_also_where_its_figure_is_hidden(
+    documents: Mapping[str, RunResult], least: int
+) -> None:
+    """At 1,000 the whole table is a small count: no figure is left, and the verdict stands."""
+    page = page_of(without_small_counts(documents["violation"], least))
+    rows = {row[0].text_content(): row[-1].text_content() for row in page.xpath("//section//tr | //article//tr")}
+    assert rows["Smallest class (k)"] == "no"
+    passing = page_of(without_small_counts(documents["pass"], least))
+    rows = {row[0].text_content(): row[-1].text_content() for row in passing.xpath("//article//tr")}
+    assert rows["Smallest class (k)"] in ("yes", "not known")
+
+
+def test_markdown_holds_no_markup_but_its_own(document: RunResult) -> None:
+    """As a pull request shows it: no tag, link, image, mention or heading comes out of a name."""
+    text = rendered(document, "markdown")
+    tokens = [
+        each
+        for token in MarkdownIt("commonmark").enable("table").parse(text)
+        for each in [token, *(token.children or [])]
+    ]
+    for token in tokens:
+        assert token.type not in ("image", "link_open", "code_inline", "fence", "code_block", "hr", "blockquote_open")
+        if token.type in ("html_block", "html_inline"):
+            assert not re.sub(r"</?(details|summary|sub)>", "", token.content).count("<")
+    assert sum(token.type == "heading_open" for token in tokens) == 1
+    assert not re.search(r"(?<!\w)@\w|https?:", text)
+    rows = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == len(document.tables)
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 6 for row in rows)
+
+
+def test_markdown_tells_what_is_found(documents: Mapping[str, RunResult]) -> None:
+    def plain(text: str) -> str:
+        return without_spaces(unescape(re.sub(r"\\([\\`*_{}\[\]()#|~!$])", r"\1", text)).replace("\u200b", ""))
+
+    for name in ("violation", "hostile"):
+        text = plain(rendered(documents[name], "markdown"))
+        [table] = documents[name].tables
+        for finding in table.open_findings[:10]:
+            assert without_spaces(without_controls(finding.text)) in text

@@ -1,0 +1,105 @@
+"""qidsql report, and what the command line makes of formats, endings and --min-count."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from qidsql.commands.audit.result import AuditResult
+from qidsql.declarations.results import loaded, plain
+from qidsql.operations.document import RunResult
+from tests.commandline import inside, refused, several
+from tests.formats.documents import filled
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    columns = {"name": "'cnry' || i", "zip": "'cnry' || i % 60", "sex": "i % 2"}
+    return Path(filled(tmp_path_factory.mktemp("report") / "people.duckdb", columns, 200))
+
+
+def test_an_audit_is_loaded_from_its_plain_form(documents: Mapping[str, RunResult]) -> None:
+    for name, document in documents.items():
+        for table in document.tables:
+            if table.audit:
+                assert loaded(AuditResult, json.loads(json.dumps(plain(table.audit)))) == table.audit, name
+
+
+ENDINGS = {"html": "<!doctype html>", "md": "### ", "xml": "<?xml", "sarif": "{", "prom": "# HELP", "json": "{"}
+
+
+def test_the_files_ending_chooses_the_format(source: Path, tmp_path: Path) -> None:
+    runs = [["audit", str(source), "--quiet", "-o", str(tmp_path / f"report.{ending}")] for ending in ENDINGS]
+    outcome = several(runs, tmp_path)
+    assert outcome.out.count("exit code 1") == len(runs)
+    for ending, beginning in ENDINGS.items():
+        text = (tmp_path / f"report.{ending}").read_text()
+        assert text.startswith(beginning)
+        assert "cnry" not in text
+    again = [["report", "report.json", "-o", f"again.{ending}"] for ending in ENDINGS if ending != "json"]
+    assert several(again, tmp_path).out.count("exit code 0") == len(again)
+    for ending in set(ENDINGS) - {"json"}:  # the same audit but for the time that it took
+        first, second = ((tmp_path / f"{name}.{ending}").read_text() for name in ("report", "again"))
+        assert len(first.splitlines()) == len(second.splitlines())
+
+
+def test_no_value_in_a_report_of_any_format(source: Path, tmp_path: Path) -> None:
+    formats = ["html", "markdown", "junit", "sarif", "github", "prometheus"]
+    where = ["--where", "name <> 'cnry_typed'"]
+    runs = [["audit", str(source), *where, "--format", format] for format in formats]
+    runs += [["audit", str(source), "--format", format, "--min-count", "11"] for format in formats]
+    outcome = several(runs, tmp_path)
+    assert outcome.out.count("exit code 1") == len(runs)
+    assert "cnry" not in outcome.out + outcome.err
+
+
+def test_min_count_in_a_report_and_in_an_audit_are_one(source: Path, tmp_path: Path) -> None:
+    assert inside("audit", source, "--quiet", "-o", "a.json", cwd=tmp_path).code == 1
+    assert inside("report", "a.json", "--min-count", "11", "-o", "b.json", cwd=tmp_path).code == 0
+    assert inside("audit", source, "--quiet", "--min-count", "11", "-o", "c.json", cwd=tmp_path).code == 1
+    from_report, from_audit = (json.loads((tmp_path / name).read_text()) for name in ("b.json", "c.json"))
+    assert from_report["min_count"] == 11
+    assert from_report["tables"][0]["findings"] == from_audit["tables"][0]["findings"]
+    assert inside("report", "b.json", "--format", "html", cwd=tmp_path).code == 0  # it can be rendered again
+
+
+def test_what_cannot_be_reported_is_said(source: Path, tmp_path: Path) -> None:
+    other = inside("profile", source, "-c", "sex", "--format", "json", cwd=tmp_path)
+    (tmp_path / "other.json").write_text(other.out.replace('"format": 1', '"format": 2'))
+    (tmp_path / "older.json").write_text(other.out)
+    (tmp_path / "newer.json").write_text('{"qidsql": "9", "format": 3}')
+    (tmp_path / "text.json").write_text("verdict: pass")
+    assert "no report of a run or an audit" in refused("report", "other.json", cwd=tmp_path)
+    assert "has format 1" in refused("report", "older.json", cwd=tmp_path)
+    assert "has format 3" in refused("report", "newer.json", cwd=tmp_path)
+    assert "is not JSON" in refused("report", "text.json", cwd=tmp_path)
+    assert "cannot be read" in refused("report", "none.json", cwd=tmp_path)
+    assert "--min-count is for reports that are passed on" in refused(
+        "audit", source, "--min-count", "11", cwd=tmp_path
+    )
+    assert "at least 2" in refused("audit", source, "--min-count", "1", "--format", "html", cwd=tmp_path)
+
+
+def test_a_recorded_run_is_reported_again(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "qidsql.toml").write_text(
+        f'format = 1\n[sources.people]\nurl = "{source}"\n[[tables]]\nsource = "people"\ntable = "main.t"\n'
+    )
+    for ending in ("html", "json"):
+        assert inside("run", "--quiet", "-o", f"run.{ending}", cwd=tmp_path).code == 1
+    for ending in ("html", "json", "md"):
+        assert inside("report", "last", "-o", f"again.{ending}", cwd=tmp_path).code == 0
+    recorded, written = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("again", "run"))
+    assert recorded == written
+    page = (tmp_path / "again.html").read_text()
+    assert "Trend" in page
+    assert "cnry" not in page
+    assert inside("report", "last~1", cwd=tmp_path).out.startswith("VIOLATION")
+    assert "run" in refused("report", "nosuchrun", cwd=tmp_path)
+    assert "without" in refused_record(tmp_path)
+
+
+def refused_record(folder: Path) -> str:
+    """A document whose small counts are hidden has no place in the history."""
+    assert inside("report", "last", "--min-count", "11", "-o", "hidden.json", cwd=folder).code == 0
+    return refused("history", "--record", "hidden.json", cwd=folder)

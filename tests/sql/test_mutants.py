@@ -1,0 +1,523 @@
+"""Every line of the data templates matters: with it broken, a small table gives a wrong answer.
+
+A mutant is the template with one piece of its text replaced, in memory. Each has to differ from the definitions on the
+table below, on both engines; the template as it is has to agree with them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from qidsql.engines.base import Engine
+from qidsql.measures.profiles import ClassSizes
+from qidsql.sql import templates
+from qidsql.sql.difference_masks import _frame, agreeing
+from qidsql.sql.matching_rows import Domain, matching_profile
+from qidsql.sql.pair_masks import pair_masks
+from qidsql.sql.relation import Relation, relation
+from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
+from qidsql.sql.sample import sample
+from qidsql.sql.statements import (
+    Row,
+    Statement,
+    _sizes_text,
+    class_profiles,
+    class_profiles_in_one_scan,
+    class_sizes,
+    column_counts,
+    entity_profile,
+)
+from qidsql.sql.suppression import suppressed_by_counts, suppressed_by_plan
+from tests.definitions import entity_profile_of, entity_sizes_of, matching_profile_of, profile_of, projected, sizes_of
+from tests.sql import impact_mutants, linkage_mutants
+from tests.stores import Store
+
+FOLDER = Path(__file__).parents[2] / "sql_templates"
+K = 3
+# Classes on (a, b) of 1, 2, 3 and 5 rows, of which people own several; ann stands in a small and in a large class.
+ROWS: list[tuple[str | None, int | None, str | None]] = [
+    ("x", 1, "ann"),
+    ("x", 2, "ann"),
+    ("x", 2, "ann"),
+    ("y", 1, "ann"),
+    ("y", 1, "bob"),
+    ("y", 1, "eve"),
+    (None, 2, "bob"),
+    (None, 2, "eve"),
+    (None, 2, "eve"),
+    (None, 2, None),
+    (None, 2, "dan"),
+    ("z", None, "ann"),
+    ("z", None, "bob"),
+]
+AB = projected(ROWS, (0, 1))
+A, B = projected(ROWS, (0,)), projected(ROWS, (1,))
+PEOPLE = [row[2] for row in ROWS]
+
+Question = Callable[[Engine, Relation], Statement[Any]]
+BOTH, NAMED = ("a", "b"), [("a",), ("b",), ("a", "b")]
+
+IDS, PAIRS = ("id",), 200
+
+
+def masks_of_pairs_that_agree_on_a(engine: Engine, source: Relation) -> Statement[Any]:
+    """The masks as a set: the engine's order among masks of one size is its own."""
+    asked = agreeing(engine.dialect, source, ("a", "b", "who", "id"), 0b0001, 1000, 1000)
+
+    def read(rows: list[Row]) -> tuple[int, set[int]]:
+        pairs, masks = asked.read(rows)
+        return pairs, set(masks)
+
+    return Statement(asked.sql, asked.purpose, read)
+
+
+def sampled(table: str, size: int, where: str | None = None) -> Question:
+    """The sizes of the classes on the column id, in a sample."""
+
+    def ask(engine: Engine, _: Relation) -> Statement[Any]:
+        described = engine.narrowed(engine.describe(table), where)
+        return class_sizes(engine.dialect, sample(engine.dialect, described, described.columns, size, 1), IDS)
+
+    return ask
+
+
+KEY = "a key"
+
+
+def codes(source: Relation, engine: Engine, shuffle_key: str) -> Statement[list[dict[object, object]]]:
+    """The values of a and b as texts, by their codes."""
+
+    def read(rows: list[Row]) -> list[dict[object, object]]:
+        return [{code: text for number, code, text in rows if number == place} for place in (0, 1)]
+
+    return Statement(column_values(engine.dialect, source, BOTH, shuffle_key), "values", read)
+
+
+def patterns_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    """The row patterns with their values again, by the key that comes with them."""
+    patterns = engine.run(Statement(row_patterns(engine.dialect, source, BOTH), "row patterns", lambda rows: rows))
+    [key] = [row[-1] for row in patterns if row[-1] is not None]
+    asked = codes(source, engine, str(key))
+
+    def read(rows: list[Row]) -> list[str]:
+        by_code = asked.read(rows)
+        return sorted(str((int(str(size)), by_code[0].get(a), by_code[1].get(b))) for size, a, b, _ in patterns)
+
+    return Statement(asked.sql, asked.purpose, read)
+
+
+# The plan blanks b of (x, 1) and both of (NULL, 2), by the codes that the values have among the rows of the condition.
+PLAN = [("x", "1", 0b10), (None, "2", 0b11)]
+LATER = "id > 0"
+
+
+def by_plan(engine: Engine, _: Relation) -> Statement[Any]:
+    table = engine.narrowed(engine.describe("people"), LATER)
+    source = relation(engine.dialect, table, table.columns)
+    a_codes, b_codes = ({text: code for code, text in by.items()} for by in engine.run(codes(source, engine, KEY)))
+    rows = [(a_codes.get(a, 0), b_codes.get(b, 0), mask) for a, b, mask in PLAN]
+    lines = [[exp.alias_(number, name) for number, name in zip(row, ("c0", "c1", "mask"), strict=True)] for row in rows]
+    plan = exp.union(*(exp.select(*row) for row in lines), distinct=False).subquery("plan")
+    a, b, _, row_id = table.columns
+    query = suppressed_by_plan(engine.dialect, table, (a, b), (a, b, row_id), plan, KEY)
+    return Statement(engine.dialect.render(query), "rows by a plan", lambda rows: sorted(rows, key=itemgetter(2)))
+
+
+def by_counts(engine: Engine, _: Relation) -> Statement[Any]:
+    table = engine.narrowed(engine.describe("people"), LATER)
+    a, b, _, row_id = table.columns
+    query = suppressed_by_counts(engine.dialect, table, (a, b), (a, b, row_id), [0, 0b01], 3)
+    return Statement(engine.dialect.render(query), "rows by counts", lambda rows: sorted(rows, key=itemgetter(2)))
+
+
+def counted(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The row with the fewest cells blank such that three rows after the first agree on the rest: none, a, or both."""
+    others = ROWS[1:]
+    if sum(other[:2] == row[:2] for other in others) >= 3:
+        return row[:2]
+    return (None, row[1] if sum(other[1] == row[1] for other in others) >= 3 else None)
+
+
+def keyed_codes_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    by_code = engine.run(codes(source, engine, KEY))
+    query = coded_rows(engine.dialect, source, BOTH, "id", KEY)
+    read = lambda rows: sorted(str((key, by_code[0].get(a), by_code[1].get(b))) for key, a, b in rows)  # noqa: E731
+    return Statement(query, "coded rows", read)
+
+
+def coded_copy_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    """How often each code occurs, which NULLs are left, and how often each pair of codes: codes have no order."""
+    query = engine.dialect.render(coded_copy(source, BOTH))
+    return Statement(query, "coded copy", lambda rows: [_often(values) for values in (*zip(*rows, strict=True), rows)])
+
+
+def _often(values: Sequence[object]) -> list[tuple[int, bool]]:
+    return sorted((number, value is None) for value, number in Counter(values).items())
+
+
+def order_of_the_codes(engine: Engine, source: Relation) -> Statement[Any]:
+    """The codes of a and id, and whether those of id are in another order than the values."""
+
+    def read(rows: list[Row]) -> tuple[list[int], list[int], bool]:
+        a, ids = ([(text, int(str(code))) for number, code, text in rows if number == place] for place in (0, 1))
+        codes = [code for _, code in sorted(ids, key=lambda each: int(str(each[0])))]
+        return sorted(code for _, code in a), sorted(codes), codes != sorted(codes)
+
+    return Statement(column_values(engine.dialect, source, ("a", *IDS), KEY), "values", read)
+
+
+def values_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
+    """Which values there are and which codes: what belongs together is shuffled."""
+
+    def read(rows: list[Row]) -> list[list[str]]:
+        return [sorted(str((row[0], row[place])) for row in rows) for place in (1, 2)]
+
+    return Statement(column_values(engine.dialect, source, BOTH, KEY), "values", read)
+
+
+QUESTIONS: dict[str, tuple[Question, object]] = {
+    **impact_mutants.questions(ROWS),
+    **linkage_mutants.questions(ROWS),
+    "masks": (
+        masks_of_pairs_that_agree_on_a,
+        (
+            sum(one[0] == other[0] for one, other in permutations(ROWS, 2)),
+            {
+                2 * (one[1] != other[1]) + 4 * (one[2] != other[2]) + 8  # each row has an id of its own
+                for one, other in permutations(ROWS, 2)
+                if one[0] == other[0]
+            },
+        ),
+    ),
+    "pairs": (lambda e, s: pair_masks(e.dialect, s, IDS, len(ROWS), PAIRS, 1), {1: PAIRS}),
+    "sample": (sampled("people", 5), ClassSizes({1: 5}, {1: 5})),
+    "sample of some": (sampled("people", 100, "id > 3"), ClassSizes({1: 9}, {1: 9})),
+    "sample of a view": (sampled("people_view", 5), ClassSizes({1: 5}, {1: 5})),
+    "profile": (lambda e, s: class_profiles(e.dialect, s, [BOTH], K), [profile_of(AB, K)]),
+    "batch": (
+        lambda e, s: class_profiles(e.dialect, s, NAMED, K),
+        [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
+    ),
+    "one scan": (
+        lambda e, s: class_profiles_in_one_scan(e.dialect, s, NAMED, K),
+        [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
+    ),
+    "sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH), sizes_of(AB)),
+    "entities": (lambda e, s: entity_profile(e.dialect, s, BOTH, K, "who"), [entity_profile_of(AB, PEOPLE, K)]),
+    "entity sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH, "who"), entity_sizes_of(AB, PEOPLE)),
+    "patterns": (
+        patterns_of_a_and_b,
+        sorted(
+            str((size, a, None if b is None else str(b)))
+            for (a, b), size in Counter((a, b) for a, b, _ in ROWS).items()
+        ),
+    ),
+    "matching": (
+        lambda e, s: matching_profile(e.dialect, s, BOTH, K, Domain(4, {"a": 5, "b": 2}, {"a": 3, "b": 2})),
+        [matching_profile_of(AB, K)],
+    ),
+    "keyed codes": (
+        keyed_codes_of_a_and_b,
+        sorted(str((str(number), a, None if b is None else str(b))) for number, (a, b, _) in enumerate(ROWS)),
+    ),
+    "coded copy": (coded_copy_of_a_and_b, [_often([r[0] for r in ROWS]), _often([r[1] for r in ROWS]), _often(AB)]),
+    "values": (
+        values_of_a_and_b,
+        [
+            sorted(map(str, [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2)])),
+            sorted(map(str, [(0, "x"), (0, "y"), (0, "z"), (1, "1"), (1, "2")])),
+        ],
+    ),
+    "shuffle": (order_of_the_codes, ([1, 2, 3], list(range(1, len(ROWS) + 1)), True)),
+    "counts": (lambda e, s: column_counts(e.dialect, s, BOTH), (13, (5, 2))),
+    "by plan": (
+        by_plan,
+        [
+            (a, None if (a, b) in (("x", 1), (None, 2)) else b, number)
+            for number, (a, b, _) in enumerate(ROWS)
+            if number > 0
+        ],
+    ),
+    "by counts": (by_counts, [(*counted(row), number) for number, row in enumerate(ROWS) if number > 0]),
+}
+
+SIZED = [
+    ("GROUP BY :columns, :entity", "GROUP BY :columns, :entity, relation.id"),  # repeated rows count again
+    ("GROUP BY :columns, :entity", "GROUP BY :columns, :entity HAVING NOT :entity IS NULL"),
+    ("COUNT(*) OVER", "COUNT(entity) OVER"),
+    ("COUNT(*) OVER (PARTITION BY :names)", "COUNT(*) OVER (PARTITION BY :names, entity)"),
+    ("COUNT(*) OVER (PARTITION BY :names)", "COUNT(*) OVER (PARTITION BY :names ORDER BY entity)"),
+    ("COUNT(*) OVER (PARTITION BY :names)", "COUNT(*) OVER (PARTITION BY entity)"),
+    (
+        "ROW_NUMBER() OVER (PARTITION BY :names ORDER BY entity)",
+        "ROW_NUMBER() OVER (PARTITION BY :names, entity ORDER BY entity)",
+    ),
+    ("ROW_NUMBER() OVER (PARTITION BY :names ORDER BY entity)", "ROW_NUMBER() OVER (ORDER BY entity)"),
+    ("WHERE place = 1", ""),
+    ("WHERE place = 1", "WHERE place = 2"),
+]
+MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    **impact_mutants.MUTANTS,
+    **linkage_mutants.MUTANTS,
+    "suppressed_rows": (
+        "by plan",
+        [("WHERE :condition", "WHERE :condition OR TRUE"), ("FROM classes", "FROM classes WHERE o2 > 1")],
+    ),
+    "suppressed_by_counts": (
+        "by counts",
+        [("WHERE :condition", "WHERE :condition OR TRUE"), (":mask AS mask", "0 * :mask AS mask")],
+    ),
+    "classes": (
+        "profile",
+        [
+            ("GROUP BY :columns", "GROUP BY :columns, relation.who"),
+            ("GROUP BY :columns", "GROUP BY :columns HAVING COUNT(*) > 1"),
+            ("COUNT(*) AS", "COUNT(DISTINCT 1) AS"),
+            (":set_number AS set_number", ":set_number + 1 AS set_number"),
+        ],
+    ),
+    "classes_of_sets": (
+        "one scan",
+        [
+            ("GROUPING(:columns) AS set_number", "0 - GROUPING(:columns) AS set_number"),
+            ("COUNT(*) AS", "COUNT(DISTINCT 1) AS"),
+            ("FROM :relation", "FROM :relation WHERE relation.id > 1"),
+            ("GROUP BY GROUPING SETS (:sets)", "GROUP BY GROUPING SETS (:sets) HAVING COUNT(*) > 1"),
+        ],
+    ),
+    "class_sizes": (
+        "batch",
+        [
+            ("COUNT(*) AS class_count", "SUM(class_size) AS class_count"),
+            ("COUNT(*) AS class_count", "COUNT(DISTINCT class_size) AS class_count"),
+            ("GROUP BY set_number, class_size", "GROUP BY set_number, class_size HAVING class_size > 1"),
+            ("  class_size,", "  class_size + 1 AS class_size,"),
+            ("  set_number,\n", "  set_number + 1 AS set_number,\n"),
+        ],
+    ),
+    "entity_profile": (
+        "entities",
+        [
+            *SIZED,
+            (
+                "MIN(class_size) AS smallest_class\n  FROM sized\n  GROUP BY entity",
+                "class_size AS smallest_class\n  FROM sized",
+            ),
+            ("MIN(class_size) AS smallest_class\n  FROM sized", "MAX(class_size) AS smallest_class\n  FROM sized"),
+            ("COUNT(*) AS entity_count", "SUM(smallest_class) AS entity_count"),
+            ("smallest_class < :k", "smallest_class <= :k"),
+            ("smallest_class = 1", "smallest_class <= 2"),
+            ("COUNT(*) AS class_count", "SUM(class_size) AS class_count"),
+            ("MIN(class_size) AS smallest_class,", "MAX(class_size) AS smallest_class,"),
+            ("MAX(class_size) AS largest_class", "MIN(class_size) AS largest_class"),
+            ("WHEN class_size < :k", "WHEN class_size <= :k"),
+            ("(class_size - 1)", "class_size"),
+        ],
+    ),
+    "entity_sizes": (
+        "entity sizes",
+        [
+            *SIZED,
+            ("MIN(class_size) AS class_size\n  FROM sized\n  GROUP BY entity", "class_size\n  FROM sized"),
+            ("MIN(class_size) AS class_size", "MAX(class_size) AS class_size"),
+            ("COUNT(*) AS class_count, 0 AS entity_count", "SUM(class_size) AS class_count, 0 AS entity_count"),
+            ("0 AS class_count, COUNT(*) AS entity_count", "0 AS class_count, COUNT(DISTINCT 1) AS entity_count"),
+            ("0 AS class_count, COUNT(*)", "1 AS class_count, COUNT(*)"),
+            ("class_count, 0 AS entity_count", "class_count, 1 AS entity_count"),
+            ("SUM(class_count)", "MIN(class_count)"),
+            ("SUM(entity_count)", "MIN(entity_count)"),
+        ],
+    ),
+    "agreeing": (
+        "masks",
+        [
+            ("class_size - 1", "class_size"),
+            ("a.class_number = b.class_number", "a.block = b.block"),
+            ("a.place < b.place", "a.place <= b.place + 1"),
+            ("pairs <= :max_pairs OR class_number % share = 0 OR", ""),
+            ("LIMIT :max_masks", "LIMIT (:max_masks - :max_masks + 1)"),
+            ("LEFT JOIN smallest ON TRUE", "LEFT JOIN smallest ON FALSE"),
+        ],
+    ),
+    "agreeing_by_hash": (
+        "masks",
+        [
+            ("HAVING COUNT(*) > 1", "HAVING COUNT(*) > 2"),
+            ("* (class_size - 1)", "* class_size"),
+            ("pairs <= :max_pairs OR class_number % share = 0 OR", ""),
+            ("THEN 1 ELSE", "THEN 1000 ELSE"),
+            ("a.meeting = b.meeting", "a.meeting = b.meeting + 1"),
+            ("ON placed.row_class = chosen.class_number", "ON placed.row_class + 1 = chosen.class_number"),
+            ("a.place < b.place", "a.place <= b.place"),
+            ("LIMIT :max_masks", "LIMIT (:max_masks - :max_masks + 1)"),
+            ("LEFT JOIN smallest ON TRUE", "LEFT JOIN smallest ON FALSE"),
+        ],
+    ),
+    "members_by_window": (
+        "masks",
+        [
+            ("WHERE class_size > 1", "WHERE class_size > 2"),
+            ("DENSE_RANK() OVER (ORDER BY :columns)", "ROW_NUMBER() OVER (ORDER BY :columns)"),
+            ("DENSE_RANK() OVER (ORDER BY :columns)", "1"),
+            ("COUNT(*) OVER (PARTITION BY :columns)", "COUNT(*) OVER ()"),
+            ("ROW_NUMBER() OVER (ORDER BY :columns) AS place", "1 AS place"),
+        ],
+    ),
+    "pair_masks": (
+        "pairs",
+        [
+            ("(:first % :rows + 1 + :step", "(:first % :rows + :step"),
+            ("right_row.number = pairs.second_number", "right_row.number = pairs.first_number"),
+            ("COUNT(*) AS pair_count", "COUNT(DISTINCT 1) AS pair_count"),
+            ("GENERATE_SERIES(1, :pairs)", "GENERATE_SERIES(2, :pairs)"),
+        ],
+    ),
+    "matching_rows": (
+        "matching",
+        [
+            ("GROUP BY :columns", "GROUP BY :columns, relation.who"),
+            ("COUNT(*) AS class_size\n  FROM :relation", "COUNT(DISTINCT 1) AS class_size\n  FROM :relation"),
+            ("ROW_NUMBER() OVER () AS class_number", "1 AS class_number"),
+            ("CROSS JOIN shapes AS b", "JOIN shapes AS b ON a.given0 = b.given0"),
+            ("SELECT DISTINCT :keeps", "SELECT :keeps"),
+            ("WHERE :incomplete", ""),
+            ("JOIN plans ON :same_shape\n  WHERE", "JOIN plans ON TRUE\n  WHERE"),
+            ("JOIN plans ON :same_shape\n)", "JOIN plans ON TRUE\n)"),
+            ("THEN 2 ELSE 1 END AS ways", "THEN 1 ELSE 1 END AS ways"),
+            ("THEN 2 ELSE 1 END AS ways", "THEN 2 ELSE 2 END AS ways"),
+            ("ON :same_key", "ON FALSE AND :same_key"),
+            ("way = 1 THEN offerer_size ELSE seeker_size", "way = 1 THEN seeker_size ELSE offerer_size"),
+            ("THEN 0 ELSE class_size", "THEN class_size ELSE class_size"),
+            ("THEN 0 ELSE class_size", "THEN 0 ELSE 0"),
+            ("LEFT JOIN credits", "JOIN credits"),
+            ("MAX(frequency)", "MIN(frequency)"),
+            ("SUM(class_size) AS row_count", "COUNT(*) AS row_count"),
+            ("(frequency - 1)", "frequency"),
+        ],
+    ),
+    "sample_rows": ("sample", [("LIMIT :size", "LIMIT (:size - 1)"), ("LIMIT :size", "LIMIT (:size + 1)")]),
+    "sample_values": ("sample of a view", [("LIMIT :size", "LIMIT (:size - 1)"), ("LIMIT :size", "LIMIT (:size + 1)")]),
+    "row_patterns": (
+        "patterns",
+        [
+            ("COUNT(*) AS size", "COUNT(DISTINCT 1) AS size"),
+            ("GROUP BY :columns", "GROUP BY :columns HAVING COUNT(*) > 1"),
+            ("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n"),
+        ],
+    ),
+    "coded_rows": (
+        "keyed codes",
+        [
+            (":key AS key_text", "LOWER(:key) || 'x' AS key_text"),
+            ("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n"),
+        ],
+    ),
+    "coded_copy": ("coded copy", [("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n")]),
+    "codes": (
+        "coded copy",
+        [
+            ("ROW_NUMBER() OVER ()", "1"),
+            ("SELECT DISTINCT", "SELECT"),
+            ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
+        ],
+    ),
+    "column_values": (
+        "values",
+        [
+            (":number AS place", ":number + 1 AS place"),
+            ("place AS code", "place + 1 AS code"),
+            ("CAST(value AS VARCHAR)", "CAST(value || 'x' AS VARCHAR)"),
+        ],
+    ),
+    "dictionary": (
+        "shuffle",
+        [
+            ("ORDER BY :shuffled, value_rank", "ORDER BY value_rank, :shuffled"),
+            ("SELECT DISTINCT", "SELECT"),
+            ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
+        ],
+    ),
+    "column_counts": (
+        "counts",
+        [
+            ("COUNT(*) AS row_count,\n  :counts", ":counts,\n  COUNT(*) AS row_count"),
+            ("COUNT(*) AS row_count", "COUNT(DISTINCT 1) AS row_count"),
+        ],
+    ),
+}
+# Printed for the user to run, never run by qidsql: tests/sql/test_publication.py runs them.
+PRINTED = {"publish_view", "grant_view", "grant_columns", "revoke_table"}
+# Around a query, or for values that the user asks for: tests/commands/suppress runs them.
+PRINTED |= {"create_table", "create_view", "drop_table", "suppress_in_place", "values_at"}
+# Gives no row, it only has to be bound: tests/engines/test_conditions.py.
+PRINTED |= {"bound_condition"}
+ONLY_ON = {"agreeing": "postgres", "agreeing_by_hash": "duckdb", "members_by_window": "postgres"}
+EACH = [(name, before, after) for name, (_, mutations) in MUTANTS.items() for before, after in mutations]
+
+
+def opened(store: Store) -> Engine:
+    """An engine on a store, filled with what the questions are about."""
+    columns = {"a": "VARCHAR(1)", "b": "INTEGER", "who": "VARCHAR(3)", "id": "INTEGER"}
+    store.table("people", columns, [(*row, number) for number, row in enumerate(ROWS)])
+    store.table("people_copy", columns, impact_mutants.copied(ROWS))
+    store.execute("CREATE VIEW people_view AS SELECT * FROM people")
+    return store.connect()
+
+
+@pytest.fixture(scope="module")
+def engine(module_store: Store) -> Iterator[Engine]:
+    with opened(module_store) as engine:
+        yield engine
+
+
+def answer(engine: Engine, question: str) -> object:
+    ask, _ = QUESTIONS[question]
+    table = engine.describe("people")
+    return engine.run(ask(engine, relation(engine.dialect, table, table.columns)))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_templates_as_they_are_agree_with_the_definitions(engine: Engine, question: str) -> None:
+    assert answer(engine, question) == QUESTIONS[question][1]
+
+
+def forget_texts() -> None:
+    """Two statements are rendered once per relation: the text made of the template is kept."""
+    _frame.cache_clear()
+    _sizes_text.cache_clear()
+
+
+def is_asked(engine: Engine, name: str) -> bool:
+    """Whether the engine uses this template."""
+    return ONLY_ON.get(name, engine.dialect.name) == engine.dialect.name
+
+
+def noticed(engine: Engine, name: str, before: str, after: str) -> bool:
+    """Whether the engine gives another answer with this change of the template."""
+    text = (FOLDER / f"{name}.sql").read_text(encoding="utf-8")
+    assert before in text
+    mutant = sqlglot.parse_one(text.replace(before, after))
+    original = templates.template
+    forget_texts()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(templates, "template", lambda wanted: mutant if wanted == name else original(wanted))
+        question = MUTANTS[name][0]
+        other = answer(engine, question) != QUESTIONS[question][1]
+    forget_texts()
+    return other
+
+
+@pytest.mark.parametrize(("name", "before", "after"), EACH, ids=lambda text: " ".join(text.split())[:40])
+def test_a_mutant_is_noticed(engine: Engine, name: str, before: str, after: str) -> None:
+    assert noticed(engine, name, before, after) is is_asked(engine, name)
+
+
+def test_every_data_template_has_mutants() -> None:
+    assert set(MUTANTS) | PRINTED == {path.stem for path in FOLDER.glob("*.sql")}
