@@ -6,12 +6,13 @@ search or a masking can be about. Requests that inherit the fields get the optio
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
-from qidsql.core.options import BelowK, DistinctRatio, K, RowsBelowK, SeparationRatio
+from qidsql.core.options import CRITERION, BelowK, DistinctRatio, K, RowsBelowK, SeparationRatio
 from qidsql.core.parsing import share
+from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
-from qidsql.measures.criteria import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.wording.option_names import setting
 
 
@@ -35,6 +36,13 @@ class CriterionOptions(Requirements):
     """What column sets are searched for, or may not be published: one criterion; keys where none is given."""
 
     violates: BelowK = None
+    all_classes: Annotated[
+        bool,
+        Option(
+            "column sets that tell apart all rows that all columns tell apart: keys, duplicate rows aside",
+            panel=CRITERION,
+        ),
+    ] = False
 
     @property
     def criterion(self) -> Criterion:
@@ -57,6 +65,7 @@ CRITERIA: Mapping[str, Callable[[Any, Any], Criterion]] = {
     "distinct": lambda value, given: Distinct(share("distinct", value)),
     "separation": lambda value, given: Separation(share("separation", value)),
     "violates": _violates,
+    "all_classes": lambda value, given: Determines(),
 }
 
 

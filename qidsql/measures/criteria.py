@@ -327,23 +327,27 @@ class RowsAtRisk(Criterion):
 
 @dataclass(frozen=True, slots=True)
 class Determines(Criterion):
-    """As many classes as the goal: the set tells apart all that the whole column set does.
+    """As many classes as all columns together make: the set tells apart all that they do. A key, where there is one.
 
-    The test inside Yuan & Wang's Algorithm 5.1, which is not their Definition 3 (see `Violates`).
+    `goal` is that number, once it is known. The test inside Yuan & Wang's Algorithm 5.1, which is not their
+    Definition 3 (see `Violates`).
     """
 
-    finding = "determines"
-    tested_on_samples = sure_on_samples = True
+    finding = "all-classes"
+    tested_on_samples = sure_on_samples = counts_classes = measures_rows = True
 
-    goal: int
+    goal: int | None = None
 
     @property
     def name(self) -> str:
-        return f"column set with all {self.goal} classes"
+        return "column set with all classes" if self.goal is None else f"column set with all {count(self.goal)} classes"
 
     @property
     def options(self) -> str:
-        return ""
+        return " --all-classes"
+
+    def of_whole(self, whole: ClassProfile) -> Criterion:
+        return Determines(whole.classes)
 
     def met_by(self, profile: ClassProfile) -> bool:
         return profile.classes == self.goal
@@ -354,5 +358,9 @@ class Determines(Criterion):
     def reached(self, profile: ClassProfile) -> str:
         return f"make {plural(profile.classes, 'class', 'classes')}"
 
+    @property
+    def forbidden(self) -> Criterion:
+        raise UsageError("--all-classes is for searches: any columns that are published have all of their own classes")
+
     def on_sample(self, sample: Profiler, size: int, delta: Fraction) -> Criterion:
-        return Determines(sample.profiles([(1 << sample.columns) - 1])[0].classes)
+        return self.of_whole(sample.profiles([(1 << sample.columns) - 1])[0])
