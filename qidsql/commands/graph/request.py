@@ -147,7 +147,7 @@ class GraphRequest:
 COMMAND = Command(
     GraphRequest,
     examples=(
-        "qidsql graph clinic.duckdb --identifier patients.patient_id --sensitive visits.diagnosis --protect visits",
+        "qidsql graph clinic.duckdb --identifier patients.record_number --sensitive ward --protect visits",
         "qidsql graph env:CLINIC_URL --schema public --outside outside.toml --identifier voters.name "
         "--sensitive diagnosis",
         'qidsql graph --outside outside.toml --identifier owner --sensitive "selling price" --output graph.html',
