@@ -7,15 +7,14 @@ import os
 import sys
 import traceback
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from qidsql.cli import alerts, demo, diff, history, init, report, run, schema, shell
-from qidsql.cli import duckdb as duckdb_commands
-from qidsql.cli import postgres as postgres_commands
-from qidsql.cli.command import epilog, request_function, typer_function
+from qidsql.cli.command import Perform, epilog, perform, request_function, typer_function
 from qidsql.cli.memory import bounded_memory
 from qidsql.cli.running import ExitCode
 from qidsql.cli.streams import say
@@ -25,20 +24,7 @@ from qidsql.version import __version__
 
 TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C
 
-app = typer.Typer(
-    name="qidsql",
-    help="Audit tables for k-anonymity, keys and quasi-identifiers, by SQL that runs inside the database.",
-    epilog=(
-        "Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive (interrupted, budget spent, nothing to judge). "
-        "Start with: qidsql demo"
-    ),
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    add_completion=False,
-)
-
-COMMANDS: tuple[object, ...] = (
+COMMANDS = (
     "audit",
     "profile",
     "keys",
@@ -49,30 +35,68 @@ COMMANDS: tuple[object, ...] = (
     "impact",
     "graph",
     "link",
-    report,
-    schema,
-    init,
-    run,
-    history,
-    diff,
-    alerts,
+    "report",
+    "schema",
+    "init",
+    "run",
+    "history",
+    "diff",
+    "alerts",
     "doctor",
-    demo,
-    shell,
+    "demo",
+    "shell",
+    "duckdb",
+    "postgres",
 )  # as the help lists them
-OF_DOCUMENTS = (report, schema, run, history, diff, alerts)
-for command in COMMANDS:
-    if isinstance(command, str):
-        declared = import_module(f"qidsql.commands.{command}.request").COMMAND
-        app.command(command, epilog=epilog(declared))(typer_function(command, declared))
-    elif command in OF_DOCUMENTS:
-        declared, name = command.COMMAND, command.__name__.rpartition(".")[2]
-        app.command(name, epilog=epilog(declared))(request_function(declared.request, command.run))
-    else:
-        app.command(command.__name__.split(".")[2], epilog=command.EXAMPLES)(command.run)  # type: ignore[attr-defined]
+GROUPS = ("duckdb", "postgres")
+OWN_FLOW = ("init", "demo")  # their modules here have a `perform` in place of the common one
 
-app.add_typer(duckdb_commands.app, name="duckdb")
-app.add_typer(postgres_commands.app, name="postgres")
+
+class Commands(TyperGroup):
+    """Imports a command when it is called, so that the help of one is shown at once."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in self.commands and self.commands[cmd_name] is None:
+            self.commands[cmd_name] = imported(cmd_name)
+        return self.commands.get(cmd_name)
+
+
+def imported(name: str) -> Any:
+    """The command of that name, as typer makes it of a request."""
+    if find_spec(f"qidsql.commands.{name}"):
+        declared = import_module(f"qidsql.commands.{name}.request").COMMAND
+        function = typer_function(name, declared, _perform_of(name) if name in OWN_FLOW else perform)
+    else:
+        module = import_module(f"qidsql.cli.{name}")
+        if name in GROUPS:
+            return typer.main.get_command(module.app)
+        declared, function = module.COMMAND, request_function(module.COMMAND.request, module.run)
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+    alone.command(name, epilog=epilog(declared))(function)
+    return typer.main.get_command(alone)
+
+
+def _perform_of(name: str) -> Perform:
+    return import_module(f"qidsql.cli.{name}").perform  # type: ignore[no-any-return]
+
+
+app = typer.Typer(
+    name="qidsql",
+    cls=Commands,
+    help="Audit tables for k-anonymity, keys and quasi-identifiers, by SQL that runs inside the database.",
+    epilog=(
+        "Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive (interrupted, budget spent, nothing to judge). "
+        "Start with: qidsql demo"
+    ),
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    add_completion=False,
+)
 
 
 def _version(wanted: bool) -> None:
@@ -99,14 +123,14 @@ def main() -> None:
         except KeyboardInterrupt:
             say("interrupted")
             code = ExitCode.INCONCLUSIVE
-        if signals.asked and code in (ExitCode.VIOLATION, ExitCode.ERROR):  # of which it may be the cause
+        if signals.interrupted and code in (ExitCode.VIOLATION, ExitCode.ERROR):  # of which it may be the cause
             code = ExitCode.INCONCLUSIVE
     sys.exit(code)
 
 
 def _run(signals: Ending) -> int:
     """Runs the command that the arguments name, and returns its exit code. Raises KeyboardInterrupt."""
-    if len(sys.argv) == 1:
+    if sys.argv[1:] in ([], *([group] for group in GROUPS)):
         sys.argv.append("--help")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -129,7 +153,7 @@ def _run(signals: Ending) -> int:
         say("there is not enough memory for this; audit fewer columns or rows, or on a machine with more")
         code = ExitCode.ERROR
     except Exception as error:  # noqa: BLE001 - the last place that can turn it into one line
-        if signals.asked:  # an import that is interrupted, for one, fails as it likes
+        if signals.interrupted:  # an import that is interrupted, for one, fails as it likes
             raise KeyboardInterrupt from None
         say(_usage(error) if hasattr(error, "format_message") else _internal(error))
         code = ExitCode.ERROR

@@ -37,7 +37,7 @@ from qidsql.cli.running import (
     printed_sql,
     put_report,
     screen,
-    showing_progress_of_many,
+    showing_progress,
     source_and_table,
     write_script,
 )
@@ -93,11 +93,8 @@ class CommandLine:
 Perform: TypeAlias = Callable[[str, Command, str | None, Any, CommandLine], None]
 
 
-def typer_function(name: str, command: Command, instead: Perform | None = None) -> Callable[..., None]:
-    """What typer makes a command of: a function with an annotated parameter for each option.
-
-    `instead` does what was asked, for commands that do not follow the flow of `perform`.
-    """
+def typer_function(name: str, command: Command, perform: Perform) -> Callable[..., None]:
+    """What typer makes a command of: a function with an annotated parameter for each option, that calls `perform`."""
     ours = parameters(command.request)
     without = {*command.without, *(() if command.documents else ("min_count",))}
     theirs = [_described(each, command) for each in parameters(CommandLine) if each.name not in without]
@@ -109,7 +106,7 @@ def typer_function(name: str, command: Command, instead: Perform | None = None) 
         source = given.get("source")
         if any(each.name == "table" and each.option.argument for each in ours):
             source, asked["table"] = source_and_table(source, asked.get("table"))
-        (instead or perform)(name, command, source, command.request(**asked), line)
+        perform(name, command, source, command.request(**asked), line)
 
     return _function((*source_argument, *ours, *theirs), run, command.request)
 
@@ -149,7 +146,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     check_min_count(line.min_count, format)
     render = renderer(name, request, format, line)
     work = work_of(name)
-    with showing_progress_of_many(line.quiet or line.dry_run) as (on_stage, watch):
+    with showing_progress(line.quiet or line.dry_run) as (on_stage, watch):
         unopened = source_of(command, source, request, line, watch)
         if line.dry_run and unopened.named:
             rehearse(command, work, unopened, request, line.output)

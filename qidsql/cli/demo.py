@@ -4,14 +4,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from qidsql.cli.command import CommandLine, epilog, renderer, source_of, typer_function, work_of
+from qidsql.cli.command import CommandLine, renderer, source_of, work_of
 from qidsql.cli.options import TERMINAL
-from qidsql.cli.running import showing_progress_of_many
+from qidsql.cli.running import showing_progress
 from qidsql.cli.streams import put, write
-from qidsql.commands.demo.request import COMMAND
 from qidsql.declarations.commands import Command
-
-EXAMPLES = epilog(COMMAND)
 
 
 def perform(name: str, command: Command, source: str | None, request: Any, line: CommandLine) -> None:
@@ -26,7 +23,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
         path = keep or Path(folder) / "clinic.duckdb"
         write_demo(path)
         with (
-            showing_progress_of_many(line.quiet) as (on_stage, watch),
+            showing_progress(line.quiet) as (on_stage, watch),
             source_of(command, str(path), AUDIT, line, watch).opened() as engine,
         ):
             result = work_of("audit")(engine, AUDIT, on_stage)
@@ -36,6 +33,3 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     write(report if keep else report.rpartition("Next: ")[0], None)
     if not line.quiet:
         put(NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), sys.stdout)
-
-
-run = typer_function("demo", COMMAND, perform)

@@ -3,14 +3,12 @@
 import sys
 from typing import Any
 
-from qidsql.cli.command import CommandLine, epilog, renderer, source_of, typer_function, work_of
+from qidsql.cli.command import CommandLine, renderer, source_of, work_of
 from qidsql.cli.options import TERMINAL, chosen_format
-from qidsql.cli.running import showing_progress_of_many
+from qidsql.cli.running import showing_progress
 from qidsql.cli.streams import put, write
-from qidsql.commands.init.request import COMMAND, DEFAULT
+from qidsql.commands.init.request import DEFAULT
 from qidsql.declarations.commands import Command
-
-EXAMPLES = epilog(COMMAND)
 
 
 def perform(name: str, command: Command, source: str | None, request: Any, line: CommandLine) -> None:
@@ -22,7 +20,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     format = chosen_format(command.formats, line.format, None)
     to_stdout = str(request.output) == "-"
     request = replace(request, output=None if to_stdout else request.output or DEFAULT)
-    with showing_progress_of_many(line.quiet) as (on_stage, watch):
+    with showing_progress(line.quiet) as (on_stage, watch):
         result = work_of(name)(source_of(command, source, request, line, watch), request, on_stage)
     if to_stdout:
         write(draft(result), None)
@@ -30,6 +28,3 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
             put("".join(renderer(name, request, TERMINAL, line)(result)), sys.stderr)
     elif not line.quiet or line.format is not None:
         write("".join(renderer(name, request, format, line)(result)), None)
-
-
-run = typer_function("init", COMMAND, perform)

@@ -14,16 +14,11 @@ PLAIN_EVERY = 30.0  # seconds between two lines where no line can be redrawn
 
 
 @contextmanager
-def progress(engine: Engine, stream: TextIO, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Shows stage, statements and seconds while the block runs; yields the function that tells the stage."""
-    with several(stream, quiet) as (tell, watch):
-        watch(engine)
-        yield tell
+def progress(stream: TextIO, quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[Engine], None]]]:
+    """Shows stage, statements and seconds while the block runs.
 
-
-@contextmanager
-def several(stream: TextIO, quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[Engine], None]]]:
-    """The same for work on several engines; yields the function that tells the stage, and one to hand each engine."""
+    Yields a function that takes the words of a stage, and one that takes each engine that is opened.
+    """
     if quiet:
         yield lambda stage: None, lambda engine: None
         return

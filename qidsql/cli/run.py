@@ -21,7 +21,7 @@ from qidsql.cli.options import (
     check_min_count,
     report_format,
 )
-from qidsql.cli.running import ExitCode, put_report, screen, showing_progress_of_many, standing_for
+from qidsql.cli.running import ExitCode, put_report, screen, showing_progress, standing_for
 from qidsql.cli.streams import parts, say
 from qidsql.core.options import STATEMENTS
 from qidsql.core.time_limit import within
@@ -230,7 +230,7 @@ def perform(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult, str]":
         with standing_for("QIDSQL_BASELINE", request.baseline):
             history.find(request.baseline)
     with within(file.max_seconds):
-        with showing_progress_of_many(request.quiet) as (stage, opened):
+        with showing_progress(request.quiet) as (stage, opened):
             result = run(
                 file,
                 history,

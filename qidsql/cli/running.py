@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from qidsql.cli.streams import write
+from qidsql.core.signals import settled
 from qidsql.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,13 +61,13 @@ def source_and_table(source: str | None, table: str | None) -> tuple[str | None,
     return source, table
 
 
-def showing_progress_of_many(
+def showing_progress(
     quiet: bool,
 ) -> "AbstractContextManager[tuple[Callable[[str], None], Callable[[Engine], None]]]":
     """Shows progress on stderr: a function that takes the words of a stage, and one that takes each engine."""
-    from qidsql.cli.progress import several
+    from qidsql.cli.progress import progress
 
-    return several(sys.stderr, quiet or sys.stderr is None)
+    return progress(sys.stderr, quiet or sys.stderr is None)
 
 
 def write_script(engine: "Engine", statements: "Sequence[Statement[Any]]", output: Path | None, plan: str = "") -> None:
@@ -84,7 +85,8 @@ def write_script(engine: "Engine", statements: "Sequence[Statement[Any]]", outpu
 
 
 def end(verdict: str) -> None:
-    """Ends the command with the verdict's exit code."""
+    """Ends the command, whose report is written, with the verdict's exit code."""
+    settled()
     raise typer.Exit(ENDS.get(verdict, ExitCode.INCONCLUSIVE))
 
 

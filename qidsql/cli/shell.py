@@ -1,32 +1,40 @@
 """qidsql shell"""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-EXAMPLES = """\b
-Examples:
-  qidsql shell
-  qidsql shell warehouse.duckdb
-  qidsql shell warehouse.duckdb --readonly -c "FROM qid_audit('patients', k := 5)" """
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Names, Option
 
 
-def run(
-    database: Annotated[
-        Path | None, typer.Argument(metavar="[DATABASE]", help="a DuckDB file; default: in memory", show_default=False)
-    ] = None,
-    sql: Annotated[
-        list[str] | None, typer.Option("--command", "-c", metavar="SQL", help="run this and end", show_default=False)
-    ] = None,
-    readonly: Annotated[bool, typer.Option("--readonly", help="open the database read-only")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ShellRequest:
     """The DuckDB shell with qidsql loaded: audits as table functions on the shell's own tables.
 
     The extension is installed first where it is not. FROM qid_audit('table', k := 5), qid_keys, qid_mask, qid_uniques,
     qid_suppress; qidsql.profile, qidsql.violations, qidsql.columns.
     """
+
+    database: Annotated[Path | None, Option("a DuckDB file; default: in memory", "[DATABASE]", argument=True)] = None
+    sql: Annotated[Names, Option("run this and end", "SQL", ("--command", "-c"))] = ()
+    readonly: Annotated[bool, Option("open the database read-only", flags=("--readonly",))] = False
+
+
+COMMAND = Command(
+    ShellRequest,
+    examples=(
+        "qidsql shell",
+        "qidsql shell warehouse.duckdb",
+        "qidsql shell warehouse.duckdb --readonly -c \"FROM qid_audit('patients', k := 5)\"",
+    ),
+    exit_codes="those of the shell",
+)
+
+
+def run(request: ShellRequest) -> None:
+    """Becomes the shell. Raises SourceError."""
     from qidsql.duckdb_extension.hosts import find_shell
     from qidsql.duckdb_extension.install import install
 
@@ -35,8 +43,8 @@ def run(
         install([host])
     load = "LOAD '{}'".format(str(host.extension).replace("'", "''"))
     command = [str(host.shell), "-unsigned", "-cmd", load]
-    command += ["-readonly"] * readonly
-    for statement in sql or ():
+    command += ["-readonly"] * request.readonly
+    for statement in request.sql:
         command += ["-c", statement]
-    command += [] if database is None else [str(database)]
+    command += [] if request.database is None else [str(request.database)]
     os.execv(command[0], command)

@@ -1,5 +1,1 @@
-"""One file per command of the command line: `run` reads the options, asks the verb, writes its result.
-
-`EXAMPLES` stands under the command's help. Nothing heavy is imported before a command
-runs: `--help` must answer at once.
-"""
+"""A folder for each command: its request, its work, its result, its report (see `qidsql.declarations.commands`)."""

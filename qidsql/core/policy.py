@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from qidsql.core.parsing import fraction, names
@@ -137,3 +138,12 @@ def _word(value: Any) -> str:
 
 
 _DEFAULTS = _asked(Policy())
+
+
+class Audited:
+    """A request whose options say a policy."""
+
+    @cached_property
+    def policy(self) -> Policy:
+        """Raises UsageError."""
+        return Policy.of(self)

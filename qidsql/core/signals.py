@@ -23,11 +23,13 @@ class Ending:
 
     def __init__(self) -> None:
         self.asked = False  # a signal came
-        self.over = False  # the work is done, nothing is left to interrupt
+        self.interrupted = False  # ... while there was work to interrupt
+        self.over = False  # the work is done and its exit code known
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         again, self.asked = self.asked, True
         if not again and not self.over:
+            self.interrupted = True
             raise KeyboardInterrupt
 
 
@@ -65,6 +67,12 @@ def ending(last: bool = False) -> Iterator[Ending]:
             woken.detach()  # still open: the last resort goes on until the process has ended
         woken.close()
         _current = None
+
+
+def settled() -> None:
+    """The report is written: a signal from now on changes the exit code no more."""
+    if _current is not None:
+        _current.over = True
 
 
 def _last_resort(heard: socket.socket) -> None:

@@ -1,13 +1,15 @@
 """How much each column counts: as people type it, or from a toml file."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
 from qidsql.core.toml_file import TomlFileError, read_toml
+from qidsql.declarations.options import Weights
 from qidsql.errors import UsageError
 
 
-def column_weights(given: str | Path | Mapping[str, int] | None) -> dict[str, int]:
+def column_weights(given: Weights) -> dict[str, int]:
     """The weights by column: from age=3,zip=2, or from the table [weights] of a toml file. Raises UsageError."""
     if given is None or isinstance(given, Mapping):
         return dict(given or {})
@@ -37,3 +39,14 @@ def _of_file(path: Path) -> dict[str, int]:
         expected = "expected a positive whole number, such as 3"
         raise TomlFileError([file.told(("weights", name), expected) for name in wrong])
     return weights
+
+
+class Weighted:
+    """A request with an option for the weights."""
+
+    weights: Weights
+
+    @cached_property
+    def column_weights(self) -> dict[str, int]:
+        """The weights by column; columns that are not in it weigh 1. Raises UsageError."""
+        return column_weights(self.weights)

@@ -1,4 +1,4 @@
-"""What the reports of searches have alike: the answer, what was searched, what the search took."""
+"""Parts that reports share: the verdict, what was searched, what the search cost, a grid, a bar."""
 
 from collections.abc import Sequence
 
@@ -95,3 +95,9 @@ def grid() -> Table:
     found.add_column(no_wrap=True, min_width=11)
     found.add_column(overflow="fold")
     return found
+
+
+def bar(part: int, whole: int, width: int) -> str:
+    """A bar of eighths of a character; `whole` is `width` characters wide. Rounded up: what is there is seen."""
+    eighths = -(-max(0, part) * width * 8 // max(1, whole))
+    return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")

@@ -11,6 +11,7 @@ from rich.text import Text
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Nulls
 from qidsql.measures.profiles import SizeBin
+from qidsql.terminal.pieces import bar
 from qidsql.wording.numbers import count, percent
 
 BAR = 28
@@ -31,11 +32,6 @@ def size_chart(console: Console, sizes: Sequence[SizeBin], policy: Policy) -> No
     for size in sizes:
         if size.low == policy.k:
             grid.add_row("", f"── k = {count(policy.k)} ──")
-        bar = Text(_bar(size.rows, total), style="red" if size.low < policy.k else "green")
-        grid.add_row(size.range, bar, percent(Fraction(size.rows, total)), count(size.rows))
+        shown = Text(bar(size.rows, total, BAR), style="red" if size.low < policy.k else "green")
+        grid.add_row(size.range, shown, percent(Fraction(size.rows, total)), count(size.rows))
     console.print(Padding(grid, (0, 0, 0, 2)))
-
-
-def _bar(part: int, total: int) -> str:
-    eighths = -(-part * BAR * 8 // total)  # rounded up: what is there is seen
-    return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")

@@ -366,11 +366,11 @@ def test_what_could_not_be_recorded_is_kept(tmp_path: Path) -> None:
     def watching(quiet: bool) -> Iterator[Any]:
         yield Vanishing(), lambda engine: None
 
-    kept, command.showing_progress_of_many = command.showing_progress_of_many, watching
+    kept, command.showing_progress = command.showing_progress, watching
     try:
         result, words = perform(file, RunRequest(history=str(tmp_path / "kept" / "kept.duckdb"), quiet=True))
     finally:
-        command.showing_progress_of_many = kept
+        command.showing_progress = kept
     assert result.verdict == "pass"
     assert "is not in the history" in words
     [left] = tmp_path.glob("qidsql-run-*.json")

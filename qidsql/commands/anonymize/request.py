@@ -2,7 +2,6 @@
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import Annotated
 
 from qidsql.core.copies import CopyOptions, Script
@@ -20,8 +19,8 @@ from qidsql.core.options import (
     Where,
 )
 from qidsql.core.parsing import choice
-from qidsql.core.policy import Policy
-from qidsql.core.weights import column_weights
+from qidsql.core.policy import Audited
+from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
@@ -36,7 +35,7 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True)
-class AnonymizeRequest(CopyOptions):
+class AnonymizeRequest(CopyOptions, Audited, Weighted):
     """The fewest cells to suppress so that every row is identical to k - 1 others, a suppressed cell being a value.
 
     The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,
@@ -71,14 +70,6 @@ class AnonymizeRequest(CopyOptions):
     @property
     def chosen_method(self) -> Method:
         return choice(Method, "method", self.method)
-
-    @cached_property
-    def policy(self) -> Policy:
-        return Policy.of(self)
-
-    @cached_property
-    def column_weights(self) -> dict[str, int]:
-        return column_weights(self.weights)
 
 
 COMMAND = Command(

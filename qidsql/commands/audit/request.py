@@ -1,7 +1,6 @@
 """What `audit` is asked: one table against one policy."""
 
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from typing import Annotated
 
 from qidsql.core.options import (
@@ -21,15 +20,15 @@ from qidsql.core.options import (
     Where,
     Workspace,
 )
-from qidsql.core.policy import Policy
+from qidsql.core.policy import Audited
 from qidsql.core.requirements import Requirements
-from qidsql.core.weights import column_weights
+from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 
 
 @dataclass(frozen=True)
-class AuditRequest(Requirements):
+class AuditRequest(Requirements, Audited, Weighted):
     """Is this table k-anonymous, and if not, which columns are to blame?
 
     Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and what withholding
@@ -65,15 +64,6 @@ class AuditRequest(Requirements):
 
     def __post_init__(self) -> None:
         _ = self.policy, self.column_weights
-
-    @cached_property
-    def policy(self) -> Policy:
-        return Policy.of(self)
-
-    @cached_property
-    def column_weights(self) -> dict[str, int]:
-        """What the columns weigh where the fewest to withhold are chosen."""
-        return column_weights(self.weights)
 
 
 COMMAND = Command(

@@ -13,7 +13,7 @@ from rich.text import Text
 from qidsql.commands.impact import regression_report as regression
 from qidsql.commands.impact.regression_report import columns, title
 from qidsql.commands.impact.result import ImpactResult, VariableImpact
-from qidsql.terminal.pieces import head
+from qidsql.terminal.pieces import bar, grid, head
 from qidsql.wording.numbers import count, percent, plural, seconds, some
 
 EDGES = (-0.5, -0.2, -0.1, -0.05, -0.01, 0.01, 0.05, 0.1, 0.2, 0.5)  # of relative differences
@@ -35,25 +35,25 @@ def report(console: Console, result: ImpactResult) -> None:
 
 def _facts(console: Console, result: ImpactResult) -> None:
     work = result.account
-    grid = _grid()
-    grid.add_row("Source", f"{work.source}; {work.engine}; {work.snapshot}")
-    grid.add_row("Table", f"{work.table}{_rows(result.rows_before)}")
-    grid.add_row("Protected", f"{result.protected}{_rows(result.rows_after)}")
+    table = grid()
+    table.add_row("Source", f"{work.source}; {work.engine}; {work.snapshot}")
+    table.add_row("Table", f"{work.table}{_rows(result.rows_before)}")
+    table.add_row("Protected", f"{result.protected}{_rows(result.rows_after)}")
     marked = f" or {result.mark}" if result.mark is not None else ""
-    grid.add_row("Suppressed", f"cells that are NULL{marked} in the copy, beyond those that are NULL in the table")
-    grid.add_row("Weights", result.weight or "none: each row counts once")
+    table.add_row("Suppressed", f"cells that are NULL{marked} in the copy, beyond those that are NULL in the table")
+    table.add_row("Weights", result.weight or "none: each row counts once")
     if result.missing_columns:
-        grid.add_row("Missing", f"{some(result.missing_columns)}: not in the copy")
+        table.add_row("Missing", f"{some(result.missing_columns)}: not in the copy")
     if result.extra_columns:
-        grid.add_row("Extra", f"{some(result.extra_columns)}: only in the copy")
+        table.add_row("Extra", f"{some(result.extra_columns)}: only in the copy")
     reasons: dict[str, list[str]] = {}
     for each in work.left_out:
         reasons.setdefault(each.reason, []).append(each.name)
     for reason, names in reasons.items():
-        grid.add_row("Left out", f"{some(names)}: {reason}")
+        table.add_row("Left out", f"{some(names)}: {reason}")
     for note in work.notes:
-        grid.add_row("Note", note)
-    console.print(grid)
+        table.add_row("Note", note)
+    console.print(table)
 
 
 def _suppressed(console: Console, variables: Sequence[VariableImpact]) -> None:
@@ -66,7 +66,7 @@ def _suppressed(console: Console, variables: Sequence[VariableImpact]) -> None:
     for each in variables:
         table.add_row(
             each.name,
-            _bar(each.suppressed, most, 10),
+            bar(each.suppressed, most, 10),
             count(each.suppressed),
             percent(each.share) if each.suppressed >= 0 else "",
             count(each.nulls_before),
@@ -91,7 +91,7 @@ def _vanished(console: Console, variables: Sequence[VariableImpact]) -> None:
     if not gone:
         return
     title(console, "Values that vanished")
-    grid = _grid()
+    table = grid()
     for variable in gone:
         values = variable.vanished_values
         text = f"{count(variable.vanished)} of {plural(variable.values_before, 'value')}"
@@ -99,8 +99,8 @@ def _vanished(console: Console, variables: Sequence[VariableImpact]) -> None:
             text += ": " + some([str(value.value) for value in values])
         elif values:
             text += f": by frequency the {some([_ordinal(value.rank) for value in values])}"
-        grid.add_row(variable.name, text)
-    console.print(Padding(grid, (0, 0, 0, 2)))
+        table.add_row(variable.name, text)
+    console.print(Padding(table, (0, 0, 0, 2)))
 
 
 def _distributions(console: Console, result: ImpactResult) -> None:
@@ -133,22 +133,22 @@ def _relative(console: Console, found: Sequence[float]) -> None:
     ends = [f"{100 * edge:.0f}" for edge in EDGES]
     labels = [f"below {ends[0]} %", *(f"{low} to {high} %" for low, high in pairwise(ends)), f"above {ends[-1]} %"]
     bins = Counter(sum(edge < value for edge in EDGES) for value in found)
-    grid = Table.grid(padding=(0, 2))
+    table = Table.grid(padding=(0, 2))
     for justify in ("right", "left", "right", "right"):
-        grid.add_column(justify=justify)
+        table.add_column(justify=justify)
     for place, label in enumerate(labels):
         share = Fraction(bins[place], len(found))
-        grid.add_row(label, _bar(bins[place], len(found), BAR), percent(share), plural(bins[place], "value"))
-    console.print(Padding(grid, (0, 0, 0, 2)))
+        table.add_row(label, bar(bins[place], len(found), BAR), percent(share), plural(bins[place], "value"))
+    console.print(Padding(table, (0, 0, 0, 2)))
 
 
 def _foot(console: Console, result: ImpactResult) -> None:
     work = result.account
     console.print()
     for unfinished in work.unfinished:
-        grid = _grid()
-        grid.add_row(Text("Unfinished", style="yellow"), unfinished)
-        console.print(grid)
+        table = grid()
+        table.add_row(Text("Unfinished", style="yellow"), unfinished)
+        console.print(table)
     shown = any(value.value is not None for variable in result.variables for value in variable.values or ())
     values = "values are shown as asked for" if shown else "no cell value left the engine"
     console.print(f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}; only read, {values}.")
@@ -162,15 +162,3 @@ def _ordinal(rank: int) -> str:
     """1st, 2nd, 3rd, 4th, 11th"""
     ending = "th" if rank % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th")
     return f"{count(rank)}{ending}"
-
-
-def _bar(part: int, whole: int, width: int) -> str:
-    eighths = -(-max(0, part) * width * 8 // max(1, whole))  # rounded up: what is there is seen
-    return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")
-
-
-def _grid() -> Table:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True, min_width=11)
-    grid.add_column(overflow="fold")
-    return grid

@@ -26,7 +26,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.requirements import CriterionOptions
 from qidsql.core.sampling import SampleOptions, Wanted
 from qidsql.core.tables import Nulls
-from qidsql.core.weights import column_weights
+from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName, UsageError
@@ -44,7 +44,7 @@ NAMES = "; ".join(
 
 
 @dataclass(frozen=True)
-class KeysRequest(SampleOptions, CriterionOptions):
+class KeysRequest(SampleOptions, CriterionOptions, Weighted):
     """Which columns together are a key or a quasi-identifier: the smallest set, or every minimal one.
 
     Without a criterion: keys, which tell every row apart. Every set is measured on the full table. The exit code is 0
@@ -116,10 +116,6 @@ class KeysRequest(SampleOptions, CriterionOptions):
     @cached_property
     def policy(self) -> Policy:
         return Policy.of(self, k=self.violates or self.k)
-
-    @cached_property
-    def column_weights(self) -> dict[str, int]:
-        return column_weights(self.weights)
 
     @property
     def wanted(self) -> Wanted:

@@ -2,18 +2,17 @@
 
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Annotated
 
 from qidsql.core.options import CRITERION, MaxSeconds, MaxStatements, RowsBelowK, Where
 from qidsql.core.parsing import names, share
-from qidsql.core.policy import Policy
+from qidsql.core.policy import Audited
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 
 
 @dataclass(frozen=True)
-class LinkRequest:
+class LinkRequest(Audited):
     """Which columns of two tables are joinable, and whom a join on them singles out.
 
     Columns are joinable when at least 90 % of the values of one stand in the other, and not by accident: a few codes,
@@ -39,10 +38,6 @@ class LinkRequest:
 
     def __post_init__(self) -> None:
         _ = self.policy, self.limit
-
-    @cached_property
-    def policy(self) -> Policy:
-        return Policy.of(self)
 
     @property
     def given(self) -> tuple[str, ...]:

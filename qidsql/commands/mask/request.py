@@ -22,7 +22,7 @@ from qidsql.core.options import (
 from qidsql.core.policy import Policy
 from qidsql.core.requirements import CriterionOptions
 from qidsql.core.sampling import DELTA, SampleOptions
-from qidsql.core.weights import column_weights
+from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
@@ -30,7 +30,7 @@ from qidsql.measures.criteria import Criterion
 
 
 @dataclass(frozen=True)
-class MaskRequest(SampleOptions, CriterionOptions):
+class MaskRequest(SampleOptions, CriterionOptions, Weighted):
     """Which columns can be published together, so that they do not meet the criterion.
 
     Prints what is published and withheld, how near the optimum that is, and the statements that would carry it out;
@@ -75,10 +75,6 @@ class MaskRequest(SampleOptions, CriterionOptions):
     def forbidden(self) -> Criterion:
         """What the published columns must not meet."""
         return self.criterion.forbidden
-
-    @cached_property
-    def column_weights(self) -> dict[str, int]:
-        return column_weights(self.weights)
 
     @property
     def plan(self) -> str:

@@ -1,17 +1,16 @@
 """What `profile` is asked: one column set of one table."""
 
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from typing import Annotated
 
 from qidsql.core.options import COLUMNS, Entity, K, MaxSeconds, NullRule, TableName, Where
-from qidsql.core.policy import Policy
+from qidsql.core.policy import Audited
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 
 
 @dataclass(frozen=True)
-class ProfileRequest:
+class ProfileRequest(Audited):
     """The measures of one column set: classes, ratios, k, rows at risk.
 
     One statement, one scan. A measure is all it gives: the exit code is 0 whatever it is, 3 where there is no row.
@@ -31,10 +30,6 @@ class ProfileRequest:
 
     def __post_init__(self) -> None:
         _ = self.policy
-
-    @cached_property
-    def policy(self) -> Policy:
-        return Policy.of(self)
 
 
 COMMAND = Command(

@@ -2,7 +2,6 @@
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import Annotated
 
 from qidsql.core.copies import CopyOptions
@@ -20,9 +19,9 @@ from qidsql.core.options import (
     Where,
 )
 from qidsql.core.parsing import choice
-from qidsql.core.policy import Policy
+from qidsql.core.policy import Audited
 from qidsql.core.tables import Nulls
-from qidsql.core.weights import column_weights
+from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
@@ -36,7 +35,7 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True)
-class SuppressRequest(CopyOptions):
+class SuppressRequest(CopyOptions, Audited, Weighted):
     """The fewest cells to blank so that no row stands out: each matches k - 1 others on all columns that it keeps.
 
     Optimal for every row, and proved. Without --into nothing is written; a copy is audited before it is kept. Its
@@ -74,7 +73,7 @@ class SuppressRequest(CopyOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.policy, self.column_weights
+        _ = self.policy, self.column_weights, self.chosen_method
         if self.script is not None and self.chosen_method is Method.SHARED:
             raise UsageError(
                 "a printed statement suppresses each row by itself, so it takes no --method shared; use --into"
@@ -85,14 +84,6 @@ class SuppressRequest(CopyOptions):
     @property
     def chosen_method(self) -> Method:
         return choice(Method, "method", self.method)
-
-    @cached_property
-    def policy(self) -> Policy:
-        return Policy.of(self)
-
-    @cached_property
-    def column_weights(self) -> dict[str, int]:
-        return column_weights(self.weights)
 
 
 COMMAND = Command(

@@ -22,7 +22,7 @@ from qidsql.core.options import (
     Where,
 )
 from qidsql.core.parsing import choice, names, share
-from qidsql.core.policy import Policy
+from qidsql.core.policy import Audited
 from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option, Ratio
@@ -46,7 +46,7 @@ class ScoreKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class UniquesRequest:
+class UniquesRequest(Audited):
     """Which value combinations single out rows: all minimal ones, of every size.
 
     A combination is unsafe when fewer than k rows have it, and minimal when it is safe without any one of its values
@@ -104,10 +104,6 @@ class UniquesRequest:
             raise UsageError("--key names the records of --scores and of the list (--into): give one of them as well")
         if self.replace and self.into is None:
             raise UsageError("--replace is for the list: give --into FILE as well")
-
-    @cached_property
-    def policy(self) -> Policy:
-        return Policy.of(self)
 
     @cached_property
     def shown(self) -> tuple[By, ...]:

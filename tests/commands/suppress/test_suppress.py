@@ -400,6 +400,7 @@ def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.
         ({"replace": True}, "needs --into"),
         ({"method": Method.SHARED, "sql": Script.VIEW}, "--into"),
         ({"nulls": "wildcard", "sql": Script.VIEW}, "--into"),
+        ({"method": "greedy"}, "method"),
     ],
 )
 def test_options_that_cannot_be_right(options: dict[str, Any], words: str) -> None:
