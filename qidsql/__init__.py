@@ -5,53 +5,25 @@
 ...     result = qidsql.audit(engine, "patients", k=5, sensitive="diagnosis")
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from qidsql.version import __version__
-
-__all__ = [
-    "__version__",
-    "anonymize",
-    "audit",
-    "connect",
-    "doctor",
-    "graph",
-    "impact",
-    "init",
-    "keys",
-    "link",
-    "mask",
-    "profile",
-    "suppress",
-    "uniques",
-]
+from qidsql.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from qidsql.api import (
-        anonymize,
-        audit,
-        connect,
-        doctor,
-        graph,
-        impact,
-        init,
-        keys,
-        link,
-        mask,
-        profile,
-        suppress,
-        uniques,
-    )
+    from qidsql.api import *  # noqa: F403 - a type checker knows the functions by their names there
 
 
 def __getattr__(name: str) -> object:
-    """Loads the functions on first use: the command line's --help must not wait for SQL parsers and drivers."""
-    if name in __all__:
-        from qidsql import api
-
-        return getattr(api, name)
+    """Imports the functions when one is used first: the command line's --help must not wait for parsers and drivers."""
+    if not name.startswith("_") and name in _functions():
+        return getattr(import_module("qidsql.api"), name)
     raise AttributeError(f"module 'qidsql' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return ["__version__", *_functions()]
+
+
+def _functions() -> list[str]:
+    return list(import_module("qidsql.api").__all__)

@@ -1,38 +1,19 @@
 """qidsql schema"""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import Annotated, Any, cast, get_type_hints
 
+from qidsql import commands
 from qidsql.cli.options import Output
 from qidsql.cli.streams import check_output, write
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
+from qidsql.errors import UnknownName
 
-
-class Schema(StrEnum):
-    """What has a published schema: the JSON of these commands, and the policy file."""
-
-    audit = "audit"
-    run = "run"
-    policy = "policy"
-    profile = "profile"
-    keys = "keys"
-    mask = "mask"
-    uniques = "uniques"
-    suppress = "suppress"
-    anonymize = "anonymize"
-    impact = "impact"
-    graph = "graph"
-    link = "link"
-    init = "init"
-    history = "history"
-    alerts = "alerts"
-    diff = "diff"
-    doctor = "doctor"
-
-
+POLICY = "policy"
 DOCUMENTS = {
     "run": ("qidsql.operations.document", "RunResult"),
     "history": ("qidsql.operations.history.records", "RecordedRuns"),
@@ -41,12 +22,23 @@ DOCUMENTS = {
 }  # results of commands that are not in a folder of their own
 
 
+def names() -> list[str]:
+    """What has a published schema: the JSON of the commands, and the policy file."""
+    folders = [each.name for each in iter_modules(commands.__path__) if each.ispkg]
+    own = [name for name in folders if find_spec(f"qidsql.commands.{name}.result")]
+    return sorted([*own, *DOCUMENTS, POLICY])
+
+
 @dataclass(frozen=True, kw_only=True)
 class SchemaRequest:
     """Prints the JSON Schema of what a command writes with --format json, or of the policy file qidsql.toml."""
 
-    of: Annotated[Schema, Option(f"whose schema: {', '.join(Schema)}", "NAME", argument=True)]
+    of: Annotated[str, Option(f"whose schema: {', '.join(names())}", "NAME", argument=True)]
     output: Output = None
+
+    def __post_init__(self) -> None:
+        if self.of not in names():
+            raise UnknownName("schema", [self.of], "qidsql", names())
 
 
 COMMAND = Command(
@@ -61,7 +53,7 @@ def run(request: SchemaRequest) -> None:
     import json
 
     check_output(request.output)
-    write(json.dumps(schema(str(request.of)), indent=2) + "\n", request.output)
+    write(json.dumps(schema(request.of), indent=2) + "\n", request.output)
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -69,7 +61,7 @@ def schema(name: str) -> dict[str, Any]:
     from qidsql.declarations.results import schema_of
     from qidsql.operations.policy_schema import POLICY_SCHEMA
 
-    if name == "policy":
+    if name == POLICY:
         return POLICY_SCHEMA
     return schema_of(result_class(name), name)
 
