@@ -29,6 +29,8 @@ from qidsql.commands.profile.profile import profile as run_profile
 from qidsql.commands.profile.request import ProfileRequest
 from qidsql.commands.suppress.request import SuppressRequest
 from qidsql.commands.suppress.suppress import suppress as run_suppress
+from qidsql.commands.tables.request import TablesRequest
+from qidsql.commands.tables.tables import tables as run_tables
 from qidsql.commands.uniques.request import UniquesRequest
 from qidsql.commands.uniques.uniques import uniques as run_uniques
 from qidsql.declarations.options import python_function
@@ -53,6 +55,7 @@ __all__ = [
     "mask",
     "profile",
     "suppress",
+    "tables",
     "uniques",
 ]
 
@@ -90,6 +93,7 @@ impact = python_function(ImpactRequest, _on(run_impact), "impact")
 graph = python_function(GraphRequest, _opening(run_graph), "graph")
 link = python_function(LinkRequest, _on(run_link), "link")
 init = python_function(InitRequest, _opening(run_init), "init")
+tables = python_function(TablesRequest, _on(run_tables), "tables")
 doctor = python_function(DoctorRequest, _opening(run_doctor), "doctor")
 
 

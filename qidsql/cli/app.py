@@ -42,6 +42,7 @@ COMMANDS = (
     "history",
     "diff",
     "alerts",
+    "tables",
     "doctor",
     "demo",
     "shell",

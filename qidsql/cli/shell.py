@@ -30,6 +30,7 @@ COMMAND = Command(
         "qidsql shell warehouse.duckdb --readonly -c \"FROM qid_audit('patients', k := 5)\"",
     ),
     exit_codes="those of the shell",
+    formats=(),
 )
 
 

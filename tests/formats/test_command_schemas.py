@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ RUNS: Sequence[tuple[str, ...]] = (
     ("link", "people", "copied", "--on", "zip=zip", "--max-statements", "1"),
     ("init", "--output", "proposed.toml"),
     ("doctor",),
+    ("tables",),
     ("history",),
     ("history", "--table", "people"),
     ("history", "--history", "empty.duckdb"),
@@ -103,7 +105,7 @@ def test_what_a_command_writes_is_as_published(
     if schema and arguments != next(each for each in RUNS if each[0] == name):
         pytest.skip("the same on both engines: on the second one form of each command is enough")
     if name not in ("history", "diff", "alerts"):
-        more = [url, *more, *(schema if name in ("graph", "init", "doctor") else ())]
+        more = [url, *more, *(schema if name in ("graph", "init", "doctor", "tables") else ())]
     outcome = inside(name, *more, "--format", "json", cwd=folder)
     assert outcome.out, outcome.err
     assert faults(name, json.loads(outcome.out)) == []
@@ -127,19 +129,14 @@ def test_the_schema_is_one_and_refuses_what_is_no_such_result(name: str) -> None
     assert json.loads(inside("schema", name).out) == json.loads(json.dumps(schema(name)))
 
 
-def name_of(command: Any) -> str:
-    """Of a declared command, of one of cli/, or of a module commands/NAME/options."""
-    path = [command] if isinstance(command, str) else command.__name__.split(".")
-    return str(path[2] if len(path) > 3 else path[-1])
-
-
-def writes_json(command: Any) -> bool:
-    declared = import_module(f"qidsql.commands.{command}.request") if isinstance(command, str) else command
-    return hasattr(declared, "COMMAND") and "json" in declared.COMMAND.formats
+def writes_json(command: str) -> bool:
+    place = f"commands.{command}.request" if find_spec(f"qidsql.commands.{command}") else f"cli.{command}"
+    declared = getattr(import_module(f"qidsql.{place}"), "COMMAND", None)
+    return declared is not None and "json" in declared.formats
 
 
 def test_every_command_that_writes_json_has_a_schema() -> None:
     """Those of audit and run have tests of their own; report writes theirs."""
-    takes = {name_of(each) for each in COMMANDS_OF_QIDSQL if writes_json(each)}
+    takes = {each for each in COMMANDS_OF_QIDSQL if writes_json(each)}
     assert takes - {"audit", "run", "report", "schema"} == set(PUBLISHED)
     assert {arguments[0] for arguments in RUNS} == set(PUBLISHED)

@@ -1,0 +1,33 @@
+"""The options of `tables`: which tables of a source to list."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from qidsql.core.options import Schema
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Option
+
+
+@dataclass(frozen=True)
+class TablesRequest:
+    """Which tables and columns does this source have? Their names as the other commands take them.
+
+    Only the catalog is read. One table is listed with its columns and their types.
+    """
+
+    table: Annotated[
+        str | None, Option("a table, or a pattern such as 'visits_*'; default: all tables", "TABLE", argument=True)
+    ] = None
+    schema: Schema = None
+
+
+COMMAND = Command(
+    TablesRequest,
+    examples=(
+        "qidsql tables warehouse.duckdb",
+        "qidsql tables postgresql://auditor@db.example.org/clinic --schema public",
+        "qidsql tables env:CLINIC_URL public.visits",
+    ),
+    exit_codes="0 listed, 2 error, 3 there is no table",
+    without=("dry_run", "show_sql"),
+)
