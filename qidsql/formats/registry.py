@@ -37,6 +37,7 @@ FORMATS = (
     DocumentFormat("json", "json"),
     DocumentFormat("html", "html"),
     DocumentFormat("markdown", "md"),
+    DocumentFormat("csv", "csv"),
     DocumentFormat("junit", "xml"),
     DocumentFormat("sarif", "sarif"),
     DocumentFormat("github", "github"),
