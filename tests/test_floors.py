@@ -1,6 +1,7 @@
 """The house: a room imports only rooms on lower floors. Imports inside functions and for types count too."""
 
 import ast
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ FLOORS = [
     ["cli"],
     ["__main__"],
 ]
+TOP = {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "qidsql", "sql_templates", "tests", "docker"}
 ROOT = {"__init__", "__main__", "api", "errors", "version"}  # all files that stand in no folder
 DRIVERS = {"duckdb": "engines/duckdb", "psycopg": "engines/postgres"}  # the folders that may import them
 MAKES_FILES = {"commands/demo/demo.py": "duckdb"}  # writes the sample database, which no engine may
@@ -72,6 +74,15 @@ def test_a_file_knows_only_lower_floors_and_its_own_room(path: Path) -> None:
 
 def test_the_root_of_the_package_holds_few_files() -> None:
     assert {path.stem for path in HOUSE.glob("*.py")} == ROOT
+
+
+def test_the_top_of_the_repository_holds_few_files() -> None:
+    top = HOUSE.parent
+    listed = subprocess.run(["git", "ls-files"], cwd=top, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("no git checkout")
+    names = {name.partition("/")[0] for name in listed.stdout.splitlines()}
+    assert {name for name in names if not name.startswith(".")} == TOP
 
 
 def test_a_command_imports_no_other_but_those_it_runs() -> None:

@@ -24,10 +24,13 @@ def run(*command: object, cwd: Path, **extra: str) -> str:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the commands of an environment that holds the wheel and what it depends on."""
+    """The folder of the commands of an environment that holds the wheel, built from the source distribution, and what
+    it depends on."""
     folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, CHECKOUT, cwd=folder)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, CHECKOUT, cwd=folder)
     [wheel] = folder.glob("*.whl")
+    assert wheel.name.endswith("none-any.whl") is (compiler() is None), "the build hook compiled the stub"
+    assert "qidsql/duckdb_extension/hatch_build.py" not in zipfile.ZipFile(wheel).namelist()
     venv.create(folder / "env", with_pip=True)
     bin = folder / "env" / "bin"
     run(bin / "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=folder)

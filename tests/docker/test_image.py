@@ -76,7 +76,6 @@ def test_the_build_sees_the_package_and_nothing_else() -> None:
     seen = context()
     assert {
         "pyproject.toml",
-        "hatch_build.py",
         "README.md",
         "LICENSE",
         "docker/constraints.txt",
@@ -85,7 +84,6 @@ def test_the_build_sees_the_package_and_nothing_else() -> None:
     assert {"sql_templates/class_sizes.sql"} <= seen
     assert {Path(file).parts[0] for file in seen} == {
         "pyproject.toml",
-        "hatch_build.py",
         "README.md",
         "LICENSE",
         "docker",
