@@ -87,5 +87,5 @@ def test_without_a_compiler_the_wheel_is_for_every_platform(tmp_path: Path) -> N
 
 def test_a_bare_checkout_runs_without_an_installation(tmp_path: Path) -> None:
     path = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r}); "
-    code = path + "from qidsql.sql.templates import fill; fill('class_sizes', classes=1)"
+    code = path + "from qidsql.sql.templates import fill; fill('classes/class_sizes', classes=1)"
     run(sys.executable, "-c", code, cwd=tmp_path)

@@ -102,7 +102,7 @@ class _House:
 
         connection = Connection(self.api, instance)
         try:
-            [(taken,)] = connection.execute(sql_file("duckdb/macros_place")).fetchall()
+            [(taken,)] = connection.execute(sql_file("duckdb_extension/macros_place")).fetchall()
             if taken:
                 raise SourceError(
                     "a database named qidsql is attached, and the functions' own one, in memory, needs that name; "

@@ -94,7 +94,7 @@ def _found_shells() -> Iterator[Path]:
 
 def _host(shell: Path | None) -> Host:
     unknown = Host(shell, "", "")
-    fields = unknown.run(fill("duckdb/host").sql("duckdb", comments=False)).strip().split(",")
+    fields = unknown.run(fill("duckdb_extension/host").sql("duckdb", comments=False)).strip().split(",")
     if len(fields) != 2:
         raise SourceError(f"{shell or sys.executable} does not say which DuckDB it is")
     return Host(shell, *fields)

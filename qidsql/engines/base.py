@@ -22,10 +22,10 @@ from qidsql.core.time_limit import earlier, limit
 from qidsql.engines.private_folder import in_memory
 from qidsql.engines.workers import Batch, Session, Work, Worker, part_with
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
+from qidsql.sql.copies import create_table
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, Statement
-from qidsql.sql.suppression import create_table
 
 Answer = TypeVar("Answer")
 

@@ -21,9 +21,9 @@ from qidsql.core.tables import FILES, Column, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, SourceError, StatementError, UsageError
 from qidsql.protection.row_patterns import RowPatterns
+from qidsql.sql.copies import create_table, drop_table, suppressed_by_plan
 from qidsql.sql.relation import ALIAS, comparable_columns, relation
 from qidsql.sql.statements import Statement
-from qidsql.sql.suppression import create_table, drop_table, suppressed_by_plan
 from qidsql.sql.templates import fill
 
 
@@ -59,7 +59,7 @@ class Target:
         codes = [f"c{place}" for place in range(len(columns))]
         ends = ("first_row", "last_row") if parting else ()
         chosen = [*(exp.column(code, table="patterns") for code in codes), *(exp.column(e, table="plan") for e in ends)]
-        selected = fill("workbench/plan_by_codes", codes=chosen)
+        selected = fill("workbench/copies/plan_by_codes", codes=chosen)
         with engine.handing_over("plan") as plan:
             patterns.bench.run(
                 Statement(selected.sql("duckdb", comments=False), "writing of the plan", lambda rows: None, plan),

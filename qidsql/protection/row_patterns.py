@@ -50,7 +50,7 @@ class RowPatterns:
             bench = Workbench()
             try:
                 bench.ask(
-                    "load_row_patterns",
+                    "row_patterns/load_row_patterns",
                     "loading of row patterns",
                     profiler.deadline,
                     exported=exported(path, types),
@@ -58,9 +58,13 @@ class RowPatterns:
                     columns=codes,
                 )
                 [(patterns, rows, *values)] = bench.ask(
-                    "pattern_counts", "counting of row patterns", largest=[exp.Max(this=code) for code in codes]
+                    "row_patterns/pattern_counts",
+                    "counting of row patterns",
+                    largest=[exp.Max(this=code) for code in codes],
                 )
-                [[shuffle_key]] = bench.ask("shuffle_key", "key of the codes", exported=exported(path, types))
+                [[shuffle_key]] = bench.ask(
+                    "row_patterns/shuffle_key", "key of the codes", exported=exported(path, types)
+                )
             except BaseException:
                 bench.close()
                 raise
@@ -73,9 +77,9 @@ class RowPatterns:
 
         columns = ["size", *(f"c{place}" for place in range(len(self.names)))]
         sizes, *codes = (
-            self.bench.numbers("pattern_codes", "reading of codes", column=exp.alias_(exp.column(column), "code"))[
-                "code"
-            ]
+            self.bench.numbers(
+                "row_patterns/pattern_codes", "reading of codes", column=exp.alias_(exp.column(column), "code")
+            )["code"]
             for column in columns
         )
         return Records(tuple(narrow(each) for each in codes), sizes)

@@ -87,12 +87,12 @@ def _frame(dialect: Dialect, source: Relation) -> tuple[str, ...]:
         spread = dialect.row_hash([exp.column("place", table="placed")])
         block = exp.Mod(this=spread, expression=exp.column("blocks", table="chosen"))
         meeting = dialect.row_hash([exp.column("class_number", table="chosen"), block])
-        tree = fill("agreeing_by_hash", relation=source.node, place=place, meeting=meeting, **holes)
+        tree = fill("row_pairs/agreeing_by_hash", relation=source.node, place=place, meeting=meeting, **holes)
     else:
         inner = marks("columns", "names") | {"rest": marks("aliased")["aliased"]}
-        members = fill("members_by_window", relation=source.node, **inner)
+        members = fill("row_pairs/members_by_window", relation=source.node, **inner)
         assert isinstance(members, exp.Query)
-        tree = fill("agreeing", members=members.subquery("found"), **holes)
+        tree = fill("row_pairs/agreeing", members=members.subquery("found"), **holes)
     return tuple(re.split(f'"{mark}(\\w+)"', dialect.render(tree)))
 
 

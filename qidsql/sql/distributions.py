@@ -82,7 +82,7 @@ def numeric(dialect: Dialect, column: Column) -> bool:
 
 def weighed_rows(dialect: Dialect, table: Table, weight: str | None) -> Statement[WeighedRows]:
     """Rows, and the weights that cannot be used. One statement, one scan."""
-    tree = fill("weighed_rows", relation=_rows(table).node, weight=_weight(table, weight))
+    tree = fill("distributions/weighed_rows", relation=_rows(table).node, weight=_weight(table, weight))
 
     def read(rows: list[Row]) -> WeighedRows:
         return WeighedRows(*map(integer, rows[0]))
@@ -102,7 +102,7 @@ def value_distribution(
     """A column's distribution in both tables, of `most` values at most. One statement, a scan of each table."""
     text = exp.cast(exp.column("value"), dialect.text.copy()) if shown else exp.null()
     counted = _values(dialect, original, protected, column, weights)
-    tree = fill("value_distribution", counted=counted, shown=text, most=most + 1)
+    tree = fill("distributions/value_distribution", counted=counted, shown=text, most=most + 1)
 
     def read(rows: list[Row]) -> Distribution:
         nulls, totals, values = (0, 0), (0, 0, 0, 0, 0), []
@@ -159,7 +159,7 @@ def regression_sums(
     means = [exp.column(f"m{place}") for place in places]
     centred = [exp.column(f"c{place}") for place in places]
     tree = fill(
-        "regression_sums",
+        "distributions/regression_sums",
         cases=query.where(*found).subquery("complete"),
         means=[exp.alias_(exp.Avg(this=exp.column(f"v{place}")), f"m{place}") for place in places],
         centred=[
@@ -208,7 +208,7 @@ def _values(
     alias: str = "counted",
 ) -> exp.Expr:
     tree = fill(
-        "values_of_both",
+        "distributions/values_of_both",
         original=_rows(original).node,
         protected=_rows(protected).node,
         original_value=_side(dialect, column, protected=False),

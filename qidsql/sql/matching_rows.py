@@ -57,7 +57,7 @@ def matching_sizes(
     lanes = range(fields[-1].lane + 1)
     enough = max(1, domain.rows).bit_length()
     tree = fill(
-        "matching_rows",
+        "matching_rows/matching_rows",
         relation=source.node,
         columns=source.columns(columns),
         aliased=[exp.alias_(node, f"c{n}") for n, node in enumerate(source.columns(columns))],

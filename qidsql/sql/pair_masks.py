@@ -33,7 +33,7 @@ def pair_masks(
     lanes = [range(start, min(start + LANE, len(columns))) for start in range(0, len(columns), LANE)]
     names = [f"mask_{lane}" for lane in range(len(lanes))]
     tree = fill(
-        "pair_masks",
+        "row_pairs/pair_masks",
         relation=sample.node,
         aliased=[exp.alias_(node, f"c{place}") for place, node in enumerate(nodes)],
         row_hash=dialect.row_hash(nodes),

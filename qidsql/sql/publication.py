@@ -24,7 +24,7 @@ def publishing_view(
     UnknownName.
     """
     tree = fill(
-        "publish_view",
+        "publication/publish_view",
         view=table_node(view),
         columns=_columns(table, published),
         table=table_node(table.name),
@@ -34,7 +34,7 @@ def publishing_view(
         next(tree.find_all(exp.Select)).set("where", None)
     trees = [tree]
     if role is not None and dialect.has_roles:
-        trees.append(fill("grant_view", view=table_node(view), role=_role(role)))
+        trees.append(fill("publication/grant_view", view=table_node(view), role=_role(role)))
     return [dialect.render(tree) for tree in trees]
 
 
@@ -47,8 +47,13 @@ def granting_columns(dialect: Dialect, table: Table, published: Sequence[str], r
     if not dialect.has_roles:
         raise UsageError(f"{dialect.name} has no roles to grant columns to; publish a view in a database of its own")
     trees = [
-        fill("revoke_table", table=table_node(table.name), role=_role(role)),
-        fill("grant_columns", table=table_node(table.name), columns=_columns(table, published), role=_role(role)),
+        fill("publication/revoke_table", table=table_node(table.name), role=_role(role)),
+        fill(
+            "publication/grant_columns",
+            table=table_node(table.name),
+            columns=_columns(table, published),
+            role=_role(role),
+        ),
     ]
     return [dialect.render(tree) for tree in trees]
 

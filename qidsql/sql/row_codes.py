@@ -18,7 +18,7 @@ def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str]) -> st
     query = _coded(
         source,
         names,
-        "row_patterns",
+        "row_codes/row_patterns",
         [dictionary(dialect, place, exp.select("shuffle_key").from_("shuffle").subquery()) for place in _places(names)],
         columns=source.columns(names),
         row_hash=dialect.row_hash([exp.column(f"v{place}") for place in _places(names)]),
@@ -34,14 +34,14 @@ def dictionary(dialect: Dialect, place: int, shuffle_key: exp.Expr | str, alias:
     key = exp.Literal.string(shuffle_key) if isinstance(shuffle_key, str) else shuffle_key
     own = exp.DPipe(this=key, expression=exp.Literal.string(f" {place} "), safe=True)  # an order for each column
     shuffled = dialect.keyed(exp.column("value_rank"), own)
-    return _query("dictionary", column=exp.column(alias or f"v{place}"), shuffled=shuffled)
+    return _query("row_codes/dictionary", column=exp.column(alias or f"v{place}"), shuffled=shuffled)
 
 
 def coded_rows(dialect: Dialect, source: Relation, names: Sequence[str], key: str, shuffle_key: str) -> str:
     """The text of the query for every row's key, as text, and codes: key_text, c0, c1, ... Two scans at most."""
     dictionaries = [dictionary(dialect, place, shuffle_key) for place in _places(names)]
     return dialect.render(
-        _coded(source, names, "coded_rows", dictionaries, key=exp.cast(source.column(key), "VARCHAR"))
+        _coded(source, names, "row_codes/coded_rows", dictionaries, key=exp.cast(source.column(key), "VARCHAR"))
     )
 
 
@@ -50,8 +50,8 @@ def coded_copy(source: Relation, names: Sequence[str]) -> exp.Query:
 
     A code stands for one value of its column, in no order; NULL where the cell is NULL.
     """
-    dictionaries = [_query("codes", column=exp.column(f"v{place}")) for place in _places(names)]
-    return _coded(source, names, "coded_copy", dictionaries, names)
+    dictionaries = [_query("row_codes/codes", column=exp.column(f"v{place}")) for place in _places(names)]
+    return _coded(source, names, "row_codes/coded_copy", dictionaries, names)
 
 
 def column_values(dialect: Dialect, source: Relation, names: Sequence[str], shuffle_key: str) -> str:
@@ -59,7 +59,7 @@ def column_values(dialect: Dialect, source: Relation, names: Sequence[str], shuf
     parts = [
         exp.select("*").from_(
             _query(
-                "column_values",
+                "row_codes/column_values",
                 number=place,
                 column=source.column(name),
                 relation=source.node,

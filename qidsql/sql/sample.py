@@ -30,7 +30,7 @@ def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int,
         return _of_values(dialect, relation(dialect, table, columns), columns, size, seed)
     address = [exp.column(exp.to_identifier(name)) for name in table.row_address]
     tree = fill(
-        "sample_rows",
+        "sample/sample_rows",
         columns=comparable_columns(dialect, columns),
         table=table_node(table.name),
         condition=condition(table),
@@ -45,7 +45,7 @@ def _of_values(dialect: Dialect, source: Relation, columns: Sequence[Column], si
     aliases = [f"c{place}" for place in range(len(columns))]
     key = [exp.column("row_hash", table="numbered"), exp.column("copy", table="numbered")]
     tree = fill(
-        "sample_values",
+        "sample/sample_values",
         relation=source.node,
         aliased=[exp.alias_(node, alias) for node, alias in zip(nodes, aliases, strict=True)],
         row_hash=dialect.row_hash(nodes),

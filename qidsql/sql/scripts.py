@@ -8,7 +8,7 @@ from qidsql.sql.folder import sql_file
 @cache
 def duckdb_macros() -> str:
     """Macros for DuckDB's shells: profile, violations and columns, in a database `qidsql` in memory."""
-    return sql_file("scripts/duckdb_macros")
+    return sql_file("duckdb/shell_macros")
 
 
 @cache
@@ -25,9 +25,9 @@ def postgres_functions() -> str:
 
     catalog = fill("postgres/columns", oids=[exp.column("relation", table="compared")])
     table = exp.alias_(exp.to_table("hole_1"), "relation", table=True)
-    classes = fill("classes", set_number=0, relation=table, columns=[exp.column("hole_2")])
+    classes = fill("classes/classes", set_number=0, relation=table, columns=[exp.column("hole_2")])
     assert isinstance(classes, exp.Query)
-    sizes = POSTGRES.render(fill("class_sizes", classes=classes.subquery("classes")))
+    sizes = POSTGRES.render(fill("classes/class_sizes", classes=classes.subquery("classes")))
     sizes = sizes.replace("hole_1", "%1$s").replace("hole_2", "%2$s")
-    text = sql_file("scripts/postgres_functions").replace("{postgres/columns}", POSTGRES.render(catalog))
+    text = sql_file("postgres/shell_functions").replace("{postgres/columns}", POSTGRES.render(catalog))
     return text.replace("{class_sizes}", sizes)

@@ -58,7 +58,7 @@ def entity_profile(
 ) -> Statement[list[ClassProfile]]:
     """The class profile of one column set in distinct entities. One statement, one scan."""
     tree = fill(
-        "entity_profile",
+        "classes/entity_profile",
         set_number=0,
         relation=source.node,
         entity=source.column(entity),
@@ -83,12 +83,12 @@ def class_profiles_in_one_scan(
     everything = (1 << len(columns)) - 1
     numbers = [everything ^ sum(bits[name] for name in names) for names in column_sets]
     classes = fill(
-        "classes_of_sets",
+        "classes/classes_of_sets",
         relation=source.node,
         columns=source.columns(columns),
         sets=[exp.Tuple(expressions=source.columns(names)) for names in column_sets],
     )
-    tree = fill("class_sizes", classes=_derived(classes))
+    tree = fill("classes/class_sizes", classes=_derived(classes))
     return Statement(dialect.render(tree), about("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
@@ -97,10 +97,12 @@ def class_sizes(
 ) -> Statement[ClassSizes]:
     """How many classes of each size the column set has. One statement, one scan, at most sqrt(2 n) rows back."""
     if entity is None:
-        classes = fill("classes", set_number=0, relation=source.node, columns=source.columns(columns))
-        tree = fill("class_sizes", classes=_derived(classes))
+        classes = fill("classes/classes", set_number=0, relation=source.node, columns=source.columns(columns))
+        tree = fill("classes/class_sizes", classes=_derived(classes))
     else:
-        tree = fill("entity_sizes", relation=source.node, entity=source.column(entity), **_members(source, columns))
+        tree = fill(
+            "classes/entity_sizes", relation=source.node, entity=source.column(entity), **_members(source, columns)
+        )
 
     def read(rows: list[Row]) -> ClassSizes:
         if entity is None:
@@ -117,7 +119,7 @@ def class_sizes(
 def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> Statement[tuple[int, tuple[int, ...]]]:
     """Rows of the relation, and the NULLs of each column. One statement, one scan."""
     counts = [exp.Count(this=column, big_int=True) for column in source.columns(columns)]
-    tree = fill("column_counts", relation=source.node, counts=counts)
+    tree = fill("classes/column_counts", relation=source.node, counts=counts)
 
     def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
         total, *present = (integer(cell) for cell in rows[0])
@@ -137,7 +139,7 @@ def distinct_hashes(
         exp.Count(this=exp.Distinct(expressions=[dialect.row_hash(source.columns(names))]), big_int=True)
         for names in column_sets
     ]
-    tree = fill("column_counts", relation=source.node, counts=counts)
+    tree = fill("classes/column_counts", relation=source.node, counts=counts)
 
     def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
         total, *hashes = (integer(cell) for cell in rows[0])
@@ -172,8 +174,8 @@ _COLUMNS_MARK = "the columns of the set"
 def _sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
     """The text for the class sizes before the number, between number and columns, and behind the columns."""
     mark = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
-    classes = fill("classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
-    text = dialect.render(fill("class_sizes", classes=_derived(classes)))
+    classes = fill("classes/classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
+    text = dialect.render(fill("classes/class_sizes", classes=_derived(classes)))
     # A table, a column or a condition may hold the marks too; what the user names all lies between these two.
     head, rest = text.split(f"SELECT {_NUMBER_MARK}", maxsplit=1)
     middle, tail = rest.rsplit(dialect.render(mark), maxsplit=1)

@@ -1,8 +1,7 @@
 """Loads `sql_templates/*.sql` and fills their `:name` holes with syntax-tree nodes. Never with text.
 
-Templates are written in sqlglot's own dialect, so that one file serves every engine; those in a folder named after
-an engine use that engine's words (its catalog, its file readers), and those for the workbench DuckDB's. Those of the
-history are for any engine again. The whole scripts in `scripts/` are no templates: see `qidsql.sql.scripts`.
+A folder of templates is named after the module or room that fills them, and nobody else does. Most are written in
+sqlglot's own dialect, so that one file serves every engine; those that only one engine runs are in its words.
 """
 
 from collections.abc import Sequence
@@ -17,14 +16,19 @@ from qidsql.sql.folder import sql_file
 Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
 
 
-DIALECTS = {"workbench": "duckdb", "history": ""}  # of folders that are not named after their dialect
+DIALECTS = {  # of folders in the words of one engine
+    "duckdb": "duckdb",
+    "demo": "duckdb",
+    "duckdb_extension": "duckdb",
+    "workbench": "duckdb",
+    "postgres": "postgres",
+}
 
 
 @cache
 def template(name: str) -> exp.Expr:
-    """The parsed template of that name, such as "class_sizes" or "postgres/columns". Not to be changed in place."""
-    folder = name.partition("/")[0] if "/" in name else ""
-    return sqlglot.parse_one(sql_file(name), read=DIALECTS.get(folder, folder) or None)
+    """The parsed template of that name, such as "classes/class_sizes". Not to be changed in place."""
+    return sqlglot.parse_one(sql_file(name), read=DIALECTS.get(name.partition("/")[0]))
 
 
 def fill(name: str, **holes: Filling) -> exp.Expr:

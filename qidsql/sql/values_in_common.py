@@ -124,11 +124,11 @@ def column_ranges(
                 holes[name].append(exp.column(f"{name}{number}", table="measured"))
         numbers: list[exp.Expr] = [exp.Literal.number(number) for number, *_ in columns]
         source = columns[0][1].source()
-        facts.append(fill("column_facts", measures=measures, table=source, numbers=numbers, **holes))
+        facts.append(fill("values_in_common/column_facts", measures=measures, table=source, numbers=numbers, **holes))
     example = tables[0][0][1]
     low, high, distinct = (exp.column(name, table="facts") for name in ("low", "high", "distinct_values"))
     tree = fill(
-        "column_ranges",
+        "values_in_common/column_ranges",
         facts=_together(facts, "all_facts"),
         crowded=_crowded(dialect, example, low, high, distinct),
         far=_far(dialect, example, low, high),
@@ -167,7 +167,7 @@ def values_in_common(
     }
     example = columns[0]
     tree = fill(
-        "values_in_common",
+        "values_in_common/values_in_common",
         column_values=_together([_distinct(dialect, place, each) for place, each in enumerate(columns)], "all_values"),
         one_numbers=[exp.Literal.number(one) for one, _ in pairs],
         other_numbers=[exp.Literal.number(other) for _, other in pairs],
@@ -206,7 +206,7 @@ def sampled_in_common(dialect: Dialect, smalls: Sequence[InGroup], bigs: Sequenc
     """
     samples = [
         fill(
-            "sampled_values",
+            "values_in_common/sampled_values",
             numbers=[exp.Literal.number(each.number) for each in columns],
             groups=[exp.Literal.number(each.group) for each in columns],
             shares=[exp.Literal.number(each.share) for each in columns],
@@ -218,7 +218,7 @@ def sampled_in_common(dialect: Dialect, smalls: Sequence[InGroup], bigs: Sequenc
     ]
     cells = [
         fill(
-            "column_cells",
+            "values_in_common/column_cells",
             numbers=[exp.Literal.number(each.number) for each in columns],
             groups=[exp.Literal.number(each.group) for each in columns],
             compared=[each.column.value(dialect) for each in columns],
@@ -226,7 +226,11 @@ def sampled_in_common(dialect: Dialect, smalls: Sequence[InGroup], bigs: Sequenc
         )
         for columns in _by_table(bigs)
     ]
-    tree = fill("sampled_in_common", samples=_together(samples, "all_samples"), cells=_together(cells, "all_cells"))
+    tree = fill(
+        "values_in_common/sampled_in_common",
+        samples=_together(samples, "all_samples"),
+        cells=_together(cells, "all_cells"),
+    )
 
     def read(rows: list[Row]) -> Sampled:
         counts = {(integer(one), integer(other)): integer(counted) for _, one, other, counted in rows}
@@ -251,7 +255,7 @@ def rows_by_match(
 ) -> Statement[tuple[int, ...]]:
     """How many rows of two relations match none, one, or fewer than k of the other on pairs of columns.
 
-    One statement, one scan of each. The eleven counts of sql_templates/rows_by_match.sql.
+    One statement, one scan of each. The eleven counts of sql_templates/values_in_common/rows_by_match.sql.
     """
     names = [f"c{place}" for place in range(len(columns))]
     own: list[exp.Expr] = [exp.column(name) for name in names]
@@ -260,7 +264,7 @@ def rows_by_match(
         for side in zip(*columns, strict=True)
     ]
     tree = fill(
-        "rows_by_match",
+        "values_in_common/rows_by_match",
         left=left,
         right=right,
         left_columns=[one for one, _ in columns],
@@ -279,7 +283,7 @@ def rows_by_match(
 
 
 def _distinct(dialect: Dialect, number: int, column: Compared) -> exp.Expr:
-    return fill("distinct_values", number=number, value=column.value(dialect), table=column.source())
+    return fill("values_in_common/distinct_values", number=number, value=column.value(dialect), table=column.source())
 
 
 def _together(queries: Sequence[exp.Expr], alias: str) -> exp.Expr:

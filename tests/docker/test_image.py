@@ -81,7 +81,7 @@ def test_the_build_sees_the_package_and_nothing_else() -> None:
         "docker/constraints.txt",
         "qidsql/cli/app.py",
     } <= seen
-    assert {"sql_templates/class_sizes.sql"} <= seen
+    assert {"sql_templates/classes/class_sizes.sql"} <= seen
     assert {Path(file).parts[0] for file in seen} == {
         "pyproject.toml",
         "README.md",

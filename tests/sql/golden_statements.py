@@ -12,6 +12,13 @@ from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.measures.least_squares import Covariate
+from qidsql.sql.copies import (
+    create_table,
+    create_view,
+    suppressed_by_counts,
+    suppressed_by_plan,
+    suppression_in_place,
+)
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
 from qidsql.sql.difference_masks import agreeing
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
@@ -28,13 +35,6 @@ from qidsql.sql.statements import (
     class_sizes,
     column_counts,
     entity_profile,
-)
-from qidsql.sql.suppression import (
-    create_table,
-    create_view,
-    suppressed_by_counts,
-    suppressed_by_plan,
-    suppression_in_place,
 )
 from qidsql.sql.values_in_common import (
     Compared,

@@ -103,7 +103,7 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
 
 
 MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
-    "weighed_rows": (
+    "distributions/weighed_rows": (
         "weighed rows",
         [
             ("COUNT(*) AS row_count", "COUNT(:weight) AS row_count"),
@@ -112,7 +112,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             (":weight > 0", ":weight >= 0"),
         ],
     ),
-    "values_of_both": (
+    "distributions/values_of_both": (
         "distribution",
         [
             ("rows_before DESC, rows_after", "rows_before, rows_after"),
@@ -132,7 +132,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("SUM(:protected_weight * :protected_weight)", "SUM(:protected_weight)"),
         ],
     ),
-    "value_distribution": (
+    "distributions/value_distribution": (
         "distribution",
         [
             ("  level,\n  :shown", "  level + 1 AS level,\n  :shown"),
@@ -149,7 +149,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("LIMIT :most", "LIMIT (:most - 1)"),
         ],
     ),
-    "regression_sums": (
+    "distributions/regression_sums": (
         "regression",
         [
             ("COUNT(*) AS row_count", "COUNT(DISTINCT 1) AS row_count"),

@@ -151,7 +151,7 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
 
 
 MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
-    "column_facts": (
+    "values_in_common/column_facts": (
         "ranges",
         [
             ("AS low,", "AS other_end,\n  UNNEST(ARRAY(:highs)) AS low,"),
@@ -160,7 +160,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("AS distinct_values", " + 1 AS distinct_values"),
         ],
     ),
-    "column_ranges": (
+    "values_in_common/column_ranges": (
         "ranges",
         [
             ("ORDER BY end_value)", "ORDER BY end_value DESC)"),
@@ -170,14 +170,14 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("high_places.end_value = facts.high", "high_places.end_value = facts.low"),
         ],
     ),
-    "distinct_values": (
+    "values_in_common/distinct_values": (
         "texts in common",
         [
             ("SELECT DISTINCT", "SELECT"),
             ("WHERE NOT :value IS NULL", "WHERE :value IS NULL"),
         ],
     ),
-    "sampled_values": (
+    "values_in_common/sampled_values": (
         "samples in common",
         [
             ("WHERE NOT column_value IS NULL AND", "WHERE column_value IS NULL AND"),
@@ -188,7 +188,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("UNNEST(ARRAY(:groups)) AS group_number", "1 + UNNEST(ARRAY(:groups)) AS group_number"),
         ],
     ),
-    "column_cells": (
+    "values_in_common/column_cells": (
         "samples in common",
         [
             ("UNNEST(ARRAY(:numbers)) AS number", "1 + UNNEST(ARRAY(:numbers)) AS number"),
@@ -196,7 +196,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("UNNEST(ARRAY(:compared)) AS column_value", "1 + UNNEST(ARRAY(:compared)) AS column_value"),
         ],
     ),
-    "values_in_common": (
+    "values_in_common/values_in_common": (
         "numbers in common",
         [
             ("MIN(column_value) AS low", "MAX(column_value) AS low"),
@@ -211,7 +211,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("b.number = common.other_number", "b.number = common.one_number"),
         ],
     ),
-    "rows_by_match": (
+    "values_in_common/rows_by_match": (
         "matches",
         [
             ("SUM(left_rows) AS left_rows,", "MAX(right_rows) AS left_rows,"),
@@ -235,7 +235,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("left_rows = 1 AND right_rows = 1 THEN 1", "left_rows = 1 THEN 1"),
         ],
     ),
-    "sampled_in_common": (
+    "values_in_common/sampled_in_common": (
         "samples in common",
         [
             ("SELECT DISTINCT all_cells.number", "SELECT all_cells.number"),

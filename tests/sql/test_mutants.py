@@ -18,6 +18,7 @@ from sqlglot import exp
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassSizes
 from qidsql.sql import templates
+from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
 from qidsql.sql.difference_masks import _frame, agreeing
 from qidsql.sql.matching_rows import Domain, matching_profile
 from qidsql.sql.pair_masks import pair_masks
@@ -34,7 +35,6 @@ from qidsql.sql.statements import (
     column_counts,
     entity_profile,
 )
-from qidsql.sql.suppression import suppressed_by_counts, suppressed_by_plan
 from tests.definitions import entity_profile_of, entity_sizes_of, matching_profile_of, profile_of, projected, sizes_of
 from tests.sql import impact_mutants, linkage_mutants
 from tests.stores import Store
@@ -266,15 +266,15 @@ SIZED = [
 MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     **impact_mutants.MUTANTS,
     **linkage_mutants.MUTANTS,
-    "suppressed_rows": (
+    "copies/suppressed_rows": (
         "by plan",
         [("WHERE :condition", "WHERE :condition OR TRUE"), ("FROM classes", "FROM classes WHERE o2 > 1")],
     ),
-    "suppressed_by_counts": (
+    "copies/suppressed_by_counts": (
         "by counts",
         [("WHERE :condition", "WHERE :condition OR TRUE"), (":mask AS mask", "0 * :mask AS mask")],
     ),
-    "classes": (
+    "classes/classes": (
         "profile",
         [
             ("GROUP BY :columns", "GROUP BY :columns, relation.who"),
@@ -283,7 +283,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             (":set_number AS set_number", ":set_number + 1 AS set_number"),
         ],
     ),
-    "classes_of_sets": (
+    "classes/classes_of_sets": (
         "one scan",
         [
             ("GROUPING(:columns) AS set_number", "0 - GROUPING(:columns) AS set_number"),
@@ -292,7 +292,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("GROUP BY GROUPING SETS (:sets)", "GROUP BY GROUPING SETS (:sets) HAVING COUNT(*) > 1"),
         ],
     ),
-    "class_sizes": (
+    "classes/class_sizes": (
         "batch",
         [
             ("COUNT(*) AS class_count", "SUM(class_size) AS class_count"),
@@ -302,7 +302,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("  set_number,\n", "  set_number + 1 AS set_number,\n"),
         ],
     ),
-    "entity_profile": (
+    "classes/entity_profile": (
         "entities",
         [
             *SIZED,
@@ -321,7 +321,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("(class_size - 1)", "class_size"),
         ],
     ),
-    "entity_sizes": (
+    "classes/entity_sizes": (
         "entity sizes",
         [
             *SIZED,
@@ -335,7 +335,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("SUM(entity_count)", "MIN(entity_count)"),
         ],
     ),
-    "agreeing": (
+    "row_pairs/agreeing": (
         "masks",
         [
             ("class_size - 1", "class_size"),
@@ -346,7 +346,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("LEFT JOIN smallest ON TRUE", "LEFT JOIN smallest ON FALSE"),
         ],
     ),
-    "agreeing_by_hash": (
+    "row_pairs/agreeing_by_hash": (
         "masks",
         [
             ("HAVING COUNT(*) > 1", "HAVING COUNT(*) > 2"),
@@ -360,7 +360,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("LEFT JOIN smallest ON TRUE", "LEFT JOIN smallest ON FALSE"),
         ],
     ),
-    "members_by_window": (
+    "row_pairs/members_by_window": (
         "masks",
         [
             ("WHERE class_size > 1", "WHERE class_size > 2"),
@@ -370,7 +370,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("ROW_NUMBER() OVER (ORDER BY :columns) AS place", "1 AS place"),
         ],
     ),
-    "pair_masks": (
+    "row_pairs/pair_masks": (
         "pairs",
         [
             ("(:first % :rows + 1 + :step", "(:first % :rows + :step"),
@@ -379,7 +379,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("GENERATE_SERIES(1, :pairs)", "GENERATE_SERIES(2, :pairs)"),
         ],
     ),
-    "matching_rows": (
+    "matching_rows/matching_rows": (
         "matching",
         [
             ("GROUP BY :columns", "GROUP BY :columns, relation.who"),
@@ -402,9 +402,12 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("(frequency - 1)", "frequency"),
         ],
     ),
-    "sample_rows": ("sample", [("LIMIT :size", "LIMIT (:size - 1)"), ("LIMIT :size", "LIMIT (:size + 1)")]),
-    "sample_values": ("sample of a view", [("LIMIT :size", "LIMIT (:size - 1)"), ("LIMIT :size", "LIMIT (:size + 1)")]),
-    "row_patterns": (
+    "sample/sample_rows": ("sample", [("LIMIT :size", "LIMIT (:size - 1)"), ("LIMIT :size", "LIMIT (:size + 1)")]),
+    "sample/sample_values": (
+        "sample of a view",
+        [("LIMIT :size", "LIMIT (:size - 1)"), ("LIMIT :size", "LIMIT (:size + 1)")],
+    ),
+    "row_codes/row_patterns": (
         "patterns",
         [
             ("COUNT(*) AS size", "COUNT(DISTINCT 1) AS size"),
@@ -412,15 +415,15 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n"),
         ],
     ),
-    "coded_rows": (
+    "row_codes/coded_rows": (
         "keyed codes",
         [
             (":key AS key_text", "LOWER(:key) || 'x' AS key_text"),
             ("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n"),
         ],
     ),
-    "coded_copy": ("coded copy", [("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n")]),
-    "codes": (
+    "row_codes/coded_copy": ("coded copy", [("FROM classes\n", "FROM classes WHERE NOT v0 IS NULL\n")]),
+    "row_codes/codes": (
         "coded copy",
         [
             ("ROW_NUMBER() OVER ()", "1"),
@@ -428,7 +431,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
         ],
     ),
-    "column_values": (
+    "row_codes/column_values": (
         "values",
         [
             (":number AS place", ":number + 1 AS place"),
@@ -436,7 +439,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("CAST(value AS VARCHAR)", "CAST(value || 'x' AS VARCHAR)"),
         ],
     ),
-    "dictionary": (
+    "row_codes/dictionary": (
         "shuffle",
         [
             ("ORDER BY :shuffled, value_rank", "ORDER BY value_rank, :shuffled"),
@@ -444,7 +447,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
         ],
     ),
-    "column_counts": (
+    "classes/column_counts": (
         "counts",
         [
             ("COUNT(*) AS row_count,\n  :counts", ":counts,\n  COUNT(*) AS row_count"),
@@ -453,12 +456,29 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
 }
 # Printed for the user to run, never run by qidsql: tests/sql/test_publication.py runs them.
-PRINTED = {"publish_view", "grant_view", "grant_columns", "revoke_table"}
+PRINTED = {
+    "publication/publish_view",
+    "publication/grant_view",
+    "publication/grant_columns",
+    "publication/revoke_table",
+}
 # Around a query, or for values that the user asks for: tests/commands/suppress runs them.
-PRINTED |= {"create_table", "create_view", "drop_table", "suppress_in_place", "values_at"}
+PRINTED |= {
+    "copies/create_table",
+    "copies/create_view",
+    "copies/drop_table",
+    "copies/suppress_in_place",
+    "row_codes/values_at",
+}
 # Gives no row, it only has to be bound: tests/engines/test_conditions.py.
 PRINTED |= {"bound_condition"}
-ONLY_ON = {"agreeing": "postgres", "agreeing_by_hash": "duckdb", "members_by_window": "postgres"}
+# Run by the tests of the rooms that fill them.
+ELSEWHERE = {"demo", "duckdb", "duckdb_extension", "history", "postgres", "workbench"}
+ONLY_ON = {
+    "row_pairs/agreeing": "postgres",
+    "row_pairs/agreeing_by_hash": "duckdb",
+    "row_pairs/members_by_window": "postgres",
+}
 EACH = [(name, before, after) for name, (_, mutations) in MUTANTS.items() for before, after in mutations]
 
 
@@ -520,4 +540,5 @@ def test_a_mutant_is_noticed(engine: Engine, name: str, before: str, after: str)
 
 
 def test_every_data_template_has_mutants() -> None:
-    assert set(MUTANTS) | PRINTED == {path.stem for path in FOLDER.glob("*.sql")}
+    names = {str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.sql")}
+    assert set(MUTANTS) | PRINTED == {name for name in names if name.partition("/")[0] not in ELSEWHERE}

@@ -22,9 +22,9 @@ from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer
 from qidsql.protection.copies import Target
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
+from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import integer
-from qidsql.sql.suppression import create_table, create_view, suppressed_by_plan
 from qidsql.wording.numbers import count, percent, plural
 
 MAX_LINES = 10_000  # of a plan that stands in a printed statement
@@ -121,14 +121,14 @@ class _Anonymization:
         table, columns, dialect = self._protection.table, self._protection.columns, self._engine.dialect
         if table.kind in FILES:
             raise UsageError("a file takes no statements; --into writes a copy of it")
-        patterns.bench.ask("plan_of_shares", "plan", everything=(1 << len(columns)) - 1)
+        patterns.bench.ask("anonymization/plan_of_shares", "plan", everything=(1 << len(columns)) - 1)
         codes = [f"c{place}" for place in range(len(columns))]
         ends = ["first_row", "last_row"]
         chosen = [
             *(exp.column(code, table="patterns") for code in codes),
             *(exp.column(end, table="plan") for end in ends),
         ]
-        rows = patterns.bench.ask("plan_by_codes", "plan", codes=chosen)
+        rows = patterns.bench.ask("copies/plan_by_codes", "plan", codes=chosen)
         if len(rows) > MAX_LINES:
             raise UsageError(
                 f"the plan has {count(len(rows))} lines, too many for one statement ({count(MAX_LINES)}); write the "
@@ -149,7 +149,7 @@ class _Anonymization:
         assert self._found is not None
         self._on_stage(f"writing {goal}")
         everything = (1 << len(profiler.names)) - 1
-        patterns.bench.ask("plan_of_shares", "plan", everything=everything)
+        patterns.bench.ask("anonymization/plan_of_shares", "plan", everything=everything)
         goal.write(patterns, self._protection.columns, profiler.deadline, parting=True)
         self._on_stage(f"auditing {goal}")
         copy = TableProfiler(self._engine, Relation(goal.rows(self._protection.columns)), profiler.names, k)

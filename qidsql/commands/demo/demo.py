@@ -29,7 +29,7 @@ def write_demo(path: Path) -> None:
     try:
         with duckdb.connect(str(path), config={"storage_compatibility_version": STORAGE}) as connection:
             for name in ("patients", "visits"):
-                connection.execute(fill(f"duckdb/demo_{name}", patients=PATIENTS).sql("duckdb"))
+                connection.execute(fill(f"demo/{name}", patients=PATIENTS).sql("duckdb"))
     except duckdb.Error as error:
         raise SourceError(
             f"{path} cannot be written ({type(error).__name__}); choose a folder you may write to"

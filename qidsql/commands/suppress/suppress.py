@@ -20,10 +20,10 @@ from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.verification import wildcard_check
+from qidsql.sql.copies import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_codes import dictionary
 from qidsql.sql.statements import Row, Statement, integer
-from qidsql.sql.suppression import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.templates import fill
 from qidsql.wording.numbers import count, plural
 
@@ -120,7 +120,7 @@ class _Suppression:
         queries = []
         for place in range(len(self._names)):
             query = fill(
-                "workbench/suppressed_values",
+                "workbench/suppression/suppressed_values",
                 place=place,
                 code=exp.column(f"c{place}", table="patterns"),
                 bit=exp.cast(exp.Literal.number(1 << place), "BIGINT"),
@@ -130,7 +130,7 @@ class _Suppression:
         lost = queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)
         most: dict[int, list[Row]] = {}
         for row in patterns.bench.ask(
-            "values_lost",
+            "suppression/values_lost",
             "values that lose cells",
             self._profiler.deadline,
             lost=lost.subquery("lost"),
@@ -160,7 +160,7 @@ class _Suppression:
         dialect = self._engine.dialect
         codes = [integer(row[3]) for row in rows]
         query = fill(
-            "values_at",
+            "row_codes/values_at",
             column=self._profiler.source.column(self._names[place]),
             relation=self._profiler.source.node,
             dictionary=dictionary(dialect, place, shuffle_key, "v0").subquery("dictionary"),

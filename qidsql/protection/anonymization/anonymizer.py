@@ -61,7 +61,7 @@ class Anonymizer:
         self._codes = [exp.column(f"c{place}") for place in range(len(patterns.names))]
         self._values = patterns.values
         self._pairs = patterns.patterns << len(self._codes)
-        self._run("shares", "making of a table")
+        self._run("anonymization/shares", "making of a table")
 
     @property
     def small(self) -> bool:
@@ -75,9 +75,9 @@ class Anonymizer:
 
     def exact(self, lower_bound: int = 0) -> Anonymization:
         """The cheapest anonymization, or the best found by the deadline or Ctrl-C. Starts from the shares there are."""
-        known = self._shares("all_shares")
+        known = self._shares("anonymization/all_shares")
         found = self._solve(exp.to_table("patterns"), known, lower_bound, self._deadline)
-        self._run("shares", "making of a table")
+        self._run("anonymization/shares", "making of a table")
         self._insert("shares", [astuple(share) for share in found.shares])
         return self._account("integer program", found.lower_bound, found.stopped)
 
@@ -88,7 +88,7 @@ class Anonymizer:
         (`wishes`), and ever smaller ones, without the columns of most values. Of the column sets that lose the same,
         the one that places most comes first. A few statements per column set, on rows that grow fewer. Raises Stopped.
         """
-        self._run("unplaced", "making of a table")
+        self._run("anonymization/unplaced", "making of a table")
         for cost, level in groupby(sorted(self._column_sets(wishes), key=self._lost), key=self._lost):
             on_stage(f"placing rows that lose {cost} of {sum(self._weights)}")
             waiting = list(level)
@@ -98,11 +98,11 @@ class Anonymizer:
                 waiting = sorted((kept for kept in waiting if gains[kept]), key=lambda kept: (-gains[kept], kept))
                 if waiting:
                     self._place(waiting.pop(0))
-        left = self._number("left_over")
-        self._run("place_rest", "placing of the rest")
+        left = self._number("anonymization/left_over")
+        self._run("anonymization/place_rest", "placing of the rest")
         if 0 < left < self._k:
             weight = self._each("CASE WHEN kept & {bit} <> 0 THEN {weight} ELSE 0 END", " + ")
-            self._run("dissolve_group", "company for the rest", key=self._common(), weight=weight)
+            self._run("anonymization/dissolve_group", "company for the rest", key=self._common(), weight=weight)
 
     def _column_sets(self, wishes: Iterable[int]) -> set[int]:
         everything = (1 << len(self._codes)) - 1
@@ -134,9 +134,15 @@ class Anonymizer:
     def _round(self, places: Sequence[int], cost: int, on_stage: Callable[[str], None]) -> tuple[int, Stopped | None]:
         """What one round over all blocks saves, and what ended it early."""
         order = [_node(f"common[{place + 1}]") for place in places]
-        self._run("blocks", "blocks of neighbours", key=self._common(), order=order, block=BLOCK_PAIRS >> len(places))
-        self._run("improved", "making of a table")
-        blocks = self._number("block_count")
+        self._run(
+            "anonymization/blocks",
+            "blocks of neighbours",
+            key=self._common(),
+            order=order,
+            block=BLOCK_PAIRS >> len(places),
+        )
+        self._run("anonymization/improved", "making of a table")
+        blocks = self._number("anonymization/block_count")
         saved, stopped = 0, None
         try:
             for block in range(blocks):
@@ -147,16 +153,16 @@ class Anonymizer:
         except KeyboardInterrupt:
             stopped = Interrupted("interrupted; what was found by then is kept")
         if self._bench.ended is None:
-            self._run("keep_improved", "keeping of what is better")
+            self._run("anonymization/keep_improved", "keeping of what is better")
         return saved, stopped
 
     def _improve_block(self, block: int) -> int:
         """What is saved by solving one block anew."""
         self._check_time()
         codes = [_node(f"ANY_VALUE({code.name}) AS {code.name}") for code in self._codes]
-        source = fill("workbench/block_patterns", block=block, codes=codes)
+        source = fill("workbench/anonymization/block_patterns", block=block, codes=codes)
         assert isinstance(source, exp.Query)
-        known = self._shares("block_shares", block=block)
+        known = self._shares("anonymization/block_shares", block=block)
         limit = time.monotonic() + BLOCK_SECONDS
         limit = limit if self._deadline is None else min(limit, self._deadline)
         found = self._solve(source.subquery("block_patterns"), known, 0, limit)
@@ -169,10 +175,10 @@ class Anonymizer:
 
     def _solve(self, source: exp.Expr, known: Sequence[Share], lower_bound: int, deadline: float | None) -> Assignment:
         """The cheapest assignment of the source's row patterns that the solver finds, never worse than the known."""
-        rows = self._run("pattern_sizes", "sizes of row patterns", source=source)
+        rows = self._run("anonymization/pattern_sizes", "sizes of row patterns", source=source)
         place_of = {integer(pattern): place for place, (pattern, _) in enumerate(rows)}
         groups = self._run(
-            "shared_patterns",
+            "anonymization/shared_patterns",
             "groups that could be made identical",
             source=source,
             columns=self._codes,
@@ -199,14 +205,16 @@ class Anonymizer:
             for place in range(len(self._codes))
         ]
         everything = (1 << len(self._codes)) - 1
-        [row] = self._run("suppressed_cells", "account of the cells", lost=lost_cells, everything=everything)
+        [row] = self._run(
+            "anonymization/suppressed_cells", "account of the cells", lost=lost_cells, everything=everything
+        )
         rows, blank, *cells = map(integer, row)
         cost = sum(weight * number for weight, number in zip(self._weights, cells, strict=True))
         return Anonymization(algorithm, cost, lower_bound, tuple(cells), rows, blank, stopped)
 
     def wrong(self) -> int:
         """How many groups have fewer than k rows, and how many row patterns have shares that do not add up."""
-        [row] = self._run("wrong_shares", "check of the plan", key=self._common(), k=self._k)
+        [row] = self._run("anonymization/wrong_shares", "check of the plan", key=self._common(), k=self._k)
         return sum(map(integer, row))
 
     def _check_time(self) -> None:
@@ -220,7 +228,9 @@ class Anonymizer:
         gains: dict[int, int] = {}
         for start in range(0, len(column_sets), SETS_AT_ONCE):
             queries = [
-                fill("workbench/placeable_rows", kept=kept, columns=self._columns(kept), k=self._k).sql("duckdb")
+                fill("workbench/anonymization/placeable_rows", kept=kept, columns=self._columns(kept), k=self._k).sql(
+                    "duckdb"
+                )
                 for kept in column_sets[start : start + SETS_AT_ONCE]
             ]
             statement = Statement("\nUNION ALL\n".join(queries), "rows that column sets would place", lambda rows: rows)
@@ -230,8 +240,8 @@ class Anonymizer:
     def _place(self, kept: int) -> None:
         columns = self._columns(kept)
         holes: dict[str, Filling] = {"columns": columns, "key": exp.Tuple(expressions=columns), "k": self._k}
-        self._run("place_rows", "placing of rows", kept=kept, **holes)
-        self._run("remove_placed", "placing of rows", **holes)
+        self._run("anonymization/place_rows", "placing of rows", kept=kept, **holes)
+        self._run("anonymization/remove_placed", "placing of rows", **holes)
 
     def _columns(self, kept: int) -> list[exp.Expr]:
         return [self._codes[place] for place in positions(kept)]
@@ -259,7 +269,12 @@ class Anonymizer:
 
     def _insert(self, table: str, rows: Sequence[tuple[int, ...]]) -> None:
         if rows:
-            self._run("insert_shares", "shares", target=exp.to_table(table), rows=exp.values(rows, alias="shares"))
+            self._run(
+                "anonymization/insert_shares",
+                "shares",
+                target=exp.to_table(table),
+                rows=exp.values(rows, alias="shares"),
+            )
 
     def _number(self, template: str) -> int:
         return integer(self._run(template, "a number")[0][0])

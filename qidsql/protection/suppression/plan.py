@@ -71,7 +71,10 @@ class SuppressionPlan:
             )
         planner = _Planner(patterns, k, tuple(weights or [1] * len(patterns.names)), wildcard, deadline, on_stage)
         planner.solve()
-        masks = {integer(mask): integer(rows) for mask, _, rows in planner.ask("plan_masks", "totals of the plan")}
+        masks = {
+            integer(mask): integer(rows)
+            for mask, _, rows in planner.ask("suppression/plan_masks", "totals of the plan")
+        }
         return cls(patterns, k, planner.weights, masks, planner.ways, _weight(masks, planner.weights))
 
     @property
@@ -145,8 +148,10 @@ class _Planner:
 
     def solve(self) -> None:
         patterns = exp.to_table("patterns")
-        self.ask("pack_patterns", "packing of row patterns", lanes=self._packing.packed(), patterns=patterns)
-        self.ask("start_plan", "patterns that are safe as they are", k=self._k)
+        self.ask(
+            "suppression/pack_patterns", "packing of row patterns", lanes=self._packing.packed(), patterns=patterns
+        )
+        self.ask("suppression/start_plan", "patterns that are safe as they are", k=self._k)
         self._count("safe as they are")
         done = -1 if self._wildcard else 0  # optima up to this weight are found
         while self.unsolved:
@@ -182,7 +187,7 @@ class _Planner:
         few = 4 * self.unsolved < self._patterns.patterns
         while self.unsolved and (batch := list(islice(sets, SETS_AT_ONCE))):
             found = [self._solved_by(mask, few) for mask in batch]
-            self.ask("add_to_plan", plural(len(batch), "column set"), found=_together(found))
+            self.ask("suppression/add_to_plan", plural(len(batch), "column set"), found=_together(found))
             self._count("by column sets")
         return level
 
@@ -190,13 +195,13 @@ class _Planner:
         kept, packing = self._everything & ~mask, self._packing
         rows: exp.Expr = exp.to_table("packed")
         if few:
-            near = fill("workbench/near_unsolved", agree=packing.agree(kept, "packed", "unsolved"))
+            near = fill("workbench/suppression/near_unsolved", agree=packing.agree(kept, "packed", "unsolved"))
             assert isinstance(near, exp.Query)
             rows = near.subquery("packed")
         keys = packing.key(kept, "packed")
         names = [f"key{place}" for place in range(len(keys))]
         query = fill(
-            "workbench/solved_by_set",
+            "workbench/suppression/solved_by_set",
             mask=mask,
             rows=rows,
             keys=[exp.alias_(key, name) for key, name in zip(keys, names, strict=True)],
@@ -235,7 +240,7 @@ class _Planner:
             )
         )
         [[pairs]] = self.ask(
-            "count_pairs",
+            "suppression/count_pairs",
             "pairs that agree on a block of columns",
             keys=named["packed"],
             groups=keys["packed"],
@@ -257,7 +262,7 @@ class _Planner:
         """Compares each pattern left with all others: first for the weights alone, then for the columns."""
         packing = self._packing
         radii = fill(
-            "workbench/radii",
+            "workbench/suppression/radii",
             differences=packing.differences("unsolved", "packed"),
             weight=packing.weight(self.weights),
         )
@@ -268,7 +273,7 @@ class _Planner:
     def _near(self, unsolved: exp.Expr, joined: exp.Expr, radius_: exp.Expr) -> exp.Query:
         packing = self._packing
         query = fill(
-            "workbench/nearest",
+            "workbench/suppression/nearest",
             unsolved=unsolved,
             joined=joined,
             radius=radius_,
@@ -280,7 +285,7 @@ class _Planner:
         return query
 
     def _nearest(self, found: Sequence[exp.Query]) -> None:
-        self.ask("add_nearest", "nearest patterns", found=_together(found))
+        self.ask("suppression/add_nearest", "nearest patterns", found=_together(found))
         self._count("by nearest neighbours")
 
     # by the records nearby, k > 2
@@ -289,7 +294,7 @@ class _Planner:
         packing = self._packing
         while self.unsolved:
             rows = self.ask(
-                "nearby",
+                "suppression/nearby",
                 "patterns nearby",
                 some=max(1, PAIRS_AT_ONCE // self._patterns.patterns),
                 k=self._k,
@@ -303,7 +308,7 @@ class _Planner:
                 for (pattern, needed), group in groupby(rows, key=lambda row: (integer(row[0]), integer(row[1])))
             ]
             values = exp.values(found, alias="found")
-            self.ask("add_found", "patterns solved", found=values)
+            self.ask("suppression/add_found", "patterns solved", found=values)
             self._count("by the search among records nearby")
 
     def _lightest(self, needed: int, cells: Sequence[int]) -> int:
@@ -312,8 +317,8 @@ class _Planner:
 
     def _count(self, way: str) -> None:
         """What was solved since the last count was solved in this way."""
-        self.ask("unsolved", "patterns without a mask")
-        [[left]] = self.ask("plan_progress", "patterns without a mask")
+        self.ask("suppression/unsolved", "patterns without a mask")
+        [[left]] = self.ask("suppression/plan_progress", "patterns without a mask")
         self._used[way] += self.unsolved - integer(left)
         self.unsolved = integer(left)
         self._on_stage(f"suppressing: {count(self.unsolved)} of {plural(self._patterns.patterns, 'pattern')} left")

@@ -34,13 +34,13 @@ def plan_check(plan: SuppressionPlan, deadline: float | None = None) -> PlanChec
     patterns = plan.patterns
     packing, bench = Packing(patterns.values), patterns.bench
     table = exp.to_table("patterns")
-    bench.ask("pack_patterns", "packing of row patterns", deadline, lanes=packing.packed(), patterns=table)
+    bench.ask("suppression/pack_patterns", "packing of row patterns", deadline, lanes=packing.packed(), patterns=table)
     sets = max(1, MOST // patterns.patterns)
     chosen = sorted(plan.masks, key=lambda mask: -plan.masks[mask])[:sets]
     inside = exp.column("mask").isin(*(exp.Literal.number(mask) for mask in chosen))
     checked, unsafe = _fits(plan, exp.select("pattern", "mask").from_("plan").where(inside), packing, deadline)
     bits = exp.values([(1 << place,) for place in range(len(patterns.names))], alias="restored", columns=["bit"])
-    sample = fill("workbench/plan_sample", restored=bits, most=min(SAMPLE, sets))
+    sample = fill("workbench/suppression/plan_sample", restored=bits, most=min(SAMPLE, sets))
     assert isinstance(sample, exp.Query)
     restored, needed = _fits(plan, sample, packing, deadline)
     return PlanCheck(checked, unsafe, restored - needed)
@@ -57,7 +57,7 @@ def rows_at_risk(plan: SuppressionPlan, deadline: float | None = None) -> int:
             (exp.column(f"c{place}"), exp.Literal.number(1 << place)) for place in range(len(plan.patterns.names))
         )
     ]
-    plan.patterns.bench.ask("released_patterns", "suppressed patterns", deadline, codes=codes)
+    plan.patterns.bench.ask("suppression/released_patterns", "suppressed patterns", deadline, codes=codes)
     return wildcard_check(plan.patterns, plan.k, deadline, "released").at_risk
 
 
@@ -69,7 +69,7 @@ def _fits(plan: SuppressionPlan, rows: exp.Query, packing: Packing, deadline: fl
         for lane, name in zip(packing.lanes, names, strict=True)
     ]
     [[checked, unsafe]] = plan.patterns.bench.ask(
-        "fits_of_plan",
+        "suppression/fits_of_plan",
         "check of the plan",
         deadline,
         plan=rows.subquery("plan"),

@@ -56,15 +56,15 @@ def wildcard_check(
         for place in range(len(patterns.names))
     ]
     rows = exp.to_table(table)
-    bench.ask("pack_patterns", "packing of row patterns", deadline, lanes=packing.packed(), patterns=rows)
-    bench.ask("unverified", "patterns to check", deadline, nulls=_sum(nulls), patterns=rows)
-    bench.ask("everyone", "patterns with their NULLs", deadline)
-    groups = [integer(row[0]) for row in bench.ask("unverified_groups", "sets of NULLs", deadline)]
+    bench.ask("suppression/pack_patterns", "packing of row patterns", deadline, lanes=packing.packed(), patterns=rows)
+    bench.ask("suppression/unverified", "patterns to check", deadline, nulls=_sum(nulls), patterns=rows)
+    bench.ask("suppression/everyone", "patterns with their NULLs", deadline)
+    groups = [integer(row[0]) for row in bench.ask("suppression/unverified_groups", "sets of NULLs", deadline)]
 
     def matched(found: Sequence[exp.Query]) -> tuple[int, int, int | None]:
         query = found[0] if len(found) == 1 else exp.union(*found, distinct=False)
-        bench.ask("still_unverified", "rows that match", deadline, found=query.subquery("found"), k=k)
-        [[left, rows, seen]] = bench.ask("unverified_left", "rows still to check", deadline)
+        bench.ask("suppression/still_unverified", "rows that match", deadline, found=query.subquery("found"), k=k)
+        [[left, rows, seen]] = bench.ask("suppression/unverified_left", "rows still to check", deadline)
         return integer(left), integer(rows), None if seen is None else integer(seen)
 
     left, at_risk, smallest = patterns.patterns, patterns.rows, None
@@ -86,7 +86,7 @@ def wildcard_check(
                 mine = packing.key(outside, "unverified")
                 found.append(
                     _query(
-                        "matching_by_nulls",
+                        "suppression/matching_by_nulls",
                         nulls=_big(union),
                         outside=_big(outside),
                         keys=[exp.alias_(key, name) for key, name in zip(keys, names, strict=True)],
@@ -98,10 +98,10 @@ def wildcard_check(
                 )
             left, at_risk, smallest = matched(found)
     if left:
-        bench.ask("forget_seen", "rows still to check", deadline)
+        bench.ask("suppression/forget_seen", "rows still to check", deadline)
         same = exp.and_(*(exp.column(f"d{lane}").eq(0) for lane in packing.lanes))
         differences = packing.differences("unverified", "packed")
-        left, at_risk, smallest = matched([_query("matching_by_pairs", differences=differences, same=same)])
+        left, at_risk, smallest = matched([_query("suppression/matching_by_pairs", differences=differences, same=same)])
     return WildcardCheck(k, patterns.rows, at_risk if left else 0, smallest)
 
 

@@ -42,7 +42,7 @@ class RecordKeys:
         with profiler.engine.handing_over("keys") as path:
             profiler.ask([Statement(query, "keys of the rows", lambda rows: None, path)])
             self._bench.ask(
-                "load_keys",
+                "uniques/load_keys",
                 "loading of keys",
                 profiler.deadline,
                 exported=exported(path, [("key_text", "VARCHAR"), *((code.name, "INTEGER") for code in codes)]),
@@ -57,7 +57,7 @@ class RecordKeys:
         wanted = [exp.Literal.number(number) for number in numbers]
         if not wanted:
             return {}
-        rows = self._bench.ask("some_keys", "keys of records", patterns=wanted)
+        rows = self._bench.ask("uniques/some_keys", "keys of records", patterns=wanted)
         return {integer(pattern): str(key) for pattern, key in rows if key is not None}
 
 
@@ -72,7 +72,7 @@ class UniquesList:
     def __init__(self, patterns: RowPatterns, path: Path) -> None:
         self._patterns, self._bench, self._path = patterns, patterns.bench, path
         self._numbers: dict[int, int] = {}
-        self._bench.ask("uniques", "making of a table")
+        self._bench.ask("uniques/uniques", "making of a table")
 
     def add(self, records: "NDArray[Any]", masks: "NDArray[Any] | int") -> None:
         """Adds a combination for each record. Raises StatementError, Interrupted."""
@@ -98,7 +98,11 @@ class UniquesList:
             profiler.ask([Statement(query, "values of the columns", lambda rows: None, path)])
             source = exported(path, [("place", "INTEGER"), ("code", "INTEGER"), ("value_text", "VARCHAR")])
             self._bench.ask(
-                "load_values", "loading of values", profiler.deadline, exported=source, codes=codes.subquery("coded")
+                "uniques/load_values",
+                "loading of values",
+                profiler.deadline,
+                exported=source,
+                codes=codes.subquery("coded"),
             )
 
     @staticmethod
@@ -118,9 +122,9 @@ class UniquesList:
         columns.append(exp.column("size", table="sets").as_("size"))
         lists = {"columns": exp.column("columns", table="sets")}
         if values:
-            lists["values"] = fill("workbench/values_of_unique").subquery()  # type: ignore[attr-defined]
+            lists["values"] = fill("workbench/uniques/values_of_unique").subquery()  # type: ignore[attr-defined]
         columns += [(exp.func("TO_JSON", node) if csv else node).as_(name) for name, node in lists.items()]
-        query = fill("workbench/list_uniques", columns=columns)
+        query = fill("workbench/uniques/list_uniques", columns=columns)
         if keys:
             query = query.join("keys", on="keys.pattern = uniques.pattern", join_type="left")  # type: ignore[attr-defined]
         written = self._path.with_name(f".{uuid4().hex}{self._path.suffix}")
@@ -132,7 +136,9 @@ class UniquesList:
             raise UsageError(f"--into {self._path} cannot be written ({error.strerror})") from None
         finally:
             written.unlink(missing_ok=True)
-        [(lines,)] = self._bench.ask("count_lines", "counting of lines", keyed=exp.true() if keys else exp.false())
+        [(lines,)] = self._bench.ask(
+            "uniques/count_lines", "counting of lines", keyed=exp.true() if keys else exp.false()
+        )
         return integer(lines)
 
     def _number(self, sets: Iterable[int]) -> None:
@@ -141,11 +147,11 @@ class UniquesList:
 
         names = self._patterns.names
         self._bench.ask(
-            "column_names",
+            "uniques/column_names",
             "noting of names",
             given=exp.values(list(enumerate(names)), alias="given", columns=["place", "name"]),
         )
-        self._bench.ask("set_columns", "making of a table")
+        self._bench.ask("uniques/set_columns", "making of a table")
         numbers, places = [], []
         for mask in sets:
             for place in positions(mask) if mask else (-1,):

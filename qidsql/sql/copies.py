@@ -29,7 +29,7 @@ def suppressed_by_plan(
     comparable = [_comparable(dialect, column) for column in columns]
     values = [exp.alias_(value, f"v{place}") for place, value in enumerate(comparable)]
     query = fill(
-        "suppressed_rows",
+        "copies/suppressed_rows",
         originals=_originals(copied),
         aliased=[*values, *_row_in_pattern(comparable, parting)],
         table=table_node(table.name),
@@ -66,7 +66,7 @@ def suppressed_by_counts(
     All columns are blank where none of the masks does. A window over the rows per mask.
     """
     query = fill(
-        "suppressed_by_counts",
+        "copies/suppressed_by_counts",
         originals=_originals(copied),
         mask=_mask(dialect, columns, masks, k),
         table=table_node(table.name),
@@ -87,7 +87,7 @@ def suppression_in_place(
     name = exp.to_identifier(table.name.name, quoted=True)
     address = [exp.to_identifier(each) for each in table.row_address]
     tree = fill(
-        "suppress_in_place",
+        "copies/suppress_in_place",
         table=source,
         assignments=[
             exp.EQ(
@@ -113,17 +113,17 @@ def suppression_in_place(
 
 def create_table(dialect: Dialect, target: TableName, query: exp.Query) -> str:
     """The statement that makes a table of a query's rows."""
-    return dialect.render(fill("create_table", target=table_node(target), query=query.subquery("suppressed")))
+    return dialect.render(fill("copies/create_table", target=table_node(target), query=query.subquery("suppressed")))
 
 
 def create_view(dialect: Dialect, target: TableName, query: exp.Query) -> str:
     """The statement that makes a view of a query."""
-    return dialect.render(fill("create_view", target=table_node(target), query=query.subquery("suppressed")))
+    return dialect.render(fill("copies/create_view", target=table_node(target), query=query.subquery("suppressed")))
 
 
 def drop_table(dialect: Dialect, target: TableName) -> str:
     """The statement that removes a table."""
-    return dialect.render(fill("drop_table", target=table_node(target)))
+    return dialect.render(fill("copies/drop_table", target=table_node(target)))
 
 
 def _row_in_pattern(values: Sequence[exp.Expr], parting: bool) -> list[exp.Expr]:
