@@ -15,10 +15,7 @@ from qidsql.core.tables import Nulls, names_of, positions
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, StatementError, StatementFailed
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
-from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
-from qidsql.sql.relation import Relation
-from qidsql.sql.statements import (
-    Statement,
+from qidsql.sql.classes import (
     class_profiles,
     class_profiles_in_one_scan,
     class_sizes,
@@ -26,6 +23,9 @@ from qidsql.sql.statements import (
     distinct_hashes,
     entity_profile,
 )
+from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
+from qidsql.sql.relation import Relation
+from qidsql.sql.statements import Statement
 from qidsql.wording.numbers import plural
 from qidsql.wording.option_names import setting
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from qidsql.core.tables import Nulls
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.row_pairs import Agreeing
+from qidsql.sql.classes import distinct_hashes
 from qidsql.sql.difference_masks import agreeing
-from qidsql.sql.statements import distinct_hashes
 
 MAX_MASKS = 100_000
 ALL_PAIRS = 1_000_000  # ordered pairs; where a table has no more, one statement tells everything

@@ -11,9 +11,10 @@ from sqlglot import exp
 
 from qidsql.errors import StatementError
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes
+from qidsql.sql.classes import about
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import ColumnNames, Row, Statement, about, integer
+from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill
 
 LANE = 62  # bits in one integer: what can be added up in a signed 64-bit one

@@ -16,8 +16,9 @@ from qidsql.measures.criteria import Key
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.classes import class_sizes
 from qidsql.sql.relation import relation
-from qidsql.sql.statements import Statement, class_sizes
+from qidsql.sql.statements import Statement
 from tests.commandline import qidsql
 from tests.definitions import entity_profile_of, mask_of, matching_profile_of, profile_of, projected, sizes_of, subsets
 from tests.random_tables import KINDS, RandomTable, load, random_table

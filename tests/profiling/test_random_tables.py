@@ -12,8 +12,8 @@ import pytest
 from qidsql.core.tables import names_of
 from qidsql.engines.base import Engine
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, class_sizes
 from qidsql.sql.relation import Relation, relation
-from qidsql.sql.statements import class_profiles, class_profiles_in_one_scan, class_sizes
 from tests.definitions import (
     entity_profile_of,
     entity_sizes_of,

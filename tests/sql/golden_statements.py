@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.measures.least_squares import Covariate
+from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, class_sizes, column_counts, entity_profile
 from qidsql.sql.copies import (
     create_table,
     create_view,
@@ -28,14 +29,7 @@ from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.sample import sample
-from qidsql.sql.statements import (
-    Statement,
-    class_profiles,
-    class_profiles_in_one_scan,
-    class_sizes,
-    column_counts,
-    entity_profile,
-)
+from qidsql.sql.statements import Statement
 from qidsql.sql.values_in_common import (
     Compared,
     InGroup,

@@ -18,16 +18,7 @@ from sqlglot import exp
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassSizes
 from qidsql.sql import templates
-from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
-from qidsql.sql.difference_masks import _frame, agreeing
-from qidsql.sql.matching_rows import Domain, matching_profile
-from qidsql.sql.pair_masks import pair_masks
-from qidsql.sql.relation import Relation, relation
-from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
-from qidsql.sql.sample import sample
-from qidsql.sql.statements import (
-    Row,
-    Statement,
+from qidsql.sql.classes import (
     _sizes_text,
     class_profiles,
     class_profiles_in_one_scan,
@@ -35,6 +26,14 @@ from qidsql.sql.statements import (
     column_counts,
     entity_profile,
 )
+from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
+from qidsql.sql.difference_masks import _frame, agreeing
+from qidsql.sql.matching_rows import Domain, matching_profile
+from qidsql.sql.pair_masks import pair_masks
+from qidsql.sql.relation import Relation, relation
+from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
+from qidsql.sql.sample import sample
+from qidsql.sql.statements import Row, Statement
 from tests.definitions import entity_profile_of, entity_sizes_of, matching_profile_of, profile_of, projected, sizes_of
 from tests.sql import impact_mutants, linkage_mutants
 from tests.stores import Store

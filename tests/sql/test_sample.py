@@ -12,9 +12,10 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UnknownName, UsageError
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, column_counts
 from qidsql.sql.relation import Relation
 from qidsql.sql.sample import MAX_SEED, sample
-from qidsql.sql.statements import Statement, class_profiles, class_profiles_in_one_scan, column_counts
+from qidsql.sql.statements import Statement
 from tests.stores import DuckDBStore, PostgresStore, Store
 
 ROWS = 3_000

@@ -3,8 +3,9 @@
 from decimal import Decimal
 
 from qidsql.measures.profiles import ClassProfile, ClassSizes
+from qidsql.sql.classes import about, class_sizes, profiles_of_sizes
 from qidsql.sql.relation import relation
-from qidsql.sql.statements import about, class_sizes, integer, profiles_of_sizes
+from qidsql.sql.statements import integer
 from tests.stores import DuckDBStore
 
 

@@ -12,10 +12,11 @@ import psycopg
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError
+from qidsql.sql.classes import column_counts
 from qidsql.sql.copies import suppressed_by_counts
 from qidsql.sql.relation import relation
 from qidsql.sql.sample import sample
-from qidsql.sql.statements import Statement, column_counts, integer
+from qidsql.sql.statements import Statement, integer
 from tests.stores import DuckDBStore, PostgresStore
 from tests.trials import Ground, Trials
 from tests.trials import condition_texts as texts

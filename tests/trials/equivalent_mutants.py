@@ -12,8 +12,8 @@ SAME_LENGTH = "both lists are made of one list, so that their lengths are the sa
 OF_A_SOURCE = "each gap is of one of the sources"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
-    ("qidsql/sql/statements.py", "column_counts", "True -> False"): COUNT,
-    ("qidsql/sql/statements.py", "distinct_hashes", "True -> False"): COUNT,
+    ("qidsql/sql/classes.py", "column_counts", "True -> False"): COUNT,
+    ("qidsql/sql/classes.py", "distinct_hashes", "True -> False"): COUNT,
     ("qidsql/sql/matching_rows.py", "_head", "_number(0) -> _number(1)"): A_FIRST_LOOK,
     ("qidsql/operations/schedule.py", "", "10.0 -> 9.0"): A_CHOICE,
     ("qidsql/commands/gate.py", "_measure", "min(shown, MEASURED) -> max(shown, MEASURED)"): EFFORT,
@@ -22,7 +22,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         for other in ("1 >> order[0]", "2 << order[0]", "0 << order[0]")
     },
     ("qidsql/measures/profiles.py", "size_bins", "True -> False"): SAME_LENGTH,
-    ("qidsql/sql/statements.py", "_members", "True -> False"): SAME_LENGTH,
+    ("qidsql/sql/classes.py", "_members", "True -> False"): SAME_LENGTH,
     ("qidsql/sql/matching_rows.py", "", "62 -> 61"): "codes are laid into integers by one bit less, and are the same",
     (
         "qidsql/operations/schedule.py",
@@ -36,7 +36,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "no message about a policy names another key of a table",
     ("qidsql/sql/matching_rows.py", "matching_sizes", "max(1, domain.rows) -> min(1, domain.rows)"): A_FIRST_LOOK,
     **{
-        ("qidsql/sql/statements.py", function, f"0 -> {number}"): NOT_READ
+        ("qidsql/sql/classes.py", function, f"0 -> {number}"): NOT_READ
         for function in ("entity_profile", "class_sizes")
         for number in (1, -1)
     },

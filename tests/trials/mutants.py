@@ -67,7 +67,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "not postgres and not json_schemas",
     ),
     "qidsql/operations/schedule.py": ("tests/operations/test_schedule.py",),
-    "qidsql/sql/statements.py": (*IN_SQL, "tests/sql/test_mutants.py", "-k", STATEMENTS),
+    "qidsql/sql/classes.py": (*IN_SQL, "tests/sql/test_mutants.py", "-k", STATEMENTS),
     "qidsql/sql/matching_rows.py": (
         "tests/sql/test_mutants.py",
         "tests/profiling/test_wildcard.py",

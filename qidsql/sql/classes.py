@@ -1,0 +1,183 @@
+"""The classes of column sets: how many there are of each size, as one typed function per question."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from sqlglot import exp
+
+from qidsql.measures.profiles import ClassProfile, ClassSizes
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import Relation
+from qidsql.sql.statements import ColumnNames, Row, Statement, integer
+from qidsql.sql.templates import fill
+
+
+def class_profiles(
+    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
+) -> Statement[list[ClassProfile]]:
+    """The class profiles of some column sets, none of them empty, in the order given. One statement, a scan per set."""
+    head, middle, tail = _sizes_text(dialect, source)
+    parts = []
+    for number, names in enumerate(column_sets):
+        columns = ", ".join(_column_text(dialect, source, name) for name in names)
+        parts.append(f"{head}{number}{middle}{columns}{tail}")
+    read = profiles_of_sizes(k, range(len(column_sets)))
+    return Statement("\nUNION ALL\n".join(parts), about("class profile", column_sets), read, scans=len(parts))
+
+
+def entity_profile(
+    dialect: Dialect, source: Relation, columns: ColumnNames, k: int, entity: str
+) -> Statement[list[ClassProfile]]:
+    """The class profile of one column set in distinct entities. One statement, one scan."""
+    tree = fill(
+        "classes/entity_profile",
+        set_number=0,
+        relation=source.node,
+        entity=source.column(entity),
+        k=k,
+        **_members(source, columns),
+    )
+
+    def read(rows: list[Row]) -> list[ClassProfile]:
+        for _, classes, count, smallest, largest, below, at_risk, unique, colliding in (map(integer, r) for r in rows):
+            return [ClassProfile(count, classes, smallest, largest, k, below, at_risk, unique, colliding, True)]
+        return [ClassSizes({}, {}, True).profile(k)]
+
+    return Statement(dialect.render(tree), about("class profile", [columns]), read)
+
+
+def class_profiles_in_one_scan(
+    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
+) -> Statement[list[ClassProfile]]:
+    """The same profiles in one scan of the rows, by grouping sets. At most `dialect.grouping_arguments` columns."""
+    columns = list(dict.fromkeys(name for names in column_sets for name in names))
+    bits = {name: 1 << place for place, name in enumerate(reversed(columns))}
+    everything = (1 << len(columns)) - 1
+    numbers = [everything ^ sum(bits[name] for name in names) for names in column_sets]
+    classes = fill(
+        "classes/classes_of_sets",
+        relation=source.node,
+        columns=source.columns(columns),
+        sets=[exp.Tuple(expressions=source.columns(names)) for names in column_sets],
+    )
+    tree = fill("classes/class_sizes", classes=_derived(classes))
+    return Statement(dialect.render(tree), about("class profile", column_sets), profiles_of_sizes(k, numbers))
+
+
+def class_sizes(
+    dialect: Dialect, source: Relation, columns: ColumnNames, entity: str | None = None
+) -> Statement[ClassSizes]:
+    """How many classes of each size the column set has. One statement, one scan, at most sqrt(2 n) rows back."""
+    if entity is None:
+        classes = fill("classes/classes", set_number=0, relation=source.node, columns=source.columns(columns))
+        tree = fill("classes/class_sizes", classes=_derived(classes))
+    else:
+        tree = fill(
+            "classes/entity_sizes", relation=source.node, entity=source.column(entity), **_members(source, columns)
+        )
+
+    def read(rows: list[Row]) -> ClassSizes:
+        if entity is None:
+            by_class = {integer(size): integer(count) for _, size, count in rows}
+            return ClassSizes(by_class, {size: size * count for size, count in by_class.items()})
+        by_class = {integer(row[0]): integer(row[1]) for row in rows if integer(row[1])}
+        return ClassSizes(
+            by_class, {integer(row[0]): integer(row[2]) for row in rows if integer(row[2])}, entities=True
+        )
+
+    return Statement(dialect.render(tree), f"class sizes of {_set(columns)}", read)
+
+
+def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> Statement[tuple[int, tuple[int, ...]]]:
+    """Rows of the relation, and the NULLs of each column. One statement, one scan."""
+    counts = [exp.Count(this=column, big_int=True) for column in source.columns(columns)]
+    tree = fill("classes/column_counts", relation=source.node, counts=counts)
+
+    def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
+        total, *present = (integer(cell) for cell in rows[0])
+        return total, tuple(total - count for count in present)
+
+    return Statement(dialect.render(tree), f"rows, and NULLs of {len(columns)} columns", read)
+
+
+def distinct_hashes(
+    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames]
+) -> Statement[tuple[int, tuple[int, ...]]]:
+    """Rows of the relation, and how many hashes each set's rows have. One statement, one scan.
+
+    Equal values have equal hashes: a set has at least as many classes as hashes. For `dialect.hashes_values` only.
+    """
+    counts: list[exp.Expr] = [
+        exp.Count(this=exp.Distinct(expressions=[dialect.row_hash(source.columns(names))]), big_int=True)
+        for names in column_sets
+    ]
+    tree = fill("classes/column_counts", relation=source.node, counts=counts)
+
+    def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
+        total, *hashes = (integer(cell) for cell in rows[0])
+        return total, tuple(hashes)
+
+    return Statement(dialect.render(tree), f"rows, and different hashes of {len(column_sets)} column sets", read)
+
+
+def _members(source: Relation, columns: ColumnNames) -> dict[str, list[exp.Expr]]:
+    """The holes of the entity templates that stand for the column set."""
+    aliases = [f"c{place}" for place in range(len(columns))]
+    nodes = source.columns(columns)
+    return {
+        "columns": nodes,
+        "aliased": [exp.alias_(node, alias) for node, alias in zip(nodes, aliases, strict=True)],
+        "names": [exp.column(alias) for alias in aliases],
+    }
+
+
+def _derived(query: exp.Expr) -> exp.Expr:
+    assert isinstance(query, exp.Query)
+    return query.subquery("classes")
+
+
+# The text for a column set is rendered once per relation, with these in the places that differ from set to set;
+# thousands of column sets then cost a join of rendered pieces each, not a syntax tree each.
+_NUMBER_MARK = 918_273_645
+_COLUMNS_MARK = "the columns of the set"
+
+
+@lru_cache(maxsize=64)
+def _sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
+    """The text for the class sizes before the number, between number and columns, and behind the columns."""
+    mark = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
+    classes = fill("classes/classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
+    text = dialect.render(fill("classes/class_sizes", classes=_derived(classes)))
+    # A table, a column or a condition may hold the marks too; what the user names all lies between these two.
+    head, rest = text.split(f"SELECT {_NUMBER_MARK}", maxsplit=1)
+    middle, tail = rest.rsplit(dialect.render(mark), maxsplit=1)
+    return f"{head}SELECT ", middle, tail
+
+
+@lru_cache(maxsize=4096)
+def _column_text(dialect: Dialect, source: Relation, name: str) -> str:
+    return dialect.render(source.column(name))
+
+
+def profiles_of_sizes(k: int, numbers: Sequence[int]) -> Callable[[list[Row]], list[ClassProfile]]:
+    """Reads class sizes as profiles, in the order of the set numbers; a set without a row has no rows."""
+
+    def read(rows: list[Row]) -> list[ClassProfile]:
+        sizes: dict[int, dict[int, int]] = {}
+        for number, size, count in rows:
+            sizes.setdefault(integer(number), {})[integer(size)] = integer(count)
+        return [ClassProfile.of_sizes(sizes.get(number, {}), k) for number in numbers]
+
+    return read
+
+
+def _set(columns: ColumnNames) -> str:
+    return " + ".join(columns) if len(columns) <= 4 else f"{len(columns)} columns"
+
+
+def about(what: str, column_sets: Sequence[ColumnNames]) -> str:
+    """What a statement asks of the column sets, in words."""
+    if len(column_sets) == 1:
+        return f"{what} of {_set(column_sets[0])}"
+    sizes = sorted({len(columns) for columns in column_sets})
+    return f"{what}s of {len(column_sets)} column sets of {' or '.join(map(str, sizes[:3]))} columns"
