@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from typing import NamedTuple
 
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Verdict
@@ -14,14 +15,36 @@ from qidsql.operations.table_run import CAUSES, Excuse, Finding, FindingKind, Fi
 MARGIN = Fraction(1, 100)  # of all rows: a share at risk that moves by less is unchanged, tables change every night
 
 
+class Standing(NamedTuple):
+    """How bad a finding is: its smallest class, and its rows below k of how many; 0 where that is not known."""
+
+    k: int
+    at_risk: int
+    whole: int
+
+    @classmethod
+    def of(cls, measures: Measures) -> "Standing":
+        """A figure that --min-count left out is 0, so that no message gives it away."""
+        return cls(measures.k or 0, measures.rows_at_risk or 0, measures.whole or 0)
+
+    @property
+    def share(self) -> Fraction:
+        """Rows at risk of all rows, exactly."""
+        return Fraction(self.at_risk, self.whole) if self.whole else Fraction(0)
+
+    def worse_than(self, other: "Standing") -> bool:
+        """Whether the smallest class is smaller or not known any more, or the share at risk larger by `MARGIN`."""
+        return self.k < other.k or self.share - other.share >= MARGIN
+
+
 def compared(
     now: Iterable[Finding], before: Iterable[Finding], listed: Collection[FindingKind], same_question: bool = True
 ) -> list[Finding]:
     """The findings with what became of them, and those that are gone.
 
     Of the kinds in `listed` the list of today is whole; what another kind no longer lists may still be there, and is
-    left out. New: also one whose exception has ended. Worse: a smaller class, or a share at risk larger by at least
-    `MARGIN`; better: the other way round. Answers to different questions are not compared: none is new or gone then.
+    left out. New: also one whose exception has ended. Worse: see `Standing`; better: the other way round. Answers to
+    different questions are not compared: none is new or gone then.
     """
     if not same_question:
         return [each if each.exception else replace(each, state=FindingState.POLICY_CHANGED, was=None) for each in now]
@@ -81,12 +104,7 @@ def verdict_with_exceptions(
 
 
 def _change(before: Measures, now: Measures) -> FindingState:
-    smallest, larger_share = (before.k or 0, now.k or 0), _share(now) - _share(before)
-    if smallest[1] < smallest[0] or larger_share >= MARGIN:
+    was, bad = Standing.of(before), Standing.of(now)
+    if bad.worse_than(was):
         return FindingState.WORSE
-    return FindingState.BETTER if smallest[1] > smallest[0] or -larger_share >= MARGIN else FindingState.UNCHANGED
-
-
-def _share(measures: Measures) -> Fraction:
-    """Rows at risk of all rows, exactly."""
-    return Fraction(measures.rows_at_risk or 0, measures.whole) if measures.whole else Fraction(0)
+    return FindingState.BETTER if was.worse_than(bad) else FindingState.UNCHANGED

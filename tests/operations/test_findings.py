@@ -329,6 +329,7 @@ def test_no_two_findings_share_an_id() -> None:
         ({"rows_at_risk": 0}, {"rows_at_risk": 10}, "worse"),
         ({"k": None}, {"k": 0}, "unchanged"),
         ({"k": None}, {"k": 1}, "better"),
+        ({"k": 1}, {"k": None}, "worse"),  # it may be, and nobody knows
     ],
 )
 def test_what_is_worse_and_what_is_better(before: dict[str, Any], now: dict[str, Any], state: str) -> None:

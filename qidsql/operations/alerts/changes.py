@@ -8,36 +8,20 @@ the snooze ends and the change still holds.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from fractions import Fraction
 from typing import Annotated, NamedTuple, TypeAlias
 
 from qidsql.core.policy import question
 from qidsql.core.results import Verdict, worst
 from qidsql.declarations.results import UNWRITTEN
 from qidsql.operations.alerts.settings import WORSE, Alert
-from qidsql.operations.changes import MARGIN
+from qidsql.operations.changes import Standing
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
-from qidsql.operations.table_run import CAUSES, Finding, FindingKind, Measures
+from qidsql.operations.table_run import CAUSES, Finding, FindingKind
 
 WHOLE_RUN = ("", "")  # not about one table: a pattern that no table meets, a source that has none
 GRAVEST_FIRST = list(Verdict)
 POLICY_CHANGED = "the policy changed, so nothing is compared with what was told before"
-
-
-class Standing(NamedTuple):
-    """How bad a finding is: its smallest class, and its rows below k of how many; 0 where that is not known."""
-
-    k: int
-    at_risk: int
-    whole: int
-
-    def worse_than(self, told: "Standing | None") -> bool:
-        return told is None or 0 < self.k < told.k or self.share - told.share >= MARGIN
-
-    @property
-    def share(self) -> Fraction:
-        return Fraction(self.at_risk, self.whole) if self.whole else Fraction(0)
 
 
 Findings: TypeAlias = Mapping[str, tuple[str, Standing]]  # broken requirements: the words of each, and how bad it is
@@ -119,7 +103,9 @@ def changes(alert: Alert, run: RunResult, told: Mapping[tuple[str, str], Told], 
 
 def _worse(findings: Findings, last: Told) -> tuple[str, ...]:
     """The findings of a violation that are new or worse since it was told."""
-    return tuple(text for id, (text, bad) in findings.items() if bad.worse_than(last.broken.get(id)))
+    return tuple(
+        text for id, (text, bad) in findings.items() if id not in last.broken or bad.worse_than(last.broken[id])
+    )
 
 
 class _Verdict(NamedTuple):
@@ -151,7 +137,7 @@ def _audited(run: RunResult) -> list[_Verdict]:
             now=table.verdict,
             reason=table.sentence,
             broken={
-                _known_by(finding): (finding.text, _standing(finding.measures))
+                _known_by(finding): (finding.text, Standing.of(finding.measures))
                 for finding in table.open_findings
                 if finding.kind not in CAUSES
             },
@@ -179,8 +165,3 @@ def _covered(tables: Sequence[_Verdict], coverage: Coverage | None) -> list[_Ver
 def _known_by(finding: Finding) -> str:
     """The id of a finding; that the whole table is below k stays the same finding when its columns change."""
     return str(finding.kind) if finding.kind is FindingKind.K_ANONYMITY else finding.id
-
-
-def _standing(measures: Measures) -> Standing:
-    """How bad a finding is; a figure that --min-count left out is 0, so that no message gives it away."""
-    return Standing(measures.k or 0, measures.rows_at_risk or 0, measures.whole or 0)

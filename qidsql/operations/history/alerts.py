@@ -8,9 +8,10 @@ from typing import Any
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import loaded, plain
 from qidsql.engines.store import Transaction
-from qidsql.operations.alerts.changes import Standing, Told
+from qidsql.operations.alerts.changes import Told
 from qidsql.operations.alerts.delivery import Kept
 from qidsql.operations.alerts.message import Message
+from qidsql.operations.changes import Standing
 from qidsql.operations.history.records import History
 from qidsql.sql.statements import Row, integer
 

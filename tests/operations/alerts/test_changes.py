@@ -117,6 +117,11 @@ def test_figures_that_min_count_left_out_are_no_news() -> None:
     assert [bool(news) for news in told_worse(*nights)] == [False, False, True, False]
 
 
+def test_a_class_whose_size_is_not_known_any_more_is_news_once() -> None:
+    known, unknown = finding("k-anonymity", 2, 100), finding("k-anonymity", None, 100)
+    assert [bool(news) for news in told_worse([known], [unknown], [unknown])] == [False, True, False]
+
+
 def audit_at(k: int) -> AuditResult:
     """An audit at this k, whatever it found."""
     account = Account(

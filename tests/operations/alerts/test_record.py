@@ -15,11 +15,12 @@ from qidsql.engines.duckdb.store import DuckDBStore
 from qidsql.engines.postgres.store import PostgresStore
 from qidsql.engines.store import Store
 from qidsql.errors import Held, StoreError
-from qidsql.operations.alerts.changes import Change, Standing, Told
+from qidsql.operations.alerts.changes import Change, Told
 from qidsql.operations.alerts.delivery import Kept, Record, ShortRecord, deliver_kept, tell
 from qidsql.operations.alerts.message import Message
 from qidsql.operations.alerts.overview import SentVerdict, overview
 from qidsql.operations.alerts.settings import Snooze
+from qidsql.operations.changes import Standing
 from qidsql.operations.history.alerts import AlertRecord
 from qidsql.operations.history.opening import open_history
 from qidsql.operations.history.records import History
