@@ -69,7 +69,7 @@ def doctor_(shell: ShellOption = None) -> None:
 @app.command("macros", epilog="\b\nExample:\n  qidsql duckdb macros > qidsql.sql, then in a shell: .read qidsql.sql")
 def macros(output: ScriptOutput = None) -> None:
     """Print the single-statement checks as plain SQL, for shells where nothing can be loaded."""
-    from qidsql.sql.scripts import duckdb_macros
+    from qidsql.engines.duckdb.macros import duckdb_macros
 
     write(duckdb_macros(), output)
 

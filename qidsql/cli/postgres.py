@@ -29,6 +29,6 @@ def functions(output: ScriptOutput = None) -> None:
 
     They read only, with the rights of who calls them.
     """
-    from qidsql.sql.scripts import postgres_functions
+    from qidsql.engines.postgres.functions import postgres_functions
 
     write(postgres_functions(), output)

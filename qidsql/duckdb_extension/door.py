@@ -97,8 +97,8 @@ class _House:
     def register(self, instance: int) -> None:
         """Registers the functions, and the macros, with a database. Raises SourceError."""
         from qidsql.duckdb_extension.connection import Connection
+        from qidsql.engines.duckdb.macros import duckdb_macros
         from qidsql.sql.folder import sql_file
-        from qidsql.sql.scripts import duckdb_macros
 
         connection = Connection(self.api, instance)
         try:

@@ -8,7 +8,6 @@ from qidsql.core.tables import Table
 from qidsql.errors import UnknownName, UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node, verbatim
-from qidsql.sql.templates import fill
 
 UNREADABLE = "the where condition cannot be read as one condition in SQL; expected something like: age >= 18"
 NO_QUERY = "the where condition must be a plain condition on the table's columns, without a query inside"
@@ -32,10 +31,8 @@ def bindings(dialect: Dialect, table: Table, where: str) -> tuple[str, str]:
     except UnicodeEncodeError:
         raise UsageError(UNREADABLE) from None
     case = exp.Case(ifs=[exp.If(this=verbatim(where), true=exp.true())])
-    first, second = (
-        dialect.render(fill("bound_condition", table=table_node(table.name), condition=form))
-        for form in (case, exp.paren(verbatim(where), copy=False))
-    )
+    nothing = exp.select("1 AS bound").from_(table_node(table.name)).limit(0)
+    first, second = (dialect.render(nothing.where(form)) for form in (case, exp.paren(verbatim(where), copy=False)))
     return first, second
 
 

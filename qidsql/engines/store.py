@@ -7,24 +7,60 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.statements import Row
-from qidsql.sql.templates import fill, template
+from qidsql.sql.table_changes import equal_to_holes
+from qidsql.sql.templates import template
 
 PATIENCE = 30.0  # seconds to wait for others who have the store open
 
 
-class Transaction(Protocol):
-    """Statements by the names of their templates; the values of holes go to the driver as parameters."""
+class Transaction(ABC):
+    """Statements on an open connection; values go to the driver as parameters."""
 
-    def ask(self, name: str, **values: Any) -> list[Row]: ...
+    def __init__(self, store: "Store") -> None:
+        self._store = store
 
-    def add(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None: ...
+    def ask(self, name: str, **values: Any) -> list[Row]:
+        """The rows of a template, with these values in its holes. Raises KeyError where one is missing."""
+        return self.execute(self._store.prepared(template(name)), values)
+
+    def find(self, table: str, columns: Sequence[str], order: Sequence[str] = (), **where: Any) -> list[Row]:
+        """These columns of the rows that have these values, ascending by the columns in `order`."""
+        query = exp.select(*map(exp.column, columns)).from_(table).where(*equal_to_holes(list(where)))
+        query = query.order_by(*map(exp.column, order)) if order else query
+        return self.execute(self._store.prepared(query), where)
+
+    def remove(self, table: str, **where: Any) -> None:
+        """Removes the rows that have these values."""
+        self.execute(self._store.prepared(exp.delete(table).where(*equal_to_holes(list(where)))), where)
+
+    def add(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Adds rows, each with the same columns."""
+        if rows:
+            self._insert(table, list(rows[0]), rows)
+
+    @abstractmethod
+    def execute(self, statement: "Prepared", values: Mapping[str, Any]) -> list[Row]: ...
+
+    @abstractmethod
+    def _insert(self, table: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None: ...
+
+
+class Prepared(NamedTuple):
+    """The text of a statement for the driver, and the names of its holes in their order."""
+
+    text: str
+    holes: tuple[str, ...]
+
+    def values(self, row: Mapping[str, Any]) -> list[Any]:
+        """A row's values in the order of the holes. Raises KeyError."""
+        return [row[hole] for hole in self.holes]
 
 
 class Store(ABC):
@@ -35,8 +71,7 @@ class Store(ABC):
     label: str  # as people may see it: never a password
     parameter: str  # how the driver writes the place of a value
 
-    def __init__(self, folder: str, patience: float = PATIENCE) -> None:
-        self.folder = folder  # of the templates
+    def __init__(self, patience: float = PATIENCE) -> None:
         self.patience = patience
 
     @abstractmethod
@@ -63,24 +98,20 @@ class Store(ABC):
         Raises Held at once when somebody else is there, StoreError.
         """
 
-    def prepared(self, name: str) -> tuple[str, tuple[str, ...]]:
-        """A template's text for the driver, its tables with their schema; and the names of its holes in their order."""
-        return _prepared(f"{self.folder}/{name}", self.dialect, self.schema, self.parameter)
+    def prepared(self, tree: exp.Expr) -> Prepared:
+        """A statement with its holes, for the driver: its tables have their schema."""
+        return _prepared(tree, self.dialect, self.schema, self.parameter)
 
 
-@cache
-def _prepared(name: str, dialect: Dialect, schema: str, parameter: str) -> tuple[str, tuple[str, ...]]:
-    holes = {hole.name for hole in template(name).find_all(exp.Placeholder)}
-    tree = fill(name, **{hole: exp.var(f"hole_{hole}") for hole in holes})
+@lru_cache(maxsize=256)
+def _prepared(tree: exp.Expr, dialect: Dialect, schema: str, parameter: str) -> Prepared:
+    tree = tree.copy()
+    for hole in list(tree.find_all(exp.Placeholder)):
+        hole.replace(exp.var(f"hole_{hole.name}"))
     for table in tree.find_all(exp.Table):
         if not table.db:
             table.set("db", exp.to_identifier(schema, quoted=True))
     text = dialect.render(tree)
     if parameter == "%s":
         text = text.replace("%", "%%")
-    return re.sub(r"\bhole_\w+", parameter, text), tuple(re.findall(r"\bhole_(\w+)", text))
-
-
-def values(holes: Sequence[str], row: Mapping[str, Any]) -> list[Any]:
-    """A row's values in the order of the holes. Raises KeyError."""
-    return [row[hole] for hole in holes]
+    return Prepared(re.sub(r"\bhole_\w+", parameter, text), tuple(re.findall(r"\bhole_(\w+)", text)))

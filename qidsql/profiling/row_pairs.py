@@ -6,7 +6,7 @@ from qidsql.core.tables import Nulls
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.row_pairs import Agreeing
 from qidsql.sql.classes import distinct_hashes
-from qidsql.sql.difference_masks import agreeing
+from qidsql.sql.row_pairs import agreeing
 
 MAX_MASKS = 100_000
 ALL_PAIRS = 1_000_000  # ordered pairs; where a table has no more, one statement tells everything

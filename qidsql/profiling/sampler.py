@@ -7,8 +7,8 @@ from qidsql.errors import UsageError
 from qidsql.measures.profiles import Profiler
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.pair_sample import PairSample
-from qidsql.sql.pair_masks import pair_masks
 from qidsql.sql.relation import Relation
+from qidsql.sql.row_pairs import pair_masks
 from qidsql.sql.sample import sample
 
 

@@ -24,7 +24,15 @@ from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.copies import create_table, drop_table, suppressed_by_plan
 from qidsql.sql.relation import ALIAS, comparable_columns, relation
 from qidsql.sql.statements import Statement
-from qidsql.sql.templates import fill
+
+
+def plan_by_codes(columns: int, parting: bool) -> exp.Select:
+    """The query for the plan as another engine finds its rows in it: mask, c0, c1, ... of the patterns that lose a
+    cell; where the rows of a pattern part (`parting`) first_row and last_row too."""
+    codes = (f"patterns.c{place}" for place in range(columns))
+    ends = ("plan.first_row", "plan.last_row") if parting else ()
+    plan = exp.select("plan.mask", *codes, *ends).from_("plan")
+    return plan.join("patterns", on="plan.pattern = patterns.pattern").where("plan.mask <> 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +66,7 @@ class Target:
         engine = self.engine
         codes = [f"c{place}" for place in range(len(columns))]
         ends = ("first_row", "last_row") if parting else ()
-        chosen = [*(exp.column(code, table="patterns") for code in codes), *(exp.column(e, table="plan") for e in ends)]
-        selected = fill("workbench/copies/plan_by_codes", codes=chosen)
+        selected = plan_by_codes(len(columns), parting)
         with engine.handing_over("plan") as plan:
             patterns.bench.run(
                 Statement(selected.sql("duckdb", comments=False), "writing of the plan", lambda rows: None, plan),

@@ -14,6 +14,7 @@ from qidsql.engines.duckdb.workbench import Workbench, exported
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.row_codes import row_patterns
 from qidsql.sql.statements import Statement, integer
+from qidsql.sql.templates import fill
 
 if TYPE_CHECKING:
     from qidsql.protection.records import Records
@@ -49,22 +50,18 @@ class RowPatterns:
             profiler.ask([Statement(query, f"row patterns over {len(names)} columns", lambda rows: None, path)])
             bench = Workbench()
             try:
-                bench.ask(
-                    "row_patterns/load_row_patterns",
-                    "loading of row patterns",
-                    profiler.deadline,
-                    exported=exported(path, types),
+                source = exported(path, types)
+                load = fill(
+                    "workbench/row_patterns/load_row_patterns",
+                    exported=source,
                     codes=[exp.alias_(exp.func("COALESCE", code, exp.Literal.number(0)), code.name) for code in codes],
                     columns=codes,
                 )
-                [(patterns, rows, *values)] = bench.ask(
-                    "row_patterns/pattern_counts",
-                    "counting of row patterns",
-                    largest=[exp.Max(this=code) for code in codes],
-                )
-                [[shuffle_key]] = bench.ask(
-                    "row_patterns/shuffle_key", "key of the codes", exported=exported(path, types)
-                )
+                bench.ask(load, "loading of row patterns", profiler.deadline)
+                largest = [exp.Max(this=code) for code in codes]  # how many values each column has
+                totals = exp.select("COUNT(*)", "COALESCE(SUM(size), 0)", *largest).from_("patterns")
+                [(patterns, rows, *values)] = bench.ask(totals, "counting of row patterns")
+                [[shuffle_key]] = bench.ask(exp.select("MAX(shuffle_key)").from_(source), "key of the codes")
             except BaseException:
                 bench.close()
                 raise
@@ -76,12 +73,10 @@ class RowPatterns:
         from qidsql.protection.records import Records, narrow
 
         columns = ["size", *(f"c{place}" for place in range(len(self.names)))]
-        sizes, *codes = (
-            self.bench.numbers(
-                "row_patterns/pattern_codes", "reading of codes", column=exp.alias_(exp.column(column), "code")
-            )["code"]
-            for column in columns
+        in_order = (
+            exp.select(exp.alias_(each, "code")).from_("patterns").order_by(exp.column("pattern")) for each in columns
         )
+        sizes, *codes = (self.bench.numbers(query, "reading of codes")["code"] for query in in_order)
         return Records(tuple(narrow(each) for each in codes), sizes)
 
     def close(self) -> None:

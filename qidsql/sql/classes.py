@@ -91,7 +91,7 @@ def class_sizes(
 def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> Statement[tuple[int, tuple[int, ...]]]:
     """Rows of the relation, and the NULLs of each column. One statement, one scan."""
     counts = [exp.Count(this=column, big_int=True) for column in source.columns(columns)]
-    tree = fill("classes/column_counts", relation=source.node, counts=counts)
+    tree = _counting(source, counts)
 
     def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
         total, *present = (integer(cell) for cell in rows[0])
@@ -111,13 +111,19 @@ def distinct_hashes(
         exp.Count(this=exp.Distinct(expressions=[dialect.row_hash(source.columns(names))]), big_int=True)
         for names in column_sets
     ]
-    tree = fill("classes/column_counts", relation=source.node, counts=counts)
+    tree = _counting(source, counts)
 
     def read(rows: list[Row]) -> tuple[int, tuple[int, ...]]:
         total, *hashes = (integer(cell) for cell in rows[0])
         return total, tuple(hashes)
 
     return Statement(dialect.render(tree), f"rows, and different hashes of {len(column_sets)} column sets", read)
+
+
+def _counting(source: Relation, counts: Sequence[exp.Expr]) -> exp.Select:
+    """The query for the rows of the relation, and these counts."""
+    rows = exp.Count(this=exp.Star(), big_int=True).as_("row_count")
+    return exp.select(rows, *counts).from_(source.node)
 
 
 def _members(source: Relation, columns: ColumnNames) -> dict[str, list[exp.Expr]]:

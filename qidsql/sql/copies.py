@@ -6,8 +6,10 @@ from sqlglot import exp
 
 from qidsql.core.tables import Column, Table, TableName
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.masks import big
 from qidsql.sql.relation import condition, table_node
 from qidsql.sql.row_codes import dictionary
+from qidsql.sql.table_changes import making
 from qidsql.sql.templates import fill
 
 
@@ -113,17 +115,22 @@ def suppression_in_place(
 
 def create_table(dialect: Dialect, target: TableName, query: exp.Query) -> str:
     """The statement that makes a table of a query's rows."""
-    return dialect.render(fill("copies/create_table", target=table_node(target), query=query.subquery("suppressed")))
+    return _made(dialect, "TABLE", target, query)
 
 
 def create_view(dialect: Dialect, target: TableName, query: exp.Query) -> str:
     """The statement that makes a view of a query."""
-    return dialect.render(fill("copies/create_view", target=table_node(target), query=query.subquery("suppressed")))
+    return _made(dialect, "VIEW", target, query)
 
 
 def drop_table(dialect: Dialect, target: TableName) -> str:
     """The statement that removes a table."""
-    return dialect.render(fill("copies/drop_table", target=table_node(target)))
+    return dialect.render(exp.Drop(tables=[table_node(target)], kind="TABLE"))
+
+
+def _made(dialect: Dialect, kind: str, target: TableName, query: exp.Query) -> str:
+    rows = exp.select("*").from_(query.subquery("suppressed"))
+    return dialect.render(making(table_node(target), rows, kind))
 
 
 def _row_in_pattern(values: Sequence[exp.Expr], parting: bool) -> list[exp.Expr]:
@@ -158,8 +165,7 @@ def _published(columns: Sequence[Column], copied: Sequence[Column], rows: str, m
 
 
 def _bit(mask: exp.Expr, place: int) -> exp.Expr:
-    bit = exp.cast(exp.Literal.number(1 << place), "BIGINT")
-    return exp.paren(exp.BitwiseAnd(this=mask.copy(), expression=bit)).neq(0)
+    return exp.paren(exp.BitwiseAnd(this=mask.copy(), expression=big(1 << place))).neq(0)
 
 
 def _mask(dialect: Dialect, columns: Sequence[Column], masks: Sequence[int], k: int) -> exp.Expr:
@@ -169,5 +175,5 @@ def _mask(dialect: Dialect, columns: Sequence[Column], masks: Sequence[int], k: 
     for mask in masks:
         kept = [_comparable(dialect, column) for place, column in enumerate(columns) if not mask >> place & 1]
         number = exp.Window(this=exp.Count(this=exp.Star(), big_int=True), partition_by=kept)
-        chosen = chosen.when(number >= k, exp.cast(exp.Literal.number(mask), "BIGINT"))
-    return chosen.else_(exp.cast(exp.Literal.number(everything), "BIGINT"))
+        chosen = chosen.when(number >= k, big(mask))
+    return chosen.else_(big(everything))

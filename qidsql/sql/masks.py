@@ -1,6 +1,8 @@
-"""Row patterns packed into a few integers, so that comparing two of them takes a few instructions, not one per column.
+"""Columns packed into a few integers: as one bit each, or each with its codes in a field of its own.
 
-Each column has a field of its own in one of the lanes (62-bit integers): its code, and above it a guard bit that is 0.
+The integers are called lanes and hold 62 bits, so that sums of two stay within what every engine's BIGINT holds.
+Packed rows are compared in a few instructions, not one per column. In a `Packing` each field has a guard bit above it
+that is 0.
 The XOR of two records is 0 in a field exactly where they agree; adding to each field its greatest code then carries
 into the guard bit exactly where they differ. So bit operations give the columns in which two records differ, and
 counting bits gives how many there are.
@@ -12,7 +14,20 @@ from functools import cached_property, reduce
 
 from sqlglot import exp
 
+from qidsql.sql.statements import integer
+from qidsql.sql.table_changes import making
+
 LANE = 62  # bits: sums stay within a signed 64-bit integer
+
+
+def lanes_of(columns: int) -> list[range]:
+    """The columns of each lane where every column has one bit: bit `place % LANE` of lane `place // LANE`."""
+    return [range(start, min(start + LANE, columns)) for start in range(0, columns, LANE)]
+
+
+def mask_of(cells: Iterable[object]) -> int:
+    """The column set whose bits an engine returned lane by lane."""
+    return sum(integer(cell) << LANE * lane for lane, cell in enumerate(cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +39,30 @@ class Field:
     bits: int
 
     @property
+    def most(self) -> int:
+        """The largest code that has room."""
+        return (1 << self.bits) - 1
+
+    @property
     def codes(self) -> int:
-        return (1 << self.bits) - 1 << self.low
+        """All bits of the codes."""
+        return self.most << self.low
 
     @property
     def guard(self) -> int:
         return 1 << self.low + self.bits
+
+
+def fields_of(bits: Iterable[int], above: int = 0) -> tuple[Field, ...]:
+    """A field for each number of bits, lane after lane, with so many bits free above each."""
+    found: list[Field] = []
+    lane = low = 0
+    for wanted in bits:
+        if low + wanted + above > LANE:
+            lane, low = lane + 1, 0
+        found.append(Field(lane, low, wanted))
+        low += wanted + above
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -45,19 +78,16 @@ class Packing:
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        found: list[Field] = []
-        lane = low = 0
-        for largest in self.values:
-            bits = max(1, largest.bit_length())
-            if low + bits + 1 > LANE:
-                lane, low = lane + 1, 0
-            found.append(Field(lane, low, bits))
-            low += bits + 1
-        return tuple(found)
+        return fields_of((max(1, largest.bit_length()) for largest in self.values), above=1)
 
     @cached_property
     def lanes(self) -> range:
         return range(self.fields[-1].lane + 1)
+
+    def table(self, patterns: str = "patterns") -> exp.Create:
+        """The statement that makes the table `packed` (pattern, size, the lanes) of a table of row patterns."""
+        query = exp.select("pattern", "size", *self.packed()).from_(patterns)
+        return making(exp.to_table("packed"), query, replace=True)
 
     def packed(self) -> list[exp.Expr]:
         """The lanes of a table that has the codes c0, c1, ..."""
@@ -68,7 +98,7 @@ class Packing:
             found.append(exp.alias_(_sum(codes), f"k{lane}"))
             if self.wildcard:
                 present = [
-                    exp.case().when(exp.column(f"c{place}").neq(0), _number(field.guard)).else_(_number(0))
+                    exp.case().when(exp.column(f"c{place}").neq(0), big(field.guard)).else_(big(0))
                     for place, field in inside
                 ]
                 found.append(exp.alias_(_sum(present), f"n{lane}"))
@@ -93,7 +123,7 @@ class Packing:
         found = []
         for lane in self.lanes:
             left = [
-                exp.case().when(exp.paren(_and(mask.copy(), 1 << place)).eq(0), _number(field.codes)).else_(_number(0))
+                exp.case().when(exp.paren(_and(mask.copy(), 1 << place)).eq(0), big(field.codes)).else_(big(0))
                 for place, field in enumerate(self.fields)
                 if field.lane == lane
             ]
@@ -108,7 +138,7 @@ class Packing:
             changed = exp.BitwiseXor(
                 this=exp.column(f"k{lane}", table=one), expression=exp.column(f"k{lane}", table=other)
             )
-            carried = exp.paren(exp.Add(this=changed, expression=_number(sum(field.codes for field in inside))))
+            carried = exp.paren(exp.Add(this=changed, expression=big(sum(field.codes for field in inside))))
             differing: exp.Expr = _and(carried, sum(field.guard for field in inside))
             if self.wildcard:
                 for table in (one, other):
@@ -127,7 +157,7 @@ class Packing:
                 )
                 if guards:
                     bits = exp.Anonymous(this="BIT_COUNT", expressions=[_and(exp.column(f"d{lane}"), guards)])
-                    terms.append(exp.Mul(this=_number(weight), expression=exp.cast(bits, "BIGINT")))
+                    terms.append(exp.Mul(this=big(weight), expression=exp.cast(bits, "BIGINT")))
         return _sum(terms)
 
     def weight_of_mask(self, weights: Sequence[int]) -> exp.Expr:
@@ -136,7 +166,7 @@ class Packing:
         for weight in sorted(set(weights)):
             members = sum(1 << place for place, other in enumerate(weights) if other == weight)
             bits = exp.Anonymous(this="BIT_COUNT", expressions=[_and(exp.column("mask"), members)])
-            terms.append(exp.Mul(this=_number(weight), expression=exp.cast(bits, "BIGINT")))
+            terms.append(exp.Mul(this=big(weight), expression=exp.cast(bits, "BIGINT")))
         return _sum(terms)
 
     def mask(self) -> exp.Expr:
@@ -144,23 +174,29 @@ class Packing:
         bits = []
         for place, field in enumerate(self.fields):
             guard = exp.paren(
-                exp.BitwiseRightShift(this=exp.column(f"d{field.lane}"), expression=_number(field.low + field.bits))
+                exp.BitwiseRightShift(this=exp.column(f"d{field.lane}"), expression=big(field.low + field.bits))
             )
             bits.append(_shifted(exp.paren(_and(guard, 1)), place))
         return _sum(bits)
 
 
-def _number(value: int) -> exp.Expr:
+def big(value: int) -> exp.Expr:
+    """A number as a 64-bit integer."""
     return exp.cast(exp.Literal.number(value), "BIGINT")
 
 
+def add(terms: Iterable[exp.Expr]) -> exp.Expr:
+    """The sum of one term or more."""
+    return reduce(lambda total, term: exp.Add(this=total, expression=term), terms)
+
+
 def _and(value: exp.Expr, mask: int) -> exp.Expr:
-    return exp.BitwiseAnd(this=value, expression=_number(mask))
+    return exp.BitwiseAnd(this=value, expression=big(mask))
 
 
 def _shifted(value: exp.Expr, places: int) -> exp.Expr:
-    return exp.paren(exp.Mul(this=value, expression=_number(1 << places)))
+    return exp.paren(exp.Mul(this=value, expression=big(1 << places)))
 
 
 def _sum(terms: Iterable[exp.Expr]) -> exp.Expr:
-    return exp.paren(reduce(lambda a, b: exp.Add(this=a, expression=b), terms))
+    return exp.paren(add(terms))

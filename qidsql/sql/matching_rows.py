@@ -5,7 +5,6 @@ Matching is not transitive, so there are no classes to count: each row has its o
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from sqlglot import exp
 
@@ -13,11 +12,11 @@ from qidsql.errors import StatementError
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes
 from qidsql.sql.classes import about
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.masks import Field, add, fields_of
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill
 
-LANE = 62  # bits in one integer: what can be added up in a signed 64-bit one
 MARKS = 3  # codes begin above the marks
 
 
@@ -52,7 +51,8 @@ def matching_sizes(
     places = {name: exp.column(f"c{number}") for number, name in enumerate(columns)}
     whole = [places[name] for name in columns if not domain.nulls[name]]
     wild = sorted((name for name in columns if domain.nulls[name]), key=lambda name: -domain.values[name])
-    fields = _fields([domain.rows] * bool(whole) + [domain.values[name] for name in wild])
+    values = [domain.rows] * bool(whole) + [domain.values[name] for name in wild]
+    fields = fields_of((MARKS + 1 + number).bit_length() for number in values)  # a NULL takes a rank too
     codes = [exp.alias_(_code(whole), "code0")] if whole else []
     codes += [exp.alias_(_code_or_0(places[name]), f"code{len(codes) + n}") for n, name in enumerate(wild)]
     lanes = range(fields[-1].lane + 1)
@@ -109,37 +109,6 @@ def matching_sizes(
     return Statement(dialect.render(tree), about("matching rows", [columns]), read)
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """Where the code of a column stands: bits of an integer."""
-
-    lane: int
-    offset: int
-    bits: int
-
-    @property
-    def most(self) -> int:
-        """The largest code that has room."""
-        return (1 << self.bits) - 1
-
-    @property
-    def mask(self) -> int:
-        return self.most << self.offset
-
-
-def _fields(values: Sequence[int]) -> list[_Field]:
-    """A place for the codes of columns with so many values, filling one integer after the other."""
-    fields: list[_Field] = []
-    lane = offset = 0
-    for number in values:
-        bits = (MARKS + 1 + number).bit_length()  # a NULL takes a rank too
-        if offset + bits > LANE:
-            lane, offset = lane + 1, 0
-        fields.append(_Field(lane, offset, bits))
-        offset += bits
-    return fields
-
-
 def _code(columns: Sequence[exp.Expr]) -> exp.Expr:
     order = exp.Order(expressions=[exp.Ordered(this=column.copy()) for column in columns])
     rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=order)
@@ -150,24 +119,24 @@ def _code_or_0(column: exp.Expr) -> exp.Expr:
     return _choice(exp.Not(this=exp.Is(this=column.copy(), expression=exp.null())), _code([column]))
 
 
-def _words(fields: Sequence[_Field], lane: int) -> list[exp.Expr]:
+def _words(fields: Sequence[Field], lane: int) -> list[exp.Expr]:
     """The codes of a lane side by side, and all bits of those that are no NULL."""
     inside = [(exp.column(f"code{number}"), field) for number, field in enumerate(fields) if field.lane == lane]
-    shifted = (exp.Mul(this=code, expression=_number(1 << field.offset)) for code, field in inside)
-    given = (_choice(exp.GT(this=code.copy(), expression=_number(0)), _number(field.mask)) for code, field in inside)
-    return [exp.alias_(_sum(shifted), f"word{lane}"), exp.alias_(_sum(given), f"given{lane}")]
+    shifted = (exp.Mul(this=code, expression=_number(1 << field.low)) for code, field in inside)
+    given = (_choice(exp.GT(this=code.copy(), expression=_number(0)), _number(field.codes)) for code, field in inside)
+    return [exp.alias_(add(shifted), f"word{lane}"), exp.alias_(add(given), f"given{lane}")]
 
 
-def _head(fields: Sequence[_Field], lane: int, enough: int) -> exp.Expr:
+def _head(fields: Sequence[Field], lane: int, enough: int) -> exp.Expr:
     """This lane's bits of the first columns, up to where those with a value in both shapes have enough bits."""
     head = exp.Case(default=_full(fields, lane))
     room: list[exp.Expr] = []
     for number, field in enumerate(fields):
         both = _and(_of("a", "given", field.lane), _of("b", "given", field.lane))
-        has = exp.NEQ(this=exp.paren(_and(both, _number(field.mask))), expression=_number(0))
+        has = exp.NEQ(this=exp.paren(_and(both, _number(field.codes))), expression=_number(0))
         room.append(_choice(has, _number(field.bits)))
-        seen = sum(each.mask for each in fields[: number + 1] if each.lane == lane)
-        head = head.when(exp.GTE(this=_sum(each.copy() for each in room), expression=_number(enough)), _number(seen))
+        seen = sum(each.codes for each in fields[: number + 1] if each.lane == lane)
+        head = head.when(exp.GTE(this=add(each.copy() for each in room), expression=_number(enough)), _number(seen))
     return exp.cast(head, "BIGINT")
 
 
@@ -179,9 +148,9 @@ def _kept(lane: int) -> list[exp.Expr]:
     ]
 
 
-def _marks(fields: Sequence[_Field], lane: int, one: str, two: str) -> exp.Expr:
+def _marks(fields: Sequence[Field], lane: int, one: str, two: str) -> exp.Expr:
     """1 in the place of each column looked at that is NULL in shape `one`, and 2 more where it is in `two`."""
-    lowest = sum(1 << field.offset for field in fields if field.lane == lane)
+    lowest = sum(1 << field.low for field in fields if field.lane == lane)
 
     def missing(shape: str) -> exp.Expr:
         head = exp.column(f"head{lane}")
@@ -196,8 +165,8 @@ def _key(lane: int, marks: str) -> exp.Expr:
     return exp.alias_(exp.Add(this=kept, expression=exp.column(f"{marks}{lane}")), f"key{lane}")
 
 
-def _full(fields: Sequence[_Field], lane: int) -> exp.Expr:
-    return _number(sum(field.mask for field in fields if field.lane == lane))
+def _full(fields: Sequence[Field], lane: int) -> exp.Expr:
+    return _number(sum(field.codes for field in fields if field.lane == lane))
 
 
 def _of(table: str, name: str, lane: int) -> exp.Expr:
@@ -219,10 +188,6 @@ def _and(one: exp.Expr, two: exp.Expr) -> exp.Expr:
 def _choice(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
     """The value where the condition holds, else 0."""
     return exp.Case(ifs=[exp.If(this=condition, true=value)], default=_number(0))
-
-
-def _sum(parts: Iterable[exp.Expr]) -> exp.Expr:
-    return reduce(lambda total, part: exp.Add(this=total, expression=part), parts)
 
 
 def _all(parts: Iterable[exp.Expr]) -> exp.Expr:

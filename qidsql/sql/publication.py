@@ -34,7 +34,7 @@ def publishing_view(
         next(tree.find_all(exp.Select)).set("where", None)
     trees = [tree]
     if role is not None and dialect.has_roles:
-        trees.append(fill("publication/grant_view", view=table_node(view), role=_role(role)))
+        trees.append(granting("SELECT", table_node(view), role))
     return [dialect.render(tree) for tree in trees]
 
 
@@ -47,15 +47,26 @@ def granting_columns(dialect: Dialect, table: Table, published: Sequence[str], r
     if not dialect.has_roles:
         raise UsageError(f"{dialect.name} has no roles to grant columns to; publish a view in a database of its own")
     trees = [
-        fill("publication/revoke_table", table=table_node(table.name), role=_role(role)),
-        fill(
-            "publication/grant_columns",
-            table=table_node(table.name),
-            columns=_columns(table, published),
-            role=_role(role),
+        exp.Revoke(
+            privileges=[exp.GrantPrivilege(this=exp.var("SELECT"))],
+            securable=table_node(table.name),
+            principals=[exp.GrantPrincipal(this=_role(role))],
         ),
+        granting("SELECT", table_node(table.name), role, columns=_columns(table, published)),
     ]
     return [dialect.render(tree) for tree in trees]
+
+
+def granting(
+    right: str, on: exp.Expr, role: str, kind: str | None = None, columns: Sequence[exp.Expr] = ()
+) -> exp.Grant:
+    """The statement that gives a role a right on an object of a kind (a table where none is named), or on columns."""
+    return exp.Grant(
+        privileges=[exp.GrantPrivilege(this=exp.var(right), expressions=list(columns))],
+        kind=kind,
+        securable=on,
+        principals=[exp.GrantPrincipal(this=_role(role))],
+    )
 
 
 def _columns(table: Table, names: Sequence[str]) -> list[exp.Expr]:

@@ -71,6 +71,22 @@ def column_values(dialect: Dialect, source: Relation, names: Sequence[str], shuf
     return "\nUNION ALL\n".join(dialect.render(part) for part in parts)
 
 
+def values_at(dialect: Dialect, source: Relation, name: str, place: int, codes: Sequence[int], shuffle_key: str) -> str:
+    """The text of the query for some values of one column as text, by their codes: place, value. One scan.
+
+    `place` is the column's among those of the row patterns.
+    """
+    query = fill(
+        "row_codes/values_at",
+        column=source.column(name),
+        relation=source.node,
+        dictionary=dictionary(dialect, place, shuffle_key, "v0").subquery("dictionary"),
+        text=exp.Cast(this=exp.column("value"), to=dialect.text.copy()),
+        places=[exp.Literal.number(code) for code in codes],
+    )
+    return dialect.render(query)
+
+
 def _coded(
     source: Relation,
     names: Sequence[str],

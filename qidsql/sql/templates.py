@@ -1,7 +1,10 @@
 """Loads `sql_templates/*.sql` and fills their `:name` holes with syntax-tree nodes. Never with text.
 
-A folder of templates is named after the module or room that fills them, and nobody else does. Most are written in
-sqlglot's own dialect, so that one file serves every engine; those that only one engine runs are in its words.
+A folder of templates is named after the module or room that fills them, and nobody else does: `classes/` after
+`qidsql.sql.classes`, `history/` after `qidsql.operations.history`, `workbench/uniques/` after
+`qidsql.protection.uniques`.
+Most are written in sqlglot's own dialect, so that one file serves every engine; those that only one engine runs are in
+its words. Scripts for SQL shells have such holes too, and are no templates: the engines hand them out whole.
 """
 
 from collections.abc import Sequence
@@ -18,7 +21,6 @@ Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
 
 DIALECTS = {  # of folders in the words of one engine
     "duckdb": "duckdb",
-    "demo": "duckdb",
     "duckdb_extension": "duckdb",
     "workbench": "duckdb",
     "postgres": "postgres",

@@ -1,4 +1,4 @@
--- The same (suppressed_by_counts.sql) in the table itself. What is blanked is lost.
+-- Blanks the cells that suppressed_by_counts.sql leaves out, in the table itself. Their values are lost.
 -- Parameters: :table;  :assignments  column = blank where planned.mask says so
 --             :address  the row's address AS a0, ...;  :mask, :condition  as there;  :same  the addresses are equal
 UPDATE :table SET :assignments

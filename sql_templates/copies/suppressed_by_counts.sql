@@ -4,5 +4,6 @@
 --             :mask       the column set to suppress, as a bit mask: CASE WHEN COUNT(*) OVER (...) >= k THEN ... END
 --             :table, :condition  the rows
 --             :published  the columns of the result, blank where planned.mask says so
+-- Result: one row per row of the table: the columns of the result
 SELECT :published
 FROM (SELECT :originals, :mask AS mask FROM :table WHERE :condition) AS planned

@@ -5,6 +5,7 @@
 --             :table, :condition  the rows
 --             :published  the columns of the copy, blank where plan.mask says so
 -- The dictionaries d0, d1, ... (dictionary.sql) and the plan (c0, c1, ..., mask) are joined to it.
+-- Result: one row per row of the table: the columns of the copy
 WITH classes AS (
   SELECT :originals, :aliased
   FROM :table

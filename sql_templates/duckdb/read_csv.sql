@@ -7,6 +7,7 @@
 --             :header     true when the first line holds the names
 --             :hive       whether the files' folders stand for columns
 --             :plain      true keeps every value as its text, false lets DuckDB guess the columns' types
+-- Result: the files' columns under their own names
 SELECT * FROM read_csv(
   :paths,
   delim = :delimiter,

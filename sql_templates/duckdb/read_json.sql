@@ -5,6 +5,7 @@
 --             :rest     how much is added to a record's end by that, negative
 --             :texts, :trees  the values of `record` as lists: as texts, as JSON
 --             :columns  json_text.sql or json_tree.sql for each column
+-- Result: one row per record: the columns, each as text
 WITH records AS (
   SELECT
     CASE

@@ -1,2 +1,3 @@
--- Result: format, of the newest layout written here
+-- The newest layout that was written here.
+-- Result: one row: its number; NULL before anything was written
 SELECT MAX(format) FROM history_format

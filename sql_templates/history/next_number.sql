@@ -1,2 +1,3 @@
--- Result: the number of the next run
+-- The number of the next run.
+-- Result: one row: the number
 SELECT COALESCE(MAX(number), 0) + 1 FROM runs

@@ -1,4 +1,5 @@
 -- The words that Postgres' grammar knows, and the names of its own types.
+-- Result: word
 SELECT CAST(keyword.word AS TEXT) AS word FROM pg_get_keywords() AS keyword
 UNION
 SELECT CAST(type.typname AS TEXT) AS word

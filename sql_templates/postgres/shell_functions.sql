@@ -38,7 +38,7 @@ BEGIN
   END IF;
   FOR described IN
     SELECT * FROM (
-{postgres/columns}
+:columns_of_table
     ) AS catalog
   LOOP
     CONTINUE WHEN NOT described.column_name = ANY (COALESCE(columns, ARRAY[described.column_name]));
@@ -68,7 +68,7 @@ RETURNS TABLE (class_size bigint, class_count bigint)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 BEGIN
   RETURN QUERY EXECUTE format('SELECT class_size, class_count FROM (' ||
-$sizes${class_sizes}$sizes$
+$sizes$:class_sizes$sizes$
   || ') AS sizes', relation, array_to_string(compared, ', '));
 END $$;
 

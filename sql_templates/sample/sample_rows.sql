@@ -4,6 +4,7 @@
 --             :table, :condition  the rows
 --             :place      a row's place in the random order
 --             :size       how many rows; all when there are fewer
+-- Result: the columns, one row per row drawn
 SELECT :columns
 FROM :table
 WHERE :condition

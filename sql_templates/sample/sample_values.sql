@@ -7,6 +7,7 @@
 --             :renamed   c0, c1, ... AS their names
 --             :place     the place of a row, of numbered.row_hash and numbered.copy, in the random order
 --             :size      how many rows; all when there are fewer
+-- Result: the columns under their names, one row per row drawn
 SELECT :renamed
 FROM (
   SELECT

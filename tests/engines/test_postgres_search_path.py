@@ -14,8 +14,8 @@ import pytest
 import qidsql
 from qidsql.core.checks import State
 from qidsql.core.results import Verdict
+from qidsql.engines.postgres.functions import postgres_functions
 from qidsql.operations.history.opening import open_history
-from qidsql.sql.scripts import postgres_functions
 from tests.older_servers import older_server
 from tests.stores import PostgresStore
 

@@ -16,18 +16,18 @@ from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, class
 from qidsql.sql.copies import (
     create_table,
     create_view,
+    drop_table,
     suppressed_by_counts,
     suppressed_by_plan,
     suppression_in_place,
 )
 from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
-from qidsql.sql.difference_masks import agreeing
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
 from qidsql.sql.matching_rows import Domain, matching_profile
-from qidsql.sql.pair_masks import pair_masks
 from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
+from qidsql.sql.row_pairs import agreeing, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Statement
 from qidsql.sql.values_in_common import (
@@ -75,6 +75,8 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     for make in (create_table, create_view):
         made = make(dialect, TableName("safe", "clinic"), counts)
         yield make.__name__, Statement(made, "the same by counts", lambda rows: rows)
+    dropped = drop_table(dialect, TableName("safe", "clinic"))
+    yield "drop_table", Statement(dropped, "the removal of a copy", lambda rows: rows)
     in_place = suppression_in_place(dialect, people, PLAIN[:2], [0, 1, 2], 3)
     yield "suppression_in_place", Statement(in_place, "the same in place", lambda rows: rows)
     keyed = coded_rows(dialect, plain, ALL, "person", "a key")

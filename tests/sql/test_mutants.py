@@ -27,11 +27,10 @@ from qidsql.sql.classes import (
     entity_profile,
 )
 from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
-from qidsql.sql.difference_masks import _frame, agreeing
 from qidsql.sql.matching_rows import Domain, matching_profile
-from qidsql.sql.pair_masks import pair_masks
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
+from qidsql.sql.row_pairs import _frame, agreeing, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Row, Statement
 from tests.definitions import entity_profile_of, entity_sizes_of, matching_profile_of, profile_of, projected, sizes_of
@@ -446,33 +445,12 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
         ],
     ),
-    "classes/column_counts": (
-        "counts",
-        [
-            ("COUNT(*) AS row_count,\n  :counts", ":counts,\n  COUNT(*) AS row_count"),
-            ("COUNT(*) AS row_count", "COUNT(DISTINCT 1) AS row_count"),
-        ],
-    ),
 }
-# Printed for the user to run, never run by qidsql: tests/sql/test_publication.py runs them.
-PRINTED = {
-    "publication/publish_view",
-    "publication/grant_view",
-    "publication/grant_columns",
-    "publication/revoke_table",
-}
-# Around a query, or for values that the user asks for: tests/commands/suppress runs them.
-PRINTED |= {
-    "copies/create_table",
-    "copies/create_view",
-    "copies/drop_table",
-    "copies/suppress_in_place",
-    "row_codes/values_at",
-}
-# Gives no row, it only has to be bound: tests/engines/test_conditions.py.
-PRINTED |= {"bound_condition"}
+# Printed for the user to run, or for values that the user asks for: tests/sql/test_publication.py and
+# tests/commands/suppress run them.
+PRINTED = {"publication/publish_view", "copies/suppress_in_place", "row_codes/values_at"}
 # Run by the tests of the rooms that fill them.
-ELSEWHERE = {"demo", "duckdb", "duckdb_extension", "history", "postgres", "workbench"}
+ELSEWHERE = {"duckdb", "duckdb_extension", "history", "postgres", "workbench"}
 ONLY_ON = {
     "row_pairs/agreeing": "postgres",
     "row_pairs/agreeing_by_hash": "duckdb",

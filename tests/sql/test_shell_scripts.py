@@ -11,8 +11,9 @@ import psycopg
 import pytest
 from psycopg.errors import RaiseException
 
+from qidsql.engines.duckdb.macros import duckdb_macros
+from qidsql.engines.postgres.functions import postgres_functions
 from qidsql.measures.profiles import ClassProfile
-from qidsql.sql.scripts import duckdb_macros, postgres_functions
 from tests.definitions import profile_of, projected
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import DuckDBStore, PostgresStore, Store

@@ -40,7 +40,8 @@ def test_every_template_parses_as_one_statement(name: str) -> None:
 def test_every_template_says_what_it_is_for_and_names_its_holes(name: str) -> None:
     lines = (TEMPLATES / f"{name}.sql").read_text(encoding="utf-8").splitlines()
     comment = "\n".join(line for line in lines if line.startswith("--"))
-    assert lines[0].startswith("-- ")
+    assert lines[0].startswith("-- ") and not lines[0].startswith(("-- Parameters:", "-- Result:"))
+    assert "-- Result:" in comment or not isinstance(template(name), exp.Query), "what does it return?"
     for hole in template(name).find_all(exp.Placeholder):
         assert f":{hole.name}" in comment or "as in entity_profile.sql" in comment, hole.name
 
@@ -60,8 +61,8 @@ def test_golden_text_is_one_query_that_reads_or_a_script_for_people(path: Path) 
     trees = sqlglot.parse(path.read_text(encoding="utf-8"), read=dialect)
     if name.startswith(("publish", "grant")):
         assert all(isinstance(tree, (exp.Create, exp.Grant, exp.Revoke)) for tree in trees)
-    elif name.startswith(("create", "suppression")):  # the copy that was asked for, or printed
-        assert all(isinstance(tree, (exp.Create, exp.Update)) for tree in trees)
+    elif name.startswith(("create", "drop", "suppression")):  # the copy that was asked for, or printed
+        assert all(isinstance(tree, (exp.Create, exp.Drop, exp.Update)) for tree in trees)
     else:
         assert [isinstance(tree, exp.Query) for tree in trees] == [True]
 

@@ -23,7 +23,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     },
     ("qidsql/measures/profiles.py", "size_bins", "True -> False"): SAME_LENGTH,
     ("qidsql/sql/classes.py", "_members", "True -> False"): SAME_LENGTH,
-    ("qidsql/sql/matching_rows.py", "", "62 -> 61"): "codes are laid into integers by one bit less, and are the same",
     (
         "qidsql/operations/schedule.py",
         "repeat",

@@ -26,8 +26,9 @@ import pytest
 import qidsql
 from qidsql.engines.base import Engine
 from qidsql.engines.duckdb.csv_files import BLANKS
+from qidsql.engines.duckdb.macros import duckdb_macros
+from qidsql.engines.postgres.functions import postgres_functions
 from qidsql.errors import QidsqlError, SourceError
-from qidsql.sql.scripts import duckdb_macros, postgres_functions
 from tests.commandline import inside
 from tests.definitions import profile_of
 from tests.duckdb_hosts import Module, build

@@ -18,8 +18,8 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer
-from qidsql.protection.copies import Target
+from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, write_plan
+from qidsql.protection.copies import Target, plan_by_codes
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
@@ -121,14 +121,10 @@ class _Anonymization:
         table, columns, dialect = self._protection.table, self._protection.columns, self._engine.dialect
         if table.kind in FILES:
             raise UsageError("a file takes no statements; --into writes a copy of it")
-        patterns.bench.ask("anonymization/plan_of_shares", "plan", everything=(1 << len(columns)) - 1)
+        write_plan(patterns)
         codes = [f"c{place}" for place in range(len(columns))]
         ends = ["first_row", "last_row"]
-        chosen = [
-            *(exp.column(code, table="patterns") for code in codes),
-            *(exp.column(end, table="plan") for end in ends),
-        ]
-        rows = patterns.bench.ask("copies/plan_by_codes", "plan", codes=chosen)
+        rows = patterns.bench.ask(plan_by_codes(len(columns), parting=True), "plan")
         if len(rows) > MAX_LINES:
             raise UsageError(
                 f"the plan has {count(len(rows))} lines, too many for one statement ({count(MAX_LINES)}); write the "
@@ -148,8 +144,7 @@ class _Anonymization:
         profiler, k = self._protection.profiler, self._request.policy.k
         assert self._found is not None
         self._on_stage(f"writing {goal}")
-        everything = (1 << len(profiler.names)) - 1
-        patterns.bench.ask("anonymization/plan_of_shares", "plan", everything=everything)
+        write_plan(patterns)
         goal.write(patterns, self._protection.columns, profiler.deadline, parting=True)
         self._on_stage(f"auditing {goal}")
         copy = TableProfiler(self._engine, Relation(goal.rows(self._protection.columns)), profiler.names, k)

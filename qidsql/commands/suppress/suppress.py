@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from sqlglot import exp
-
 from qidsql.commands import gate
 from qidsql.commands.suppress.request import Method, SuppressRequest
 from qidsql.commands.suppress.result import ColumnLoss, SuppressResult, ValueLoss
@@ -19,12 +17,12 @@ from qidsql.protection.copies import Target
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.shared import shared
+from qidsql.protection.suppression.values_lost import CellsLost, values_lost
 from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.sql.copies import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.relation import Relation
-from qidsql.sql.row_codes import dictionary
-from qidsql.sql.statements import Row, Statement, integer
-from qidsql.sql.templates import fill
+from qidsql.sql.row_codes import values_at
+from qidsql.sql.statements import Statement, integer
 from qidsql.wording.numbers import count, plural
 
 MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort of the table there
@@ -117,31 +115,11 @@ class _Suppression:
     def _lost(self, patterns: RowPatterns) -> tuple[ColumnLoss, ...]:
         """What each column and its values lose."""
         assert self._plan is not None
-        queries = []
-        for place in range(len(self._names)):
-            query = fill(
-                "workbench/suppression/suppressed_values",
-                place=place,
-                code=exp.column(f"c{place}", table="patterns"),
-                bit=exp.cast(exp.Literal.number(1 << place), "BIGINT"),
-            )
-            assert isinstance(query, exp.Query)
-            queries.append(query)
-        lost = queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)
-        most: dict[int, list[Row]] = {}
-        for row in patterns.bench.ask(
-            "suppression/values_lost",
-            "values that lose cells",
-            self._profiler.deadline,
-            lost=lost.subquery("lost"),
-            most=NAMED_VALUES,
-        ):
-            most.setdefault(integer(row[0]), []).append(row)
+        lost = values_lost(self._plan, NAMED_VALUES, self._profiler.deadline)
         losses = []
         for place, cells in enumerate(self._plan.by_column):
-            rows = most.get(place, [])
-            touched, gone = (integer(rows[0][1]), integer(rows[0][2])) if rows else (0, 0)
-            shown = self._values(place, rows, patterns.shuffle_key) if self._request.show_values and rows else ()
+            touched, gone, most = lost[place]
+            shown = self._values(place, most, patterns.shuffle_key) if self._request.show_values and most else ()
             losses.append(
                 ColumnLoss(
                     self._names[place],
@@ -155,21 +133,14 @@ class _Suppression:
             )
         return tuple(losses)
 
-    def _values(self, place: int, rows: Sequence[Row], shuffle_key: str) -> tuple[ValueLoss, ...]:
+    def _values(self, place: int, most: Sequence[CellsLost], shuffle_key: str) -> tuple[ValueLoss, ...]:
         """The values that lose most, as text. Asked only where the user wants to see values."""
-        dialect = self._engine.dialect
-        codes = [integer(row[3]) for row in rows]
-        query = fill(
-            "row_codes/values_at",
-            column=self._profiler.source.column(self._names[place]),
-            relation=self._profiler.source.node,
-            dictionary=dictionary(dialect, place, shuffle_key, "v0").subquery("dictionary"),
-            text=exp.Cast(this=exp.column("value"), to=dialect.text.copy()),
-            places=[exp.Literal.number(code) for code in codes],
-        )
-        statement = Statement(dialect.render(query), f"values of {self._names[place]}", lambda rows: rows)
+        name = self._names[place]
+        codes = [loss.code for loss in most]
+        query = values_at(self._engine.dialect, self._profiler.source, name, place, codes, shuffle_key)
+        statement = Statement(query, f"values of {name}", lambda rows: rows)
         texts = {integer(code): str(value) for code, value in self._profiler.ask([statement])[0]}
-        return tuple(ValueLoss(texts.get(integer(row[3])), integer(row[4]), integer(row[5])) for row in rows)
+        return tuple(ValueLoss(texts.get(loss.code), loss.cells, loss.of) for loss in most)
 
     def _statements(self, script: Script) -> tuple[str, ...]:
         """What would suppress the same cells, in the engine alone."""

@@ -12,11 +12,11 @@ import duckdb
 from sqlglot import exp
 
 from qidsql.engines.file_lock import file_lock
-from qidsql.engines.store import PATIENCE, Store, values
+from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.errors import StoreError
 from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.statements import Row
-from qidsql.sql.templates import template
+from qidsql.sql.table_changes import inserting
 
 PAUSE = 0.05  # seconds between two tries to open a file that another process has open
 THREADS = threading.Lock()  # threads of one process would share one database, and their transactions would clash
@@ -36,8 +36,8 @@ class DuckDBStore(Store):
     schema = "main"
     parameter = "?"
 
-    def __init__(self, path: Path, folder: str, patience: float = PATIENCE) -> None:
-        super().__init__(folder, patience)
+    def __init__(self, path: Path, patience: float = PATIENCE) -> None:
+        super().__init__(patience)
         self.path = path
         self.label = str(path)
 
@@ -109,31 +109,25 @@ class DuckDBStore(Store):
         return StoreError(f"{self.label} could not be {what} ({type(error).__name__})")
 
 
-class DuckDBTransaction:
-    """Statements on an open connection."""
-
+class DuckDBTransaction(Transaction):
     def __init__(self, store: DuckDBStore, connection: duckdb.DuckDBPyConnection) -> None:
-        self._store = store
+        super().__init__(store)
         self._connection = connection
 
-    def ask(self, name: str, **given: Any) -> list[Row]:
-        text, holes = self._store.prepared(name)
-        return self._connection.execute(text, values(holes, given)).fetchall()
+    def execute(self, statement: Prepared, values: Mapping[str, Any]) -> list[Row]:
+        return self._connection.execute(statement.text, statement.values(values)).fetchall()
 
-    def add(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        if rows:  # column by column in one statement: DuckDB takes a row alone hundreds of times longer
-            text, holes = _of_columns(f"{self._store.folder}/{name}")
-            self._connection.execute(text, [[row[hole] for row in rows] for hole in holes])
+    def _insert(self, table: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+        """Column by column in one statement: DuckDB takes a row alone hundreds of times longer."""
+        text = _inserting_columns(table, tuple(columns))
+        self._connection.execute(text, [[row[column] for row in rows] for column in columns])
 
 
 @cache
-def _of_columns(name: str) -> tuple[str, tuple[str, ...]]:
-    """The statement that inserts many rows, given column by column, and the names of its holes in their order."""
-    tree = template(name).copy()
-    holes = tuple(hole.name for row in tree.find_all(exp.Tuple) for hole in row.find_all(exp.Placeholder))
-    columns = (exp.func("UNNEST", exp.var("?"), dialect="duckdb") for _ in holes)
-    tree.set("expression", exp.select(*columns))
-    return DUCKDB.render(tree), holes
+def _inserting_columns(table: str, columns: tuple[str, ...]) -> str:
+    """The statement that inserts many rows, given column by column."""
+    values = (exp.func("UNNEST", exp.var("?"), dialect="duckdb") for _ in columns)
+    return DUCKDB.render(inserting(table, exp.select(*values), columns))
 
 
 def _is_locked(error: Exception) -> bool:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.private_folder import PrivateFolder
 from qidsql.sql.statements import Row, Statement
-from qidsql.sql.templates import Filling, fill
+from qidsql.sql.table_changes import inserting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,28 +45,25 @@ class Workbench(DuckDBEngine):
             raise
         super().__init__(connection, "the workbench", folder)
 
-    def ask(self, template: str, purpose: str, deadline: float | None = None, **holes: Filling) -> list[Row]:
-        """The rows of a template of the folder `workbench`. Raises Stopped, StatementError."""
-        sql = self.dialect.render(fill(f"workbench/{template}", **holes))
-        return self.run(Statement(sql, purpose, lambda rows: rows), deadline)
+    def ask(self, statement: exp.Expr, purpose: str, deadline: float | None = None) -> list[Row]:
+        """The rows of a statement on its tables. Raises Stopped, StatementError."""
+        return self.run(Statement(self.dialect.render(statement), purpose, lambda rows: rows), deadline)
 
-    def numbers(self, template: str, purpose: str, **holes: Filling) -> "dict[str, NDArray[Any]]":
+    def numbers(self, query: exp.Query, purpose: str) -> "dict[str, NDArray[Any]]":
         """The same as arrays, by the names of the columns, none of which may hold a NULL. Raises as `ask`."""
-        sql = self.dialect.render(fill(f"workbench/{template}", **holes))
         try:
             with self._connection.cursor() as cursor:
-                return cursor.execute(sql).fetchnumpy()
+                return cursor.execute(self.dialect.render(query)).fetchnumpy()
         except (duckdb.Error, RuntimeError) as error:
             raise self.translate(error, purpose) from None
 
     def add(self, table: str, purpose: str, **columns: "NDArray[Any]") -> None:
         """Adds rows to one of its tables, given column by column. Raises as `ask`."""
         rows = exp.select(*(exp.column(name) for name in columns)).from_("block")
-        insert = exp.insert(rows, exp.to_table(table), columns=list(columns))
         try:
             with self._connection.cursor() as cursor:
                 cursor.register("block", columns)
-                cursor.execute(self.dialect.render(insert))
+                cursor.execute(self.dialect.render(inserting(table, rows, list(columns))))
         except (duckdb.Error, RuntimeError) as error:
             raise self.translate(error, purpose) from None
 

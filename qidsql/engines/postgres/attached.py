@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import psycopg
 from psycopg import errors
+from sqlglot import exp
 
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
@@ -71,7 +72,7 @@ class AttachedSession:
 
     def export(self, sql: str, path: Path) -> None:
         """Codes and counts: whole numbers and texts, which DuckDB's csv holds as Postgres' does."""
-        target = DUCKDB.render(fill("duckdb/postgres_query", database=self._database, query=sql))
+        target = self._passed_on(sql)
         name = str(path).replace("'", "''")
         self._put(self._in_transaction(), f"COPY ({target}) TO '{name}' (FORMAT csv, HEADER false, USE_TMP_FILE false)")
 
@@ -154,8 +155,13 @@ class AttachedSession:
     def _rows(self, connection: HostConnection, sql: str) -> list[Row]:
         """A row comes as a JSON text that Postgres writes: DuckDB would make floating-point numbers of exact ones."""
         query = f"SELECT CAST(pg_catalog.row_to_json(answer) AS pg_catalog.text) AS answer FROM ({sql}) AS answer"
-        asked = DUCKDB.render(fill("duckdb/postgres_query", database=self._database, query=query))
+        asked = self._passed_on(query)
         return [_cells(cast(str, text)) for (text,) in self._put(connection, asked)]
+
+    def _passed_on(self, sql: str) -> str:
+        """DuckDB's query that the attached Postgres answers: only its rows come here."""
+        arguments = [exp.Literal.string(self._database), exp.Literal.string(sql)]
+        return DUCKDB.render(exp.select("*").from_(exp.Anonymous(this="POSTGRES_QUERY", expressions=arguments)))
 
     def _put(self, connection: HostConnection, sql: str) -> list[Row]:
         try:

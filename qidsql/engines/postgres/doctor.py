@@ -9,9 +9,9 @@ from sqlglot import exp
 from qidsql.core.checks import Check, Examination, State
 from qidsql.core.tables import TableName
 from qidsql.sql.dialects import POSTGRES
+from qidsql.sql.publication import granting
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
-from qidsql.sql.templates import fill
 from qidsql.wording.numbers import count, plural, some
 
 PATIENCE = 3_600_000  # milliseconds that qidsql gives a statement
@@ -183,15 +183,10 @@ def _table(table: _Rights) -> Iterator[Check]:
 
 def _grants(rights: Sequence[_Rights], database: str, role: str, everything: bool) -> list[str]:
     """The statements that give a role all it needs, or (the session's own) what it lacks."""
-    grantee = _identifier(role)
-    trees = [fill("postgres/grant_connect", database=_identifier(database), role=grantee)] if everything else []
+    trees = [granting("CONNECT", _identifier(database), role, "DATABASE")] if everything else []
     schemas = dict.fromkeys(each.name.schema for each in rights if everything or not each.use)
-    trees += [fill("postgres/grant_usage", schema=_identifier(schema), role=grantee) for schema in schemas]
-    trees += [
-        fill("postgres/grant_select", table=table_node(each.name), role=grantee)
-        for each in rights
-        if everything or not each.read
-    ]
+    trees += [granting("USAGE", _identifier(schema), role, "SCHEMA") for schema in schemas]
+    trees += [granting("SELECT", table_node(each.name), role) for each in rights if everything or not each.read]
     return [POSTGRES.render(tree) for tree in trees]
 
 

@@ -12,11 +12,12 @@ from qidsql.core.time_limit import earlier, limit
 from qidsql.engines.postgres.engine import connection_label, connection_options, connection_parameters
 from qidsql.engines.postgres.errors import not_connected
 from qidsql.engines.postgres.giving_way import hang_up
-from qidsql.engines.store import PATIENCE, Store, values
+from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.engines.workers import apart
 from qidsql.errors import BudgetSpent, Held, StoreError
 from qidsql.sql.dialects import POSTGRES, SYSTEM_PATH
 from qidsql.sql.statements import Row
+from qidsql.sql.table_changes import inserting, row_of_holes
 from qidsql.sql.templates import fill
 
 Answer = TypeVar("Answer")
@@ -32,8 +33,8 @@ class PostgresStore(Store):
     dialect = POSTGRES
     parameter = "%s"
 
-    def __init__(self, url: str, schema: str, folder: str, patience: float = PATIENCE) -> None:
-        super().__init__(folder, patience)
+    def __init__(self, url: str, schema: str, patience: float = PATIENCE) -> None:
+        super().__init__(patience)
         self.url = url
         self.schema = schema
         self.parameters = connection_parameters(url)
@@ -49,9 +50,9 @@ class PostgresStore(Store):
             with self._connected() as line:
                 if writing:
                     # Before anything is read: one writer at a time, and each sees what the one before has written.
-                    line.execute(_text("store/lock", store=f"qidsql {self.schema}"))
+                    line.execute(_text("lock", store=f"qidsql {self.schema}"))
                     if self._usable(line) is None:
-                        line.execute(_text("store/make_schema", schema=self._name))
+                        line.execute(POSTGRES.render(exp.Create(this=self._name, kind="SCHEMA")).encode())
                 if self._usable(line) is False:
                     role = line.connection.info.user
                     raise StoreError(
@@ -69,7 +70,7 @@ class PostgresStore(Store):
         with self._connected() as line:
             line.commit()
             line.connection.autocommit = True  # an open transaction would hold up the server's vacuum
-            [(free,)] = line.execute(_text("store/alone", store=f"qidsql {self.schema} alone"))
+            [(free,)] = line.execute(_text("alone", store=f"qidsql {self.schema} alone"))
             if not free:
                 raise Held(f"another qidsql is at work: it holds the lock of {self.label}")
             yield
@@ -90,7 +91,7 @@ class PostgresStore(Store):
         try:
             self.label = f"schema {self.schema} of {connection_label(line.connection.info, self.parameters)}"
             line.execute(SYSTEM_PATH.encode())
-            line.execute(_text("store/settings", lock_timeout=str(int(self.patience * 1000))))
+            line.execute(_text("settings", lock_timeout=str(int(self.patience * 1000))))
             yield line
             line.commit()
         finally:
@@ -98,7 +99,7 @@ class PostgresStore(Store):
 
     def _usable(self, line: "Line") -> bool | None:
         """Whether the role may use the schema; None where there is none."""
-        found = line.execute(_text("store/has_schema", schema=self.schema))
+        found = line.execute(_text("has_schema", schema=self.schema))
         return bool(found[0][0]) if found else None
 
     @property
@@ -160,21 +161,18 @@ class Line:
         return max(now + LEAST, earlier(now + self._patience, limit()) or 0.0)
 
 
-class PostgresTransaction:
-    """Statements on an open connection."""
-
+class PostgresTransaction(Transaction):
     def __init__(self, store: PostgresStore, line: Line) -> None:
-        self._store = store
+        super().__init__(store)
         self._line = line
 
-    def ask(self, name: str, **given: Any) -> list[Row]:
-        text, holes = self._store.prepared(name)
-        return self._line.execute(text.encode(), values(holes, given))
+    def execute(self, statement: Prepared, values: Mapping[str, Any]) -> list[Row]:
+        return self._line.execute(statement.text.encode(), statement.values(values))
 
-    def add(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        text, holes = self._store.prepared(name)
-        self._line.add(text.encode(), [values(holes, row) for row in rows])
+    def _insert(self, table: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+        statement = self._store.prepared(inserting(table, row_of_holes(columns), columns))
+        self._line.add(statement.text.encode(), [statement.values(row) for row in rows])
 
 
 def _text(name: str, **holes: Any) -> bytes:
-    return POSTGRES.render(fill(f"postgres/{name}", **holes)).encode()
+    return POSTGRES.render(fill(f"postgres/store/{name}", **holes)).encode()

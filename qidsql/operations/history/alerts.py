@@ -15,6 +15,8 @@ from qidsql.operations.changes import Standing
 from qidsql.operations.history.records import History
 from qidsql.sql.statements import Row, integer
 
+TABLE = ("source", "table_name")  # the columns that name a table
+
 
 class AlertRecord:
     """The verdicts that each alert told last, and the messages that have not arrived yet."""
@@ -25,9 +27,9 @@ class AlertRecord:
     def told(self, alert: str) -> Mapping[tuple[str, str], Told]:
         """What the alert told last, by source and table."""
         with self._history.reading() as store:
-            states = self._asked(store, "alert_states", alert=alert)
-            findings = self._asked(store, "alert_findings", alert=alert)
-            questions = self._asked(store, "alert_questions", alert=alert)
+            states = self._found(store, "alert_states", (*TABLE, "verdict"), alert=alert)
+            findings = self._found(store, "alert_findings", (*TABLE, "finding", *Standing._fields), alert=alert)
+            questions = self._found(store, "alert_questions", (*TABLE, "question"), alert=alert)
         broken: dict[tuple[str, str], dict[str, Standing]] = {}
         for source, table, finding, *figures in findings:
             broken.setdefault((str(source), str(table)), {})[str(finding)] = Standing(*map(integer, figures))
@@ -69,40 +71,42 @@ class AlertRecord:
         with self._history.writing() as store:
             for state in states:
                 told = {name: state[name] for name in ("alert", "source", "table_name")}
-                store.ask("forget_alert_state", **told)
-                store.ask("forget_alert_findings", **told)
-                store.ask("forget_alert_question", **told)
-            store.add("add_alert_state", states)
-            store.add("add_alert_finding", broken)
-            store.add("add_alert_question", questions)
-            store.ask("forget_delivery", message=message.id)
-            store.add("add_delivery", [_row(message, since, 0, "")])
+                for table in ("alert_states", "alert_findings", "alert_questions"):
+                    store.remove(table, **told)
+            store.add("alert_states", states)
+            store.add("alert_findings", broken)
+            store.add("alert_questions", questions)
+            store.remove("deliveries", message=message.id)
+            store.add("deliveries", [_row(message, since, 0, "")])
 
     def kept(self) -> Sequence[Kept]:
         """The messages that have not arrived, oldest first."""
         with self._history.reading() as store:
-            rows = self._asked(store, "deliveries")
+            columns, order = ("since", "attempts", "failure", "document"), ("since", "message")
+            rows = self._found(store, "deliveries", columns, order)
         return [
             Kept(loaded(Message, json.loads(str(document))), _moment(since), integer(attempts), str(failure))
             for since, attempts, failure, document in rows
         ]
 
-    def _asked(self, store: Transaction | None, table: str, **values: Any) -> list[Row]:
-        """What the query of a table's name finds; nothing where no run of a qidsql that has such a table was yet."""
-        return store.ask(table, **values) if store and self._history.holds(store, table) else []
+    def _found(
+        self, store: Transaction | None, table: str, columns: Sequence[str], order: Sequence[str] = (), **where: Any
+    ) -> list[Row]:
+        """The rows found in a table; none where no qidsql that has such a table has run yet."""
+        return store.find(table, columns, order, **where) if store and self._history.holds(store, table) else []
 
     def failed(self, message: str, attempts: int, failure: str) -> None:
         """Notes how often the message was tried in all, and why the last attempt failed."""
         with self._history.writing() as store:
-            for since, document in store.ask("delivery", message=message):
-                store.ask("forget_delivery", message=message)
+            for since, document in store.find("deliveries", ("since", "document"), message=message):
+                store.remove("deliveries", message=message)
                 written = loaded(Message, json.loads(str(document)))
-                store.add("add_delivery", [_row(written, _moment(since), attempts, failure)])
+                store.add("deliveries", [_row(written, _moment(since), attempts, failure)])
 
     def gone(self, message: str) -> None:
         """Lets go of the message: it arrived, or is given up."""
         with self._history.writing() as store:
-            store.ask("forget_delivery", message=message)
+            store.remove("deliveries", message=message)
 
 
 def _row(message: Message, since: datetime, attempts: int, failure: str) -> dict[str, Any]:

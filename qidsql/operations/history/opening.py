@@ -9,8 +9,6 @@ from qidsql.engines.store import PATIENCE
 from qidsql.errors import UsageError, names_a_secret
 from qidsql.operations.history.records import History
 
-FOLDER = "history"  # of the templates
-
 
 def open_history(url: str, schema: str = "qidsql", patience: float = PATIENCE) -> History:
     """The history at a path, a Postgres URL or env:NAME; nothing is opened yet. Raises UsageError, SourceError."""
@@ -24,11 +22,11 @@ def open_history(url: str, schema: str = "qidsql", patience: float = PATIENCE) -
     if re.match(r"^postgres(ql)?://", text) or re.match(POSTGRES_KEYWORDS, text):
         from qidsql.engines.postgres.store import PostgresStore
 
-        return History(PostgresStore(text, schema, FOLDER, patience))
+        return History(PostgresStore(text, schema, patience))
     path = re.sub(r"^duckdb:(//(?=/))?", "", text)
     nearly = re.search(r":(?![/\\]).*@", path) or names_a_secret(path)  # a URL with a slip, and no name for a file
     if re.match(r"^[a-zA-Z][\w+.-]+://", path) or (nearly and not Path(path).exists()):
         raise UsageError("the history cannot be kept there; expected a path, a Postgres URL, or env:NAME of one")
     from qidsql.engines.duckdb.store import DuckDBStore
 
-    return History(DuckDBStore(Path(path).expanduser(), FOLDER, patience))
+    return History(DuckDBStore(Path(path).expanduser(), patience))

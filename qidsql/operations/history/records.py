@@ -134,60 +134,60 @@ class History:
     def record(self, result: RunResult) -> bool:
         """Keeps a run, all of it or nothing; False where a run of that id is there already."""
         with self.writing() as store:
-            if integer(store.ask("run_known", run=result.run)[0][0]):
+            if store.find("runs", ("run",), run=result.run):
                 return False
-            number = integer(store.ask("next_number")[0][0])
+            number = integer(store.ask("history/next_number")[0][0])
             head = {
                 key: value for key, value in plain(replace(result, tables=PackedTables())).items() if key != "tables"
             }
-            store.ask(
-                "add_run",
-                run=result.run,
-                seconds=result.seconds,
-                verdict=str(result.verdict),
-                reason=result.reason,
-                complete=result.complete,
-                number=number,
-                started=_moment(result.started),
-                finished=_moment(result.finished),
-                config_path=result.config and result.config.path,
-                config_hash=result.config and result.config.hash,
-                qidsql=result.qidsql,
-                fail_on=str(result.fail_on),
-                baseline=result.baseline and result.baseline.run,
-                statements=result.statements,
-                tables=len(result.tables),
-                document=json.dumps(head, ensure_ascii=False),
-            )
+            row = {
+                "run": result.run,
+                "seconds": result.seconds,
+                "verdict": str(result.verdict),
+                "reason": result.reason,
+                "complete": result.complete,
+                "number": number,
+                "started": _moment(result.started),
+                "finished": _moment(result.finished),
+                "config_path": result.config and result.config.path,
+                "config_hash": result.config and result.config.hash,
+                "qidsql": result.qidsql,
+                "fail_on": str(result.fail_on),
+                "baseline": result.baseline and result.baseline.run,
+                "statements": result.statements,
+                "tables": len(result.tables),
+                "document": json.dumps(head, ensure_ascii=False),
+            }
+            store.add("runs", [row])
             for place, table in enumerate(result.tables):
                 row = {"run": result.run, "place": place}
-                store.add("add_table_audit", [{**row, **_audit_row(table), "document": result.tables.packed[place]}])
-                store.add("add_profile", [{**row, **each} for each in _profile_rows(table)])
-                store.add("add_finding", [{**row, **each} for each in _finding_rows(table)])
+                store.add("table_audits", [{**row, **_audit_row(table), "document": result.tables.packed[place]}])
+                store.add("profiles", [{**row, **each} for each in _profile_rows(table)])
+                store.add("findings", [{**row, **each} for each in _finding_rows(table)])
                 if result.complete:
-                    store.ask("forget_unfinished", source=table.source_label, table_name=table.table)
+                    store.remove("unfinished", source=table.source_label, table_name=table.table)
         return True
 
     def keep_unfinished(self, entry: Unfinished, table: TableRun) -> None:
         """Keeps a table's part of a run that goes on, to be resumed from."""
         with self.writing() as store:
-            store.ask(
-                "add_unfinished",
-                run=entry.run,
-                source=entry.source,
-                table_name=entry.table,
-                question=entry.question,
-                token=entry.token,
-                kept=_moment(datetime.now(UTC)),
-                document=packed(table),
-            )
+            row = {
+                "run": entry.run,
+                "source": entry.source,
+                "table_name": entry.table,
+                "question": entry.question,
+                "token": entry.token,
+                "kept": _moment(datetime.now(UTC)),
+                "document": packed(table),
+            }
+            store.add("unfinished", [row])
 
     # reading
 
     def runs(self) -> list[RunHead]:
         """All runs, newest first."""
         with self.reading() as store:
-            rows = store.ask("runs") if store else []
+            rows = store.ask("history/runs") if store else []
         return [
             RunHead(
                 number=integer(number),
@@ -227,14 +227,14 @@ class History:
         """The run of that id, as it was recorded, its tables packed. Raises UnknownName."""
         with self.reading() as store:
             head = self._head(store, run)
-            tables = store.ask("table_documents", run=run) if store else []
+            tables = store.find("table_audits", ("document",), ("place",), run=run) if store else []
         if head is None:
             raise UnknownName("run", [run], self.label, [])
         return replace(head, tables=PackedTables(map(_bytes, tables)))
 
     def _head(self, store: Transaction | None, run: str) -> RunResult | None:
         """A recorded run without its tables."""
-        rows = store.ask("run_document", run=run) if store else []
+        rows = store.find("runs", ("document",), run=run) if store else []
         return loaded(RunResult, {**json.loads(str(rows[0][0])), "tables": []}) if rows else None
 
     def past(self, source: str, table: str, run: str | None = None) -> Past:
@@ -243,17 +243,18 @@ class History:
             if store is None:
                 return Past()
             if run is None:
-                found = store.ask("last_audited", source=source, table_name=table)
+                found = store.ask("history/last_audited", source=source, table_name=table)
                 run = str(found[0][0]) if found else None
-            documents = store.ask("table_document", run=run, source=source, table_name=table) if run else []
-            newest = store.ask("table_history", source=source, table_name=table)[:TREND]
+            where: dict[str, Any] = {"run": run, "source": source, "table_name": table}
+            documents = store.find("table_audits", ("document",), **where) if run else []
+            newest = store.ask("history/table_history", source=source, table_name=table)[:TREND]
         trend = tuple(_trend_point(_recorded_table(row)) for row in reversed(newest))
         return Past(run, unpacked(_bytes(documents[0])), trend) if documents else Past(trend=trend)
 
     def audited_tables(self, run: str) -> list[tuple[str, str]]:
         """Source and name of every table of a run."""
         with self.reading() as store:
-            rows = store.ask("audited_tables", run=run) if store else []
+            rows = store.find("table_audits", ("source", "table_name"), ("place",), run=run) if store else []
         return [(str(source), str(table)) for source, table in rows]
 
     def last_tables(self) -> dict[tuple[str, str], str]:
@@ -282,7 +283,7 @@ class History:
     def last_columns(self) -> dict[tuple[str, str], LastColumns]:
         """The columns of each table when it was last audited, by source and table."""
         with self.reading() as store:
-            rows = store.ask("last_columns") if store else []
+            rows = store.ask("history/last_columns") if store else []
         found: dict[tuple[str, str], LastColumns] = {}
         for source, table, run, column, kind in rows:
             seen = found.setdefault((str(source), str(table)), LastColumns(str(run), {}))
@@ -292,26 +293,27 @@ class History:
     def tables(self) -> list[tuple[str, str]]:
         """Source and name of every table ever audited."""
         with self.reading() as store:
-            rows = store.ask("tables") if store else []
+            rows = store.ask("history/tables") if store else []
         return [(str(source), str(table)) for source, table in rows]
 
     def table_history(self, source: str, table: str) -> list[RecordedTable]:
         """A table in all runs, newest first."""
         with self.reading() as store:
-            rows = store.ask("table_history", source=source, table_name=table) if store else []
+            rows = store.ask("history/table_history", source=source, table_name=table) if store else []
         return [_recorded_table(row) for row in rows]
 
     def unfinished(self) -> list[Unfinished]:
         """What could be resumed, newest last."""
         with self.reading() as store:
-            rows = store.ask("unfinished") if store else []
+            columns = ("run", "source", "table_name", "question", "token")
+            rows = store.find("unfinished", columns, ("kept", "run")) if store else []
         return [Unfinished(*map(str, row)) for row in rows]
 
     def unfinished_table(self, entry: Unfinished) -> TableRun | None:
         """What was kept of a table; None where it is gone by now."""
         with self.reading() as store:
             given = {"run": entry.run, "source": entry.source, "table_name": entry.table, "question": entry.question}
-            rows = store.ask("unfinished_document", **given) if store else []
+            rows = store.find("unfinished", ("document",), **given) if store else []
         return unpacked(_bytes(rows[-1])) if rows else None
 
     @contextmanager
@@ -321,9 +323,9 @@ class History:
             there = self._tables(store)
             for name in TABLES:
                 if name not in there:  # who may write into them need not be one who may make them
-                    store.ask(f"make_{name}")
+                    store.ask(f"history/make_{name}")
             if not self._format(store):
-                store.ask("add_format", format=FORMAT)
+                store.add("history_format", [{"format": FORMAT}])
             yield store
 
     @contextmanager
@@ -346,12 +348,12 @@ class History:
     def _tables(self, store: Transaction) -> set[str]:
         """The tables that are there; asked until all of them are, since catalogs answer slowly."""
         if not self._there >= set(TABLES):
-            self._there = {str(name) for (name,) in store.ask("tables_there", schema=self.store.schema)}
+            self._there = {str(name) for (name,) in store.ask("history/tables_there", schema=self.store.schema)}
         return self._there
 
     def _format(self, store: Transaction) -> int:
         """The format of what was written; 0 before anything was. Raises StoreError for another than this one's."""
-        written = integer(store.ask("format")[0][0] or 0)
+        written = integer(store.ask("history/format")[0][0] or 0)
         if written not in (0, FORMAT):
             other, remedy = ("a newer", "upgrade this one, or name") if written > FORMAT else ("an older", "name")
             raise StoreError(f"{self.label} was written by {other} qidsql; {remedy} another history")

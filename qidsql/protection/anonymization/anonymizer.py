@@ -17,6 +17,7 @@ from qidsql.errors import BudgetSpent, Interrupted, Stopped
 from qidsql.protection.anonymization.assignment import Assignment, Group, Share, cheapest_assignment, cost_of, lost
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.statements import Row, Statement, integer
+from qidsql.sql.table_changes import inserting, making
 from qidsql.sql.templates import Filling, fill
 
 EXACT_PAIRS = 60_000  # row patterns x column sets that are given to the solver at once
@@ -61,7 +62,7 @@ class Anonymizer:
         self._codes = [exp.column(f"c{place}") for place in range(len(patterns.names))]
         self._values = patterns.values
         self._pairs = patterns.patterns << len(self._codes)
-        self._run("anonymization/shares", "making of a table")
+        self._run("shares", "making of a table")
 
     @property
     def small(self) -> bool:
@@ -75,9 +76,9 @@ class Anonymizer:
 
     def exact(self, lower_bound: int = 0) -> Anonymization:
         """The cheapest anonymization, or the best found by the deadline or Ctrl-C. Starts from the shares there are."""
-        known = self._shares("anonymization/all_shares")
+        known = self._shares("shares")
         found = self._solve(exp.to_table("patterns"), known, lower_bound, self._deadline)
-        self._run("anonymization/shares", "making of a table")
+        self._run("shares", "making of a table")
         self._insert("shares", [astuple(share) for share in found.shares])
         return self._account("integer program", found.lower_bound, found.stopped)
 
@@ -88,7 +89,8 @@ class Anonymizer:
         (`wishes`), and ever smaller ones, without the columns of most values. Of the column sets that lose the same,
         the one that places most comes first. A few statements per column set, on rows that grow fewer. Raises Stopped.
         """
-        self._run("anonymization/unplaced", "making of a table")
+        unplaced = making(exp.to_table("unplaced"), exp.select("*").from_("patterns"), replace=True)
+        self._ask(unplaced, "making of a table")
         for cost, level in groupby(sorted(self._column_sets(wishes), key=self._lost), key=self._lost):
             on_stage(f"placing rows that lose {cost} of {sum(self._weights)}")
             waiting = list(level)
@@ -98,11 +100,12 @@ class Anonymizer:
                 waiting = sorted((kept for kept in waiting if gains[kept]), key=lambda kept: (-gains[kept], kept))
                 if waiting:
                     self._place(waiting.pop(0))
-        left = self._number("anonymization/left_over")
-        self._run("anonymization/place_rest", "placing of the rest")
+        left = self._number("COALESCE(SUM(size), 0)", "unplaced")
+        rest = exp.select("pattern", "0", "size").from_("unplaced")
+        self._ask(inserting("shares", rest), "placing of the rest")
         if 0 < left < self._k:
             weight = self._each("CASE WHEN kept & {bit} <> 0 THEN {weight} ELSE 0 END", " + ")
-            self._run("anonymization/dissolve_group", "company for the rest", key=self._common(), weight=weight)
+            self._run("dissolve_group", "company for the rest", key=self._common(), weight=weight)
 
     def _column_sets(self, wishes: Iterable[int]) -> set[int]:
         everything = (1 << len(self._codes)) - 1
@@ -135,14 +138,14 @@ class Anonymizer:
         """What one round over all blocks saves, and what ended it early."""
         order = [_node(f"common[{place + 1}]") for place in places]
         self._run(
-            "anonymization/blocks",
+            "blocks",
             "blocks of neighbours",
             key=self._common(),
             order=order,
             block=BLOCK_PAIRS >> len(places),
         )
-        self._run("anonymization/improved", "making of a table")
-        blocks = self._number("anonymization/block_count")
+        self._run("improved", "making of a table")
+        blocks = self._number("COALESCE(MAX(block), -1) + 1", "blocks")
         saved, stopped = 0, None
         try:
             for block in range(blocks):
@@ -153,7 +156,7 @@ class Anonymizer:
         except KeyboardInterrupt:
             stopped = Interrupted("interrupted; what was found by then is kept")
         if self._bench.ended is None:
-            self._run("anonymization/keep_improved", "keeping of what is better")
+            self._run("keep_improved", "keeping of what is better")
         return saved, stopped
 
     def _improve_block(self, block: int) -> int:
@@ -162,7 +165,7 @@ class Anonymizer:
         codes = [_node(f"ANY_VALUE({code.name}) AS {code.name}") for code in self._codes]
         source = fill("workbench/anonymization/block_patterns", block=block, codes=codes)
         assert isinstance(source, exp.Query)
-        known = self._shares("anonymization/block_shares", block=block)
+        known = self._shares("blocks", exp.column("block").eq(block))
         limit = time.monotonic() + BLOCK_SECONDS
         limit = limit if self._deadline is None else min(limit, self._deadline)
         found = self._solve(source.subquery("block_patterns"), known, 0, limit)
@@ -175,10 +178,11 @@ class Anonymizer:
 
     def _solve(self, source: exp.Expr, known: Sequence[Share], lower_bound: int, deadline: float | None) -> Assignment:
         """The cheapest assignment of the source's row patterns that the solver finds, never worse than the known."""
-        rows = self._run("anonymization/pattern_sizes", "sizes of row patterns", source=source)
+        sizes = exp.select("pattern", "size").from_(source).order_by(exp.column("pattern"))
+        rows = self._ask(sizes, "sizes of row patterns")
         place_of = {integer(pattern): place for place, (pattern, _) in enumerate(rows)}
         groups = self._run(
-            "anonymization/shared_patterns",
+            "shared_patterns",
             "groups that could be made identical",
             source=source,
             columns=self._codes,
@@ -205,16 +209,14 @@ class Anonymizer:
             for place in range(len(self._codes))
         ]
         everything = (1 << len(self._codes)) - 1
-        [row] = self._run(
-            "anonymization/suppressed_cells", "account of the cells", lost=lost_cells, everything=everything
-        )
+        [row] = self._run("suppressed_cells", "account of the cells", lost=lost_cells, everything=everything)
         rows, blank, *cells = map(integer, row)
         cost = sum(weight * number for weight, number in zip(self._weights, cells, strict=True))
         return Anonymization(algorithm, cost, lower_bound, tuple(cells), rows, blank, stopped)
 
     def wrong(self) -> int:
         """How many groups have fewer than k rows, and how many row patterns have shares that do not add up."""
-        [row] = self._run("anonymization/wrong_shares", "check of the plan", key=self._common(), k=self._k)
+        [row] = self._run("wrong_shares", "check of the plan", key=self._common(), k=self._k)
         return sum(map(integer, row))
 
     def _check_time(self) -> None:
@@ -240,8 +242,8 @@ class Anonymizer:
     def _place(self, kept: int) -> None:
         columns = self._columns(kept)
         holes: dict[str, Filling] = {"columns": columns, "key": exp.Tuple(expressions=columns), "k": self._k}
-        self._run("anonymization/place_rows", "placing of rows", kept=kept, **holes)
-        self._run("anonymization/remove_placed", "placing of rows", **holes)
+        self._run("place_rows", "placing of rows", kept=kept, **holes)
+        self._run("remove_placed", "placing of rows", **holes)
 
     def _columns(self, kept: int) -> list[exp.Expr]:
         return [self._codes[place] for place in positions(kept)]
@@ -264,24 +266,29 @@ class Anonymizer:
             form.format(code=f"c{place}", bit=1 << place, weight=weight) for place, weight in enumerate(self._weights)
         )
 
-    def _shares(self, template: str, **holes: Filling) -> list[Share]:
-        return [Share(*map(integer, row)) for row in self._run(template, "shares", **holes)]
+    def _shares(self, table: str, condition: exp.Expr | None = None) -> list[Share]:
+        query = exp.select("pattern", "kept", "size").from_(table).where(condition)
+        return [Share(*map(integer, row)) for row in self._ask(query, "shares")]
 
     def _insert(self, table: str, rows: Sequence[tuple[int, ...]]) -> None:
         if rows:
-            self._run(
-                "anonymization/insert_shares",
-                "shares",
-                target=exp.to_table(table),
-                rows=exp.values(rows, alias="shares"),
-            )
+            self._ask(inserting(table, exp.select("*").from_(exp.values(rows, alias="shares"))), "shares")
 
-    def _number(self, template: str) -> int:
-        return integer(self._run(template, "a number")[0][0])
+    def _number(self, number: str, table: str) -> int:
+        return integer(self._ask(exp.select(number).from_(table), "a number")[0][0])
 
     def _run(self, template: str, purpose: str, **holes: Filling) -> list[Row]:
+        return self._ask(fill(f"workbench/anonymization/{template}", **holes), purpose)
+
+    def _ask(self, statement: exp.Expr, purpose: str) -> list[Row]:
         """The rows of a statement, which takes no time worth a deadline: at one the workbench would be lost."""
-        return self._bench.ask(template, purpose, None, **holes)
+        return self._bench.ask(statement, purpose, None)
+
+
+def write_plan(patterns: RowPatterns) -> None:
+    """Makes the table `plan` (pattern, mask, first_row, last_row) of the workbench's shares."""
+    everything = (1 << len(patterns.names)) - 1
+    patterns.bench.ask(fill("workbench/anonymization/plan_of_shares", everything=everything), "plan")
 
 
 def _node(text: str) -> exp.Expr:

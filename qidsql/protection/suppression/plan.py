@@ -19,6 +19,7 @@ from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
 from qidsql.sql.masks import Packing
 from qidsql.sql.statements import Row, integer
+from qidsql.sql.table_changes import inserting
 from qidsql.sql.templates import Filling, fill
 from qidsql.wording.numbers import count, plural
 
@@ -71,10 +72,7 @@ class SuppressionPlan:
             )
         planner = _Planner(patterns, k, tuple(weights or [1] * len(patterns.names)), wildcard, deadline, on_stage)
         planner.solve()
-        masks = {
-            integer(mask): integer(rows)
-            for mask, _, rows in planner.ask("suppression/plan_masks", "totals of the plan")
-        }
+        masks = plan_masks(patterns, deadline)
         return cls(patterns, k, planner.weights, masks, planner.ways, _weight(masks, planner.weights))
 
     @property
@@ -114,6 +112,12 @@ class SuppressionPlan:
         return tuple(found)
 
 
+def plan_masks(patterns: RowPatterns, deadline: float | None) -> dict[int, int]:
+    """How many rows the table `plan` suppresses each column set in. Raises Stopped, StatementError."""
+    rows = patterns.bench.ask(fill("workbench/suppression/plan_masks"), "totals of the plan", deadline)
+    return {integer(mask): integer(number) for mask, _, number in rows}
+
+
 def _weight(masks: Mapping[int, int], weights: Sequence[int]) -> int:
     return sum(weight_of(mask, weights) * rows for mask, rows in masks.items())
 
@@ -143,15 +147,15 @@ class _Planner:
     def ways(self) -> tuple[str, ...]:
         return tuple(f"{way} ({plural(solved, 'pattern')})" for way, solved in self._used.items() if solved)
 
-    def ask(self, template: str, purpose: str, **holes: Filling) -> list[Row]:
-        return self._patterns.bench.ask(template, purpose, self._deadline, **holes)
+    def _run(self, template: str, purpose: str, **holes: Filling) -> list[Row]:
+        return self._ask(fill(f"workbench/suppression/{template}", **holes), purpose)
+
+    def _ask(self, statement: exp.Expr, purpose: str) -> list[Row]:
+        return self._patterns.bench.ask(statement, purpose, self._deadline)
 
     def solve(self) -> None:
-        patterns = exp.to_table("patterns")
-        self.ask(
-            "suppression/pack_patterns", "packing of row patterns", lanes=self._packing.packed(), patterns=patterns
-        )
-        self.ask("suppression/start_plan", "patterns that are safe as they are", k=self._k)
+        self._ask(self._packing.table(), "packing of row patterns")
+        self._run("start_plan", "patterns that are safe as they are", k=self._k)
         self._count("safe as they are")
         done = -1 if self._wildcard else 0  # optima up to this weight are found
         while self.unsolved:
@@ -187,7 +191,7 @@ class _Planner:
         few = 4 * self.unsolved < self._patterns.patterns
         while self.unsolved and (batch := list(islice(sets, SETS_AT_ONCE))):
             found = [self._solved_by(mask, few) for mask in batch]
-            self.ask("suppression/add_to_plan", plural(len(batch), "column set"), found=_together(found))
+            self._run("add_to_plan", plural(len(batch), "column set"), found=_together(found))
             self._count("by column sets")
         return level
 
@@ -195,8 +199,8 @@ class _Planner:
         kept, packing = self._everything & ~mask, self._packing
         rows: exp.Expr = exp.to_table("packed")
         if few:
-            near = fill("workbench/suppression/near_unsolved", agree=packing.agree(kept, "packed", "unsolved"))
-            assert isinstance(near, exp.Query)
+            agree = packing.agree(kept, "packed", "unsolved")
+            near = exp.select("packed.*").from_("packed").join("unsolved", on=agree, join_type="semi")
             rows = near.subquery("packed")
         keys = packing.key(kept, "packed")
         names = [f"key{place}" for place in range(len(keys))]
@@ -239,8 +243,8 @@ class _Planner:
                 for place in range(len(keys["packed"]))
             )
         )
-        [[pairs]] = self.ask(
-            "suppression/count_pairs",
+        [[pairs]] = self._run(
+            "count_pairs",
             "pairs that agree on a block of columns",
             keys=named["packed"],
             groups=keys["packed"],
@@ -285,7 +289,7 @@ class _Planner:
         return query
 
     def _nearest(self, found: Sequence[exp.Query]) -> None:
-        self.ask("suppression/add_nearest", "nearest patterns", found=_together(found))
+        self._run("add_nearest", "nearest patterns", found=_together(found))
         self._count("by nearest neighbours")
 
     # by the records nearby, k > 2
@@ -293,8 +297,8 @@ class _Planner:
     def _by_nearby(self) -> None:
         packing = self._packing
         while self.unsolved:
-            rows = self.ask(
-                "suppression/nearby",
+            rows = self._run(
+                "nearby",
                 "patterns nearby",
                 some=max(1, PAIRS_AT_ONCE // self._patterns.patterns),
                 k=self._k,
@@ -307,8 +311,8 @@ class _Planner:
                 (pattern, self._lightest(needed, [integer(cell) for row in group for cell in row[2:]]))
                 for (pattern, needed), group in groupby(rows, key=lambda row: (integer(row[0]), integer(row[1])))
             ]
-            values = exp.values(found, alias="found")
-            self.ask("suppression/add_found", "patterns solved", found=values)
+            values = exp.select("*").from_(exp.values(found, alias="found"))
+            self._ask(inserting("plan", values), "patterns solved")
             self._count("by the search among records nearby")
 
     def _lightest(self, needed: int, cells: Sequence[int]) -> int:
@@ -317,8 +321,8 @@ class _Planner:
 
     def _count(self, way: str) -> None:
         """What was solved since the last count was solved in this way."""
-        self.ask("suppression/unsolved", "patterns without a mask")
-        [[left]] = self.ask("suppression/plan_progress", "patterns without a mask")
+        self._run("unsolved", "patterns without a mask")
+        [[left]] = self._ask(exp.select("COUNT(*)").from_("unsolved"), "patterns without a mask")
         self._used[way] += self.unsolved - integer(left)
         self.unsolved = integer(left)
         self._on_stage(f"suppressing: {count(self.unsolved)} of {plural(self._patterns.patterns, 'pattern')} left")

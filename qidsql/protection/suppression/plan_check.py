@@ -33,8 +33,7 @@ def plan_check(plan: SuppressionPlan, deadline: float | None = None) -> PlanChec
     """
     patterns = plan.patterns
     packing, bench = Packing(patterns.values), patterns.bench
-    table = exp.to_table("patterns")
-    bench.ask("suppression/pack_patterns", "packing of row patterns", deadline, lanes=packing.packed(), patterns=table)
+    bench.ask(packing.table(), "packing of row patterns", deadline)
     sets = max(1, MOST // patterns.patterns)
     chosen = sorted(plan.masks, key=lambda mask: -plan.masks[mask])[:sets]
     inside = exp.column("mask").isin(*(exp.Literal.number(mask) for mask in chosen))
@@ -57,7 +56,8 @@ def rows_at_risk(plan: SuppressionPlan, deadline: float | None = None) -> int:
             (exp.column(f"c{place}"), exp.Literal.number(1 << place)) for place in range(len(plan.patterns.names))
         )
     ]
-    plan.patterns.bench.ask("suppression/released_patterns", "suppressed patterns", deadline, codes=codes)
+    released = fill("workbench/suppression/released_patterns", codes=codes)
+    plan.patterns.bench.ask(released, "suppressed patterns", deadline)
     return wildcard_check(plan.patterns, plan.k, deadline, "released").at_risk
 
 
@@ -68,14 +68,13 @@ def _fits(plan: SuppressionPlan, rows: exp.Query, packing: Packing, deadline: fl
         exp.alias_(exp.BitwiseAnd(this=exp.column(f"k{lane}"), expression=exp.column(f"v{lane}")), name)
         for lane, name in zip(packing.lanes, names, strict=True)
     ]
-    [[checked, unsafe]] = plan.patterns.bench.ask(
-        "suppression/fits_of_plan",
-        "check of the plan",
-        deadline,
+    query = fill(
+        "workbench/suppression/fits_of_plan",
         plan=rows.subquery("plan"),
         visible=packing.visible(exp.column("mask")),
         keys=keys,
         names=[exp.to_identifier(name) for name in names],
         k=plan.k,
     )
+    [[checked, unsafe]] = plan.patterns.bench.ask(query, "check of the plan", deadline)
     return integer(checked), integer(unsafe)

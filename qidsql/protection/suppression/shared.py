@@ -5,9 +5,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from qidsql.core.tables import weight_of
-from qidsql.protection.suppression.plan import SuppressionPlan
+from qidsql.protection.suppression.plan import SuppressionPlan, plan_masks
 from qidsql.protection.suppression.restoration import Suppressed, restorable
-from qidsql.sql.masks import Packing
+from qidsql.sql.masks import Packing, big
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
 
@@ -21,35 +21,28 @@ def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> Suppressi
     """
     patterns, bench = plan.patterns, plan.patterns.bench
     packing, everything = Packing(patterns.values), (1 << len(patterns.names)) - 1
-    bench.ask("suppression/suppressed", "patterns that lose cells", deadline)
+    bench.ask(fill("workbench/suppression/suppressed"), "patterns that lose cells", deadline)
     masks = [mask for mask in plan.masks if mask]
     pairs: list[tuple[int, int]] = []
     for first in range(0, len(masks), SETS_AT_ONCE):
         queries = []
         for mask in masks[first : first + SETS_AT_ONCE]:
             agree = packing.agree(everything & ~mask, "protector", "protected")
-            query = fill(
-                "workbench/suppression/protected_pairs", mask=exp.cast(exp.Literal.number(mask), "BIGINT"), agree=agree
-            )
+            query = fill("workbench/suppression/protected_pairs", mask=big(mask), agree=agree)
             assert isinstance(query, exp.Query)
             queries.append(query)
         found = queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)
-        rows = bench.ask("suppression/all_of", "rows that blank cells protect", deadline, found=found.subquery("found"))
+        rows = bench.ask(found, "rows that blank cells protect", deadline)
         pairs += ((integer(one), integer(other)) for one, other in rows)
+    losing = exp.select("pattern", "size", "mask").from_("suppressed").order_by(exp.column("pattern"))
     suppressed = [
         Suppressed(integer(pattern), integer(size), integer(size) * weight_of(integer(mask), plan.weights))
-        for pattern, size, mask in bench.ask("suppression/suppressed_patterns", "patterns that lose cells", deadline)
+        for pattern, size, mask in bench.ask(losing, "patterns that lose cells", deadline)
     ]
     whole = restorable(suppressed, pairs, plan.k)
     if not whole:
         return replace(plan, lower_bound=None)
-    bench.ask(
-        "suppression/restore",
-        "patterns that stay whole",
-        deadline,
-        patterns=[exp.Literal.number(pattern) for pattern in whole],
-    )
-    masks_now = {
-        integer(m): integer(rows) for m, _, rows in bench.ask("suppression/plan_masks", "totals of the plan", deadline)
-    }
+    spared = exp.update("plan", {"mask": 0}, where=exp.column("pattern").isin(*whole))
+    bench.ask(spared, "patterns that stay whole", deadline)
+    masks_now = plan_masks(patterns, deadline)
     return replace(plan, masks=masks_now, ways=(*plan.ways, f"{len(whole):,} patterns whole again"), lower_bound=None)

@@ -12,8 +12,9 @@ from itertools import islice
 from sqlglot import exp
 
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.sql.masks import Packing
+from qidsql.sql.masks import Packing, add, big
 from qidsql.sql.statements import integer
+from qidsql.sql.table_changes import making
 from qidsql.sql.templates import fill
 
 GROUPED, COMPARED = 60.0, 6.0  # what a row in a grouping and a pair of patterns cost, relative to each other
@@ -52,19 +53,25 @@ def wildcard_check(
     bench, packing = patterns.bench, Packing(patterns.values, wildcard=True)
     everything = (1 << len(patterns.names)) - 1
     nulls = [
-        exp.case().when(exp.column(f"c{place}").eq(0), _big(1 << place)).else_(_big(0))
+        exp.case().when(exp.column(f"c{place}").eq(0), big(1 << place)).else_(big(0))
         for place in range(len(patterns.names))
     ]
-    rows = exp.to_table(table)
-    bench.ask("suppression/pack_patterns", "packing of row patterns", deadline, lanes=packing.packed(), patterns=rows)
-    bench.ask("suppression/unverified", "patterns to check", deadline, nulls=_sum(nulls), patterns=rows)
-    bench.ask("suppression/everyone", "patterns with their NULLs", deadline)
-    groups = [integer(row[0]) for row in bench.ask("suppression/unverified_groups", "sets of NULLs", deadline)]
+    unverified = fill("workbench/suppression/unverified", nulls=add(nulls), patterns=exp.to_table(table))
+    everyone = making(exp.to_table("everyone"), exp.select("*").from_("unverified"), replace=True)
+    bench.ask(packing.table(table), "packing of row patterns", deadline)
+    bench.ask(unverified, "patterns to check", deadline)
+    bench.ask(everyone, "patterns with their NULLs", deadline)
+    common_first = (
+        exp.select("nulls").from_("unverified").group_by("nulls").order_by("COUNT(*) DESC", exp.column("nulls"))
+    )
+    groups = [integer(nulls) for (nulls,) in bench.ask(common_first, "sets of NULLs", deadline)]
 
     def matched(found: Sequence[exp.Query]) -> tuple[int, int, int | None]:
         query = found[0] if len(found) == 1 else exp.union(*found, distinct=False)
-        bench.ask("suppression/still_unverified", "rows that match", deadline, found=query.subquery("found"), k=k)
-        [[left, rows, seen]] = bench.ask("suppression/unverified_left", "rows still to check", deadline)
+        still = fill("workbench/suppression/still_unverified", found=query.subquery("found"), k=k)
+        bench.ask(still, "rows that match", deadline)
+        totals = exp.select("COUNT(*)", "COALESCE(SUM(size), 0)", "MIN(seen)").from_("unverified")
+        [[left, rows, seen]] = bench.ask(totals, "rows still to check", deadline)
         return integer(left), integer(rows), None if seen is None else integer(seen)
 
     left, at_risk, smallest = patterns.patterns, patterns.rows, None
@@ -86,9 +93,9 @@ def wildcard_check(
                 mine = packing.key(outside, "unverified")
                 found.append(
                     _query(
-                        "suppression/matching_by_nulls",
-                        nulls=_big(union),
-                        outside=_big(outside),
+                        "matching_by_nulls",
+                        nulls=big(union),
+                        outside=big(outside),
                         keys=[exp.alias_(key, name) for key, name in zip(keys, names, strict=True)],
                         groups=keys,
                         agree=exp.and_(
@@ -98,25 +105,14 @@ def wildcard_check(
                 )
             left, at_risk, smallest = matched(found)
     if left:
-        bench.ask("suppression/forget_seen", "rows still to check", deadline)
+        bench.ask(exp.update("unverified", {"seen": 0}), "rows still to check", deadline)
         same = exp.and_(*(exp.column(f"d{lane}").eq(0) for lane in packing.lanes))
         differences = packing.differences("unverified", "packed")
-        left, at_risk, smallest = matched([_query("suppression/matching_by_pairs", differences=differences, same=same)])
+        left, at_risk, smallest = matched([_query("matching_by_pairs", differences=differences, same=same)])
     return WildcardCheck(k, patterns.rows, at_risk if left else 0, smallest)
 
 
 def _query(template: str, **holes: "exp.Expr | Sequence[exp.Expr]") -> exp.Query:
-    query = fill(f"workbench/{template}", **holes)
+    query = fill(f"workbench/suppression/{template}", **holes)
     assert isinstance(query, exp.Query)
     return query
-
-
-def _big(value: int) -> exp.Expr:
-    return exp.cast(exp.Literal.number(value), "BIGINT")
-
-
-def _sum(terms: Sequence[exp.Expr]) -> exp.Expr:
-    total = terms[0]
-    for term in terms[1:]:
-        total = exp.Add(this=total, expression=term)
-    return total

@@ -16,6 +16,7 @@ from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_codes import coded_rows, column_values
 from qidsql.sql.statements import Statement, integer
+from qidsql.sql.table_changes import making
 from qidsql.sql.templates import fill
 
 if TYPE_CHECKING:
@@ -41,23 +42,23 @@ class RecordKeys:
         query = coded_rows(profiler.engine.dialect, source, patterns.names, key, patterns.shuffle_key)
         with profiler.engine.handing_over("keys") as path:
             profiler.ask([Statement(query, "keys of the rows", lambda rows: None, path)])
-            self._bench.ask(
-                "uniques/load_keys",
-                "loading of keys",
-                profiler.deadline,
+            load = fill(
+                "workbench/uniques/load_keys",
                 exported=exported(path, [("key_text", "VARCHAR"), *((code.name, "INTEGER") for code in codes)]),
                 codes=[exp.alias_(exp.func("COALESCE", code, exp.Literal.number(0)), code.name) for code in codes],
                 same=exp.and_(
                     *(exp.column(c.name, table="coded").eq(exp.column(c.name, table="patterns")) for c in codes)
                 ),
             )
+            self._bench.ask(load, "loading of keys", profiler.deadline)
 
     def of(self, numbers: Iterable[int]) -> dict[int, str]:
         """The key of one row of each of these row patterns, where it has one."""
-        wanted = [exp.Literal.number(number) for number in numbers]
+        wanted = list(numbers)
         if not wanted:
             return {}
-        rows = self._bench.ask("uniques/some_keys", "keys of records", patterns=wanted)
+        query = exp.select("pattern", "key_text").from_("keys").where(exp.column("pattern").isin(*wanted))
+        rows = self._bench.ask(query, "keys of records")
         return {integer(pattern): str(key) for pattern, key in rows if key is not None}
 
 
@@ -72,7 +73,7 @@ class UniquesList:
     def __init__(self, patterns: RowPatterns, path: Path) -> None:
         self._patterns, self._bench, self._path = patterns, patterns.bench, path
         self._numbers: dict[int, int] = {}
-        self._bench.ask("uniques/uniques", "making of a table")
+        self._bench.ask(fill("workbench/uniques/uniques"), "making of a table")
 
     def add(self, records: "NDArray[Any]", masks: "NDArray[Any] | int") -> None:
         """Adds a combination for each record. Raises StatementError, Interrupted."""
@@ -97,13 +98,8 @@ class UniquesList:
         with engine.handing_over("values") as path:
             profiler.ask([Statement(query, "values of the columns", lambda rows: None, path)])
             source = exported(path, [("place", "INTEGER"), ("code", "INTEGER"), ("value_text", "VARCHAR")])
-            self._bench.ask(
-                "uniques/load_values",
-                "loading of values",
-                profiler.deadline,
-                exported=source,
-                codes=codes.subquery("coded"),
-            )
+            load = fill("workbench/uniques/load_values", exported=source, codes=codes.subquery("coded"))
+            self._bench.ask(load, "loading of values", profiler.deadline)
 
     @staticmethod
     def types(keys: bool, values: bool) -> dict[str, str]:
@@ -136,9 +132,8 @@ class UniquesList:
             raise UsageError(f"--into {self._path} cannot be written ({error.strerror})") from None
         finally:
             written.unlink(missing_ok=True)
-        [(lines,)] = self._bench.ask(
-            "uniques/count_lines", "counting of lines", keyed=exp.true() if keys else exp.false()
-        )
+        count = fill("workbench/uniques/count_lines", keyed=exp.true() if keys else exp.false())
+        [(lines,)] = self._bench.ask(count, "counting of lines")
         return integer(lines)
 
     def _number(self, sets: Iterable[int]) -> None:
@@ -146,12 +141,10 @@ class UniquesList:
         import numpy as np
 
         names = self._patterns.names
-        self._bench.ask(
-            "uniques/column_names",
-            "noting of names",
-            given=exp.values(list(enumerate(names)), alias="given", columns=["place", "name"]),
-        )
-        self._bench.ask("uniques/set_columns", "making of a table")
+        named = exp.values(list(enumerate(names)), alias="given", columns=["place", "name"])
+        made = making(exp.to_table("column_names"), exp.select("place", "name").from_(named))
+        self._bench.ask(made, "noting of names")
+        self._bench.ask(fill("workbench/uniques/set_columns"), "making of a table")
         numbers, places = [], []
         for mask in sets:
             for place in positions(mask) if mask else (-1,):

@@ -1,5 +1,6 @@
 -- The row patterns of one block, with those of their rows that are in it.
 -- Parameters: :block;  :codes  ANY_VALUE(c0) AS c0, ...
+-- Result: one row per row pattern: pattern, size, c0, c1, ...
 SELECT pattern, CAST(SUM(blocks.size) AS BIGINT) AS size, :codes
 FROM blocks JOIN patterns USING (pattern)
 WHERE block = :block

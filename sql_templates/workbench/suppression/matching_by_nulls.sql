@@ -2,6 +2,7 @@
 -- Parameters: :nulls  the column set;  :outside  all others
 --             :keys   the others' key of all patterns;  :groups  the same
 --             :agree  that key equals the unverified pattern's
+-- Result: pattern, members (rows)
 SELECT unverified.pattern, SUM(classes.members) AS members
 FROM unverified
 JOIN (

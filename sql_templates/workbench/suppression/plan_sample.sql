@@ -1,6 +1,7 @@
 -- The patterns of the suppression plan that lose most, each once for every column that it loses: with that one restored.
 -- Parameters: :restored  the bits of single columns, as rows: (1), (2), (4), ...
 --             :most      patterns
+-- Result: pattern, mask
 SELECT lost.pattern, lost.mask - restored.bit AS mask
 FROM (
   SELECT pattern, mask FROM plan WHERE mask <> 0 ORDER BY BIT_COUNT(mask) DESC, pattern LIMIT :most

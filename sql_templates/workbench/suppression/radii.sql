@@ -1,5 +1,6 @@
 -- The unsolved patterns, each with the weight of its lightest difference to any other pattern as its radius.
 -- Parameters: :differences  d0, ... of unsolved and packed;  :weight  of d0, ...
+-- Result: the columns of unsolved, radius
 SELECT unsolved.*, radius
 FROM unsolved
 JOIN (

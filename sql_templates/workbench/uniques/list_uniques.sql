@@ -1,6 +1,7 @@
 -- The list of minimal unsafe combinations: a line for every row that one belongs to where keys are known, else one for
 -- every row pattern. Records are numbered from 1. The lines are in no order: millions of them are not held to be sorted.
 -- Parameters: :columns  record, rows, key, size, columns, values: those wanted
+-- Result: one row per line: record, and the columns wanted
 WITH sets AS (
   SELECT
     set_number,

@@ -1,8 +1,9 @@
-"""The statement that compares rows: on which columns do those differ that agree on a column set?
+"""The statements that compare rows: on which columns do pairs differ, random ones and those that agree on a column set?
 
-A search asks dozens of these over dozens of columns, and a syntax tree of that size takes longer to copy and render
-than the engine takes to answer. So the frame is rendered once per relation, with marks in its holes that nothing in
-the relation is named like, and every part of a column once; a statement is the rendered parts joined.
+Only bit masks leave the engine. A search asks dozens of the second over dozens of columns, and a syntax tree of that
+size takes longer to copy and render than the engine takes to answer. So the frame is rendered once per relation, with
+marks in its holes that nothing in the relation is named like, and every part of a column once; a statement is the
+rendered parts joined.
 """
 
 import re
@@ -13,12 +14,52 @@ from typing import Any
 
 from sqlglot import exp
 
+from qidsql.core.tables import Nulls
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.masks import LANE, add, big, lanes_of, mask_of
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill
 
-LANE = 63  # columns in one mask integer: what a signed 64-bit integer holds on every engine
+
+def pair_masks(
+    dialect: Dialect,
+    sample: Relation,
+    columns: ColumnNames,
+    rows: int,
+    pairs: int,
+    seed: int,
+    nulls: Nulls = Nulls.EQUAL,
+) -> Statement[dict[int, int]]:
+    """{mask: number of pairs} over independent random pairs of different rows of a table of `rows` >= 2 rows.
+
+    Bit i of a mask is set where the two rows differ in column i: a NULL differs from a value, or from nothing where it
+    is a wildcard. `sample` must hold min(rows, 2 * pairs) rows of the table, drawn without replacement. One
+    statement, one scan.
+    """
+    number, nodes = exp.column("pair_number"), sample.columns(columns)
+    lanes = lanes_of(len(columns))
+    names = [f"mask_{lane}" for lane in range(len(lanes))]
+    differing = [add(_bit(place, "left_row", "right_row", nulls) for place in lane) for lane in lanes]
+    tree = fill(
+        "row_pairs/pair_masks",
+        relation=sample.node,
+        aliased=[exp.alias_(node, f"c{place}") for place, node in enumerate(nodes)],
+        row_hash=dialect.row_hash(nodes),
+        pairs=pairs,
+        sample=min(rows, 2 * pairs),
+        rows=rows,
+        first=dialect.shuffled(number, 3 * seed),
+        step=dialect.shuffled(number, 3 * seed + 1),
+        shuffle=dialect.shuffled(exp.column("row_number"), 3 * seed + 2),
+        masks=[exp.alias_(mask, name) for mask, name in zip(differing, names, strict=True)],
+        names=[exp.column(name) for name in names],
+    )
+
+    def read(answer: list[Row]) -> dict[int, int]:
+        return {mask_of(cells): integer(number) for *cells, number in answer}
+
+    return Statement(dialect.render(tree), f"differences of {pairs:,} pairs of rows", read)
 
 
 def agreeing(
@@ -40,7 +81,7 @@ def agreeing(
     outside = [place for place in range(len(columns)) if not agree >> place & 1]
     names: list[str | None] = [columns[place] for place in inside]
     names = names or [None]
-    lanes = range(-(-len(columns) // LANE))
+    lanes = range(len(lanes_of(len(columns))))
     carried = range(len(columns)) if dialect.hashes_values else outside
     parts = {
         "columns": _listed(_column(dialect, source, name) for name in names),
@@ -64,8 +105,7 @@ def agreeing(
     sql = "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
 
     def read(rows: list[Row]) -> tuple[int, list[int]]:
-        masks = [sum(integer(cell) << LANE * lane for lane, cell in enumerate(row[1:])) for row in rows]
-        return integer(rows[0][0]), [] if rows[0][1] is None else masks
+        return integer(rows[0][0]), [] if rows[0][1] is None else [mask_of(row[1:]) for row in rows]
 
     purpose = f"difference masks of rows that agree on {agree.bit_count()} of {len(columns)} columns"
     return Statement(sql, purpose, read, scans=2)
@@ -111,13 +151,9 @@ def _rendered(build: Callable[..., exp.Expr]) -> Callable[..., str]:
     return text
 
 
-def _big(number: int) -> exp.Expr:
-    return exp.cast(exp.Literal.number(number), exp.DataType.Type.BIGINT)
-
-
 def _value(source: Relation, name: str | None) -> exp.Expr:
     """A column of the relation; without a name a constant: all rows agree on the empty set."""
-    return _big(0) if name is None else source.column(name)
+    return big(0) if name is None else source.column(name)
 
 
 @_rendered
@@ -145,12 +181,17 @@ def _agrees(_: Dialect, place: int) -> exp.Expr:
 @_rendered
 def _differs(_: Dialect, place: int) -> exp.Expr:
     """The column's bit in the mask of the rows a and b."""
-    rows = [exp.column(f"c{place}", table=row) for row in ("a", "b")]
-    test = exp.NullSafeNEQ(this=rows[0], expression=rows[1])
-    return exp.Case(ifs=[exp.If(this=test, true=_big(1 << place % LANE))], default=exp.Literal.number(0))
+    return _bit(place, "a", "b")
 
 
 @_rendered
 def _end(_: Dialect, lane: int) -> exp.Expr:
     """The last term of a lane's sum: nothing, so that a lane without columns is an integer too."""
-    return exp.alias_(_big(0), f"lane{lane}")
+    return exp.alias_(big(0), f"lane{lane}")
+
+
+def _bit(place: int, one: str, other: str, nulls: Nulls = Nulls.EQUAL) -> exp.Expr:
+    """The bit of a column in its lane where two rows differ in it, else 0."""
+    differs = exp.NEQ if nulls is Nulls.WILDCARD else exp.NullSafeNEQ  # with a NULL, <> is not true
+    test = differs(this=exp.column(f"c{place}", table=one), expression=exp.column(f"c{place}", table=other))
+    return exp.Case(ifs=[exp.If(this=test, true=big(1 << place % LANE))], default=exp.Literal.number(0))

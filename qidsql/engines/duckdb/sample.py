@@ -1,0 +1,25 @@
+"""A new database file: the sample that everything can be tried on."""
+
+from pathlib import Path
+
+import duckdb
+
+from qidsql.errors import SourceError
+from qidsql.sql.dialects import DUCKDB
+from qidsql.sql.templates import fill
+
+STORAGE = "v1.2.0"  # of the file, so that the shells that are about can open it too
+
+
+def write_sample(path: Path, patients: int) -> None:
+    """Makes the file, the same rows every time. Raises SourceError when it exists or cannot be written."""
+    if path.exists():
+        raise SourceError(f"{path} exists already; name another file, or remove it first")
+    try:
+        with duckdb.connect(str(path), config={"storage_compatibility_version": STORAGE}) as connection:
+            for name in ("patients", "visits"):
+                connection.execute(DUCKDB.render(fill(f"duckdb/demo_{name}", patients=patients)))
+    except duckdb.Error as error:
+        raise SourceError(
+            f"{path} cannot be written ({type(error).__name__}); choose a folder you may write to"
+        ) from None

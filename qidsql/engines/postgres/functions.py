@@ -1,0 +1,26 @@
+"""The single-statement checks as functions for psql and any other client of Postgres."""
+
+from functools import cache
+
+from sqlglot import exp
+
+from qidsql.sql.classes import class_sizes
+from qidsql.sql.dialects import POSTGRES
+from qidsql.sql.folder import sql_file
+from qidsql.sql.relation import ALIAS, Relation
+from qidsql.sql.templates import fill
+
+
+@cache
+def postgres_functions() -> str:
+    """The script that makes the functions profile, violations and columns, in a schema `qidsql`.
+
+    The catalog query and the class sizes in it are those of the templates. Table and columns are known only when the
+    functions run: Postgres' own `format` quotes them and puts them in.
+    """
+    catalog = fill("postgres/columns", oids=[exp.column("relation", table="compared")])
+    relation = Relation(exp.alias_(exp.to_table("hole_1"), ALIAS, table=True))
+    sizes = class_sizes(POSTGRES, relation, ("hole_2",)).sql
+    sizes = sizes.replace("hole_1", "%1$s").replace(f'{ALIAS}."hole_2"', "%2$s")
+    script = sql_file("postgres/shell_functions")
+    return script.replace(":columns_of_table", POSTGRES.render(catalog)).replace(":class_sizes", sizes)

@@ -1,3 +1,0 @@
--- Parameters: :target, :query
-CREATE VIEW :target AS
-SELECT * FROM :query

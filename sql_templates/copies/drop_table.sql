@@ -1,2 +1,0 @@
--- Parameters: :target
-DROP TABLE :target

@@ -1,3 +1,0 @@
--- The schema of a store.
--- Parameters: :schema
-CREATE SCHEMA :schema

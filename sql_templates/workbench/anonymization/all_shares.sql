@@ -1,2 +1,0 @@
--- Result: the shares: pattern, kept, size
-SELECT pattern, kept, size FROM shares

@@ -1,2 +1,0 @@
--- Result: one row: how many blocks there are
-SELECT COALESCE(MAX(block), -1) + 1 FROM blocks

@@ -1,2 +1,0 @@
--- The rows that have no place yet.
-CREATE OR REPLACE TABLE unplaced AS SELECT * FROM patterns

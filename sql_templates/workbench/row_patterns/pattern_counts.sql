@@ -1,3 +1,0 @@
--- Parameters: :largest  MAX(c0), MAX(c1), ...
--- Result: one row: patterns, rows, the largest code of each column (how many values it has)
-SELECT COUNT(*), COALESCE(SUM(size), 0), :largest FROM patterns

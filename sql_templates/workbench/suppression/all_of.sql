@@ -1,2 +1,0 @@
--- Parameters: :found  a query
-SELECT * FROM :found

@@ -1,2 +1,0 @@
--- Counting starts again for the patterns that are left.
-UPDATE unverified SET seen = 0

@@ -1,0 +1,80 @@
+"""A statement lies in the folder of the module or room that fills it, and nobody else fills it."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).parents[2] / "qidsql"
+TEMPLATES = Path(__file__).parents[2] / "sql_templates"
+NAMES = sorted(str(path.relative_to(TEMPLATES).with_suffix("")) for path in TEMPLATES.rglob("*.sql"))
+# Where the module or room lies that a folder is named after; that of any other folder lies in sql.
+ROOMS = {
+    "duckdb": "engines",
+    "duckdb_extension": "",
+    "history": "operations",
+    "postgres": "engines",
+    "workbench/anonymization": "protection",
+    "workbench/row_patterns": "protection",
+    "workbench/suppression": "protection",
+    "workbench/uniques": "protection",
+}
+
+
+@cache
+def home(folder: str) -> frozenset[Path]:
+    """The modules that may fill the templates of a folder."""
+    known = next((start for start in ROOMS if folder == start or folder.startswith(f"{start}/")), None)
+    place = HOUSE / ("sql" if known is None else ROOMS[known]) / folder.removeprefix("workbench/")
+    return frozenset(place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")])
+
+
+@cache
+def texts(path: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """The string constants of a module, and the beginnings of its f-strings."""
+    tree = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    constants = {node.value for node in tree if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    first = (node.values[0] for node in tree if isinstance(node, ast.JoinedStr) and node.values)
+    beginnings = {str(each.value) for each in first if isinstance(each, ast.Constant)}
+    return frozenset(constants), frozenset(beginnings)
+
+
+@cache
+def named(folder: str) -> frozenset[str]:
+    """What the modules that may fill the templates of a folder name."""
+    return frozenset[str]().union(*(texts(path)[0] for path in home(folder) if path.exists()))
+
+
+def fills(path: Path, name: str) -> bool:
+    """Whether the module names the template, whole or as f"folder/{name}", the rest being named in the same room."""
+    constants, beginnings = texts(path)
+    folder = f"{name.rpartition('/')[0]}/"
+    made = (start for start in beginnings if start.startswith(folder) and name.startswith(start))
+    return name in constants or any(name.removeprefix(start) in named(folder[:-1]) for start in made)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_template_is_filled_by_the_room_that_its_folder_names_and_by_no_other(name: str) -> None:
+    users = {path for path in HOUSE.rglob("*.py") if fills(path, name)}
+    assert users, "nobody fills it"
+    assert users <= home(name.rpartition("/")[0]), "filled elsewhere"
+
+
+def test_no_name_of_a_template_leads_nowhere() -> None:
+    folders = {name.partition("/")[0] for name in NAMES}
+    for path in HOUSE.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("fill", "sql_file"):
+                name = call.args[0]
+                if isinstance(name, ast.Constant):
+                    assert name.value in NAMES, f"{path.name}:{call.lineno}"
+                elif isinstance(name, ast.JoinedStr):
+                    assert str(getattr(name.values[0], "value", "")).partition("/")[0] in folders
+
+
+def test_few_statements_are_one_line() -> None:
+    """What a small builder says as well needs no file; most that are left call functions of one engine."""
+    code = {name: (TEMPLATES / f"{name}.sql").read_text(encoding="utf-8").splitlines() for name in NAMES}
+    short = [name for name, lines in code.items() if sum(not line.startswith("--") for line in lines) == 1]
+    assert len(short) <= 28, short
