@@ -32,6 +32,16 @@ FLOORS = [
 TOP = {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "qidsql", "sql_templates", "tests", "docker"}
 ROOT = {"__init__", "__main__", "api", "errors", "version"}  # all files that stand in no folder
 DRIVERS = {"duckdb": "engines/duckdb", "psycopg": "engines/postgres"}  # the folders that may import them
+ENGINES = sorted(path.name for path in (HOUSE / "engines").iterdir() if (path / "__init__.py").exists())
+KNOW_AN_ENGINE = {  # files outside engines/ that import from the folder of one, or name it
+    "cli/app.py",  # its commands are called qidsql duckdb and qidsql postgres
+    "cli/duckdb.py",
+    "cli/postgres.py",
+    "commands/demo/demo.py",  # makes a DuckDB file
+    "commands/doctor/installation.py",  # shows the versions of the drivers
+    "sql/templates.py",  # those for the workbench are DuckDB's
+}
+WORKBENCH = "qidsql.engines.duckdb.workbench"  # an embedded DuckDB that computes and is no source
 OTHER_COMMANDS = {"demo": {"audit"}, "graph": {"audit", "mask", "suppress"}}  # that a command runs
 CRITERIA = {"Above", "Criterion", "Determines", "Distinct", "Key", "RowsAtRisk", "Separation", "Violates"}
 
@@ -130,6 +140,18 @@ def test_only_an_engine_imports_its_driver(path: Path) -> None:
     name = str(path.relative_to(HOUSE))
     drivers = {module.split(".")[0] for module in imported(path)} & set(DRIVERS)
     assert drivers <= {driver for driver, home in DRIVERS.items() if name.startswith(home)}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
+def test_only_engines_know_a_certain_engine(path: Path) -> None:
+    """Another engine is its folder and one name in the registry: nothing else imports from an engine or names one."""
+    name = str(path.relative_to(HOUSE))
+    if name in KNOW_AN_ENGINE or name.startswith(("engines/", "duckdb_extension/")):
+        return
+    homes = tuple(f"qidsql.engines.{engine}" for engine in ENGINES)
+    assert not [module for module in imported(path) if module.startswith(homes) and module != WORKBENCH]
+    texts = {n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)}
+    assert not texts & {*ENGINES, "postgresql"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from qidsql.core.options import STATEMENTS
-from qidsql.sql.dialects import DUCKDB, POSTGRES
+from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.engines.postgres.dialect import POSTGRES
 from tests.commandline import qidsql
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")

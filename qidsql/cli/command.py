@@ -44,6 +44,7 @@ from qidsql.cli.running import (
 from qidsql.cli.streams import lines, parts, put, say, write
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, Parameter, parameters
+from qidsql.engines.registry import EXPECTED
 from qidsql.errors import Stopped, UsageError
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ class SourceArgument:
     source: Annotated[
         str | None,
         Option(
-            "postgresql://user@host/db, service=NAME, a DuckDB database, a parquet, csv or json file or pattern, a "
-            "folder of such files, or env:NAME. Passwords: PGPASSWORD or ~/.pgpass. Left out: $QIDSQL_URL.",
+            f"{EXPECTED[0].upper()}{EXPECTED[1:]}. Passwords: PGPASSWORD or ~/.pgpass. Left out: $QIDSQL_URL.",
             "SOURCE",
             argument=True,
         ),

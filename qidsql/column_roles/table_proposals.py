@@ -8,8 +8,8 @@ from qidsql.column_roles.proposal import Measured, Table, entity, lists_things, 
 from qidsql.column_roles.proposals import TableProposal
 from qidsql.core.catalog import Attribute, Catalog, CatalogTable
 from qidsql.core.tables import TableName
+from qidsql.core.value_kinds import Kind
 from qidsql.linkage.names import names_agree, names_of
-from qidsql.linkage.value_kinds import Kind, kind_of
 
 Labels = Mapping[str, Sequence[tuple[str, str]]]  # of columns: what others wrote of them
 
@@ -53,7 +53,7 @@ def _called_like_keys(catalog: Catalog) -> dict[TableName, dict[str, TableName]]
     others: list[tuple[Attribute, Kind | None]] = []
     for table in catalog.tables:
         for column in table.columns:
-            attribute, kind = Attribute(table.name, column.name), kind_of(column)
+            attribute, kind = Attribute(table.name, column.name), column.kind
             if (column.name,) not in table.unique:
                 others.append((attribute, kind))
                 continue

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from qidsql.core.tables import Comparison, TableName
+from qidsql.core.value_kinds import Kind
 from qidsql.errors import UnknownName, UsageError
 
 
@@ -30,7 +31,8 @@ class Attribute:
 class CatalogColumn:
     """A column as the catalog lists it.
 
-    `base` is the type behind a domain, the type itself for all others. `labels` are what others wrote of it: (kind,
+    `base` is the type behind a domain, the type itself for all others; `kind` is that of its values, None where they
+    are not compared with those of other columns. `labels` are what others wrote of it: (kind,
     text), where the kind is "comment" or "security label" and its provider, such as "security label anon".
     """
 
@@ -41,6 +43,7 @@ class CatalogColumn:
     readable: bool = True
     comparison: Comparison = Comparison.VALUE
     base: str = ""
+    kind: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)

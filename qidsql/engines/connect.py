@@ -1,25 +1,15 @@
-"""From what a user calls a source to a live engine. Drivers are imported here, and only the one that is needed."""
+"""From what a user calls a source to a live engine."""
 
 import os
 import re
-from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 from qidsql.engines.base import Engine
+from qidsql.engines.kind import ConnectOptions, EngineKind
+from qidsql.engines.paths import exists, located, path_of_url
+from qidsql.engines.registry import EXPECTED, FILES, KINDS, SERVERS, recognized
 from qidsql.engines.unreached import Unreached
 from qidsql.errors import AccessError, BudgetSpent, SourceError, UsageError, names_a_secret
-from qidsql.sql.dialects import DUCKDB, POSTGRES
-
-EXPECTED = (
-    "a Postgres URL (postgresql://user@host/db, service=NAME), a DuckDB database, a parquet, csv or json file, "
-    "a folder of such files, or env:NAME"
-)
-POSTGRES_KEYWORDS = (
-    r"^\s*(service|host|hostaddr|dbname|user|port|password|passfile|options|application_name|connect_timeout|"
-    r"target_session_attrs|(ssl|gss|krb|keepalives|channel_|load_|require_|client_|tcp_)\w*)\s*=\s*\S"
-)
 
 
 def connect(
@@ -32,7 +22,7 @@ def connect(
     workspace: bool = False,
     gentle: bool = False,
 ) -> Engine:
-    """A live engine on the source: a Postgres URL or connection string, `duckdb:///path`, a path, or `env:NAME`.
+    """A live engine on the source: a URL or connection string of a server, a path, `duckdb:///path`, or `env:NAME`.
 
     None stands for the environment variable QIDSQL_URL. `workers` (parallel sessions), `statement_seconds` (the
     server's limit for one statement) and `snapshot` (one snapshot for all statements) concern servers. `writable`:
@@ -43,8 +33,10 @@ def connect(
     Raises SourceError, UsageError, AccessError, StatementError, Interrupted, and BudgetSpent at a time limit.
     """
     text, variable = _from_environment(source)
+    options = ConnectOptions(workers, statement_seconds, snapshot, writable, workspace, gentle)
     try:
-        engine = _opened(text, workers, statement_seconds, snapshot, writable, workspace, gentle)
+        server = recognized(text, SERVERS)
+        engine = _opened_file(text, options) if server is None else server.open(text, options)
     except (AccessError, SourceError, UsageError) as error:
         if variable is None:
             raise
@@ -61,48 +53,37 @@ def reached(source: str | None = None, **options: Any) -> Engine:
     try:
         return connect(source, **options)
     except BudgetSpent as stop:
-        name = shown(source)
-        return Unreached(name, POSTGRES if re.match(r"postgresql:|service=", name) else DUCKDB, stop)
+        kind: EngineKind = recognized(_from_environment(source)[0], KINDS) or FILES[-1]
+        return Unreached(shown(source), kind.dialect, stop)
 
 
 def shown(source: str | None) -> str:
     """The source as people may see it while it cannot be opened: never a password."""
     if not source or not source.strip():
         return "$QIDSQL_URL" if os.environ.get("QIDSQL_URL") else "none"
-    if re.match(r"^postgres(ql)?://", source) or (re.match(POSTGRES_KEYWORDS, source) and not Path(source).exists()):
-        from qidsql.engines.postgres import engine as postgres
-
-        try:
-            return postgres.parameters_label(postgres.connection_parameters(source))
-        except SourceError:
-            return "a Postgres URL that cannot be read"
-    return "a URL that is not shown" if re.search(r"[@=]|://", source) and not _exists(source) else source
+    server = recognized(source, SERVERS)
+    if server is not None:
+        return server.shown(source)
+    return "a URL that is not shown" if re.search(r"[@=]|://", source) and not exists(source) else source
 
 
-def _opened(
-    text: str,
-    workers: int,
-    statement_seconds: int,
-    snapshot: bool,
-    writable: bool,
-    workspace: bool,
-    gentle: bool,
-) -> Engine:
-    """The engine that knows such a source. Raises SourceError, UsageError."""
-    if re.match(r"^postgres(ql)?://", text) or (re.match(POSTGRES_KEYWORDS, text) and not Path(text).exists()):
-        from qidsql.engines.postgres import engine as postgres
-
-        return postgres.connect(text, workers, statement_seconds, snapshot, writable, workspace, gentle)
-    if text.startswith("duckdb:"):
-        return _open_path(_path_of_url(text), writable)
+def _opened_file(text: str, options: ConnectOptions) -> Engine:
+    """The engine that reads what is at a path. Raises SourceError, UsageError."""
+    kind = recognized(text, FILES)
+    if kind is not None:
+        found = located(path_of_url(text), EXPECTED)
+        return kind.open(found.path, found.label, found.settings, options)
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)
     if scheme:
         raise SourceError(f"qidsql knows no source of the kind {scheme[1]}://; expected {EXPECTED}")
-    is_there = _exists(text) or _exists(text.rpartition("?")[0] or text)
+    is_there = exists(text) or exists(text.rpartition("?")[0] or text)
     if (re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) or names_a_secret(text)) and not is_there:
         # Nearly a URL or a connection string. Not echoed: it may hold a password.
         raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
-    return _open_path(text, writable)
+    found = located(text, EXPECTED)
+    databases = (each for each in FILES if found.path.is_file() and each.is_database(found.path))
+    kind = next(databases, FILES[-1])
+    return kind.open(found.path, found.label, found.settings, options)
 
 
 def _from_environment(source: str | None) -> tuple[str, str | None]:
@@ -120,77 +101,3 @@ def _from_environment(source: str | None) -> tuple[str, str | None]:
             raise UsageError(f"the environment variable {known} is not set; it was to name the source")
         return text, name
     return source, None
-
-
-def _path_of_url(url: str) -> str:
-    """The path in a DuckDB URL: duckdb:///abs/path, duckdb:relative/path, and SQLAlchemy's duckdb:///relative."""
-    rest = url.removeprefix("duckdb:")
-    path = re.sub(r"^//(?=[^/])|^/+(?=/)", "", rest)
-    if path.strip("/") in ("", ":memory:"):
-        raise SourceError(
-            "the DuckDB URL names no file; an audit needs one that is there, such as duckdb:///data/clinic.duckdb"
-        )
-    relative = path.lstrip("/")
-    if rest.startswith("///") and not _exists(path.rpartition("?")[0] or path):
-        return relative if _exists(relative.rpartition("?")[0] or relative) else path
-    return path
-
-
-def _open_path(text: str, writable: bool) -> Engine:
-    """An engine on a database file or on data files; options may follow a question mark."""
-    from qidsql.engines.duckdb import engine as duckdb
-
-    path_text, options = text, {}
-    if not _exists(text) and (found := re.fullmatch(r"(.+)\?(\w+=[^?]*)?", text, flags=re.DOTALL)):
-        path_text, options = found[1], dict(parse_qsl(found[2] or "", keep_blank_values=True))
-    path = _expanded(path_text)
-    if re.search(r"[*?\[]", path_text) and not _exists(path_text):
-        return duckdb.open_files(path, path_text, options)
-    if _exists(path_text) and path.is_dir():
-        return duckdb.open_files(path, path_text, options)
-    if not _exists(path_text):
-        near = get_close_matches(path.name, _names_beside(path), n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"expected {EXPECTED}"
-        raise SourceError(f"there is no file {path_text}; {hint}")
-    if not path.is_file():
-        raise SourceError(
-            f"{path_text} is not a regular file; write its data to one first, an audit reads it many times"
-        )
-    if _is_database(path):
-        return duckdb.open_database(path, path_text, options, writable)
-    return duckdb.open_files(path, path_text, options)
-
-
-def _expanded(text: str) -> Path:
-    """The path with its ~ resolved. Raises SourceError."""
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:
-        raise SourceError(
-            f"{text} begins with a home folder that this system does not know; write the path out"
-        ) from None
-
-
-def _exists(text: str) -> bool:
-    """Whether there is such a file or folder, as far as this user can see."""
-    try:
-        return _expanded(text).exists()
-    except OSError:  # a folder on the way is closed to this user, or the name is longer than names can be
-        return False
-
-
-def _names_beside(path: Path) -> list[str]:
-    """What else is in the file's folder."""
-    try:
-        return os.listdir(path.parent)
-    except OSError:
-        return []
-
-
-def _is_database(path: Path) -> bool:
-    """By the mark in the file; the ending alone also counts, so that the error names the cause. Raises SourceError."""
-    try:
-        with path.open("rb") as file:
-            return file.read(12)[8:] == b"DUCK" or path.suffix.lower() in (".duckdb", ".ddb")
-    except OSError as error:
-        raise SourceError(f"{path.name} cannot be read ({error.strerror}); check the file's permissions") from None

@@ -19,12 +19,12 @@ from typing import TypeVar
 from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, CatalogTable
+from qidsql.core.value_kinds import MEASURED, NUMBERS, Kind, compared_as
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, StatementError, Stopped
 from qidsql.linkage.components import Components
 from qidsql.linkage.joinable import CONTAINED, FEW, Containment, judged
 from qidsql.linkage.names import names_agree, names_of
-from qidsql.linkage.value_kinds import MEASURED, NUMBERS, Kind, compared_as, kind_of
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.statements import Statement
 from qidsql.sql.values_in_common import (
@@ -398,7 +398,7 @@ def candidates(tables: Iterable[CatalogTable]) -> Iterator[Candidate]:
     for table in tables:
         if table.obstacle is None:
             for column in table.columns:
-                kind = kind_of(column) if column.readable else None
+                kind = column.kind if column.readable else None
                 if kind is not None:
                     yield Candidate(Attribute(table.name, column.name), kind)
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Annotated
 
 from qidsql.core.catalog import Attribute
+from qidsql.core.value_kinds import Kind
 from qidsql.declarations.results import reported
 from qidsql.linkage.names import names_agree
-from qidsql.linkage.value_kinds import Kind
 from qidsql.sql.values_in_common import InCommon
 from qidsql.wording.numbers import percent, plural
 

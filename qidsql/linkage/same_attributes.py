@@ -9,7 +9,6 @@ from qidsql.engines.base import Engine
 from qidsql.linkage.containment import Measured, Measuring
 from qidsql.linkage.joinable import Containment
 from qidsql.linkage.lineage import lineage
-from qidsql.linkage.value_kinds import kind_of
 from qidsql.wording.numbers import some
 
 
@@ -146,7 +145,7 @@ def same_names(catalog: Catalog) -> list[Joint]:
     for table in catalog.tables:
         for column in table.columns:
             own = Attribute(table.name, column.name)
-            known = first.setdefault((column.name.casefold(), kind_of(column) or column.base or column.type), own)
+            known = first.setdefault((column.name.casefold(), column.kind or column.base or column.type), own)
             if known.table != own.table:
                 found.append(Joint(known, own, Ground.NAME, f"{known} and {own} have one name and one type"))
     return found

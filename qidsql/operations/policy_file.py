@@ -13,6 +13,7 @@ from typing import Any
 from qidsql.core.policy import Policy
 from qidsql.core.tables import fits
 from qidsql.core.toml_file import KeyPath, TomlFile, TomlFileError, read_toml
+from qidsql.engines.registry import STORE_SCHEMES, STORES
 from qidsql.errors import UsageError, names_a_secret, redacted
 from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
 from qidsql.operations.presets import PRESETS
@@ -247,8 +248,8 @@ class _Reader:
     def history(self, text: str) -> str:
         """Where runs are kept: a path, or the URL of what can hold them."""
         path: KeyPath = ("history", "url")
-        if (kind := re.match(r"([a-zA-Z][\w+.-]+)://", text)) and kind[1] not in ("postgres", "postgresql", "duckdb"):
-            self.note(path, "runs cannot be kept there; expected a path, a Postgres URL, or env:NAME of one")
+        if (kind := re.match(r"([a-zA-Z][\w+.-]+)://", text)) and kind[1] not in STORE_SCHEMES:
+            self.note(path, f"runs cannot be kept there; expected {STORES}")
         return self.url(text, path)
 
     def entry(self, place: int, given: Mapping[str, Any], sources: Mapping[str, Source]) -> TableEntry:

@@ -69,7 +69,7 @@ class Target:
         selected = plan_by_codes(len(columns), parting)
         with engine.handing_over("plan") as plan:
             patterns.bench.run(
-                Statement(selected.sql("duckdb", comments=False), "writing of the plan", lambda rows: None, plan),
+                Statement(patterns.bench.dialect.render(selected), "writing of the plan", lambda rows: None, plan),
                 deadline,
             )
             patterns.close()  # its memory is for the copy now

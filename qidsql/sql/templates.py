@@ -19,18 +19,15 @@ from qidsql.sql.folder import sql_file
 Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
 
 
-DIALECTS = {  # of folders in the words of one engine
-    "duckdb": "duckdb",
-    "duckdb_extension": "duckdb",
-    "workbench": "duckdb",
-    "postgres": "postgres",
-}
+DIALECTS = {"duckdb_extension": "duckdb", "workbench": "duckdb"}  # of folders that are not named after an engine
 
 
 @cache
 def template(name: str) -> exp.Expr:
     """The parsed template of that name, such as "classes/class_sizes". Not to be changed in place."""
-    return sqlglot.parse_one(sql_file(name), read=DIALECTS.get(name.partition("/")[0]))
+    folder = name.partition("/")[0]
+    dialect = DIALECTS.get(folder, folder)  # a folder named after an engine is in its words
+    return sqlglot.parse_one(sql_file(name), read=dialect if sqlglot.Dialect.get(dialect) else None)
 
 
 def fill(name: str, **holes: Filling) -> exp.Expr:

@@ -8,7 +8,7 @@
 --             :aliased    all columns AS c0, c1, ...
 --             :agree      the rows a and b agree on the column set
 --             :lanes, :lane_names, :sizes, :max_pairs, :max_masks  as in agreeing.sql
--- Result: as agreeing.sql
+-- Result: as agreeing.sql. HASHED stands for the integer type of the engine's hashes.
 WITH classes AS MATERIALIZED (
   SELECT :class_hash AS class_number, COUNT(*) AS class_size
   FROM :relation
@@ -17,11 +17,11 @@ WITH classes AS MATERIALIZED (
 ), counted AS MATERIALIZED (
   SELECT
     COALESCE(SUM(CAST(class_size AS WIDE) * (class_size - 1)), 0) AS pairs,
-    CAST(GREATEST(8 * SUM(class_size) / :max_pairs, 1) AS UBIGINT) AS share,
+    CAST(GREATEST(8 * SUM(class_size) / :max_pairs, 1) AS HASHED) AS share,
     MIN(class_number) AS first_class
   FROM classes
 ), chosen AS MATERIALIZED (
-  SELECT class_number, CAST(CASE WHEN pairs <= :max_pairs THEN 1 ELSE (class_size + 7) >> 3 END AS UBIGINT) AS blocks
+  SELECT class_number, CAST(CASE WHEN pairs <= :max_pairs THEN 1 ELSE (class_size + 7) >> 3 END AS HASHED) AS blocks
   FROM classes
   CROSS JOIN counted
   WHERE pairs <= :max_pairs OR class_number % share = 0 OR class_number = first_class

@@ -10,8 +10,8 @@ import pytest
 
 import qidsql
 from qidsql.core.results import Verdict
+from qidsql.engines.postgres.tokens import tokens
 from qidsql.errors import UnknownName, UsageError
-from qidsql.sql.postgres_tokens import tokens
 from tests.commandline import inside as run
 from tests.stores import DuckDBStore, PostgresStore, Store
 

@@ -12,13 +12,13 @@ import pytest
 
 from qidsql.core.catalog import Attribute, Catalog, Ground
 from qidsql.core.tables import TableName
+from qidsql.core.value_kinds import Kind
 from qidsql.engines.base import Engine
 from qidsql.linkage import containment
 from qidsql.linkage.containment import Measuring, enough
 from qidsql.linkage.joinable import Containment, judged
 from qidsql.linkage.names import names_agree
 from qidsql.linkage.same_attributes import Linkage, joints
-from qidsql.linkage.value_kinds import Kind
 from qidsql.sql.values_in_common import Compared, InCommon, InGroup, sampled_in_common, values_in_common
 from tests.stores import PostgresStore, Store, quoted
 

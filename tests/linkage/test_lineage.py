@@ -4,8 +4,8 @@ import pytest
 
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable
 from qidsql.core.tables import TableName
+from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.linkage.lineage import Lineage, lineage
-from qidsql.sql.dialects import DUCKDB
 from tests.stores import Store, quoted
 
 VIEWS = {

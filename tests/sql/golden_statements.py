@@ -11,6 +11,8 @@ from typing import Any
 from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
+from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.measures.least_squares import Covariate
 from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, class_sizes, column_counts, entity_profile
 from qidsql.sql.copies import (
@@ -21,7 +23,7 @@ from qidsql.sql.copies import (
     suppressed_by_plan,
     suppression_in_place,
 )
-from qidsql.sql.dialects import DUCKDB, POSTGRES, Dialect
+from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
 from qidsql.sql.matching_rows import Domain, matching_profile
 from qidsql.sql.publication import granting_columns, publishing_view

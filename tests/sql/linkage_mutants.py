@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from qidsql.core.tables import TableName
+from qidsql.core.value_kinds import MEASURED, NUMBERS, Kind
 from qidsql.engines.base import Engine
 from qidsql.linkage.containment import form_of
-from qidsql.linkage.value_kinds import MEASURED, NUMBERS, Kind
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Statement
 from qidsql.sql.values_in_common import (

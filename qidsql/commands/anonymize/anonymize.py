@@ -121,6 +121,8 @@ class _Anonymization:
         table, columns, dialect = self._protection.table, self._protection.columns, self._engine.dialect
         if table.kind in FILES:
             raise UsageError("a file takes no statements; --into writes a copy of it")
+        if dialect.own_hashes:
+            raise UsageError("no statement can make the codes of the plan in this engine by itself; leave out --sql")
         write_plan(patterns)
         codes = [f"c{place}" for place in range(len(columns))]
         ends = ["first_row", "last_row"]

@@ -202,7 +202,7 @@ def named(table: TableName) -> str:
         return glob.escape(str(table))
     if all(re.fullmatch(r"[\w -]+", part) for part in (table.name, table.schema) if part):
         return str(table)
-    return table_node(TableName(table.name, table.schema)).sql("postgres")
+    return table_node(TableName(table.name, table.schema)).sql()
 
 
 def _scope(result: InitResult) -> str:
@@ -332,7 +332,7 @@ def entry_names(typed: str, table: TableName) -> bool:
 
 def spellings(table: TableName) -> set[str]:
     """The ways to write a table's name in an entry, letter case apart."""
-    written = {named(table), str(table), table.name, table_node(table).sql("postgres")}
+    written = {named(table), str(table), table.name, table_node(table).sql()}
     return {each.casefold() for each in written}
 
 

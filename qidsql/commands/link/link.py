@@ -14,12 +14,12 @@ from qidsql.commands.table_search import one_answer, unknown_table
 from qidsql.core.catalog import Attribute, CatalogColumn, CatalogTable
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
+from qidsql.core.value_kinds import NUMBERS, Kind, asked_as, compared_as
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.linkage.containment import Measuring, compared
 from qidsql.linkage.joinable import CONTAINED, Containment
 from qidsql.linkage.names import names_agree
-from qidsql.linkage.value_kinds import NUMBERS, Kind, asked_as, compared_as, kind_of
 from qidsql.sql.relation import condition, table_node
 from qidsql.sql.values_in_common import TABLE, rows_by_match
 from qidsql.wording.numbers import count, percent, plural, some
@@ -61,7 +61,7 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
                 str(Attribute(table.name, column.name))
                 for table in sides
                 for column in table.columns
-                if not column.readable or kind_of(column) is None
+                if not column.readable or column.kind is None
             ]
             draft.compared, draft.unfinished = measured.containments, measured.unfinished
             draft.shared = list(_shared(draft.compared, tables[0]))
@@ -116,7 +116,7 @@ def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, st
         except UnknownName as error:
             wrong = wrong or error
             continue
-        kinds = [kind_of(column) for column in (one, other)]
+        kinds = [column.kind for column in (one, other)]
         kind = None if kinds[0] is None or kinds[1] is None else asked_as(kinds[0], kinds[1])
         if kind is None:
             raise UsageError(
@@ -155,7 +155,7 @@ def _nothing_compared(sides: Sequence[CatalogTable], valued: Iterable[tuple[Attr
     kinds = [{kind for each, kind in valued if each.table == table.name} for table in sides]
     if any(compared_as(one, other) for one in kinds[0] for other in kinds[1]):
         return ""
-    declared = [{kind_of(column) for column in table.columns if column.readable} - {None} for table in sides]
+    declared = [{column.kind for column in table.columns if column.readable} - {None} for table in sides]
     if not any(compared_as(one, other) for one in declared[0] for other in declared[1] if one and other):
         return "they have no columns of one kind"
     empty = [str(table.name) for table, found in zip(sides, kinds, strict=True) if not found]
@@ -175,7 +175,7 @@ def _pairs(
 ) -> list[tuple[exp.Expr, exp.Expr]]:
     def value(table: CatalogTable, name: str, kind: Kind) -> exp.Expr:
         [column] = [column for column in table.columns if column.name == name]
-        digits = kind in NUMBERS and kind_of(column) is Kind.TEXT
+        digits = kind in NUMBERS and column.kind is Kind.TEXT
         return compared(Attribute(table.name, name), kind, engine.dialect, digits).value(engine.dialect)
 
     return [(value(sides[0], one, kind), value(sides[1], other, kind)) for one, other, kind in shared]
@@ -191,7 +191,7 @@ def _left_out(sides: Sequence[CatalogTable]) -> tuple[str, ...]:
     notes = []
     for table in sides:
         closed = [column.name for column in table.columns if not column.readable]
-        others = [column.name for column in table.columns if column.readable and kind_of(column) is None]
+        others = [column.name for column in table.columns if column.readable and column.kind is None]
         if closed:
             notes.append(f"not readable in {table.name}: {', '.join(closed)}")
         if others:

@@ -22,8 +22,8 @@ from qidsql.engines.condition import (
     hidden_refused,
     no_columns,
 )
+from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.errors import UsageError
-from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.statements import Row
 from qidsql.sql.templates import Filling
 

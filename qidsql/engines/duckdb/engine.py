@@ -17,9 +17,11 @@ from qidsql.core.time_limit import limit
 from qidsql.engines.base import Engine
 from qidsql.engines.duckdb.condition import accepted
 from qidsql.engines.duckdb.ddl import indexed_columns, query_of_view
+from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files
 from qidsql.engines.duckdb.reading import read_files
+from qidsql.engines.duckdb.types import value_kind
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import PATIENCE, Worker, apart
@@ -32,7 +34,6 @@ from qidsql.errors import (
     StatementError,
     UsageError,
 )
-from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
@@ -250,6 +251,7 @@ class DuckDBEngine(Engine):
                         labels=_comment(comment),
                         comparison=_comparison(str(kind), collated),
                         base=plain,
+                        kind=value_kind(plain),
                     )
                 )
         for name, row in by_name.items():
@@ -291,6 +293,7 @@ class DuckDBEngine(Engine):
                     labels=labels.get(str(column), ()),
                     comparison=compared,
                     base=plain,
+                    kind=value_kind(plain),
                 )
             )
         return found

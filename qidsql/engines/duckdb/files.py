@@ -97,7 +97,7 @@ def _kind(path: Path, label: str) -> str:
     if start.startswith(b"PAR1"):
         return "parquet"
     if start.startswith(b"SQLite format 3"):
-        raise SourceError(f"{path.name} is an SQLite database, which qidsql cannot read; export the table as csv")
+        raise SourceError(f"{path.name} is an SQLite database, and no data file")
     kind = _by_ending(path)
     if kind is None:
         raise SourceError(

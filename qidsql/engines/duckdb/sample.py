@@ -4,8 +4,8 @@ from pathlib import Path
 
 import duckdb
 
+from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.errors import SourceError
-from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.templates import fill
 
 STORAGE = "v1.2.0"  # of the file, so that the shells that are about can open it too

@@ -11,10 +11,10 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
+from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.file_lock import file_lock
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.errors import StoreError
-from qidsql.sql.dialects import DUCKDB
 from qidsql.sql.statements import Row
 from qidsql.sql.table_changes import inserting
 

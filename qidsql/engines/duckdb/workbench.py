@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import sqlglot
 from sqlglot import exp
 
 from qidsql.engines.duckdb.engine import DuckDBEngine
@@ -48,6 +49,10 @@ class Workbench(DuckDBEngine):
     def ask(self, statement: exp.Expr, purpose: str, deadline: float | None = None) -> list[Row]:
         """The rows of a statement on its tables. Raises Stopped, StatementError."""
         return self.run(Statement(self.dialect.render(statement), purpose, lambda rows: rows), deadline)
+
+    def node(self, text: str) -> exp.Expr:
+        """Our own words as a node."""
+        return sqlglot.parse_one(text, read=self.dialect.name)
 
     def numbers(self, query: exp.Query, purpose: str) -> "dict[str, NDArray[Any]]":
         """The same as arrays, by the names of the columns, none of which may hold a NULL. Raises as `ask`."""

@@ -16,12 +16,13 @@ from sqlglot import exp
 
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
+from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.embedding import HostConnection, HostError, Seen
+from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.postgres.engine import PostgresEngine, PostgresSession, Server
 from qidsql.engines.postgres.errors import translate
 from qidsql.engines.workers import PATIENCE, Session
 from qidsql.errors import AccessError, QidsqlError, StatementError
-from qidsql.sql.dialects import DUCKDB, POSTGRES
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
 

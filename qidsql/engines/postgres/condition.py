@@ -26,9 +26,9 @@ from qidsql.engines.condition import (
     hidden_refused,
     no_columns,
 )
+from qidsql.engines.postgres.dialect import POSTGRES
+from qidsql.engines.postgres.tokens import Kind, Token, tokens
 from qidsql.errors import QidsqlError, UsageError
-from qidsql.sql.dialects import POSTGRES
-from qidsql.sql.postgres_tokens import Kind, Token, tokens
 from qidsql.sql.statements import Row
 from qidsql.sql.templates import Filling
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from qidsql.core.checks import Check, Examination, State
 from qidsql.core.tables import TableName
-from qidsql.sql.dialects import POSTGRES
+from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.sql.publication import granting
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer

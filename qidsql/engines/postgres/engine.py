@@ -19,11 +19,15 @@ from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable,
 from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.core.time_limit import limit
+from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
+from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import accepted
+from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.doctor import examine
 from qidsql.engines.postgres.errors import not_connected, translate
 from qidsql.engines.postgres.giving_way import GivingWay, hang_up
+from qidsql.engines.postgres.types import PATTERNS
 from qidsql.engines.private_folder import PrivateFolder
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import OVER_NETWORK, Batch, Session, Work, Worker, part_with
@@ -37,7 +41,6 @@ from qidsql.errors import (
     UsageError,
     redacted,
 )
-from qidsql.sql.dialects import POSTGRES, SYSTEM_PATH
 from qidsql.sql.relation import relation, table_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import Filling, fill
@@ -501,6 +504,7 @@ class PostgresEngine(Engine):
                     readable=bool(readable),
                     comparison=Comparison(str(comparison)),
                     base=str(base),
+                    kind=kind_of(str(base), PATTERNS),
                 )
             )
         definitions = self._definitions([oid for oid, name in names.items() if rows[name][3] in ("v", "m")])
@@ -662,27 +666,27 @@ class Server:
         return psycopg.connect(self.source, prepare_threshold=None, autocommit=autocommit, **options)  # type: ignore[arg-type]
 
 
-def connect(
-    source: str,
-    workers: int,
-    statement_seconds: int,
-    snapshot: bool,
-    writable: bool = False,
-    workspace: bool = False,
-    gentle: bool = False,
-) -> PostgresEngine:
+def connect(source: str, options: ConnectOptions) -> PostgresEngine:
     """An engine on a libpq URL or connection string, with fewer workers where the server has no more to give.
 
     For writing, with a workspace, and for a gentle audit there is one session; since no other sees what a writing one
     does, its transaction sees one snapshot. Besides, a connection looks every second or two for those whom the sessions
     keep waiting. Raises SourceError, StatementError, UsageError, Interrupted, BudgetSpent.
     """
-    if workspace and not snapshot:
+    if options.workspace and not options.snapshot:
         raise UsageError("--workspace takes a copy of one moment; leave out --no-snapshot")
     parameters = connection_parameters(source)
-    alone = writable or workspace
-    server = Server(source, parameters, statement_seconds, snapshot or alone, writable, workspace, gentle)
-    return PostgresEngine(server, 1 if alone or gentle else workers)
+    alone = options.writable or options.workspace
+    server = Server(
+        source,
+        parameters,
+        options.statement_seconds,
+        options.snapshot or alone,
+        options.writable,
+        options.workspace,
+        options.gentle,
+    )
+    return PostgresEngine(server, 1 if alone or options.gentle else options.workers)
 
 
 def connection_parameters(source: str) -> dict[str, str]:

@@ -4,8 +4,8 @@ from functools import cache
 
 from sqlglot import exp
 
+from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.sql.classes import class_sizes
-from qidsql.sql.dialects import POSTGRES
 from qidsql.sql.folder import sql_file
 from qidsql.sql.relation import ALIAS, Relation
 from qidsql.sql.templates import fill

@@ -15,8 +15,8 @@ from typing import Protocol
 import psycopg
 from sqlglot import exp
 
+from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.workers import PARTING, ticks
-from qidsql.sql.dialects import POSTGRES, SYSTEM_PATH
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
 

@@ -1,17 +1,17 @@
-"""From what a policy file calls its history to the history. Drivers are imported here, only the one that is needed."""
+"""From what a policy file calls its history to the history."""
 
 import os
 import re
 from pathlib import Path
 
-from qidsql.engines.connect import POSTGRES_KEYWORDS
+from qidsql.engines.registry import FILES, SERVERS, STORES, recognized
 from qidsql.engines.store import PATIENCE
 from qidsql.errors import UsageError, names_a_secret
 from qidsql.operations.history.records import History
 
 
 def open_history(url: str, schema: str = "qidsql", patience: float = PATIENCE) -> History:
-    """The history at a path, a Postgres URL or env:NAME; nothing is opened yet. Raises UsageError, SourceError."""
+    """The history at a path, a URL of a server or env:NAME; nothing is opened yet. Raises UsageError, SourceError."""
     text = url
     if url.startswith("env:"):
         name = url.removeprefix("env:")
@@ -19,14 +19,14 @@ def open_history(url: str, schema: str = "qidsql", patience: float = PATIENCE) -
         if not text:
             known = name if re.fullmatch(r"\w+", name) else "behind env:"  # else a URL was put there
             raise UsageError(f"the environment variable {known} is not set; it was to name the history")
-    if re.match(r"^postgres(ql)?://", text) or re.match(POSTGRES_KEYWORDS, text):
-        from qidsql.engines.postgres.store import PostgresStore
-
-        return History(PostgresStore(text, schema, patience))
-    path = re.sub(r"^duckdb:(//(?=/))?", "", text)
+    server = recognized(text, SERVERS)
+    if server is not None and server.keeps_history:
+        return History(server.store(text, schema, patience))
+    kind = recognized(text, FILES)
+    path = text if kind is None else re.sub(r"^\w+:(//(?=/))?", "", text)
+    kind = kind or FILES[-1]
     nearly = re.search(r":(?![/\\]).*@", path) or names_a_secret(path)  # a URL with a slip, and no name for a file
-    if re.match(r"^[a-zA-Z][\w+.-]+://", path) or (nearly and not Path(path).exists()):
-        raise UsageError("the history cannot be kept there; expected a path, a Postgres URL, or env:NAME of one")
-    from qidsql.engines.duckdb.store import DuckDBStore
-
-    return History(DuckDBStore(Path(path).expanduser(), patience))
+    is_url = server is not None or re.match(r"^[a-zA-Z][\w+.-]+://", path)
+    if is_url or not kind.keeps_history or (nearly and not Path(path).exists()):
+        raise UsageError(f"the history cannot be kept there; expected {STORES}")
+    return History(kind.store(Path(path).expanduser(), patience))

@@ -9,7 +9,6 @@ from dataclasses import astuple, dataclass
 from itertools import groupby
 from random import Random
 
-import sqlglot
 from sqlglot import exp
 
 from qidsql.core.tables import positions
@@ -136,7 +135,7 @@ class Anonymizer:
 
     def _round(self, places: Sequence[int], cost: int, on_stage: Callable[[str], None]) -> tuple[int, Stopped | None]:
         """What one round over all blocks saves, and what ended it early."""
-        order = [_node(f"common[{place + 1}]") for place in places]
+        order = [self._bench.node(f"common[{place + 1}]") for place in places]
         self._run(
             "blocks",
             "blocks of neighbours",
@@ -162,7 +161,7 @@ class Anonymizer:
     def _improve_block(self, block: int) -> int:
         """What is saved by solving one block anew."""
         self._check_time()
-        codes = [_node(f"ANY_VALUE({code.name}) AS {code.name}") for code in self._codes]
+        codes = [self._bench.node(f"ANY_VALUE({code.name}) AS {code.name}") for code in self._codes]
         source = fill("workbench/anonymization/block_patterns", block=block, codes=codes)
         assert isinstance(source, exp.Query)
         known = self._shares("blocks", exp.column("block").eq(block))
@@ -205,7 +204,7 @@ class Anonymizer:
 
     def _account(self, algorithm: str, lower_bound: int, stopped: Stopped | None) -> Anonymization:
         lost_cells = [
-            _node(f"COALESCE(SUM(CASE WHEN kept & {1 << place} = 0 THEN size ELSE 0 END), 0)")
+            self._bench.node(f"COALESCE(SUM(CASE WHEN kept & {1 << place} = 0 THEN size ELSE 0 END), 0)")
             for place in range(len(self._codes))
         ]
         everything = (1 << len(self._codes)) - 1
@@ -230,8 +229,8 @@ class Anonymizer:
         gains: dict[int, int] = {}
         for start in range(0, len(column_sets), SETS_AT_ONCE):
             queries = [
-                fill("workbench/anonymization/placeable_rows", kept=kept, columns=self._columns(kept), k=self._k).sql(
-                    "duckdb"
+                self._bench.dialect.render(
+                    fill("workbench/anonymization/placeable_rows", kept=kept, columns=self._columns(kept), k=self._k)
                 )
                 for kept in column_sets[start : start + SETS_AT_ONCE]
             ]
@@ -255,11 +254,11 @@ class Anonymizer:
 
     def _common(self) -> exp.Expr:
         """What the rows of a group have in common, as a list: the codes that are kept, -1 for each that is not."""
-        return _node(f"[{self._text('CASE WHEN kept & {bit} <> 0 THEN {code} ELSE -1 END', ', ')}]")
+        return self._bench.node(f"[{self._text('CASE WHEN kept & {bit} <> 0 THEN {code} ELSE -1 END', ', ')}]")
 
     def _each(self, form: str, between: str) -> exp.Expr:
         """An expression put together from one part for each column."""
-        return _node(self._text(form, between))
+        return self._bench.node(self._text(form, between))
 
     def _text(self, form: str, between: str) -> str:
         return between.join(
@@ -289,8 +288,3 @@ def write_plan(patterns: RowPatterns) -> None:
     """Makes the table `plan` (pattern, mask, first_row, last_row) of the workbench's shares."""
     everything = (1 << len(patterns.names)) - 1
     patterns.bench.ask(fill("workbench/anonymization/plan_of_shares", everything=everything), "plan")
-
-
-def _node(text: str) -> exp.Expr:
-    """Our own words as a node."""
-    return sqlglot.parse_one(text, read="duckdb")

@@ -1,9 +1,8 @@
 """What kind of values a column holds, and as what two kinds are compared: never a text with a number in silence."""
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
-
-from qidsql.core.catalog import CatalogColumn
 
 
 class Kind(StrEnum):
@@ -29,35 +28,13 @@ NUMBERS = (
 )  # the later can hold the earlier, as far as they can hold it
 MEASURED = (*NUMBERS, Kind.DATE)  # kinds with distances, among which some lie close together
 
-DIGITS, SCALE = 38, 10  # of the widest decimal number in which DuckDB compares others
 
-# By the engines' names of types. What is not here, nested values and documents among them, is not compared; neither
-# are truth values, of which every column contains every other.
-PATTERNS = (
-    (Kind.HUGE, r"ubigint|hugeint"),
-    (Kind.WHOLE, r"u?(tiny|small|big)?int(eger)?"),
-    (Kind.DECIMAL, r"numeric|decimal\((\d+),\s*(\d+)\)"),
-    (Kind.FLOAT, r"float|double( precision)?|real"),
-    (Kind.TEXT, r"varchar|text|character varying|character|bpchar|name|(\w+\.)?citext|enum"),
-    (Kind.DATE, r"date"),
-    (Kind.TIMESTAMP, r"timestamp(_s|_ms|_ns)?|timestamp without time zone"),
-    (Kind.ZONED, r"timestamp with time zone"),
-    (Kind.TIME, r"time|time without time zone"),
-    (Kind.UUID, r"uuid"),
-)
+def kind_of(type_name: str, patterns: Sequence[tuple[Kind, str]]) -> Kind | None:
+    """The kind of the values of a type, by an engine's patterns of its types' names; None when they are not compared.
 
-
-def kind_of(column: CatalogColumn) -> Kind | None:
-    """The kind of a column's values; None when they are not compared."""
-    base = (column.base or column.type).lower()
-    for kind, pattern in PATTERNS:
-        found = re.fullmatch(pattern, base)
-        if found and kind is Kind.DECIMAL and found[1] is not None:
-            digits, scale = int(found[1]), int(found[2])
-            return kind if scale <= SCALE and digits - scale <= DIGITS - SCALE else None
-        if found:
-            return kind
-    return None
+    Nested values and documents are not compared; neither are truth values, of which every column contains every other.
+    """
+    return next((kind for kind, pattern in patterns if re.fullmatch(pattern, type_name.lower())), None)
 
 
 def asked_as(one: Kind, other: Kind) -> Kind | None:

@@ -1,0 +1,38 @@
+"""How a DuckDB database, or data files that DuckDB reads, are recognized, described and opened."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qidsql.engines.kind import ConnectOptions, FileKind
+
+if TYPE_CHECKING:
+    from qidsql.engines.base import Engine
+    from qidsql.engines.store import Store
+    from qidsql.sql.dialects import Dialect
+
+
+class DuckDBKind(FileKind):
+    schemes = ("duckdb",)
+    sources = "a DuckDB database, a parquet, csv or json file or pattern, a folder of such files"
+    mark = rb".{8}DUCK"
+    endings = (".duckdb", ".ddb")
+    keeps_history = True
+
+    @property
+    def dialect(self) -> "Dialect":
+        from qidsql.engines.duckdb.dialect import DUCKDB
+
+        return DUCKDB
+
+    def open(self, path: Path, label: str, settings: Mapping[str, str], options: ConnectOptions) -> "Engine":
+        from qidsql.engines.duckdb.engine import open_database, open_files
+
+        if path.is_file() and self.is_database(path):
+            return open_database(path, label, settings, options.writable)
+        return open_files(path, label, settings)
+
+    def store(self, path: Path, patience: float) -> "Store":
+        from qidsql.engines.duckdb.store import DuckDBStore
+
+        return DuckDBStore(path, patience)

@@ -1,0 +1,92 @@
+"""What is known of an engine before it is opened: how its sources are recognized, described and opened.
+
+Each engine's folder declares its kind in a module `kind`; `qidsql.engines.registry` lists them. These modules are read
+at start-up: a kind imports its driver, its dialect and its engine when it is asked for them.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from qidsql.errors import SourceError
+
+if TYPE_CHECKING:
+    from qidsql.engines.base import Engine
+    from qidsql.engines.store import Store
+    from qidsql.sql.dialects import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectOptions:
+    """The options of `qidsql.engines.connect.connect`."""
+
+    workers: int = 2
+    statement_seconds: int = 3600
+    snapshot: bool = True
+    writable: bool = False
+    workspace: bool = False
+    gentle: bool = False
+
+
+class EngineKind(ABC):
+    """`sources` describes its sources in messages; `keeps_history`: it has stores (`qidsql.engines.store`)."""
+
+    schemes: ClassVar[tuple[str, ...]]  # of its URLs
+    sources: ClassVar[str]
+    keeps_history: ClassVar[bool] = False
+
+    def recognizes(self, text: str) -> bool:
+        """Whether the text that a person gives for a source is for this engine; no source is opened."""
+        scheme, colon, _ = text.partition(":")
+        return bool(colon) and scheme in self.schemes
+
+    @property
+    @abstractmethod
+    def dialect(self) -> "Dialect":
+        """Its dialect of SQL."""
+
+
+class ServerKind(EngineKind):
+    """An engine that is reached by a URL. `url` is what messages call it."""
+
+    url: ClassVar[str]
+
+    @abstractmethod
+    def open(self, text: str, options: ConnectOptions) -> "Engine":
+        """An engine on the source. Raises SourceError, AccessError, StatementError, UsageError, Interrupted,
+        BudgetSpent."""
+
+    @abstractmethod
+    def shown(self, text: str) -> str:
+        """The source as people may see it, without secrets."""
+
+    @abstractmethod
+    def store(self, text: str, schema: str, patience: float) -> "Store":
+        """A store in a schema, where `keeps_history`; nothing is opened. Raises SourceError."""
+
+
+class FileKind(EngineKind):
+    """An engine in this process that reads files. `mark` is a pattern of the first bytes of a database."""
+
+    mark: ClassVar[bytes]
+    endings: ClassVar[tuple[str, ...]] = ()  # that count as well, so that an error names the cause
+
+    def is_database(self, path: Path) -> bool:
+        """Whether a regular file is a database of this engine. Raises SourceError."""
+        try:
+            with path.open("rb") as file:
+                marked = re.match(self.mark, file.read(16), flags=re.DOTALL) is not None
+        except OSError as error:
+            raise SourceError(f"{path.name} cannot be read ({error.strerror}); check the file's permissions") from None
+        return marked or path.suffix.lower() in self.endings
+
+    @abstractmethod
+    def open(self, path: Path, label: str, settings: Mapping[str, str], options: ConnectOptions) -> "Engine":
+        """An engine on what is at a path, with the settings that were given behind it. Raises as `ServerKind.open`."""
+
+    def store(self, path: Path, patience: float) -> "Store":
+        """A store in a file, where `keeps_history`; nothing is opened."""
+        raise NotImplementedError("this engine keeps no history")

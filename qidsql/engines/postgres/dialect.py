@@ -1,0 +1,69 @@
+"""Postgres' dialect: the leaves that differ from engine to engine."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from qidsql.sql.dialects import Dialect
+
+# Until the transaction ends, a name without a schema finds nothing but what is Postgres' own. Else whoever may create
+# in a schema of the role's path could have a count() or = of their own called in place of the system's (CVE-2018-1058).
+# The schema of temporary tables would be searched before all others if it were not named.
+SYSTEM_PATH = "SET LOCAL search_path = pg_catalog, pg_temp"
+
+
+def _row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
+    row = exp.func("ROW", *(value.copy() for value in values))
+    text = exp.Cast(this=row, to=exp.DataType.build("TEXT", dialect="postgres"))
+    return exp.func("HASHTEXTEXTENDED", text, exp.Literal.number(0))
+
+
+def _shuffled(number: exp.Expr, seed: int) -> exp.Expr:
+    order = exp.func("HASHINT8EXTENDED", number.copy(), exp.Literal.number(seed))
+    return exp.paren(exp.BitwiseAnd(this=order, expression=exp.Literal.number(2**63 - 1)))
+
+
+def _keyed(number: exp.Expr, key: exp.Expr) -> exp.Expr:
+    text = exp.DPipe(this=key.copy(), expression=exp.cast(number.copy(), "TEXT"), safe=True)
+    return exp.func("HASHTEXTEXTENDED", text, exp.Literal.number(0))  # not md5, which a server in FIPS mode refuses
+
+
+def _value_hash(value: exp.Expr, number: bool) -> exp.Expr:
+    if number:
+        numeric = exp.cast(value.copy(), exp.DataType.build("NUMERIC", dialect="postgres"))
+        order = exp.func("HASH_NUMERIC_EXTENDED", numeric, exp.Literal.number(0))
+    else:
+        text = exp.Collate(
+            this=exp.cast(value.copy(), exp.DataType.build("TEXT", dialect="postgres")),
+            expression=exp.to_identifier("C", quoted=True),
+        )
+        order = exp.func("HASHTEXTEXTENDED", text, exp.Literal.number(0))
+    return exp.paren(exp.BitwiseAnd(this=order, expression=exp.Literal.number(2**63 - 1)))
+
+
+def _about_distinct(value: exp.Expr) -> exp.Expr:
+    return exp.Count(this=exp.Distinct(expressions=[value.copy()]), big_int=True)
+
+
+POSTGRES = Dialect(
+    name="postgres",
+    wide=exp.DataType.build("NUMERIC", dialect="postgres"),
+    hashed=exp.DataType.build("BIGINT", dialect="postgres"),
+    text=exp.DataType.build("TEXT", dialect="postgres"),
+    byte_collation="C",
+    has_roles=True,
+    grouping_arguments=31,
+    grouping_pays=True,  # a scan per session for six columns of 5 million rows: 14 s; separate or in one scan: 21 s
+    row_hash=_row_hash,
+    shuffled=_shuffled,
+    keyed=_keyed,
+    bits=exp.DataType.build("BIT(64)", dialect="postgres"),
+    decimal=exp.DataType.build("NUMERIC", dialect="postgres"),
+    number=exp.DataType.build("NUMERIC", dialect="postgres"),
+    value_hash=_value_hash,
+    about_distinct=_about_distinct,
+    lowers=True,
+    longest_name=63,
+    opening=("BEGIN", SYSTEM_PATH),
+    closing=("COMMIT",),
+)

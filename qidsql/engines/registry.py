@@ -1,0 +1,22 @@
+"""The kinds of engines. Another one is its folder and its name in one of the two tuples."""
+
+from typing import TypeVar
+
+from qidsql.engines.duckdb.kind import DuckDBKind
+from qidsql.engines.kind import EngineKind, FileKind, ServerKind
+from qidsql.engines.postgres.kind import PostgresKind
+
+SERVERS: tuple[ServerKind, ...] = (PostgresKind(),)
+FILES: tuple[FileKind, ...] = (DuckDBKind(),)  # the last one reads all paths that no other recognizes
+KINDS: tuple[EngineKind, ...] = (*SERVERS, *FILES)
+
+EXPECTED = ", ".join(kind.sources for kind in KINDS) + ", or env:NAME"
+STORES = ", ".join(["a path", *(kind.url for kind in SERVERS if kind.keeps_history)]) + ", or env:NAME of one"
+STORE_SCHEMES = frozenset(scheme for kind in KINDS if kind.keeps_history for scheme in kind.schemes)
+
+Kind = TypeVar("Kind", bound=EngineKind)
+
+
+def recognized(text: str, kinds: tuple[Kind, ...]) -> Kind | None:
+    """The kind that recognizes a source by its text; None where none does."""
+    return next((kind for kind in kinds if kind.recognizes(text)), None)
