@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 from tests.adult import adult, adult_path
 from tests.duckdb_hosts import extension, host, shell
 from tests.postgres_server import PostgresServer, server_folder, started
-from tests.stores import DuckDBStore, PostgresStore, Store, quoted
+from tests.stores import TWO_ENGINES, DuckDBStore, PostgresStore, SQLiteStore, Store, quoted
 
 __all__ = ["adult", "adult_path", "extension", "host", "shell"]  # fixtures of their own file
 
@@ -77,19 +77,38 @@ def spare_server() -> Iterator[PostgresServer]:
         yield server
 
 
-@pytest.fixture(params=["duckdb", "postgres"])
+@pytest.fixture
+def sqlite_store(tmp_path: Path) -> Iterator[SQLiteStore]:
+    with SQLiteStore(tmp_path / "store.sqlite") as store:
+        yield store
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "engines(*names): the engines whose stores the test takes")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that takes a store runs once per engine that its mark names, or its file's; else on the two that can do
+    everything."""
+    mark = metafunc.definition.get_closest_marker("engines") or TWO_ENGINES.mark
+    for fixture in {"store", "module_store"}.intersection(metafunc.fixturenames):
+        metafunc.parametrize(fixture, mark.args, indirect=True)
+
+
+@pytest.fixture
 def store(request: pytest.FixtureRequest) -> Store:
-    """Each engine in turn: a test that takes it runs once per engine."""
+    """The store of an engine: see `pytest_generate_tests`."""
     found = request.getfixturevalue(f"{request.param}_store")
     assert isinstance(found, Store)
     return found
 
 
-@pytest.fixture(scope="module", params=["duckdb", "postgres"])
+@pytest.fixture(scope="module")
 def module_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The same, filled once for all tests of a file."""
-    if request.param == "duckdb":
-        with DuckDBStore(tmp_path_factory.mktemp("store") / "store.duckdb") as store:
+    if request.param != "postgres":
+        kind = {"duckdb": DuckDBStore, "sqlite": SQLiteStore}[request.param]
+        with kind(tmp_path_factory.mktemp("store") / f"store.{request.param}") as store:
             yield store
     else:
         with PostgresStore(request.getfixturevalue("postgres_url")) as store:

@@ -15,6 +15,10 @@ from tests.stores import Store, quoted
 Pool = Sequence[tuple[str, Hashable]]
 
 
+class Bare(str):
+    """A value that goes into the INSERT without quotes."""
+
+
 def _plain(*texts: str) -> Pool:
     return [(text, text) for text in texts]
 
@@ -59,11 +63,39 @@ KINDS: dict[str, Pool] = {
     "VARCHAR(9)": TEXTS,
     "JSON": _plain('{"a":1}', '{"a": 1}', "1", "1.0"),  # compared as text
 }
+# Types of values, not of columns: what is no text is not put into quotes
+VALUES: Pool = [("1", "1"), (Bare("1"), 1), (Bare("1.0"), 1), (Bare("x'31'"), b"1"), ("", ""), (Bare("x''"), b"")]
+NUMBERS: Pool = [
+    ("1", 1),
+    ("1.0", 1),
+    (" 1", 1),
+    ("01", 1),
+    ("1e0", 1),
+    ("1x", "1x"),
+    ("0.1", 0.1),
+    ("-0.0", 0),
+    ("0", 0),
+]
+OF_SQLITE: dict[str, Pool] = {
+    "INTEGER": [*NUMBERS, ("9223372036854775807", 2**63 - 1), ("9223372036854775806", 2**63 - 2)],
+    "NUMERIC": [*NUMBERS, (Bare("9007199254740993"), 2**53 + 1), (Bare("9007199254740992.0"), 2**53)],
+    "REAL": [*NUMBERS, ("0.10000000000000002", 2), (Bare("9e999"), "inf"), (Bare("-9e999"), "-inf")],
+    "TEXT": [*TEXTS, *_plain("1", "1.0"), (Bare("x'61'"), b"a")],
+    "BLOB": VALUES,
+    "": VALUES,
+    "DATE": _plain("2024-02-29", "2024-02-29 00:00:00"),
+    "TEXT COLLATE NOCASE": TEXTS,
+    "VARCHAR(9) COLLATE RTRIM": TEXTS,
+    "NUMERIC COLLATE NOCASE": [*NUMBERS, *_plain("x", "X"), (Bare("x'61'"), b"a")],
+}
 OWN: dict[str, dict[str, Pool]] = {
     "postgres": {"CHAR(5)": [(text, text.rstrip(" ")) for text, _ in TEXTS]},  # blanks at the end are padding
     # qidsql tells apart what a reader can, not what a collation does. (PyPI's Postgres has no such collation.)
     "duckdb": {"CHAR(5)": TEXTS, "VARCHAR COLLATE NOCASE": TEXTS, "VARCHAR COLLATE NOCASE.NOACCENT": TEXTS},
 }
+
+
+PEOPLE = ("INTEGER", "VARCHAR", "CHAR(5)", "DOUBLE PRECISION")
 
 
 @dataclass(frozen=True)
@@ -103,9 +135,9 @@ class RandomTable:
 def random_table(seed: int, engine: str) -> RandomTable:
     """The same table for the same seed: 0 to 24 rows, 1 to 4 columns, few values so that many rows agree."""
     draw = Random(seed)
-    kinds = {**KINDS, **OWN[engine]}
+    kinds = OF_SQLITE if engine == "sqlite" else {**KINDS, **OWN[engine]}
     types = draw.choices(list(kinds), k=draw.choices((1, 2, 3, 4), (3, 10, 6, 1))[0])
-    people = draw.choice(("INTEGER", "VARCHAR", "CHAR(5)", "DOUBLE PRECISION"))
+    people = draw.choice(("INTEGER", "TEXT", "", "REAL") if engine == "sqlite" else PEOPLE)
     pools = []
     for kind in (*types, people):
         pool: list[tuple[str | None, Hashable]] = draw.sample(list(kinds[kind]), draw.randint(1, len(kinds[kind])))
@@ -139,4 +171,6 @@ def together(store: Store, statements: Sequence[str]) -> None:
 
 
 def _literal(text: str | None) -> str:
-    return "NULL" if text is None else "'" + text.replace("'", "''") + "'"
+    if text is None or isinstance(text, Bare):
+        return text or "NULL"
+    return "'" + text.replace("'", "''") + "'"

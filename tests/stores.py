@@ -2,19 +2,26 @@
 
 import itertools
 import os
+import re
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import duckdb
 import psycopg
+import pytest
 from psycopg import sql
 
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 
+SERIES = r"(WITH RECURSIVE g(id) AS (SELECT \1 UNION ALL SELECT id + 1 FROM g WHERE id < \2) SELECT id FROM g)"
+EVERY_ENGINE = pytest.mark.engines("duckdb", "postgres", "sqlite")
+TWO_ENGINES = pytest.mark.engines("duckdb", "postgres")  # with conditions, grouping sets, copies
 _schemas = itertools.count(1000 * os.getpid())  # several processes may share a server
 
 
@@ -78,6 +85,28 @@ class DuckDBStore(Store):
                 connection.begin()  # else every row is a transaction of its own
                 connection.executemany(statement, rows)
                 connection.commit()
+            else:
+                connection.execute(statement)
+
+
+class SQLiteStore(Store):
+    """A database file."""
+
+    name = "sqlite"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.url = f"sqlite:///{path.absolute()}"
+        self.execute("VACUUM")  # else the file stays empty until the first table
+
+    def execute(self, statement: str, rows: Iterable[Sequence[object]] = ()) -> None:
+        rows = list(rows)
+        statement = re.sub(r"generate_series\((\d+), (\d+)\) AS g\(id\)", SERIES, statement)
+        with closing(sqlite3.connect(self.path)) as connection, connection:
+            if rows:
+                connection.executemany(statement, rows)
+            elif ";" in statement and statement.startswith("BEGIN"):
+                connection.executescript(statement)
             else:
                 connection.execute(statement)
 

@@ -5,9 +5,10 @@ from typing import TypeVar
 from qidsql.engines.duckdb.kind import DuckDBKind
 from qidsql.engines.kind import EngineKind, FileKind, ServerKind
 from qidsql.engines.postgres.kind import PostgresKind
+from qidsql.engines.sqlite.kind import SQLiteKind
 
 SERVERS: tuple[ServerKind, ...] = (PostgresKind(),)
-FILES: tuple[FileKind, ...] = (DuckDBKind(),)  # the last one reads all paths that no other recognizes
+FILES: tuple[FileKind, ...] = (SQLiteKind(), DuckDBKind())  # the last one reads all paths that no other recognizes
 KINDS: tuple[EngineKind, ...] = (*SERVERS, *FILES)
 
 EXPECTED = ", ".join(kind.sources for kind in KINDS) + ", or env:NAME"

@@ -9,7 +9,9 @@ from qidsql.errors import BudgetSpent
 from qidsql.profiling.profiler import MANY_SETS, Budget, TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import profile_of, projected, subsets
-from tests.stores import Store
+from tests.stores import EVERY_ENGINE, Store
+
+pytestmark = EVERY_ENGINE
 
 NAMES = ("a", "b", "alike", "c", "d", "constant", "null", "twin", "e")
 # b and twin have the classes of a, one of them a NULL. alike has the sizes of a's classes, but other rows in them.

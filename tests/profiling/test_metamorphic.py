@@ -14,7 +14,9 @@ from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.random_tables import RandomTable, load, random_table
-from tests.stores import Store
+from tests.stores import EVERY_ENGINE, Store
+
+pytestmark = EVERY_ENGINE
 
 SEEDS = range(2000, 2025)
 K = 3

@@ -24,7 +24,9 @@ from tests.definitions import (
     subsets,
 )
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import Store
+from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
+
+pytestmark = EVERY_ENGINE
 
 TABLES, PER_CATALOG = 1000, 50  # a catalog of all of them would make every look at it slow
 EVERY = os.environ.get("QIDSQL_TEST_FULL") == "1"
@@ -73,6 +75,7 @@ def test_profiles_of_every_column_set(cases: list[Case]) -> None:
         assert case.profiler().profiles([mask_of(places) for places in case.sets]) == expected, case.table
 
 
+@TWO_ENGINES
 def test_profiles_of_every_column_set_in_one_scan(cases: list[Case]) -> None:
     for case in cases:
         named = [case.names(places) for places in case.sets]

@@ -17,7 +17,9 @@ from qidsql.sql.row_codes import column_values
 from qidsql.sql.statements import Statement
 from tests.definitions import projected
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import Store, quoted
+from tests.stores import EVERY_ENGINE, Store, quoted
+
+pytestmark = EVERY_ENGINE
 
 TABLES = 60
 

@@ -34,10 +34,12 @@ from qidsql.search.result import Found, SearchResult
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
 from tests.search.tables import K, Meets, OnceSampler, Row, class_sizes, criteria, fill, random_table
-from tests.stores import Store
+from tests.stores import EVERY_ENGINE, Store
+
+pytestmark = EVERY_ENGINE
 
 FULL = os.environ.get("QIDSQL_TEST_FULL") == "1"
-TABLES = {"duckdb": 200 if FULL else 25, "postgres": 20 if FULL else 6}  # in each part
+TABLES = {"duckdb": 200 if FULL else 25, "postgres": 20 if FULL else 6, "sqlite": 100 if FULL else 12}  # in each part
 PARTS = range(10 if FULL else 1)
 SURE = Fraction(1, 10**9)  # a chance that never comes true here
 DELTA = Fraction(1, 20)

@@ -28,7 +28,9 @@ from qidsql.search.result import SearchResult
 from qidsql.search.sampled import sampled_key
 from qidsql.sql.relation import relation
 from tests.search.tables import OnceSampler, Row, fill, random_table
-from tests.stores import Store
+from tests.stores import EVERY_ENGINE, Store
+
+pytestmark = EVERY_ENGINE
 
 K = 3
 COUNT = 4

@@ -17,7 +17,9 @@ from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
 from qidsql.search.minimum import minimum
 from qidsql.sql.relation import relation
-from tests.stores import Store
+from tests.stores import EVERY_ENGINE, Store
+
+pytestmark = EVERY_ENGINE
 
 
 @dataclass

@@ -17,7 +17,9 @@ from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
 from tests.adult import Adult
 from tests.search.small_tables import RowsProfiler, RowsSampler
-from tests.stores import Store
+from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
+
+pytestmark = EVERY_ENGINE
 
 DELTA = Fraction(1, 100)
 WIDE = [(n, n // 2, n // 40, n % 7, n % 2, 0) for n in range(2_000)]
@@ -174,6 +176,7 @@ def test_few_pairs_of_many_rows(store: Store, rows: int) -> None:
     assert 20 < spread < 110  # 49 for independent pairs
 
 
+@TWO_ENGINES
 def test_null_agrees_with_null_and_a_condition_is_kept(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(None, 1), (None, 1), (1, 1), (None, 2)])
     with store.connect() as engine:

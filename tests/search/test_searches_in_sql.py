@@ -20,7 +20,9 @@ from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum import minimum
 from qidsql.sql.relation import relation
 from tests.search.tables import K, class_sizes
-from tests.stores import DuckDBStore, Store, quoted
+from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, Store, quoted
+
+pytestmark = EVERY_ENGINE
 
 
 def profiler_of(engine: Engine, table: str, **options: object) -> TableProfiler:
@@ -93,6 +95,7 @@ VALUES = {
 }
 
 
+@TWO_ENGINES
 def test_keys_of_columns_without_an_order(store: Store) -> None:
     types = UNORDERED[store.name]
     for number, kind in enumerate(types):
@@ -112,6 +115,7 @@ def test_keys_of_columns_without_an_order(store: Store) -> None:
             assert [set(each.masks) for each in answers] == [{0b10}, {0b01}], kind
 
 
+@TWO_ENGINES
 def test_a_table_and_a_condition_named_like_the_marks_of_the_statement(store: Store) -> None:
     """The statement is put together around marks; names that look the same are the user's."""
     name, column = 'the part 0: agree" the part 1: lanes', "the part 0: columns"
@@ -225,6 +229,7 @@ def adult(store: Store, shared: Path) -> Store:
     return store
 
 
+@TWO_ENGINES
 def test_adult_has_two_minimal_keys_of_13_columns(adult: Store) -> None:
     with adult.connect() as engine:
         profiler = profiler_of(engine, "adult")
@@ -242,6 +247,7 @@ def test_adult_has_two_minimal_keys_of_13_columns(adult: Store) -> None:
     ("criterion", "figure"),
     [(Distinct(Fraction(9, 10)), "quasi_0_9_distinct"), (Separation(Fraction(999, 1000)), "quasi_0_999_separation")],
 )
+@TWO_ENGINES
 def test_adult_has_the_minimal_sets_of_the_reference(
     adult: Store, shared: Path, criterion: Criterion, figure: str
 ) -> None:

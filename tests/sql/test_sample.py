@@ -16,7 +16,9 @@ from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, colum
 from qidsql.sql.relation import Relation
 from qidsql.sql.sample import MAX_SEED, sample
 from qidsql.sql.statements import Statement
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, PostgresStore, Store
+
+pytestmark = EVERY_ENGINE
 
 ROWS = 3_000
 KINDS = ["t", "v"]  # a table, and a view whose rows an engine makes in any order
@@ -67,6 +69,7 @@ def test_a_smaller_sample_is_part_of_a_larger_one(store: Store, table: str) -> N
         assert set(values(engine, drawn(engine, table, 50, 9))) < set(values(engine, drawn(engine, table, 200, 9)))
 
 
+@TWO_ENGINES
 @pytest.mark.parametrize("table", KINDS)
 def test_the_condition_comes_before_the_sample(store: Store, table: str) -> None:
     fill(store)
@@ -79,6 +82,7 @@ def test_the_condition_comes_before_the_sample(store: Store, table: str) -> None
             drawn(engine, table, 100, 1, "nope = 1")
 
 
+@TWO_ENGINES
 @pytest.mark.parametrize("table", KINDS)
 def test_every_statement_sees_the_same_sample(store: Store, table: str) -> None:
     """Whatever columns it reads, and however it groups them."""
@@ -98,6 +102,7 @@ def test_every_statement_sees_the_same_sample(store: Store, table: str) -> None:
         assert engine.run(column_counts(engine.dialect, source, ("a",))) == (200, (0,))
 
 
+@TWO_ENGINES
 @pytest.mark.parametrize("table", KINDS)
 @pytest.mark.parametrize("where", [None, "b = 0"])
 def test_samples_are_uniform(store: Store, table: str, where: str | None) -> None:
@@ -142,6 +147,7 @@ def test_copies_of_a_row_in_a_view_are_drawn_one_by_one(store: Store) -> None:
     assert len(counts) >= 4
 
 
+@TWO_ENGINES
 def test_a_profiler_over_a_sample_asks_many_sets_at_once(store: Store) -> None:
     fill(store)
     with store.connect() as engine:
@@ -197,6 +203,7 @@ def test_partitions_and_materialized_views(postgres_store: PostgresStore) -> Non
         assert len(set(values(engine, drawn(engine, "m", 200, 1)))) == 200
 
 
+@TWO_ENGINES
 def test_a_condition_on_a_column_that_is_not_audited(store: Store) -> None:
     fill(store)
     with store.connect() as engine:

@@ -1,4 +1,4 @@
-"""Audits of random tables on both engines, through the public function, against brute force from the definitions."""
+"""Audits of random tables on three engines, through the public function, against brute force from the definitions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -11,7 +11,7 @@ from qidsql.errors import QidsqlError
 from qidsql.measures.profiles import ClassProfile
 from tests.definitions import Values, entity_profile_of, matching_profile_of, profile_of, projected, subsets
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.stores import DuckDBStore, PostgresStore, SQLiteStore, Store
 from tests.trials import Ground, Trials
 
 TOGETHER = 50  # tables in one catalog
@@ -24,6 +24,7 @@ def audits(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
         stores: list[Store] = [
             held.enter_context(DuckDBStore(ground.folder / "audits.duckdb")),
             held.enter_context(PostgresStore(ground.postgres_url())),
+            held.enter_context(SQLiteStore(ground.folder / "audits.sqlite")),
         ]
         yield from islice(_all(stores, seed), number)
 
@@ -89,4 +90,4 @@ def minimal(columns: int, meets: Callable[[tuple[int, ...]], bool]) -> set[tuple
     return set(found)
 
 
-TRIALS = Trials("audits of random tables by value, by wildcard, by person; two engines", 10_000, 300, audits)
+TRIALS = Trials("audits of random tables by value, by wildcard, by person; three engines", 10_000, 300, audits)

@@ -17,7 +17,7 @@ from qidsql.errors import QidsqlError, UsageError
 from qidsql.measures.profiles import ClassProfile
 from tests.definitions import subsets
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.stores import DuckDBStore, PostgresStore, SQLiteStore, Store
 from tests.trials import Ground, Trials
 from tests.trials.audits import definition, minimal
 
@@ -36,6 +36,7 @@ def searches(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
         stores: list[Store] = [
             held.enter_context(DuckDBStore(ground.folder / "searches.duckdb")),
             held.enter_context(PostgresStore(ground.postgres_url())),
+            held.enter_context(SQLiteStore(ground.folder / "searches.sqlite")),
         ]
         yield from islice(_all(stores, seed), number)
 

@@ -6,7 +6,9 @@ from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.core.results import Verdict
 from tests import terminal
-from tests.stores import Store
+from tests.stores import EVERY_ENGINE, Store
+
+pytestmark = EVERY_ENGINE
 
 
 def test_a_table_with_classes_of_five_passes(store: Store) -> None:

@@ -9,7 +9,9 @@ import pytest
 from qidsql.commands.keys.keys import keys
 from qidsql.commands.keys.request import KeysRequest
 from qidsql.errors import UsageError
-from tests.stores import Store
+from tests.stores import EVERY_ENGINE, Store
+
+pytestmark = EVERY_ENGINE
 
 NAMES = ("a", "b", "c", "d")
 

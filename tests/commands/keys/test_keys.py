@@ -24,7 +24,9 @@ from tests import terminal
 from tests.commandline import qidsql, refused
 from tests.criterion_options import options_of
 from tests.search.small_tables import CRITERIA, Definition, Rows, minimal_sets
-from tests.stores import Store
+from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
+
+pytestmark = EVERY_ENGINE
 
 NAMES = ("a", "b", "c", "d", "e")
 TYPES = dict.fromkeys(NAMES, "INTEGER")
@@ -154,6 +156,7 @@ def test_what_no_set_can_meet_is_said(store: Store, asked: Criterion, words: str
         assert words in ask(engine, criterion=asked).reason
 
 
+@TWO_ENGINES
 def test_nothing_to_search_is_inconclusive(engine: Engine) -> None:
     assert ask(engine, "empty").verdict is Verdict.INCONCLUSIVE
     assert ask(engine, "empty", epsilon=0.1).verdict is Verdict.INCONCLUSIVE
@@ -177,6 +180,7 @@ def test_sets_stop_at_the_size_asked_for(engine: Engine) -> None:
     assert result.complete_to_size >= 3
 
 
+@TWO_ENGINES
 def test_only_the_columns_and_rows_asked_for_are_searched(engine: Engine) -> None:
     result = ask(engine, exclude=("a",), where="d = 1", all=True, criterion=Violates(2))
     assert result.account.columns == ("b", "c", "d", "e")

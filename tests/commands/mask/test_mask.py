@@ -21,7 +21,9 @@ from tests.commandline import qidsql, refused
 from tests.commands.keys.test_keys import NAMES, ROWS, TYPES
 from tests.criterion_options import options_of
 from tests.search.small_tables import Definition, class_sizes, distinct_ratio, separation_ratio, share_below
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, PostgresStore, Store
+
+pytestmark = EVERY_ENGINE
 
 HALF, FOUR_FIFTHS = Fraction(1, 2), Fraction(4, 5)
 FORBIDDEN: list[tuple[Criterion, Definition]] = [
@@ -78,6 +80,7 @@ def test_the_published_columns_are_measured(engine: Engine) -> None:
     assert "proved: no choice publishes more" in result.reason
 
 
+@TWO_ENGINES
 def test_the_script_makes_the_view(store: Store) -> None:
     store.table("t", TYPES, ROWS)
     with store.connect() as engine:

@@ -26,7 +26,9 @@ from qidsql.sql.statements import Statement
 from tests import terminal
 from tests.commandline import command, environment, finished, qidsql, refused
 from tests.protection.uniques.test_minimal_uniques import minimal_unsafe
-from tests.stores import DuckDBStore, Store
+from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, Store
+
+pytestmark = EVERY_ENGINE
 
 FULL = os.environ.get("QIDSQL_TEST_FULL") == "1"
 PUBLISHED = ["minucs_suda_ihsn_guide", "minucs_suda_book", "minucs_suda_simple"]
@@ -152,6 +154,7 @@ def assert_listed(lines: Sequence[tuple[Any, ...]]) -> None:
     assert all(line[0] == records[line[2]] for line in lines)
 
 
+@TWO_ENGINES
 def test_the_list_with_keys_and_values(store: Store, tmp_path: Path) -> None:
     types = {"id": "VARCHAR(9)", "age": "INTEGER", "zip": "INTEGER", "job": "VARCHAR(9)"}
     store.table("example", types, LISTED_ROWS)
@@ -172,6 +175,7 @@ def test_the_list_with_keys_and_values(store: Store, tmp_path: Path) -> None:
     ]
 
 
+@TWO_ENGINES
 def test_the_list_in_a_table_of_the_source(store: Store) -> None:
     """As in the file: lists of texts in DuckDB, JSON text in Postgres. All of it or nothing."""
     types = {"id": "VARCHAR(9)", "age": "INTEGER", "zip": "INTEGER", "job": "VARCHAR(9)"}
@@ -278,6 +282,7 @@ def test_a_table_without_rows_and_with_fewer_than_k(store: Store) -> None:
     assert column.by_size == {1: 2}
 
 
+@TWO_ENGINES
 def test_only_rows_that_are_asked_for_and_sizes(store: Store) -> None:
     fill(store, ["a", "b", "c"], [(1, 1, 1), (1, 1, 2), (1, 2, 1), (2, 1, 1), (2, 2, 2), (3, 9, 9)])
     with store.connect() as engine:
