@@ -1,4 +1,4 @@
-"""k-anonymization of a table by suppression: the plan, its cost, and how far from the optimum it can be."""
+"""k-anonymization of a table by suppression: the plan, its cost, and its distance from the optimum."""
 
 import time
 from collections.abc import Callable
@@ -27,27 +27,27 @@ from qidsql.sql.relation import Relation
 from qidsql.sql.statements import integer
 from qidsql.wording.numbers import count, percent, plural
 
-MAX_LINES = 10_000  # of a plan that stands in a printed statement
-PATIENCE = 60.0  # seconds that go into a proof or an improvement when no limit is given
+MAX_LINES = 10_000  # of a plan within a printed statement
+PATIENCE = 60.0  # seconds for a proof or an improvement when no limit is given
 
 
 @one_answer
 def anonymize(
     engine: Engine, request: AnonymizeRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> AnonymizeResult:
-    """The cheapest anonymization that is found, with the bound that is proved, and the copy where one was asked for.
+    """The cheapest anonymization found, with the proved bound, and the copy if one was requested.
 
-    The rows are coded by one statement, all else is worked out on a workbench of our own. A copy is written and audited
-    in the engine's one transaction and kept only when it is k-anonymous. A stop (budget, lost connection, Ctrl-C)
-    before an anonymization is found makes the verdict inconclusive, and then nothing is written. Raises UsageError,
-    UnknownName, AccessError, StatementError, SourceError. [Chakaravarthy, Pandit & Sabharwal, 2, 4]
+    One statement codes the rows; all else is computed on a local workbench. A copy is written and audited in one
+    transaction of the engine and kept only if it is k-anonymous. A stop (budget, lost connection, Ctrl-C) before an
+    anonymization is found makes the verdict inconclusive, and nothing is written. Raises UsageError, UnknownName,
+    AccessError, StatementError, SourceError. [Chakaravarthy, Pandit & Sabharwal, 2, 4]
     """
     on_stage("reading the catalog")
     return _Anonymization(engine, request, on_stage).run()
 
 
 class _Anonymization:
-    """One run of `anonymize`, its result growing."""
+    """One run of `anonymize`; collects its result."""
 
     def __init__(self, engine: Engine, request: AnonymizeRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
@@ -62,7 +62,7 @@ class _Anonymization:
         self._written = False
 
     def run(self) -> AnonymizeResult:
-        nothing = "not searched to the end, and nothing was written"
+        nothing = "the search did not finish, and nothing was written"
         try:
             return self._run()
         except Stopped as stop:
@@ -117,7 +117,7 @@ class _Anonymization:
         return gate.anonymization(found, anonymizer)
 
     def _statement(self, script: Script, patterns: RowPatterns) -> str:
-        """What would make the same copy: the plan stands in it by codes, so that it holds no value."""
+        """A statement that makes the same copy. The plan in it consists of codes, so it contains no value."""
         table, columns, dialect = self._protection.table, self._protection.columns, self._engine.dialect
         if table.kind in FILES:
             raise UsageError("a file takes no statements; --into writes a copy of it")
@@ -140,7 +140,7 @@ class _Anonymization:
         return make(dialect, name, query)
 
     def _write(self, goal: Target, patterns: RowPatterns) -> AnonymizeResult:
-        """Writes the copy, audits it, and keeps it only when it passes."""
+        """Write the copy, audit it, and keep it only if it passes."""
         profiler, k = self._protection.profiler, self._request.policy.k
         assert self._found is not None
         self._on_stage(f"writing {goal}")
@@ -167,7 +167,7 @@ class _Anonymization:
         share = percent(Fraction(cells, self._rows * len(found.cells)))
         made = f"suppressing {plural(cells, 'cell')} ({share}) makes the table {k}-anonymous"
         if found.optimal:
-            return f"{made}; proved: nothing less does"
+            return f"{made}; proved: fewer do not suffice"
         least = count(found.lower_bound)
         weighted = any(each != 1 for each in self._protection.weights)
         return f"{made}; proved: {f'a weight of at least {least} is' if weighted else f'at least {least} are'} needed"

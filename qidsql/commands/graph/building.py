@@ -1,4 +1,4 @@
-"""The attribute graph of a whole source: its catalog, what its values tie together, and what is known outside."""
+"""The attribute graph of a whole source: its catalog, the links that its values show, and facts known outside."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,16 +23,16 @@ from qidsql.search.dependencies import dependencies
 
 @dataclass
 class BuiltGraph:
-    """The graph, and how it came about."""
+    """The graph and the facts about its construction."""
 
     graph: AttributeGraph
     outside: Outside
-    typed: frozenset[Attribute]  # what the request names, so that the answer names it so too
+    typed: frozenset[Attribute]  # named in the request, so preferred as names in the answer
     excluded: tuple[Attribute, ...] = ()
     unfinished: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    silent: frozenset[TableName] = frozenset()  # tables without a value that could be compared
-    keys: frozenset[Attribute] = frozenset()  # declared: no two rows have the same value
+    silent: frozenset[TableName] = frozenset()  # tables without a value to compare
+    keys: frozenset[Attribute] = frozenset()  # declared unique
 
 
 def build(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str], None]) -> BuiltGraph:
@@ -42,7 +42,7 @@ def build(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str]
     """
     on_stage("reading the catalog")
     if engine is None and (request.then or request.schema):
-        raise UsageError(f"--{'then' if request.then else 'schema'} is about tables of a source, and none is named")
+        raise UsageError(f"--{'then' if request.then else 'schema'} applies to tables of a source, and none is given")
     catalog = Catalog(()) if engine is None else engine.catalog(request.schema)
     tables = [GraphTable(each.name, tuple(c.name for c in each.columns), each.kind) for each in catalog.tables]
     outside = read_outside(request.file, tables)
@@ -57,7 +57,7 @@ def build(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str]
     made = attribute_graph([*kept, *_computed(found.dependencies)], joints, outside.refused, typed)
     notes = list(found.notes)
     if engine is not None and not request.containment:
-        notes.append("values were not compared (--no-containment): what only they would tie together stays apart")
+        notes.append("values were not compared (--no-containment): columns that only values would link stay separate")
     return BuiltGraph(made, outside, typed, excluded, list(found.unfinished), notes, found.silent, _keys(catalog))
 
 
@@ -68,7 +68,7 @@ def _keys(catalog: Catalog) -> frozenset[Attribute]:
 
 
 def named(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Attribute]:
-    """The attributes of these names, of those that name one alone."""
+    """The attributes that these names identify; unknown and ambiguous names are skipped."""
     for name in names:
         with suppress(UnknownName, UsageError):
             yield find_attribute(name, attributes)
@@ -81,7 +81,7 @@ def _linkage(
     refused: Iterable[Refusal],
     on_stage: Callable[[str], None],
 ) -> Linkage:
-    """What the source says of its attributes, and what their values do where these are to be compared."""
+    """The links that the source declares, and those that values show if they are to be compared."""
     with interruptible():
         return linked(
             engine,
@@ -102,8 +102,8 @@ def with_dependencies(
     budget: tuple[int | None, float | None],
     on_stage: Callable[[str], None],
 ) -> BuiltGraph:
-    """The graph with the dependencies that hold in all rows of the source's own tables, those between alone: closing
-    ways leads to no other table.
+    """The graph with the dependencies that are true of all rows, in those of the source's own tables that lie between:
+    dependencies remove paths, so no other table can come between.
     """
     statements, seconds = budget
     give_up = None if seconds is None else time.monotonic() + seconds
@@ -125,7 +125,7 @@ def with_dependencies(
                 profiler = table_profiler(engine, described, columns, Policy(max_statements=left, max_seconds=still))
                 pairs = tuple((columns[a].name, columns[b].name) for a, b in dependencies(profiler))
             except Stopped as stop:
-                unfinished.append(f"dependencies were not looked for in {table.name} and those after it: {stop}")
+                unfinished.append(f"dependencies were not searched in {table.name} and the tables after it: {stop}")
                 break
             tables[number] = replace(table, dependencies=tuple(dict.fromkeys((*table.dependencies, *pairs))))
     graph = attribute_graph(tables, built.graph.joints, preferred=built.typed)
@@ -133,7 +133,7 @@ def with_dependencies(
 
 
 def _computed(computed: Iterable[Dependency]) -> list[GraphTable]:
-    """The columns of views that are computed from others, each with these: who has the one can link to the others."""
+    """A table for each computed column of a view and the columns it is computed from: these link to one another."""
     return [
         GraphTable(TableName(f"{each.dependent} computed"), (), "computed", others=(each.dependent, *each.determinants))
         for each in computed
@@ -141,7 +141,7 @@ def _computed(computed: Iterable[Dependency]) -> list[GraphTable]:
 
 
 def _without(tables: Sequence[GraphTable], left_out: Sequence[str]) -> list[GraphTable]:
-    """The tables without those, and without those columns, that are left out. Raises UnknownName, UsageError."""
+    """The tables without the excluded tables and columns. Raises UnknownName, UsageError."""
     names = {str(each.name) for each in tables}
     gone_tables: set[str] = set()
     gone: set[Attribute] = set()

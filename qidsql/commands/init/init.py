@@ -1,4 +1,4 @@
-"""The proposed roles of all columns of a source, and the qidsql.toml that a person corrects."""
+"""The proposed roles of all columns of a source, and the qidsql.toml for a person to correct."""
 
 import glob
 import os
@@ -30,12 +30,12 @@ K = 2  # no count by k is used
 
 
 def init(source: Source, request: InitRequest, on_stage: Callable[[str], None] = lambda stage: None) -> InitResult:
-    """The proposed role of each column of the source's tables; with `output` also written into that file.
+    """The proposed role of each column of the source's tables; with `output` also written to that file.
 
-    Labels, names and types come from the catalog. Of each table the rows, NULLs and the classes of each column are
+    Labels, names and types come from the catalog. For each table the rows, the NULLs and the classes of each column are
     counted, smallest table first, within the budget; a column costs at most one statement and one scan. A statement
-    that fails ends the counts of its table alone. Raises SourceError, UsageError, UnknownName, AccessError,
-    Interrupted, and BudgetSpent before the catalog is read.
+    that fails ends only the counts of its table. Raises SourceError, UsageError, UnknownName, AccessError, Interrupted,
+    and BudgetSpent before the catalog is read.
     """
     request.check_file()
     clock = time.monotonic()
@@ -81,14 +81,14 @@ def _proposals(
 
 
 def _url(source: Source, engine: Engine) -> str:
-    """The source as a file names it: as it was written where that is a variable, or data files with their options."""
+    """The source as written in a file: unchanged if it is a variable, or data files with options."""
     text = source.text or ""
     with_options = engine.options_in_path and text.startswith(f"{engine.label}?")
     return text if with_options or text.startswith("env:") else engine.label
 
 
 def write(result: InitResult, request: InitRequest, file: Path) -> InitResult:
-    """Writes the file, all of it or nothing. With `update` what stands in it stays as it is. Raises UsageError."""
+    """Write the file, all of it or nothing. With `update` existing entries are unchanged. Raises UsageError."""
     result = replace(result, url=_from_folder(result.url, file.parent))
     if request.update:
         text, added, retired, left = updated(read_toml(file), result)
@@ -101,7 +101,7 @@ def write(result: InitResult, request: InitRequest, file: Path) -> InitResult:
     try:
         beside.write_text(text, encoding="utf-8")
         if file.exists() and not (request.force or request.update):
-            raise UsageError(f"{file} was made by somebody else meanwhile; --update adds to it")
+            raise UsageError(f"{file} was created by another process in the meantime; --update adds to it")
         os.replace(beside, file)
     except OSError as error:
         raise UsageError(f"{file} cannot be written ({error.strerror})") from None
@@ -111,7 +111,7 @@ def write(result: InitResult, request: InitRequest, file: Path) -> InitResult:
 
 
 def _from_folder(url: str, folder: Path) -> str:
-    """The source as a file in that folder names it: a relative path is meant from there."""
+    """The source as written in a file in that folder: a relative path is relative to the folder."""
     if re.match(r"env:|[a-zA-Z][\w+.-]*://", url) or Path(url).expanduser().is_absolute():
         return url
     return os.path.relpath(url, folder)
@@ -140,7 +140,7 @@ def _chosen(catalog: Catalog, request: InitRequest, label: str) -> tuple[list[Ca
 
 
 def _scope(request: InitRequest) -> tuple[str, ...]:
-    """The patterns of the tables that were looked at; none: all."""
+    """The patterns of the examined tables; none: all."""
     if request.schema is None:
         return request.patterns
     schema = glob.escape(request.schema)
@@ -169,7 +169,7 @@ class _Counting:
         return self.engine.asked - self._before
 
     def count(self, tables: Sequence[CatalogTable], on_stage: Callable[[str], None]) -> None:
-        """Counts table by table, smallest first; views, whose size nobody knows, last."""
+        """Count table by table, smallest first; views, whose size is unknown, last."""
         order = sorted(tables, key=lambda t: (t.estimated_rows is None, t.estimated_rows or 0, str(t.name)))
         try:
             for place, table in enumerate(order):

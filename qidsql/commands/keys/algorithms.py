@@ -1,4 +1,4 @@
-"""The algorithms of `keys` by their names: what each finds, and how it is called. A new search is an entry here."""
+"""The algorithms of `keys` by name: the kind of sets each finds, and its call. A new search is an entry here."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from qidsql.search.sampled import sampled_key, sampled_separation
 if TYPE_CHECKING:
     from qidsql.commands.table_search import TableSearch
 
-HINT_PAIRS = 50_000  # random pairs of rows that tell a search where to look: one statement, for half of the questions
+HINT_PAIRS = 50_000  # random pairs of rows that guide a search: one statement, and half as many statements after it
 
 
 class SearchOptions(Protocol):
-    """What searches take of a request."""
+    """The options of a request that searches use."""
 
     @property
     def sampling(self) -> Sampling: ...
@@ -68,12 +68,12 @@ def _iterative(search: "TableSearch", criterion: Criterion, request: SearchOptio
 
 def _minimal_keys(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
     pairs = search.row_pairs
-    assert pairs is not None  # the request refuses what has none
+    assert pairs is not None  # the request was refused otherwise
     return minimal_keys(search.profiler, pairs, request.max_size, tell=tell)
 
 
 def _borders(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
-    # Pairs of rows measure some criteria without bias: a sample of them tells where to look.
+    # Pairs of rows measure some criteria without bias: a sample of them guides the search.
     hinted = search.row_pairs is not None and criterion.unit is Unit.PAIRS
     hints = search.sampler(0).of_pairs(HINT_PAIRS) if hinted else None
     return borders(search.profiler, criterion, request.max_size, hints, tell=tell)

@@ -1,4 +1,4 @@
-"""The fewest cells to suppress so that nobody stands out: the plan, a script for it, or the copy itself."""
+"""The fewest cells to suppress so that no row stands out: the plan, a script for it, or the copy itself."""
 
 from collections.abc import Callable, Sequence
 
@@ -33,19 +33,19 @@ NAMED_VALUES = 3
 def suppress(
     engine: Engine, request: SuppressRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> SuppressResult:
-    """The lightest cells to suppress so that every row matches k - 1 others, and the copy where one was asked for.
+    """The lightest cells to suppress so that every row matches k - 1 others, and the copy if one was requested.
 
-    The rows are coded by one statement, the plan is computed in a workbench of our own; a copy is written and audited
-    in the engine's one transaction and kept only when every row of it matches k rows. A stop (budget, lost connection,
-    Ctrl-C) makes the verdict inconclusive, and then nothing is written. Raises UsageError, UnknownName, AccessError,
-    StatementError, SourceError.
+    One statement codes the rows, and a local workbench computes the plan; a copy is written and audited in one
+    transaction of the engine and kept only if every row of it matches k rows. A stop (budget, lost connection, Ctrl-C)
+    makes the verdict inconclusive, and nothing is written. Raises UsageError, UnknownName, AccessError, StatementError,
+    SourceError.
     """
     on_stage("reading the catalog")
     return _Suppression(engine, request, on_stage).run()
 
 
 class _Suppression:
-    """One run of `suppress`, its result growing."""
+    """One run of `suppress`; collects its result."""
 
     def __init__(self, engine: Engine, request: SuppressRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
@@ -60,14 +60,13 @@ class _Suppression:
         self._script: tuple[str, ...] = ()
 
     def run(self) -> SuppressResult:
+        unfinished = "the plan was not finished, and nothing was written"
         try:
             return self._run()
         except Stopped as stop:
-            return self._result(Verdict.INCONCLUSIVE, "not worked out to the end, and nothing was written", str(stop))
+            return self._result(Verdict.INCONCLUSIVE, unfinished, str(stop))
         except KeyboardInterrupt:
-            return self._result(
-                Verdict.INCONCLUSIVE, "not worked out to the end, and nothing was written", "interrupted"
-            )
+            return self._result(Verdict.INCONCLUSIVE, unfinished, "interrupted")
 
     def _run(self) -> SuppressResult:
         request, k = self._request, self._request.policy.k
@@ -92,7 +91,7 @@ class _Suppression:
                 on_stage=self._on_stage,
             )
             if request.chosen_method is Method.SHARED:
-                self._on_stage("looking for rows that blank cells of others protect")
+                self._on_stage("searching rows that suppressed cells of others protect")
                 plan = shared(plan, deadline=self._profiler.deadline)
             self._on_stage("checking the plan")
             by_itself = request.chosen_method is Method.OPTIMAL and request.policy.nulls == Nulls.EQUAL
@@ -113,7 +112,7 @@ class _Suppression:
         return self._protection.names
 
     def _lost(self, patterns: RowPatterns) -> tuple[ColumnLoss, ...]:
-        """What each column and its values lose."""
+        """The losses of each column and its values."""
         assert self._plan is not None
         lost = values_lost(self._plan, NAMED_VALUES, self._profiler.deadline)
         losses = []
@@ -134,7 +133,7 @@ class _Suppression:
         return tuple(losses)
 
     def _values(self, place: int, most: Sequence[CellsLost], shuffle_key: str) -> tuple[ValueLoss, ...]:
-        """The values that lose most, as text. Asked only where the user wants to see values."""
+        """The values that lose most, as text. Queried only with --show-values."""
         name = self._names[place]
         codes = [loss.code for loss in most]
         query = values_at(self._engine.dialect, self._profiler.source, name, place, codes, shuffle_key)
@@ -143,7 +142,7 @@ class _Suppression:
         return tuple(ValueLoss(texts.get(loss.code), loss.cells, loss.of) for loss in most)
 
     def _statements(self, script: Script) -> tuple[str, ...]:
-        """What would suppress the same cells, in the engine alone."""
+        """Statements that suppress the same cells in the engine alone."""
         assert self._plan is not None
         table, dialect = self._protection.table, self._engine.dialect
         if table.kind in FILES:
@@ -171,7 +170,7 @@ class _Suppression:
         return dialect.script(make(dialect, name, query))
 
     def _write(self, goal: Target, patterns: RowPatterns) -> SuppressResult:
-        """Writes the copy, audits it, and keeps it only when it passes."""
+        """Write the copy, audit it, and keep it only if it passes."""
         profiler, k = self._profiler, self._request.policy.k
         self._on_stage(f"writing {goal}")
         goal.write(patterns, self._protection.columns, profiler.deadline)
@@ -195,7 +194,7 @@ class _Suppression:
         cells = plural(plan.cells, "cell")
         if not plan.cells:
             return f"nothing needs to be suppressed: every row matches {plural(plan.k - 1, 'other')}"
-        proof = "proved: no row is safe with fewer blanks of its own" if plan.optimal else "fewer may do"
+        proof = "proved: no row is safe with fewer blanks of its own" if plan.optimal else "fewer may suffice"
         weighted = f", of the weight {count(plan.weight)}," if any(each != 1 for each in plan.weights) else ""
         return f"{cells}{weighted} in {plural(plan.records, 'row')} are to be suppressed; {proof}"
 

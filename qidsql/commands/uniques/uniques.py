@@ -43,9 +43,9 @@ def uniques(
 ) -> UniquesResult:
     """Every minimal unsafe combination of the searched columns, counted by size, column, column set and record.
 
-    One statement to the source, which codes the rows; the search works on codes. A stop (budget, Ctrl-C) makes the
-    verdict inconclusive: what was counted by then, and how far the search came. Raises UsageError, UnknownName,
-    AccessError, StatementError.
+    Sends one statement to the source, which codes the rows; the search works on codes. A stop (budget, Ctrl-C) makes
+    the verdict inconclusive: the result has what was counted by then, and how far the search got. Raises UsageError,
+    UnknownName, AccessError, StatementError.
 
     [Wilson, 2 and 3.2; Elliot et al. for the scores]
     """
@@ -54,7 +54,7 @@ def uniques(
         check_file(request.file, request.replace)
     on_stage("reading the catalog")
     if request.key is not None:
-        with suppress(Stopped):  # the search will meet it again, and reports it
+        with suppress(Stopped):  # the search will raise it again, and reports it
             key = engine.describe(request.table).column(request.key).name
             policy = replace(policy, exclude=(*policy.exclude, key))
     search = TableSearch(engine, request.table, policy, {})
@@ -74,7 +74,7 @@ def uniques(
 
 
 class _Run:
-    """One search; what it found so far stays when it is stopped."""
+    """One search; keeps its findings if it is stopped."""
 
     def __init__(self, goal: Target | None) -> None:
         self.goal = goal
@@ -130,8 +130,8 @@ class _Run:
 
 def _stage(found: "MinimalUniques", rows: int) -> str:
     if found.way == "pairs":
-        return f"comparing records: {count(found.progress.rows)} of {plural(rows, 'row')} looked at"
-    return f"counting classes of column sets: all of up to {plural(found.progress.size, 'column')} looked at"
+        return f"comparing records: {count(found.progress.rows)} of {plural(rows, 'row')} searched"
+    return f"counting classes of column sets: all of up to {plural(found.progress.size, 'column')} searched"
 
 
 def _result(search: TableSearch, request: UniquesRequest, run: _Run) -> UniquesResult:
@@ -228,14 +228,14 @@ def _reason(policy: Policy, counts: "UniqueCounts | None", unfinished: str) -> s
         return "not searched: the rows could not be coded in time"
     rows = counts.records.rows
     if rows == 0:
-        return "there is nothing to look at: no row"
+        return "there is nothing to search: no row"
     if rows < policy.k:
         return f"{plural(rows, 'row')}, fewer than k = {policy.k}: even without any column none is safe"
     number, at_risk = counts.combinations, sum(counts.by_smallest.values())
     what = "minimal sample unique" if policy.k == 2 else "minimal unsafe combination"
     found = f"{plural(number, what)} in {count(at_risk)} of {plural(rows, 'row')}"
     if unfinished:
-        return f"at least {found}; not searched to the end"
+        return f"at least {found}; the search did not finish"
     if counts.largest < counts.records.columns:
-        found += f"; sets of more than {plural(counts.largest, 'column')} were not looked at (--max-size)"
+        found += f"; sets of more than {plural(counts.largest, 'column')} were not searched (--max-size)"
     return found

@@ -1,4 +1,4 @@
-"""Where the attributes and tables of a picture stand: in layers from the identifiers on, lines crossing rarely."""
+"""The positions of the attributes and tables of a picture: layers from the identifiers on, with few crossings."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ GAP, BETWEEN = 30, 70  # pixels between stops of a layer, between layers
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A stop's place: its middle, its width and height, in pixels."""
+    """The centre, width and height of a node, in pixels."""
 
     x: float
     y: float
@@ -34,10 +34,10 @@ class Box:
 def layout(
     sizes: Mapping[Stop, tuple[float, float]], ties: Sequence[tuple[Stop, Stop]], starts: Sequence[Stop]
 ) -> dict[Stop, Box]:
-    """The box of every stop. `sizes` are widths and heights.
+    """The box of every node. `sizes` are widths and heights.
 
     A layered drawing (Sugiyama, Tagawa, Toda 1981): layers are distances from the starts (networkx), so that ties join
-    neighbouring layers; each layer is ordered by the barycentre of its neighbours, back and forth; then stops move to
+    neighbouring layers; each layer is ordered by the barycentre of its neighbours, back and forth; then nodes move to
     the mean height of their neighbours as far as the order leaves room.
     """
     import networkx as nx
@@ -66,7 +66,7 @@ def layout(
 
 
 def _order(layers: Sequence[list[Stop]], tied: "nx.Graph[Stop]") -> None:
-    """Sorts every layer by the mean place of its neighbours in the one before."""
+    """Sort every layer by the mean place of its neighbours in the previous layer."""
     for before, stops in pairwise(layers):
         place = {stop: number for number, stop in enumerate(before)}
         current = {stop: number for number, stop in enumerate(stops)}
@@ -81,7 +81,7 @@ def _order(layers: Sequence[list[Stop]], tied: "nx.Graph[Stop]") -> None:
 def _heights(
     layers: Sequence[Sequence[Stop]], sizes: Mapping[Stop, tuple[float, float]], tied: "nx.Graph[Stop]"
 ) -> dict[Stop, float]:
-    """How far down the middle of every stop is."""
+    """The vertical position of the centre of every node."""
     found: dict[Stop, float] = {}
     for stops in layers:
         y = 0.0
@@ -102,7 +102,7 @@ def _heights(
 
 
 def _apart(wanted: Sequence[float], heights: Sequence[float]) -> list[float]:
-    """Heights near those wanted, in the same order, far enough apart: blocks that touch move together."""
+    """Heights near those wanted, in the same order, with gaps: blocks that touch move together."""
     offsets = [0.0]
     for above, below in pairwise(heights):
         offsets.append(offsets[-1] + (above + below) / 2 + GAP)
