@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from qidsql.core.tables import Nulls
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.search.row_pairs import Agreeing
+from qidsql.search.row_pairs import AgreeingPairs
 from qidsql.sql.classes import distinct_hashes
 from qidsql.sql.row_pairs import agreeing
 
@@ -36,7 +36,7 @@ class PairsThatAgree:
         self._max_masks = max_masks
         self._hashed: frozenset[str] | None = None if rows > LARGE else frozenset()
 
-    def agreeing(self, sets: Sequence[int]) -> list[Agreeing]:
+    def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
         """What is known of the pairs that agree on each set. Raises Stopped, StatementError, AccessError."""
         profiler = self._profiler
         if self._hashed is None:
@@ -54,7 +54,7 @@ class PairsThatAgree:
             for agree in sets
         ]
         return [
-            Agreeing(pairs, tuple(masks), pairs <= self.max_pairs and len(masks) <= self._max_masks)
+            AgreeingPairs(pairs, tuple(masks), pairs <= self.max_pairs and len(masks) <= self._max_masks)
             for pairs, masks in profiler.ask(statements)
         ]
 

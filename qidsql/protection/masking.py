@@ -8,7 +8,7 @@ from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.measures.criteria import Criterion, Unit
 from qidsql.measures.profiles import ClassProfile, Profiler, Sampler
-from qidsql.search.column_weights import column_weights, gain
+from qidsql.search.column_weights import checked_weights, gain
 from qidsql.search.descent import minimal_inside
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Certificate, stopped_by
@@ -61,7 +61,7 @@ def greedy_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[i
 
     [Motwani & Xu, 4.1 and 4.2]
     """
-    cost = column_weights(weights, profiler.columns)
+    cost = checked_weights(weights, profiler.columns)
     left = (1 << profiler.columns) - 1
     bound, chosen = sum(cost), 0
     profile: ClassProfile | None = None
@@ -106,7 +106,7 @@ def sampled_masking(
 
     [Motwani & Xu, 4: Theorems 11 and 12]
     """
-    cost = column_weights(weights, profiler.columns)
+    cost = checked_weights(weights, profiler.columns)
     if not criterion.tested_on_samples:
         raise UsageError(f"a sample cannot rule out a {criterion.name}; mask on the full table")
     pairs = criterion.unit is Unit.PAIRS
@@ -152,7 +152,7 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
 
     [Motwani & Xu, 4: the problem is NP-hard (Theorem 15); implicit hitting sets: Moreno-Centeno & Karp 2013]
     """
-    cost = column_weights(weights, profiler.columns)
+    cost = checked_weights(weights, profiler.columns)
     everything = (1 << profiler.columns) - 1
     best = greedy_masking(profiler, criterion, weights)
     bound, stopped = best.bound, best.stopped

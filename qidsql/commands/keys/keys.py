@@ -16,7 +16,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
-from qidsql.search.result import Found, SearchResult, unheard
+from qidsql.search.result import Found, SearchResult, ignore_found
 from qidsql.search.sampled import NOTHING
 from qidsql.wording.numbers import count, decimal, plural
 
@@ -51,7 +51,7 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
             if whole is None or (whole.rows and not impossible):
                 on_stage(f"searching {WORDS[wanted]} ({criterion.name}) by {name}")
                 found = ALGORITHMS[name].run(
-                    search, criterion, request, partial(found_sets.add, criterion) if found_sets else unheard
+                    search, criterion, request, partial(found_sets.add, criterion) if found_sets else ignore_found
                 )
                 result = gate.column_sets(found, search.profiler, search.weights, request.limit)
                 unfinished = str(result.stopped or "")
