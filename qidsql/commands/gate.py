@@ -112,7 +112,7 @@ def anonymization(found: Anonymization, anonymizer: Anonymizer) -> Anonymization
     return found
 
 
-def uniques(counts: "UniqueCounts", k: int) -> None:
+def unique_counts(counts: "UniqueCounts", k: int) -> None:
     """Raise Refuted if complete counts of unsafe combinations contradict the class sizes."""
     from qidsql.protection.uniques.counts import agree_with_classes
 

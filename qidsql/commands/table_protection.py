@@ -11,7 +11,7 @@ from qidsql.core.tables import Column, Role
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.protection.copies import Target, target
+from qidsql.protection.copies import ProtectedCopy, planned_copy
 
 
 class TableProtection:
@@ -90,6 +90,6 @@ class TableProtection:
         } | self._recognised
         self.not_copied = tuple(LeftOut(*each) for each in left_out.items())
         self.copied = tuple(column for column in self.table.columns if column.name not in left_out)
-        self.target: Target | None = None
+        self.copy: ProtectedCopy | None = None
         if self._into is not None and not self._search.stopped:
-            self.target = target(self._engine, self.table, self.copied, self._into, self._replacing)
+            self.copy = planned_copy(self._engine, self.table, self.copied, self._into, self._replacing)

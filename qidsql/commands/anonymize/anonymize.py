@@ -7,7 +7,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from qidsql.commands import gate
-from qidsql.commands.anonymize.request import AnonymizeRequest, Method
+from qidsql.commands.anonymize.request import AnonymizationMethod, AnonymizeRequest
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
@@ -19,7 +19,7 @@ from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, write_plan
-from qidsql.protection.copies import Target, plan_by_codes
+from qidsql.protection.copies import ProtectedCopy, plan_by_codes
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
@@ -91,8 +91,8 @@ class _Anonymization:
                 return self._result(Verdict.INCONCLUSIVE, self._reason(found), str(found.stopped))
             if request.script is not None:
                 self._script = self._engine.dialect.script(self._statement(request.script, patterns))
-            if protection.target is not None:
-                return self._write(protection.target, patterns)
+            if protection.copy is not None:
+                return self._write(protection.copy, patterns)
         return self._result(Verdict.FINISHED, self._reason(found))
 
     def _anonymization(self, patterns: RowPatterns) -> Anonymization:
@@ -101,7 +101,7 @@ class _Anonymization:
         plan = SuppressionPlan.of(patterns, k, weights, deadline=deadline, on_stage=self._on_stage)
         anonymizer = Anonymizer(patterns, k, weights, deadline or time.monotonic() + PATIENCE)
         method = self._request.chosen_method
-        exact = method is Method.EXACT or (method is Method.AUTO and anonymizer.small)
+        exact = method is AnonymizationMethod.EXACT or (method is AnonymizationMethod.AUTO and anonymizer.small)
         if exact and not anonymizer.solvable:
             raise UsageError(
                 f"{plural(patterns.patterns, 'distinct row')} of {plural(len(patterns.names), 'column')} are too many "
@@ -139,24 +139,24 @@ class _Anonymization:
         make = create_view if script is Script.VIEW else create_table
         return make(dialect, name, query)
 
-    def _write(self, goal: Target, patterns: RowPatterns) -> AnonymizeResult:
+    def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> AnonymizeResult:
         """Write the copy, audit it, and keep it only if it passes."""
         profiler, k = self._protection.profiler, self._request.policy.k
         assert self._found is not None
-        self._on_stage(f"writing {goal}")
+        self._on_stage(f"writing {copy}")
         write_plan(patterns)
-        goal.write(patterns, self._protection.columns, profiler.deadline, parting=True)
-        self._on_stage(f"auditing {goal}")
-        copy = TableProfiler(self._engine, Relation(goal.rows(self._protection.columns)), profiler.names, k)
-        self._after = copy.profile(copy.everything)
+        copy.write(patterns, self._protection.columns, profiler.deadline, parting=True)
+        self._on_stage(f"auditing {copy}")
+        profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), profiler.names, k)
+        self._after = profiler_of_copy.profile(profiler_of_copy.everything)
         if self._after.smallest < k or self._after.rows != patterns.rows:
             rows = count(self._after.rows_at_risk)
             return self._result(
                 Verdict.VIOLATION, f"the copy failed its audit ({rows} rows at risk), so it was not kept"
             )
-        goal.keep()
+        copy.keep()
         self._written = True
-        return self._result(Verdict.FINISHED, f"{self._reason(self._found)}; {goal} was written and passed its audit")
+        return self._result(Verdict.FINISHED, f"{self._reason(self._found)}; {copy} was written and passed its audit")
 
     def _reason(self, found: Anonymization) -> str:
         k = self._request.policy.k
@@ -186,7 +186,7 @@ class _Anonymization:
             rows_blank=found.rows_blank if found else 0,
             row_patterns=self._patterns,
             after=self._after,
-            target=str(protection.target) if self._written else None,
+            target=str(protection.copy) if self._written else None,
             copied=tuple(column.name for column in protection.copied) if self._written else (),
             not_copied=protection.not_copied,
             script=self._script,

@@ -26,7 +26,7 @@ from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
 
 
-class Method(StrEnum):
+class AnonymizationMethod(StrEnum):
     """How to search for an anonymization."""
 
     AUTO = "auto"  # exact if the table is small enough
@@ -49,7 +49,7 @@ class AnonymizeRequest(CopyOptions, Audited, Weighted):
     _: KW_ONLY
     k: K = 5
     method: Annotated[str, Option("exact, heuristic, or auto: exact if the table is small enough", "NAME")] = (
-        Method.AUTO
+        AnonymizationMethod.AUTO
     )
     weights: ColumnWeights = None
     sql: Annotated[
@@ -70,8 +70,8 @@ class AnonymizeRequest(CopyOptions, Audited, Weighted):
             raise UsageError("--sql must be view or table: an update cannot distinguish equal rows")
 
     @property
-    def chosen_method(self) -> Method:
-        return choice(Method, "method", self.method)
+    def chosen_method(self) -> AnonymizationMethod:
+        return choice(AnonymizationMethod, "method", self.method)
 
 
 COMMAND = Command(

@@ -5,11 +5,10 @@ from dataclasses import replace
 from itertools import islice
 
 from qidsql.attribute_graph.graph import attribute_graph
-from qidsql.attribute_graph.network import Membership, every_path, leading, network, paths
-from qidsql.attribute_graph.network import Path as Way
-from qidsql.attribute_graph.protection import least_protection, way_round
-from qidsql.attribute_graph.separation import Algorithm, separate
-from qidsql.commands.graph.building import BuiltGraph, named
+from qidsql.attribute_graph.network import Membership, Path, every_path, leading, network, paths
+from qidsql.attribute_graph.protection import bypass, least_protection
+from qidsql.attribute_graph.separation import CutAlgorithm, separate
+from qidsql.commands.graph.building import BuiltGraph, matching_attributes
 from qidsql.commands.graph.request import GraphRequest
 from qidsql.commands.graph.result import (
     AttributeFinding,
@@ -44,7 +43,7 @@ class Answer:
         self.protected = self._protected(request.published)
         self.found = separate(self.graph, self.identifiers, self.sensitive, request.chosen_algorithm, MAX_CUTS)
         self.network = leading(network(self.graph, self.identifiers, self.sensitive))
-        self.tables_between = {stop.table for stop in self.network if not isinstance(stop, (int, str))}
+        self.tables_between = {vertex.table for vertex in self.network if not isinstance(vertex, (int, str))}
         self.ends = {*self.identifiers, *self.sensitive}
         self.chosen = min(self.found.cuts, key=self._preference, default=None)
         self.protection = self._protection()
@@ -72,7 +71,10 @@ class Answer:
             protection=self.protection,
             attributes=self._attributes(),
             tables=self._tables(),
-            merges=tuple(MergeFinding(str(j.left), str(j.right), str(j.ground), j.detail) for j in self.graph.joints),
+            merges=tuple(
+                MergeFinding(str(each.left), str(each.right), str(each.ground), each.detail)
+                for each in self.graph.same_attributes
+            ),
             refused=tuple((str(each.left), str(each.right)) for each in self.built.outside.refused),
         )
 
@@ -100,7 +102,7 @@ class Answer:
         try:
             return self.graph.node(typed)
         except UnknownName:
-            if any(True for _ in named([typed], self.built.excluded)):
+            if any(True for _ in matching_attributes([typed], self.built.excluded)):
                 raise UsageError(
                     f"{typed} is left out by --exclude; name attributes that are not left out, or do not exclude it"
                 ) from None
@@ -114,8 +116,8 @@ class Answer:
         other = next(each for each in self.request.what if self.graph.node(each) == node)
         if one == other:
             return f"{one} is given as identifier and as sensitive; choose one"
-        why = [j for j in self.graph.joints if self.graph.place.get(j.left) == node]
-        shown = some([f"{j.left} = {j.right} ({j.ground})" for j in why], 3)
+        why = [each for each in self.graph.same_attributes if self.graph.place.get(each.left) == node]
+        shown = some([f"{each.left} = {each.right} ({each.ground})" for each in why], 3)
         return f"identifier {one} and sensitive {other} are one attribute: {shown}; refuse the merge in --outside FILE"
 
     def _protected(self, typed: Sequence[str]) -> tuple[int, ...]:
@@ -155,16 +157,16 @@ class Answer:
             Membership(t, node) for t in self.protected for node in self.graph.members[t] if node in chosen
         )
 
-    def _open(self, kept: frozenset[Membership]) -> Way | None:
-        return way_round(self.graph, self.identifiers, self.sensitive, kept)
+    def _open(self, kept: frozenset[Membership]) -> Path | None:
+        return bypass(self.graph, self.identifiers, self.sensitive, kept)
 
     def _undirected(self) -> tuple[str, ...] | None:
         """A smallest cut without the dependencies, if it is larger: shows what the answer relies on them for."""
         if not self.graph.directed:
             return None
         tables = [replace(each, dependencies=()) for each in self.graph.tables]
-        undirected = attribute_graph(tables, self.graph.joints)
-        found = separate(undirected, self.identifiers, self.sensitive, Algorithm.MINIMUM_CUT, 1)
+        undirected = attribute_graph(tables, self.graph.same_attributes)
+        found = separate(undirected, self.identifiers, self.sensitive, CutAlgorithm.MINIMUM_CUT, 1)
         if not found.cuts or len(found.cuts[0]) <= self.found.minimum:
             return None
         return self._names(found.cuts[0])
@@ -173,8 +175,12 @@ class Answer:
         if not self.protected or self.chosen is None:
             return None
         of_cut = self._memberships(self.chosen)
-        way = self._open(of_cut)
-        least = None if way is None else least_protection(self.graph, self.identifiers, self.sensitive, self.protected)
+        open_path = self._open(of_cut)
+        least = (
+            None
+            if open_path is None
+            else least_protection(self.graph, self.identifiers, self.sensitive, self.protected)
+        )
         used = of_cut if least is None else least
         tables = []
         for number in self.protected:
@@ -195,9 +201,9 @@ class Answer:
         ]
         return Protection(
             tables=tuple(tables),
-            sufficient=way is None or least is not None,
+            sufficient=open_path is None or least is not None,
             exposed={name: others for name, others in exposed if others},
-            way_round=None if way is None else self._path(way),
+            way_round=None if open_path is None else self._path(open_path),
         )
 
     def _columns(self, table: int, nodes: Iterable[int]) -> tuple[str, ...]:
@@ -212,20 +218,20 @@ class Answer:
         """The paths, shortest first, and whether the list is complete."""
         most = self.request.max_paths
         if self.request.every_path:
-            ways = (
+            every = (
                 (path, ())
                 for one in self.identifiers
                 for other in self.sensitive
                 for path in every_path(self.graph, one, other)
             )
-            found: list[Way] = list(islice(ways, most + 1))
+            found: list[Path] = list(islice(every, most + 1))
         else:
             found = list(islice(paths(self.network), most + 1))
-        found.sort(key=lambda way: len(way[0]))
-        return tuple(self._path(way) for way in found[:most]), len(found) <= most
+        found.sort(key=lambda path: len(path[0]))
+        return tuple(self._path(path) for path in found[:most]), len(found) <= most
 
-    def _path(self, way: Way) -> PathFinding:
-        nodes, tables = way
+    def _path(self, path: Path) -> PathFinding:
+        nodes, tables = path
         cut = self.chosen or ()
         return PathFinding(
             self._names(nodes),
@@ -288,7 +294,7 @@ class Answer:
             )
             if not protection.sufficient:
                 return Verdict.VIOLATION, (
-                    f"{answer}, but protecting {tables} alone does not: a path avoids it, {self._way(protection)}"
+                    f"{answer}, but protecting {tables} alone does not: a path avoids it, {self._open_path(protection)}"
                 )
             if protection.way_round is None:
                 answer += f"; to protect: {columns}"
@@ -312,7 +318,7 @@ class Answer:
     def _cut_words(self, cut: Sequence[int], apart: str) -> str:
         """The sentence that a cut separates, with the number of other cuts."""
         names, more = self._names(cut), len(self.found.cuts) - 1
-        if self.request.chosen_algorithm is Algorithm.PATHS:
+        if self.request.chosen_algorithm is CutAlgorithm.PATHS:
             how = "" if len(cut) > self.found.minimum else ", and no fewer do"
             return f"{_listed(names)} separate{'s' if len(cut) == 1 else ''} {apart}{how if len(cut) > 1 else ''}"
         others = "" if not more else f" (as would {plural(more, 'other set')} of {len(cut)})"
@@ -323,10 +329,10 @@ class Answer:
         return f"{_listed(names)} together separate {apart}, and no fewer do{others}"
 
     @staticmethod
-    def _way(protection: Protection) -> str:
-        way = protection.way_round
-        assert way is not None
-        return " - ".join(way.attributes)
+    def _open_path(protection: Protection) -> str:
+        path = protection.way_round
+        assert path is not None
+        return " - ".join(path.attributes)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -16,8 +16,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Stopped, UnknownName, UsageError
-from qidsql.linkage.same_attributes import Linkage
-from qidsql.linkage.same_attributes import joints as linked
+from qidsql.linkage.same_attributes import Linkage, same_attributes
 from qidsql.search.dependencies import dependencies
 
 
@@ -48,13 +47,13 @@ def build(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str]
     outside = read_outside(request.file, tables)
     kept = _without(outside.tables, request.left_out)
     found = Linkage(()) if engine is None else _linkage(engine, catalog, request, outside.refused, on_stage)
-    joints = [*outside.joints, *found.joints]
+    same = [*outside.same_attributes, *found.same_attributes]
     if request.accept_names:
-        joints += outside_names(outside.tables)
+        same += outside_names(outside.tables)
     attributes = {attribute for table in kept for attribute in table.attributes}
     excluded = tuple(each for table in outside.tables for each in table.attributes if each not in attributes)
-    typed = frozenset(named((*request.who, *request.what), list(attributes)))
-    made = attribute_graph([*kept, *_computed(found.dependencies)], joints, outside.refused, typed)
+    typed = frozenset(matching_attributes((*request.who, *request.what), list(attributes)))
+    made = attribute_graph([*kept, *_computed(found.dependencies)], same, outside.refused, typed)
     notes = list(found.notes)
     if engine is not None and not request.containment:
         notes.append("values were not compared (--no-containment): columns that only values would link stay separate")
@@ -67,7 +66,7 @@ def _keys(catalog: Catalog) -> frozenset[Attribute]:
     )
 
 
-def named(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Attribute]:
+def matching_attributes(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Attribute]:
     """The attributes that these names identify; unknown and ambiguous names are skipped."""
     for name in names:
         with suppress(UnknownName, UsageError):
@@ -83,7 +82,7 @@ def _linkage(
 ) -> Linkage:
     """The links that the source declares, and those that values show if they are to be compared."""
     with interruptible():
-        return linked(
+        return same_attributes(
             engine,
             catalog,
             values=request.containment,
@@ -128,7 +127,7 @@ def with_dependencies(
                 unfinished.append(f"dependencies were not searched in {table.name} and the tables after it: {stop}")
                 break
             tables[number] = replace(table, dependencies=tuple(dict.fromkeys((*table.dependencies, *pairs))))
-    graph = attribute_graph(tables, built.graph.joints, preferred=built.typed)
+    graph = attribute_graph(tables, built.graph.same_attributes, preferred=built.typed)
     return replace(built, graph=graph, unfinished=unfinished)
 
 

@@ -126,11 +126,11 @@ def _paths(console: Console, result: GraphResult) -> None:
     console.print(Text.assemble(("Paths", "bold"), f"  {whole}; [ ] marks where they are cut"))
     for number, path in enumerate(result.paths, 1):
         line = Table.grid(padding=(0, 2))
-        line.add_row(f"{number:>3}", way(path))
+        line.add_row(f"{number:>3}", path_text(path))
         console.print(line)
 
 
-def way(path: PathFinding) -> str:
+def path_text(path: PathFinding) -> str:
     """name -(voters)- [zip_code] -(main.visits)- diagnosis"""
     shown = [f"[{name}]" if name in path.cut_at else name for name in path.attributes]
     if not path.tables:
@@ -154,7 +154,7 @@ def _protection(console: Console, found: Protection) -> None:
     for tables, names in elsewhere.items():
         rows.add_row("  Exposed", f"{some(names)}: also shown by {some(tables, 6)}")
     if found.way_round is not None:
-        rows.add_row("  Open", f"{way(found.way_round)}")
+        rows.add_row("  Open", f"{path_text(found.way_round)}")
         advice = (
             "with the smallest set alone this path stays open; the columns above close it"
             if found.sufficient

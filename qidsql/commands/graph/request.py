@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from qidsql.attribute_graph.separation import Algorithm
+from qidsql.attribute_graph.separation import CutAlgorithm
 from qidsql.core.options import MaxSeconds, MaxStatements, Schema
 from qidsql.core.parsing import choice, names
 from qidsql.core.policy import Policy
@@ -53,7 +53,7 @@ class GraphRequest:
             "minimum-cut: the smallest sets, proved; paths: Algorithm 2 of Yan et al.",
             "minimum-cut|paths",
         ),
-    ] = Algorithm.MINIMUM_CUT
+    ] = CutAlgorithm.MINIMUM_CUT
     accept_names: Annotated[bool, Option("columns of equal name and similar type are one attribute", panel=MERGED)] = (
         False
     )
@@ -135,8 +135,8 @@ class GraphRequest:
         return None if self.outside is None else Path(self.outside)
 
     @property
-    def chosen_algorithm(self) -> Algorithm:
-        return choice(Algorithm, "algorithm", self.algorithm)
+    def chosen_algorithm(self) -> CutAlgorithm:
+        return choice(CutAlgorithm, "algorithm", self.algorithm)
 
     @property
     def following(self) -> Then | None:

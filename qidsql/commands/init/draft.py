@@ -193,7 +193,7 @@ def slug(label: str) -> str:
     return name if name and name.isascii() else "source"
 
 
-def named(table: TableName) -> str:
+def written_name(table: TableName) -> str:
     """The table's name as written in the file: unquoted if that is unambiguous.
 
     A name that looks like a pattern is written as the pattern that matches only itself.
@@ -215,7 +215,7 @@ def _scope(result: InitResult) -> str:
 
 def _left_out(table: SkippedTable, source: str | None) -> str:
     """The section of a table without proposals."""
-    head = [("table", _string(named(table.table)), "")]
+    head = [("table", _string(written_name(table.table)), "")]
     head += [("audit", "false", table.reason if table.certain else f"CHECK: {table.reason}")]
     if source is not None:
         head.insert(0, ("source", _string(source), ""))
@@ -225,7 +225,7 @@ def _left_out(table: SkippedTable, source: str | None) -> str:
 def _table(table: TableProposal, source: str | None) -> str:
     """The section of a table; with audit = false if no column is left to audit."""
     size = "" if table.rows is None else f", {plural(table.rows, 'row')}"
-    head = [("table", _string(named(table.table)), f"{table.kind}{size}")]
+    head = [("table", _string(written_name(table.table)), f"{table.kind}{size}")]
     if source is not None:
         head.insert(0, ("source", _string(source), ""))
     if not table.auditable:
@@ -332,7 +332,7 @@ def entry_names(typed: str, table: TableName) -> bool:
 
 def spellings(table: TableName) -> set[str]:
     """The spellings of a table's name in an entry, in lower case."""
-    written = {named(table), str(table), table.name, table_node(table).sql("postgres")}
+    written = {written_name(table), str(table), table.name, table_node(table).sql("postgres")}
     return {each.casefold() for each in written}
 
 
@@ -344,7 +344,7 @@ def _within(scope: Any, table: TableName) -> bool:
 
 def _is_plain(typed: str, table: TableName) -> bool:
     """Whether an entry is about this table alone."""
-    return typed == named(table) or not re.search(PATTERN, typed)
+    return typed == written_name(table) or not re.search(PATTERN, typed)
 
 
 def _add_roles(entries: list[Any], table: TableProposal) -> list[str]:

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from qidsql.column_roles import dbt
-from qidsql.column_roles.proposal import Measured
+from qidsql.column_roles.proposal import ValueCounts
 from qidsql.column_roles.table_proposals import TableProposals
 from qidsql.commands.init.draft import draft, slug, updated
 from qidsql.commands.init.request import InitRequest
@@ -41,13 +41,13 @@ def init(source: Source, request: InitRequest, on_stage: Callable[[str], None] =
     clock = time.monotonic()
     with source.opened() as engine:
         result = _proposals(source, engine, request, clock, on_stage)
-    return result if request.file is None else write(result, request, request.file)
+    return result if request.file is None else write_file(result, request, request.file)
 
 
 def _proposals(
     source: Source, engine: Engine, request: InitRequest, clock: float, on_stage: Callable[[str], None]
 ) -> InitResult:
-    said = dbt.read(Path(request.dbt)) if request.dbt is not None else {}
+    described = dbt.read_labels(Path(request.dbt)) if request.dbt is not None else {}
     on_stage("reading the catalog")
     catalog = engine.catalog(request.schema)
     chosen, left_out = _chosen(catalog, request, engine.label)
@@ -57,11 +57,11 @@ def _proposals(
     proposals = TableProposals(catalog)
     tables = []
     for listed in chosen:
-        labels = {column.name: dbt.labels_of(said, listed.name, column.name) for column in listed.columns}
+        labels = {column.name: dbt.labels_of(described, listed.name, column.name) for column in listed.columns}
         tables.append(proposals.of(listed, labels, counting.found.get(listed.name)))
     aside = {each.table for each in left_out if each.reason == A_VIEW}
     notes = []
-    if said and not any(dbt.labels_of(said, table.name, c.name) for table in chosen for c in table.columns):
+    if described and not any(dbt.labels_of(described, table.name, c.name) for table in chosen for c in table.columns):
         notes.append(f"--dbt {request.dbt} describes none of these tables")
     return InitResult(
         source=engine.label,
@@ -87,7 +87,7 @@ def _url(source: Source, engine: Engine) -> str:
     return text if with_options or text.startswith("env:") else engine.label
 
 
-def write(result: InitResult, request: InitRequest, file: Path) -> InitResult:
+def write_file(result: InitResult, request: InitRequest, file: Path) -> InitResult:
     """Write the file, all of it or nothing. With `update` existing entries are unchanged. Raises UsageError."""
     result = replace(result, url=_from_folder(result.url, file.parent))
     if request.update:
@@ -158,7 +158,7 @@ class _Counting:
 
     def __init__(self, engine: Engine, request: InitRequest, clock: float) -> None:
         self.engine = engine
-        self.found: dict[TableName, Mapping[str, Measured]] = {}
+        self.found: dict[TableName, Mapping[str, ValueCounts]] = {}
         self.unfinished: list[str] = []
         self._before = engine.asked
         self._most = request.max_statements
@@ -202,7 +202,7 @@ class _Counting:
         _, nulls = profiler.counts()
         profiles = profiler.singles()
         self.found[listed.name] = {
-            name: Measured(profile, missing)
+            name: ValueCounts(profile, missing)
             for name, profile, missing in zip(profiler.names, profiles, nulls, strict=True)
         }
 

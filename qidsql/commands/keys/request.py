@@ -102,7 +102,7 @@ class KeysRequest(SampleOptions, CriterionOptions, Weighted):
             raise UsageError(
                 f"the algorithm {name} compares rows, not entities; with --entity omit --epsilon and --algorithm"
             )
-        if sampling.asked and not algorithm.samples:
+        if sampling.given and not algorithm.samples:
             raise UsageError(f"--delta, --seed and --no-verify are for samples; the algorithm {name} takes none")
         if self.weights and wanted is not Wanted.MINIMUM:
             raise UsageError(f"--weights are for one smallest set, not for {WORDS[wanted]}")

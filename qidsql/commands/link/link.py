@@ -16,10 +16,10 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
-from qidsql.linkage.containment import Measuring, compared
+from qidsql.linkage.containment import ContainmentSearch, compared_column
 from qidsql.linkage.joinable import CONTAINED, Containment
 from qidsql.linkage.names import names_agree
-from qidsql.linkage.value_kinds import NUMBERS, Kind, asked_as, compared_as, kind_of
+from qidsql.linkage.value_kinds import NUMBERS, ValueKind, comparable_on_request, compared_as, kind_of
 from qidsql.sql.relation import condition, table_node
 from qidsql.sql.values_in_common import TABLE, rows_by_match
 from qidsql.wording.numbers import count, percent, plural, some
@@ -28,7 +28,7 @@ from qidsql.wording.numbers import count, percent, plural, some
 @dataclass(slots=True)
 class _Draft:
     compared: list[Containment] = field(default_factory=list)
-    shared: list[tuple[str, str, Kind]] = field(default_factory=list)
+    shared: list[tuple[str, str, ValueKind]] = field(default_factory=list)
     join: Join | None = None
     unseen: list[str] = field(default_factory=list)  # columns that could not be compared
     nothing: str = ""  # why no values were compared at all
@@ -54,7 +54,7 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
         draft.shared = list(dict.fromkeys(_given(typed, *sides) for typed in request.given))
         if not request.given:
             left_over = None if policy.max_statements is None else policy.max_statements - 1  # one for the matches
-            measured = Measuring(
+            measured = ContainmentSearch(
                 engine, sides, everything=True, max_statements=left_over, deadline=deadline, on_stage=on_stage
             ).run()
             draft.unseen = [
@@ -104,7 +104,7 @@ def _sides(
     return tables, (in_catalog[tables[0].name], in_catalog[tables[1].name])
 
 
-def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, str, Kind]:
+def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, str, ValueKind]:
     """The pair of columns named by --on a=b. Raises UsageError, UnknownName."""
     parts = typed.split("=")
     if len(parts) < 2:
@@ -117,7 +117,7 @@ def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, st
             wrong = wrong or error
             continue
         kinds = [kind_of(column) for column in (one, other)]
-        kind = None if kinds[0] is None or kinds[1] is None else asked_as(kinds[0], kinds[1])
+        kind = None if kinds[0] is None or kinds[1] is None else comparable_on_request(kinds[0], kinds[1])
         if kind is None:
             raise UsageError(
                 f"--on {typed}: {one.type} and {other.type} cannot be compared; convert them to one type in a view"
@@ -136,7 +136,7 @@ def _column(typed: str, table: CatalogTable) -> CatalogColumn:
     raise UnknownName("column", [typed], str(table.name), [column.name for column in table.columns])
 
 
-def _shared(found: Sequence[Containment], left: Table) -> Iterator[tuple[str, str, Kind]]:
+def _shared(found: Sequence[Containment], left: Table) -> Iterator[tuple[str, str, ValueKind]]:
     """The joinable pairs of columns, each column in at most one pair: equal names first, then the strongest."""
     used: set[Attribute] = set()
     order = sorted(found, key=lambda each: (not names_agree(each.left, each.right), -each.strength))
@@ -144,10 +144,10 @@ def _shared(found: Sequence[Containment], left: Table) -> Iterator[tuple[str, st
         if each.joinable and not used & {each.left, each.right}:
             used |= {each.left, each.right}
             one, other = (each.left, each.right) if each.left.table == left.name else (each.right, each.left)
-            yield one.column, other.column, Kind(each.compared_as)
+            yield one.column, other.column, ValueKind(each.compared_as)
 
 
-def _nothing_compared(sides: Sequence[CatalogTable], valued: Iterable[tuple[Attribute, Kind]]) -> str:
+def _nothing_compared(sides: Sequence[CatalogTable], valued: Iterable[tuple[Attribute, ValueKind]]) -> str:
     """Why no value of one table could be compared with one of the other; empty if some were.
 
     Only kinds that both tables have columns of are considered: a table without a value in these is named.
@@ -171,17 +171,17 @@ def _source(table: Table) -> exp.Expr:
 
 
 def _pairs(
-    engine: Engine, sides: tuple[CatalogTable, CatalogTable], shared: Sequence[tuple[str, str, Kind]]
+    engine: Engine, sides: tuple[CatalogTable, CatalogTable], shared: Sequence[tuple[str, str, ValueKind]]
 ) -> list[tuple[exp.Expr, exp.Expr]]:
-    def value(table: CatalogTable, name: str, kind: Kind) -> exp.Expr:
+    def value(table: CatalogTable, name: str, kind: ValueKind) -> exp.Expr:
         [column] = [column for column in table.columns if column.name == name]
-        digits = kind in NUMBERS and kind_of(column) is Kind.TEXT
-        return compared(Attribute(table.name, name), kind, engine.dialect, digits).value(engine.dialect)
+        digits = kind in NUMBERS and kind_of(column) is ValueKind.TEXT
+        return compared_column(Attribute(table.name, name), kind, engine.dialect, digits).value(engine.dialect)
 
     return [(value(sides[0], one, kind), value(sides[1], other, kind)) for one, other, kind in shared]
 
 
-def _join(shared: Sequence[tuple[str, str, Kind]], counts: Sequence[int]) -> Join:
+def _join(shared: Sequence[tuple[str, str, ValueKind]], counts: Sequence[int]) -> Join:
     columns = tuple(JoinedColumns(one, other) for one, other, _ in shared)
     return Join(columns, Matches(*counts[:5]), Matches(*counts[5:10]), counts[10])
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Annotated
 
 from qidsql.core.options import CRITERION, MaxSeconds, MaxStatements, RowsBelowK, Where
-from qidsql.core.parsing import names, share
+from qidsql.core.parsing import names, positive_share
 from qidsql.core.policy import Audited
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
@@ -47,7 +47,7 @@ class LinkRequest(Audited):
     @property
     def limit(self) -> Fraction:
         """The share of singled-out rows that is a violation; 0: any row."""
-        return Fraction(0) if self.rows_at_risk is None else share("rows_at_risk", self.rows_at_risk)
+        return Fraction(0) if self.rows_at_risk is None else positive_share("rows_at_risk", self.rows_at_risk)
 
 
 COMMAND = Command(

@@ -58,7 +58,7 @@ class MaskRequest(SampleOptions, CriterionOptions, Weighted):
         _ = self.column_weights
         self.policy.check(self.forbidden)
         sampling = self.sampling
-        if sampling.asked and sampling.epsilon is None:
+        if sampling.given and sampling.epsilon is None:
             raise UsageError("--delta, --seed and --no-verify are for samples: give --epsilon as well")
         if sampling.epsilon is not None:
             if self.exact:

@@ -27,7 +27,7 @@ from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
 
 
-class Method(StrEnum):
+class SuppressionMethod(StrEnum):
     """How to choose the cells."""
 
     OPTIMAL = "optimal"  # the lightest cells of each row on its own [Wilson]
@@ -53,7 +53,7 @@ class SuppressRequest(CopyOptions, Audited, Weighted):
             "cells of one row protect others too, which stay whole",
             "optimal|shared",
         ),
-    ] = Method.OPTIMAL
+    ] = SuppressionMethod.OPTIMAL
     weights: ColumnWeights = None
     sql: Annotated[
         str | None,
@@ -74,7 +74,7 @@ class SuppressRequest(CopyOptions, Audited, Weighted):
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.policy, self.column_weights, self.chosen_method
-        if self.script is not None and self.chosen_method is Method.SHARED:
+        if self.script is not None and self.chosen_method is SuppressionMethod.SHARED:
             raise UsageError(
                 "a printed statement suppresses each row on its own, so it takes no --method shared; use --into"
             )
@@ -82,8 +82,8 @@ class SuppressRequest(CopyOptions, Audited, Weighted):
             raise UsageError("a printed statement counts equal rows, so it takes no --nulls wildcard; use --into")
 
     @property
-    def chosen_method(self) -> Method:
-        return choice(Method, "method", self.method)
+    def chosen_method(self) -> SuppressionMethod:
+        return choice(SuppressionMethod, "method", self.method)
 
 
 COMMAND = Command(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from qidsql.commands.suppress.request import Method
+from qidsql.commands.suppress.request import SuppressionMethod
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 
@@ -36,7 +36,7 @@ class SuppressResult(Result):
 
     account: Annotated[SearchAccount, FLAT]
     k: int
-    method: Method
+    method: SuppressionMethod
     cost: Annotated[int | None, "the weight of the suppressed cells"]
     lower_bound: Annotated[
         int | None, "a proved lower bound of every suppression in which each row is safe by its own suppressed cells"

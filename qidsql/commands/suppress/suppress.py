@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from qidsql.commands import gate
-from qidsql.commands.suppress.request import Method, SuppressRequest
+from qidsql.commands.suppress.request import SuppressionMethod, SuppressRequest
 from qidsql.commands.suppress.result import ColumnLoss, SuppressResult, ValueLoss
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
@@ -13,7 +13,7 @@ from qidsql.core.tables import FILES, Nulls, TableName, weight_of
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.protection.copies import Target
+from qidsql.protection.copies import ProtectedCopy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.shared import shared
@@ -90,17 +90,17 @@ class _Suppression:
                 deadline=self._profiler.deadline,
                 on_stage=self._on_stage,
             )
-            if request.chosen_method is Method.SHARED:
+            if request.chosen_method is SuppressionMethod.SHARED:
                 self._on_stage("searching rows that suppressed cells of others protect")
                 plan = shared(plan, deadline=self._profiler.deadline)
             self._on_stage("checking the plan")
-            by_itself = request.chosen_method is Method.OPTIMAL and request.policy.nulls == Nulls.EQUAL
+            by_itself = request.chosen_method is SuppressionMethod.OPTIMAL and request.policy.nulls == Nulls.EQUAL
             self._plan = gate.suppression(plan, by_itself, self._profiler.deadline)
             self._losses = self._lost(patterns)
             if request.script is not None:
                 self._script = self._statements(request.script)
-            if self._protection.target is not None:
-                return self._write(self._protection.target, patterns)
+            if self._protection.copy is not None:
+                return self._write(self._protection.copy, patterns)
         return self._result(Verdict.FINISHED, self._reason())
 
     @property
@@ -169,14 +169,14 @@ class _Suppression:
         make = create_view if script is Script.VIEW else create_table
         return dialect.script(make(dialect, name, query))
 
-    def _write(self, goal: Target, patterns: RowPatterns) -> SuppressResult:
+    def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> SuppressResult:
         """Write the copy, audit it, and keep it only if it passes."""
         profiler, k = self._profiler, self._request.policy.k
-        self._on_stage(f"writing {goal}")
-        goal.write(patterns, self._protection.columns, profiler.deadline)
-        self._on_stage(f"auditing {goal}")
-        copy = TableProfiler(self._engine, Relation(goal.rows(self._protection.columns)), self._names, k)
-        with RowPatterns.of(copy) as written:
+        self._on_stage(f"writing {copy}")
+        copy.write(patterns, self._protection.columns, profiler.deadline)
+        self._on_stage(f"auditing {copy}")
+        profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), self._names, k)
+        with RowPatterns.of(profiler_of_copy) as written:
             check = wildcard_check(written, k, profiler.deadline)
         self._at_risk = check.at_risk
         if not check.passes or check.rows != patterns.rows:
@@ -184,9 +184,9 @@ class _Suppression:
                 Verdict.VIOLATION,
                 f"the copy failed its audit ({count(check.at_risk)} rows at risk), so it was not kept",
             )
-        goal.keep()
+        copy.keep()
         self._written = True
-        return self._result(Verdict.FINISHED, f"{self._reason()}; {goal} was written and passed its audit")
+        return self._result(Verdict.FINISHED, f"{self._reason()}; {copy} was written and passed its audit")
 
     def _reason(self) -> str:
         assert self._plan is not None
@@ -211,9 +211,9 @@ class _Suppression:
             records=plan.records if plan else None,
             by_cells=plan.by_cells if plan else {},
             losses=self._losses,
-            algorithm=plan.ways if plan else (),
+            algorithm=plan.methods if plan else (),
             masks=len(plan.masks) if plan else 0,
-            target=str(self._protection.target) if self._written else None,
+            target=str(self._protection.copy) if self._written else None,
             copied=tuple(column.name for column in self._protection.copied) if self._written else (),
             not_copied=self._protection.not_copied,
             at_risk=self._at_risk,

@@ -21,7 +21,7 @@ from qidsql.core.options import (
     TableName,
     Where,
 )
-from qidsql.core.parsing import choice, names, share
+from qidsql.core.parsing import choice, names, positive_share
 from qidsql.core.policy import Audited
 from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command
@@ -118,7 +118,7 @@ class UniquesRequest(Audited):
     def fraction(self) -> Fraction | None:
         """The sampling fraction of DIS scores."""
         given = self.sampling_fraction
-        return None if given is None else share("sampling_fraction", given)
+        return None if given is None else positive_share("sampling_fraction", given)
 
     @property
     def file(self) -> Path | None:

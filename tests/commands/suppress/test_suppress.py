@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import qidsql as house
-from qidsql.commands.suppress.request import Method, SuppressRequest
+from qidsql.commands.suppress.request import SuppressionMethod, SuppressRequest
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.suppress.suppress import suppress
 from qidsql.core.copies import Script
@@ -62,10 +62,10 @@ def lightest(rows: Sequence[Record], row: Record, k: int, weights: Sequence[int]
 def test_no_bound_is_claimed_for_blank_cells_that_protect_others(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(2, 0), (1, 2), (1, 2), (2, 0), (2, 0)])
     with store.connect() as engine:  # one row of (2, 0) all blank would do: 2 cells
-        result = suppress(engine, SuppressRequest("t", k=3, method=Method.SHARED))
+        result = suppress(engine, SuppressRequest("t", k=3, method=SuppressionMethod.SHARED))
         by_row = suppress(engine, SuppressRequest("t", k=3))
     assert (result.cost, result.lower_bound, result.optimal) == (4, None, False)
-    assert "fewer may do" in result.reason
+    assert "fewer may suffice" in result.reason
     assert (by_row.cost, by_row.lower_bound, by_row.optimal) == (4, 4, True)
 
 
@@ -398,7 +398,7 @@ def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.
     [
         ({"into": "a", "sql": Script.VIEW}, "choose one"),
         ({"replace": True}, "needs --into"),
-        ({"method": Method.SHARED, "sql": Script.VIEW}, "--into"),
+        ({"method": SuppressionMethod.SHARED, "sql": Script.VIEW}, "--into"),
         ({"nulls": "wildcard", "sql": Script.VIEW}, "--into"),
         ({"method": "greedy"}, "method"),
     ],
@@ -420,7 +420,9 @@ def test_shared_suppression_of_adult_needs_fewer_cells_than_sdcmicro(
     shared: Path, tmp_path: Path, k: int, sdcmicro: int
 ) -> None:
     with connect(str(shared / "adult.csv")) as engine:
-        request = SuppressRequest(k=k, columns=SIX, method=Method.SHARED, into=str(tmp_path / "safe.parquet"))
+        request = SuppressRequest(
+            k=k, columns=SIX, method=SuppressionMethod.SHARED, into=str(tmp_path / "safe.parquet")
+        )
         result = suppress(engine, request)
     assert result.cells is not None and result.cells < sdcmicro / 3
     assert (result.verdict, result.at_risk, result.optimal) == (Verdict.FINISHED, 0, False)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TypeAlias
 
 import svg
 from markupsafe import Markup, escape
@@ -15,8 +14,6 @@ LONGEST = 30  # characters of a name; the rest is in its tooltip
 SIGN, MARGIN = 7.6, 26  # pixels: the width of a character, and the margin around the drawing
 ATTRIBUTE, TABLE, TABLE_LINE = 40, 34, 18  # pixels of height
 SMALLEST = 0.66  # least scale: on a narrower screen the drawing is scrolled
-
-Stop: TypeAlias = tuple[str, int]
 
 
 def drawing(result: GraphResult) -> Markup:
