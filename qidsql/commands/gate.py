@@ -87,13 +87,13 @@ def withheld(columns: int, criterion: Criterion, profiler: Profiler) -> None:
         _must(not criterion.met_by(profile), "withholding the named columns does not help")
 
 
-def suppression(plan: SuppressionPlan, each_by_itself: bool, deadline: float | None = None) -> SuppressionPlan:
+def suppression(plan: SuppressionPlan, separately: bool, deadline: float | None = None) -> SuppressionPlan:
     """Return the plan if it leaves every row with k rows that match it, else raise Refuted.
 
-    `each_by_itself`: every row counts with its own blank cells, a NULL being a value; then no cell can be restored
+    `separately`: every row counts with its own blank cells, a NULL being a value; then no cell can be restored
     alone in the patterns that lose most. Queries the workbench only. Raises Stopped, StatementError.
     """
-    if each_by_itself:
+    if separately:
         check = plan_check(plan, deadline)
         _must(not check.unsafe, "fewer than k rows agree with the visible cells of a row")
         _must(not check.needless, "a row loses a cell that it could keep")

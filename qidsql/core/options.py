@@ -4,11 +4,11 @@ from typing import Annotated, TypeAlias
 
 from qidsql.declarations.options import Names, Option, Ratio, Weights
 
-COLUMNS = "Which columns and rows"
-CRITERION = "What makes a column set a quasi-identifier"
+COLUMNS = "Columns and rows"
+CRITERION = "Criterion of a quasi-identifier"
 SAMPLE = "On a sample"
 BUDGET = "Budget"
-COPY = "The copy"
+COPY = "Copy"
 
 STATEMENTS = "DuckDB profiles up to 16 column sets of a small table with one, Postgres one"
 

@@ -13,9 +13,9 @@ from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option
 from qidsql.errors import UsageError
 
-ENDS = "What is kept apart"
-MERGED = "Which columns are one attribute"
-FOLLOWING = "What follows"
+ENDS = "Attributes to separate"
+MERGED = "Columns that are one attribute"
+FOLLOWING = "Following command"
 
 
 class Then(StrEnum):
@@ -95,7 +95,7 @@ class GraphRequest:
         _ = self.chosen_algorithm
         if not self.who or not self.what:
             raise UsageError(
-                "name what is to be kept apart: --identifier TABLE.COLUMN (who) and --sensitive TABLE.COLUMN (what)"
+                "name the attributes to separate: --identifier TABLE.COLUMN (who) and --sensitive TABLE.COLUMN (what)"
             )
         if self.k < 2:
             raise UsageError(f"--k must be at least 2, got {self.k}: every table is 1-anonymous")

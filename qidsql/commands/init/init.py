@@ -71,7 +71,7 @@ def _proposals(
         tables=tuple(tables),
         left_out=tuple(left_out),
         aside=tuple(proposals.of(table) for table in catalog.tables if table.name in aside),
-        statements=counting.asked,
+        statements=counting.sent,
         seconds=time.monotonic() - clock,
         unfinished=tuple(counting.unfinished),
         notes=tuple(notes),
@@ -165,7 +165,7 @@ class _Counting:
         self._until = clock + request.max_seconds
 
     @property
-    def asked(self) -> int:
+    def sent(self) -> int:
         return self.engine.asked - self._before
 
     def count(self, tables: Sequence[CatalogTable], on_stage: Callable[[str], None]) -> None:
@@ -188,7 +188,7 @@ class _Counting:
         engine = self.engine
         table = engine.describe_listed(listed)
         columns = [column for column in table.columns if column.readable]
-        left = Budget(max(0, self._most - self.asked), self._until - time.monotonic())
+        left = Budget(max(0, self._most - self.sent), self._until - time.monotonic())
         if (left.max_seconds or 0) <= 0:
             raise BudgetSpent("the time budget (--max-seconds) is used up")
         profiler = TableProfiler(

@@ -31,7 +31,7 @@ from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName, UsageError
 
-SEARCH = "What to look for"
+SEARCH = "Search"
 WORDS = {
     Wanted.MINIMUM: "one smallest set",
     Wanted.MINIMAL: "one minimal set",

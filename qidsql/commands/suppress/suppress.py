@@ -94,8 +94,8 @@ class _Suppression:
                 self._on_stage("searching rows that suppressed cells of others protect")
                 plan = shared(plan, deadline=self._profiler.deadline)
             self._on_stage("checking the plan")
-            by_itself = request.chosen_method is SuppressionMethod.OPTIMAL and request.policy.nulls == Nulls.EQUAL
-            self._plan = gate.suppression(plan, by_itself, self._profiler.deadline)
+            separately = request.chosen_method is SuppressionMethod.OPTIMAL and request.policy.nulls == Nulls.EQUAL
+            self._plan = gate.suppression(plan, separately, self._profiler.deadline)
             self._losses = self._lost(patterns)
             if request.script is not None:
                 self._script = self._statements(request.script)

@@ -195,7 +195,7 @@ def test_the_printed_statement_makes_the_same_copy(store: Store, script: str) ->
 
 def test_a_copy_that_cannot_be_is_refused(store: Store) -> None:
     table(store, "people", [("a",), ("a",)])
-    for wrong, words in (("people", "is the table itself"), ("taken", "is there already")):
+    for wrong, words in (("people", "is the table itself"), ("taken", "exists already")):
         if wrong == "taken":
             table(store, "taken", [("b",)])
         with pytest.raises(UsageError, match=words):

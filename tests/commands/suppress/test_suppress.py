@@ -173,7 +173,7 @@ def test_direct_identifiers_are_left_out(store: Store) -> None:
 def test_a_target_that_is_there_is_refused_unless_it_may_go(store: Store) -> None:
     store.table("people", COLUMNS, people())
     store.table("safe", {"x": "INTEGER"}, [(1,)])
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         ask(store, into="safe")
     with pytest.raises(UsageError, match="is the table itself"):
         ask(store, into="people", replace=True)
@@ -189,7 +189,7 @@ def test_a_target_that_differs_by_case(store: Store) -> None:
     store.table("people", COLUMNS, people())
     store.table("safe", {"x": "INTEGER"}, [(1,)])
     if store.name == "duckdb":
-        with pytest.raises(UsageError, match="is there already"):
+        with pytest.raises(UsageError, match="exists already"):
             ask(store, into='"Safe"')
         assert ask(store, into='"Safe"', replace=True).target is not None
     else:
@@ -213,10 +213,10 @@ def test_a_target_that_may_not_be_seen_or_removed(postgres_store: PostgresStore,
     postgres_store.execute(f"GRANT TEMP ON DATABASE {quoted(postgres_store.admin.info.dbname)} TO {reader}")
     with postgres_store.connect_as(reader, writable=True) as engine:
         for into, replace, kind, words in (
-            ("counter", True, AccessError, "owns what --replace removes"),
-            ("counter", False, UsageError, "is there already"),
-            ("theirs", False, UsageError, "is there already"),
-            ("theirs", True, AccessError, "owns what --replace removes"),
+            ("counter", True, AccessError, "must own what --replace removes"),
+            ("counter", False, UsageError, "exists already"),
+            ("theirs", False, UsageError, "exists already"),
+            ("theirs", True, AccessError, "must own what --replace removes"),
         ):
             with pytest.raises(kind, match=words):
                 house.suppress(engine, "people", columns=NAMES, into=into, replace=replace)
@@ -358,7 +358,7 @@ def test_files_get_files(tmp_path: Path) -> None:
         if name.endswith("parquet"):
             check(rows, copy, 2)
         assert len(copy) == len(rows)
-        assert "is there already" in refused(*arguments)
+        assert "exists already" in refused(*arguments)
         assert qidsql(*arguments, "--replace").code == 0
     assert "is the source itself" in refused("suppress", source, "--into", source, "--replace")
     assert "ends in" in refused("suppress", source, "--into", tmp_path / "safe.txt")
