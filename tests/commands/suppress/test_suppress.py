@@ -213,10 +213,10 @@ def test_a_target_that_may_not_be_seen_or_removed(postgres_store: PostgresStore,
     postgres_store.execute(f"GRANT TEMP ON DATABASE {quoted(postgres_store.admin.info.dbname)} TO {reader}")
     with postgres_store.connect_as(reader, writable=True) as engine:
         for into, replace, kind, words in (
-            ("counter", True, AccessError, "must own what --replace removes"),
+            ("counter", True, AccessError, "owns what --replace removes"),
             ("counter", False, UsageError, "exists already"),
             ("theirs", False, UsageError, "exists already"),
-            ("theirs", True, AccessError, "must own what --replace removes"),
+            ("theirs", True, AccessError, "owns what --replace removes"),
         ):
             with pytest.raises(kind, match=words):
                 house.suppress(engine, "people", columns=NAMES, into=into, replace=replace)
