@@ -27,8 +27,8 @@ from qidsql.sql.statements import Statement
 
 
 def plan_by_codes(columns: int, parting: bool) -> exp.Select:
-    """The query for the plan as another engine finds its rows in it: mask, c0, c1, ... of the patterns that lose a
-    cell; where the rows of a pattern part (`parting`) first_row and last_row too."""
+    """The query that exports the plan by codes, for another engine: mask, c0, c1, ... of the patterns that lose a cell;
+    with `parting` also first_row and last_row."""
     codes = (f"patterns.c{place}" for place in range(columns))
     ends = ("plan.first_row", "plan.last_row") if parting else ()
     plan = exp.select("plan.mask", *codes, *ends).from_("plan")

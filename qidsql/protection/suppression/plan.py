@@ -113,7 +113,7 @@ class SuppressionPlan:
 
 
 def plan_masks(patterns: RowPatterns, deadline: float | None) -> dict[int, int]:
-    """How many rows the table `plan` suppresses each column set in. Raises Stopped, StatementError."""
+    """The number of rows by suppressed column set, from the table `plan`. Raises Stopped, StatementError."""
     rows = patterns.bench.ask(fill("workbench/suppression/plan_masks"), "totals of the plan", deadline)
     return {integer(mask): integer(number) for mask, _, number in rows}
 
