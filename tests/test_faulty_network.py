@@ -188,7 +188,7 @@ def test_a_signal_that_gets_lost_ends_the_process_all_the_same() -> None:
     process.send_signal(signal.SIGTERM)
     _, err = finished(process, LATE)
     assert process.returncode == INCONCLUSIVE
-    assert "what did not end in time was left behind" in err
+    assert "work that did not end in time was abandoned" in err
 
 
 def test_a_signal_that_is_ignored_stays_ignored(server: PostgresServer) -> None:

@@ -1,1 +1,1 @@
-"""Attributes as a graph: who stands between a person and a secret."""
+"""Attributes as a graph: which attributes lie between a person and a secret."""

@@ -1,21 +1,21 @@
-"""The attribute graph: attributes are nodes, tables tie them together (Yan et al., Definition 1 and Algorithm 1)."""
+"""The attribute graph: attributes are nodes, tables connect them (Yan et al., Definition 1 and Algorithm 1)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from qidsql.core.catalog import Attribute, Ground, Joint, find_attribute
+from qidsql.core.catalog import Attribute, Ground, SameAttribute, find_attribute
 from qidsql.core.tables import TableName
 from qidsql.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class GraphTable:
-    """A table, a view, or something known outside: whoever has it knows its attributes together.
+    """A table, a view, or something known outside: anyone with access to it knows its attributes together.
 
-    `dependencies` are pairs of columns: the first determines the second. `reason` says why an outside table counts.
-    `others` are attributes of other tables: who has a computed column and what it is computed from has them together.
+    `dependencies` are pairs of columns: the first determines the second. `reason` is why an outside table counts.
+    `others` are attributes of other tables: a computed column is known together with the columns it is computed from.
     """
 
     name: TableName
@@ -36,7 +36,7 @@ class GraphTable:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Two attributes that are not one, whatever else says so."""
+    """Two attributes that are not the same, whatever other evidence there is."""
 
     left: Attribute
     right: Attribute
@@ -44,19 +44,19 @@ class Refusal:
 
 @dataclass(frozen=True)
 class AttributeGraph:
-    """Nodes are sets of attributes that are one to whoever joins their tables; they are known by their places.
+    """Nodes are sets of attributes that are the same for anyone who joins their tables, addressed by their places.
 
-    `joints` are those that were used, `labels` a short name of every node, no two alike.
+    `same_attributes` are those that were used, `labels` a short unique name of every node.
     """
 
     tables: tuple[GraphTable, ...]
     nodes: tuple[tuple[Attribute, ...], ...]
     labels: tuple[str, ...]
-    joints: tuple[Joint, ...] = ()
+    same_attributes: tuple[SameAttribute, ...] = ()
     place: Mapping[Attribute, int] = field(default_factory=dict)
 
     def node(self, typed: str) -> int:
-        """The node that a person means by `column`, `table.column` or a label. Raises UnknownName, UsageError."""
+        """The node named by `column`, `table.column` or a label. Raises UnknownName, UsageError."""
         if typed in self.labels:
             return self.labels.index(typed)
         same = {self.place[each] for each in self.place if each.column == typed}
@@ -69,8 +69,8 @@ class AttributeGraph:
 
     @cached_property
     def closed(self) -> tuple[frozenset[tuple[int, int]], ...]:
-        """For every table the pairs of nodes between which nothing is concluded: from a determined attribute back to
-        the one that determines it. Attributes that determine each other, also round a circle, are open both ways."""
+        """For every table the closed pairs of nodes: from a determined attribute back to the one that determines it,
+        since nothing is inferred that way. Attributes that determine each other, in a cycle too, are open both ways."""
         return tuple(frozenset(self._closed(table)) for table in self.tables)
 
     @property
@@ -85,7 +85,7 @@ class AttributeGraph:
         return tuple(dict.fromkeys(each.table for each in self.nodes[node]))
 
     def relationship_matrix(self) -> list[list[int]]:
-        """Yan et al., Definition 2: 1 where two nodes stand in one table and the way from row to column is open."""
+        """Yan et al., Definition 2: 1 if a table contains two nodes and the step from row to column is open."""
         matrix = [[0] * len(self.nodes) for _ in self.nodes]
         for members, closed in zip(self.members, self.closed, strict=True):
             for one in members:
@@ -101,24 +101,24 @@ class AttributeGraph:
 
         at = {column: self.place[Attribute(table.name, column)] for column in table.columns}
         determined = nx.DiGraph((at[left], at[right]) for left, right in table.dependencies)
-        circle = {
+        component = {
             node: number for number, part in enumerate(nx.strongly_connected_components(determined)) for node in part
         }
-        yield from ((right, left) for left, right in determined.edges if circle[left] != circle[right])
+        yield from ((right, left) for left, right in determined.edges if component[left] != component[right])
 
 
 def attribute_graph(
     tables: Sequence[GraphTable],
-    joints: Sequence[Joint],
+    same_attributes: Sequence[SameAttribute],
     refused: Sequence[Refusal] = (),
     preferred: Collection[Attribute] = (),
 ) -> AttributeGraph:
-    """The graph of these tables, its nodes in the order in which their first attributes stand in them.
+    """The graph of these tables, its nodes in the order in which their first attributes appear in them.
 
-    A node is labelled by a preferred attribute where it has one, else by one of a table rather than of a view.
+    A node is labelled by a preferred attribute if it has one, else by one of a table rather than of a view.
 
-    A joint that is refused is left out. Joints may lead over attributes that stand in none of these tables: what is
-    one with the same hidden attribute is one. Raises UsageError where refused attributes stay one by other joints.
+    Refused pairs are left out. Pairs may include attributes of none of these tables: attributes that are the same as
+    one hidden attribute are the same. Raises UsageError if refused attributes are the same through other pairs.
     """
     import networkx as nx
 
@@ -126,20 +126,20 @@ def attribute_graph(
     attributes = list(dict.fromkeys(each for table in tables for each in table.attributes))
     joined = nx.Graph()
     joined.add_nodes_from(attributes)
-    for joint in joints:
-        if frozenset((joint.left, joint.right)) not in apart and not joined.has_edge(joint.left, joint.right):
-            joined.add_edge(joint.left, joint.right, joint=joint)
+    for pair in same_attributes:
+        if frozenset((pair.left, pair.right)) not in apart and not joined.has_edge(pair.left, pair.right):
+            joined.add_edge(pair.left, pair.right, pair=pair)
     for refusal in refused:
         if {refusal.left, refusal.right} <= set(joined) and nx.has_path(joined, refusal.left, refusal.right):
             chain = nx.shortest_path(joined, refusal.left, refusal.right)
-            raise UsageError(_still_one(chain, [joined.edges[step]["joint"].ground for step in pairwise(chain)]))
+            raise UsageError(_still_one(chain, [joined.edges[step]["pair"].ground for step in pairwise(chain)]))
     order = {attribute: number for number, attribute in enumerate(attributes)}
     parts = [[each for each in part if each in order] for part in nx.connected_components(joined)]
     nodes = tuple(
         sorted((tuple(sorted(part, key=order.__getitem__)) for part in parts if part), key=lambda n: order[n[0]])
     )
     place = {attribute: number for number, node in enumerate(nodes) for attribute in node}
-    shown = [joined.edges[edge]["joint"] for edge in joined.edges(attributes)]
+    shown = [joined.edges[edge]["pair"] for edge in joined.edges(attributes)]
     views = {table.name for table in tables if "view" in table.kind}
     named = [min(node, key=lambda each: (each not in preferred, each.table in views)) for node in nodes]
     return AttributeGraph(tuple(tables), nodes, _labels(nodes, named), tuple(dict.fromkeys(shown)), place)
@@ -154,7 +154,7 @@ def _still_one(chain: Sequence[Attribute], grounds: Sequence[Ground]) -> str:
 
 
 def _labels(nodes: Sequence[Sequence[Attribute]], named: Sequence[Attribute]) -> tuple[str, ...]:
-    """What nodes are named after: the column alone where no other node has one so called, else with its table."""
+    """The labels of nodes: the column alone if no other node has one of that name, else with its table."""
     holders: dict[str, set[int]] = {}
     tables: dict[str, set[TableName]] = {}
     for number, node in enumerate(nodes):

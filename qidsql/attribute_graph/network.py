@@ -1,4 +1,4 @@
-"""The graph as paths run through it: from attribute to table to attribute, between identifiers and secrets."""
+"""The graph as a network of paths: from attribute to table to attribute, from identifiers to sensitive attributes."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SOURCE, SINK = "identifiers", "sensitive"
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A table as it is entered. Where some ways through it are closed, there is one passage for each way in."""
+    """A table as it is entered. If some steps through it are closed, there is one passage per attribute of entry."""
 
     table: int
     entered: int = -1
@@ -23,29 +23,29 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A node as it stands in one table: what protecting its columns there takes away."""
+    """A node in one table: the vertex that protecting its columns there removes."""
 
     table: int
     node: int
 
 
-Stop: TypeAlias = int | str | Passage | Membership
+Vertex: TypeAlias = int | str | Passage | Membership
 Path: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # attributes, and the tables between them
 
 
 def network(
     graph: AttributeGraph, identifiers: Collection[int], sensitive: Collection[int], protected: Collection[int] = ()
-) -> "nx.DiGraph[Stop]":
+) -> "nx.DiGraph[Vertex]":
     """A directed graph from SOURCE to SINK whose paths are those by which identifiers lead to sensitive attributes.
 
     A path begins at its last identifier and ends at its first sensitive attribute: no arc enters the one or leaves
-    the other. Nodes that stand in one table and are neither are left out where all ways through it are open: a path
-    through one is also there without it. Tables at the places `protected` are entered and left by way of memberships.
-    The size is that of the tables, squared only for tables with closed ways.
+    the other. Nodes of a single table that are neither are left out if all steps through it are open: a path through
+    one exists without it too. Tables at the places `protected` are entered and left through memberships. The size is
+    that of the tables, squared only for tables with closed steps.
     """
     import networkx as nx
 
-    found: nx.DiGraph[Stop] = nx.DiGraph()
+    found: nx.DiGraph[Vertex] = nx.DiGraph()
     found.add_nodes_from([SOURCE, SINK])
     found.add_edges_from((SOURCE, node) for node in identifiers)
     found.add_edges_from((node, SINK) for node in sensitive)
@@ -57,11 +57,11 @@ def network(
     for table, (members, closed) in enumerate(zip(graph.members, graph.closed, strict=True)):
         inner = [node for node in members if closed or node in ends or tables_of[node] > 1 or table in protected]
 
-        def door(node: int, table: int = table) -> Stop:
+        def entry(node: int, table: int = table) -> Vertex:
             return Membership(table, node) if table in protected and node not in ends else node
 
         for node in inner:
-            gate = door(node)
+            gate = entry(node)
             if gate != node:
                 found.add_edges_from([(node, gate), (gate, node)])
             way_in = Passage(table, node if closed else -1)
@@ -72,18 +72,18 @@ def network(
                     found.add_edge(way_in, gate)
                 continue
             found.add_edges_from(
-                (way_in, door(other))
+                (way_in, entry(other))
                 for other in inner
                 if other != node and (node, other) not in closed and other not in identifiers
             )
     return found
 
 
-def leading(found: "nx.DiGraph[Stop]") -> "nx.DiGraph[Stop]":
-    """What of a network lies on paths from SOURCE to SINK, and these two: no dead ends.
+def leading(found: "nx.DiGraph[Vertex]") -> "nx.DiGraph[Vertex]":
+    """The part of a network on some path from SOURCE to SINK (dead ends removed), including these two.
 
-    With the two tied together, a stop lies on a simple path just when it is in their biconnected component. Where ways
-    are closed more than that may stay.
+    With the two connected, a vertex lies on a simple path if and only if it is in their biconnected component. With
+    closed steps more than that may remain.
     """
     import networkx as nx
 
@@ -94,19 +94,19 @@ def leading(found: "nx.DiGraph[Stop]") -> "nx.DiGraph[Stop]":
     return kept.subgraph(block).copy()
 
 
-def paths(found: "nx.DiGraph[Stop]", looked_at: int = 2000) -> Iterator[Path]:
+def paths(found: "nx.DiGraph[Vertex]", examined: int = 2000) -> Iterator[Path]:
     """The direct paths through a network, shortest first.
 
-    Direct: no attribute of it is reached sooner by a table that an earlier one stands in. Yen's algorithm (networkx);
-    after so many paths looked at it gives up.
+    Direct: no attribute of it is reached sooner through a table that contains an earlier one. Yen's algorithm
+    (networkx); gives up after so many examined paths.
     """
     import networkx as nx
 
     if not nx.has_path(found, SOURCE, SINK):
         return
     after: dict[int, set[int]] = {}
-    for stops in islice(nx.shortest_simple_paths(found, SOURCE, SINK), looked_at):
-        path = path_of(stops)
+    for vertices in islice(nx.shortest_simple_paths(found, SOURCE, SINK), examined):
+        path = path_of(vertices)
         for node in path[0]:
             if node not in after:
                 after[node] = _one_table_away(found, node)
@@ -114,23 +114,25 @@ def paths(found: "nx.DiGraph[Stop]", looked_at: int = 2000) -> Iterator[Path]:
             yield path
 
 
-def path_of(stops: Sequence[Stop]) -> Path:
-    """The attributes on a way through a network, and the tables between them."""
+def path_of(vertices: Sequence[Vertex]) -> Path:
+    """The attributes on a path through a network, and the tables between them."""
     nodes: list[int] = []
-    for stop in stops:
-        node = stop.node if isinstance(stop, Membership) else stop
+    for vertex in vertices:
+        node = vertex.node if isinstance(vertex, Membership) else vertex
         if isinstance(node, int) and nodes[-1:] != [node]:
             nodes.append(node)
-    return tuple(nodes), tuple(stop.table for stop in stops if isinstance(stop, Passage))
+    return tuple(nodes), tuple(vertex.table for vertex in vertices if isinstance(vertex, Passage))
 
 
-def _one_table_away(found: "nx.DiGraph[Stop]", node: int) -> set[int]:
-    """The attributes that share a table with this one, where the way to them is open."""
-    own = [node, *(stop for stop in found.successors(node) if isinstance(stop, Membership))]
-    passages = {stop for each in own for stop in found.successors(each) if isinstance(stop, Passage)}
-    inside = {stop for passage in passages for stop in found.successors(passage)}
+def _one_table_away(found: "nx.DiGraph[Vertex]", node: int) -> set[int]:
+    """The attributes that share a table with this one, if the step to them is open."""
+    own = [node, *(vertex for vertex in found.successors(node) if isinstance(vertex, Membership))]
+    passages = {vertex for each in own for vertex in found.successors(each) if isinstance(vertex, Passage)}
+    inside = {vertex for passage in passages for vertex in found.successors(passage)}
     return {
-        stop.node if isinstance(stop, Membership) else stop for stop in inside if not isinstance(stop, (str, Passage))
+        vertex.node if isinstance(vertex, Membership) else vertex
+        for vertex in inside
+        if not isinstance(vertex, (str, Passage))
     } - {node}
 
 

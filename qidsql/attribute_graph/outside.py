@@ -1,4 +1,4 @@
-"""What is known outside the database: published tables and background knowledge, from a toml file."""
+"""Tables known outside the database: published tables and background knowledge, from a toml file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from qidsql.attribute_graph.graph import GraphTable, Refusal
-from qidsql.core.catalog import Attribute, Ground, Joint, find_attribute
+from qidsql.core.catalog import Attribute, Ground, SameAttribute, find_attribute
 from qidsql.core.tables import TableName
 from qidsql.core.toml_file import Key, TomlFile, TomlFileError, read_toml, unknown_key
 from qidsql.errors import UnknownName, UsageError
@@ -20,19 +20,19 @@ MERGE_KEYS = ("accept", "refuse")
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """The tables of the source and those of the file, with what the file says of both."""
+    """The tables of the source and those of the file, with the file's statements on both."""
 
     tables: tuple[GraphTable, ...]
-    joints: tuple[Joint, ...] = ()
+    same_attributes: tuple[SameAttribute, ...] = ()
     refused: tuple[Refusal, ...] = ()
 
 
 def read_outside(path: Path | None, tables: Sequence[GraphTable]) -> Outside:
-    """Adds a file to the tables of a source.
+    """Add a file to the tables of a source.
 
-    In the file one name is one attribute, whichever of its tables it stands in; to the source's attributes it is tied
-    by merges. Dependencies may form circles: attributes that determine each other. Raises UsageError, UnknownName
-    with the file, the line and the key of what cannot be right.
+    In the file one name is one attribute, in whichever of its tables it is; merges connect it to the source's
+    attributes. Dependencies may form cycles: attributes that determine each other. Raises UsageError, UnknownName
+    with the file, the line and the key of each mistake.
     """
     if path is None:
         return Outside(tuple(tables))
@@ -57,9 +57,11 @@ class _Reader:
         ]
         self.consistent(accepted, refused)
         detail = f"accepted in {self.file.path.name}"
-        joints = [Joint(each[0], other, Ground.DECLARED, detail) for each in accepted for other in each[1:]]
+        same_attributes = [
+            SameAttribute(each[0], other, Ground.DECLARED, detail) for each in accepted for other in each[1:]
+        ]
         apart = [Refusal(*pair) for _, pair in refused]
-        return Outside(tuple(tables), (*self.one_name(added, apart), *joints), tuple(apart))
+        return Outside(tuple(tables), (*self.one_name(added, apart), *same_attributes), tuple(apart))
 
     def tables(self, known: Sequence[GraphTable]) -> list[GraphTable]:
         taken = {str(each.name): each for each in known} | {each.name.name: each for each in known}
@@ -71,12 +73,12 @@ class _Reader:
             self.only(key, given, TABLE_KEYS)
             name = self.text_at((*key, "name"), given.get("name"))
             if name in taken:
-                place = "in the source too" if not taken[name].outside else "twice"
-                self.fail((*key, "name"), f"{name} stands {place}; give the table another name")
+                place = "in the source too" if not taken[name].outside else "listed twice"
+                self.fail((*key, "name"), f"{name} is {place}; give the table another name")
             columns = tuple(self.texts((*key, "columns"), given.get("columns")))
             if len(set(columns)) < len(columns):
                 twice = next(column for column in columns if columns.count(column) > 1)
-                self.fail((*key, "columns"), f"{twice} stands in it twice")
+                self.fail((*key, "columns"), f"{twice} is in it twice")
             reason = self.text_at((*key, "reason"), given["reason"]) if "reason" in given else ""
             table = GraphTable(TableName(name), columns, "outside", reason=reason)
             pairs = self.pairs((*key, "dependencies"), given.get("dependencies", {}), table)
@@ -85,7 +87,7 @@ class _Reader:
         return found
 
     def with_dependencies(self, known: Sequence[GraphTable]) -> list[GraphTable]:
-        """The source's tables with the dependencies that the file declares in them."""
+        """The source's tables with the dependencies that the file declares for them."""
         given = self.content.get("dependencies", {})
         if not isinstance(given, dict):
             self.fail(("dependencies",), 'expected tables such as [dependencies."main.patients"]')
@@ -99,7 +101,7 @@ class _Reader:
         return [replace(each, dependencies=(*each.dependencies, *declared.get(each, ()))) for each in known]
 
     def pairs(self, key: Key, given: object, table: GraphTable) -> tuple[tuple[str, str], ...]:
-        """Who determines whom: column = [columns]."""
+        """The dependencies of a table, written as column = [columns]."""
         if not isinstance(given, dict):
             self.fail(key, 'expected a line for each column that determines others, such as zip_code = ["city"]')
         found = []
@@ -131,7 +133,7 @@ class _Reader:
                 except UsageError as error:
                     self.fail(here, str(error))
             if key[-1] == "refuse" and len(group) > 2:
-                self.fail(here, 'expected two attributes that are not one, such as ["voters.code", "wards.code"]')
+                self.fail(here, 'expected two attributes that are not the same, such as ["voters.code", "wards.code"]')
             if len(set(group)) < 2:
                 self.fail(here, 'expected two different attributes, such as ["voters.zip", "patients.zip_code"]')
             found.append((here, tuple(group)))
@@ -140,7 +142,7 @@ class _Reader:
     def consistent(
         self, accepted: Sequence[Sequence[Attribute]], refused: Iterable[tuple[Key, tuple[Attribute, Attribute]]]
     ) -> None:
-        """Refuses what is accepted, also in several steps, and refused."""
+        """Raise for pairs that are both accepted, also in several steps, and refused."""
         import networkx as nx
 
         joined = nx.Graph()
@@ -151,8 +153,8 @@ class _Reader:
                 chain = " = ".join(map(str, nx.shortest_path(joined, left, right)))
                 self.fail(key, f"{left} and {right} are refused, and accepted as one attribute: {chain}; choose one")
 
-    def one_name(self, added: Sequence[GraphTable], refused: Sequence[Refusal]) -> list[Joint]:
-        """The joints of attributes that have one name in the file, but for pairs that are refused."""
+    def one_name(self, added: Sequence[GraphTable], refused: Sequence[Refusal]) -> list[SameAttribute]:
+        """The attributes that have one name in the file, without refused pairs."""
         apart = {frozenset((each.left, each.right)) for each in refused}
         holders: dict[str, list[Attribute]] = {}
         for table in added:
@@ -163,13 +165,13 @@ class _Reader:
             whole = any(pair in apart for pair in map(frozenset, combinations(group, 2)))
             pairs = combinations(group, 2) if whole else ((group[0], other) for other in group[1:])
             found += [
-                Joint(left, right, Ground.DECLARED, f"one name in {self.file.path.name}")
+                SameAttribute(left, right, Ground.DECLARED, f"one name in {self.file.path.name}")
                 for left, right in pairs
                 if frozenset((left, right)) not in apart
             ]
         return found
 
-    # what stands at a key
+    # values of keys
 
     def items(self, key: Key, expected: str) -> Sequence[Any]:
         content: Any = self.content
@@ -195,5 +197,5 @@ class _Reader:
                 self.fail((*key, name), unknown_key(name, known))
 
     def fail(self, key: Key, text: str) -> NoReturn:
-        """Raises TomlFileError with the place of a key; of what it should stand in, where it is missing."""
-        raise TomlFileError([self.file.told(key, text)])
+        """Raise TomlFileError with the place of a key; of its parent, if it is missing."""
+        raise TomlFileError([self.file.located(key, text)])

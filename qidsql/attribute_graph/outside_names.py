@@ -1,19 +1,19 @@
-"""Which attributes of an outside table are one with others, by their names, where a person accepts these."""
+"""Which attributes of an outside table are the same as others, by their names, if the user accepts these."""
 
 from collections.abc import Sequence
 
 from qidsql.attribute_graph.graph import GraphTable
-from qidsql.core.catalog import Ground, Joint
+from qidsql.core.catalog import Ground, SameAttribute
 
 
-def outside_names(tables: Sequence[GraphTable]) -> list[Joint]:
-    """Attributes of outside tables with those of the source that have the same name, in any letter case.
+def outside_names(tables: Sequence[GraphTable]) -> list[SameAttribute]:
+    """Attributes of outside tables paired with those of the source that have the same name, in any letter case.
 
-    Nothing is known of an outside attribute's type; two outside ones of one name are one anyway.
+    The type of an outside attribute is unknown; two outside ones of one name are the same anyway.
     """
     inside = [attribute for table in tables if not table.outside for attribute in table.attributes]
     return [
-        Joint(attribute, other, Ground.NAME, f"{attribute} and {other} have one name")
+        SameAttribute(attribute, other, Ground.NAME, f"{attribute} and {other} have one name")
         for table in tables
         if table.outside
         for attribute in table.attributes

@@ -1,4 +1,4 @@
-"""What protecting some tables can do: a cut holds only where its attributes are protected in every table they tie."""
+"""The effect of protecting some tables: a cut separates only if its attributes are protected in all their tables."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,13 +7,13 @@ from qidsql.attribute_graph.minimum_cut import minimum_cuts
 from qidsql.attribute_graph.network import SINK, SOURCE, Membership, Path, leading, network, path_of
 
 
-def way_round(
+def bypass(
     graph: AttributeGraph, identifiers: Sequence[int], sensitive: Sequence[int], kept: Collection[Membership]
 ) -> Path | None:
-    """A path that stays open when these attributes are protected in these tables; None when they separate.
+    """A path that stays open if these attributes are protected in these tables; None if they separate.
 
-    An attribute protected in one table leads on through others: Yan et al., Example 2, where T1 and T3 tell the price
-    although all of T2 is protected.
+    An attribute protected in one table leads on through others: Yan et al., Example 2, where T1 and T3 reveal the
+    price although all of T2 is protected.
     """
     import networkx as nx
 
@@ -25,7 +25,7 @@ def way_round(
 def least_protection(
     graph: AttributeGraph, identifiers: Sequence[int], sensitive: Sequence[int], tables: Collection[int]
 ) -> frozenset[Membership] | None:
-    """The fewest attributes to protect in these tables so that no path is left; None where one goes round them."""
+    """The fewest attributes to protect in these tables so that no path is left; None if a path avoids the tables."""
     found = leading(network(graph, identifiers, sensitive, tables))
-    cut = next(minimum_cuts(found, [stop for stop in found if isinstance(stop, Membership)]), None)
-    return None if cut is None else frozenset(stop for stop in cut if isinstance(stop, Membership))
+    cut = next(minimum_cuts(found, [vertex for vertex in found if isinstance(vertex, Membership)]), None)
+    return None if cut is None else frozenset(vertex for vertex in cut if isinstance(vertex, Membership))

@@ -1,4 +1,4 @@
-"""Which attributes stand between identifiers and sensitive ones: one sensitive attribute, or several."""
+"""Which attributes separate identifiers from one or several sensitive attributes."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 
 from qidsql.attribute_graph.graph import AttributeGraph
 from qidsql.attribute_graph.minimum_cut import minimum_cuts
-from qidsql.attribute_graph.network import Stop, leading, network
+from qidsql.attribute_graph.network import Vertex, leading, network
 from qidsql.attribute_graph.path_cut import path_cut
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
-class Algorithm(StrEnum):
+class CutAlgorithm(StrEnum):
     MINIMUM_CUT = "minimum-cut"  # the fewest attributes, by maximum flow
     PATHS = "paths"  # Yan et al., Algorithm 2
 
 
 @dataclass(frozen=True, slots=True)
-class Separation:
-    """What separates all identifiers from all sensitive attributes. Cuts are sets of nodes, in the graph's order.
+class VertexCuts:
+    """The cuts that separate all identifiers from all sensitive attributes: sets of nodes, in the graph's order.
 
-    `cuts` are those that the algorithm gives: all of the smallest size, or the first of them when there are more than
-    were asked for (`complete` is False then); with `Algorithm.PATHS` the one of the paths. `minimum` is the size of a
-    smallest cut, whatever the algorithm gives. `parts` are the cuts of the sensitive attributes one by one, of which
-    the cut is the union (Yan et al., equation 4): it separates, and need not be smallest. `together` are the tables in
-    which an identifier leads to a sensitive attribute without anything between: then there is no cut.
+    `cuts` are those of the algorithm: all of the smallest size, or the first of them if there are more than requested
+    (`complete` is False then); with `CutAlgorithm.PATHS` the one of the paths. `minimum` is the size of a smallest
+    cut, with either algorithm. `parts` are the cuts of the single sensitive attributes whose union is the cut (Yan et
+    al., equation 4): it separates, and need not be smallest. `together` are the tables in which an identifier leads to
+    a sensitive attribute directly: then there is no cut.
     """
 
     cuts: tuple[tuple[int, ...], ...]
@@ -39,42 +39,42 @@ class Separation:
 
 
 def separate(
-    graph: AttributeGraph, identifiers: Sequence[int], sensitive: Sequence[int], algorithm: Algorithm, most: int
-) -> Separation:
+    graph: AttributeGraph, identifiers: Sequence[int], sensitive: Sequence[int], algorithm: CutAlgorithm, most: int
+) -> VertexCuts:
     """The cuts between identifiers and sensitive attributes, `most` of them at most.
 
-    Neither is ever part of a cut (Yan et al., Definition 3). Several identifiers stand side by side, and several
-    sensitive attributes are merged, in directed graphs too: one flow finds the smallest cuts for all of them together.
-    With `Algorithm.PATHS` and closed ways each sensitive attribute is separated by itself, as the paper does, from
+    Neither is ever part of a cut (Yan et al., Definition 3). Several identifiers share one source, and several
+    sensitive attributes one sink, in directed graphs too: one flow finds the smallest cuts for all of them together.
+    With `CutAlgorithm.PATHS` and closed steps each sensitive attribute is separated on its own, as in the paper, from
     paths that do not lead over another one, which has its own cut.
     """
     together = _together(graph, identifiers, sensitive)
     if together:
-        return Separation((), True, 0, together=together)
+        return VertexCuts((), True, 0, together=together)
     ends = {*identifiers, *sensitive}
     whole = leading(network(graph, identifiers, sensitive))
     smallest = list(islice(minimum_cuts(whole, _cuttable(whole, ends)), most + 1))
-    if algorithm is Algorithm.MINIMUM_CUT:
-        return Separation(tuple(sorted(map(_nodes, smallest[:most]))), len(smallest) <= most, len(smallest[0]))
+    if algorithm is CutAlgorithm.MINIMUM_CUT:
+        return VertexCuts(tuple(sorted(map(_nodes, smallest[:most]))), len(smallest) <= most, len(smallest[0]))
     if not graph.directed or len(sensitive) == 1:
-        return Separation((_picked(whole),), True, len(smallest[0]))
+        return VertexCuts((_picked(whole),), True, len(smallest[0]))
     parts = []
     for one in sensitive:
         apart = network(graph, identifiers, [one])
         apart.remove_nodes_from(set(sensitive) - {one})
         parts.append((one, _picked(leading(apart))))
     union = tuple(sorted({node for _, part in parts for node in part}))
-    return Separation((union,), True, len(smallest[0]), tuple(parts))
+    return VertexCuts((union,), True, len(smallest[0]), tuple(parts))
 
 
-def _picked(found: "nx.DiGraph[Stop]") -> tuple[int, ...]:
+def _picked(found: "nx.DiGraph[Vertex]") -> tuple[int, ...]:
     picked = path_cut(found)
-    assert picked is not None  # nothing stands together
+    assert picked is not None  # no table has both
     return _nodes(picked)
 
 
 def _together(graph: AttributeGraph, identifiers: Collection[int], sensitive: Collection[int]) -> tuple[int, ...]:
-    """The tables in which an identifier stands beside a sensitive attribute, and the way is open."""
+    """The tables with an identifier and a sensitive attribute, and an open step between them."""
     return tuple(
         number
         for number, (members, closed) in enumerate(zip(graph.members, graph.closed, strict=True))
@@ -86,9 +86,9 @@ def _together(graph: AttributeGraph, identifiers: Collection[int], sensitive: Co
     )
 
 
-def _cuttable(found: Collection[Stop], ends: Collection[int]) -> list[Stop]:
-    return [stop for stop in found if isinstance(stop, int) and stop not in ends]
+def _cuttable(found: Collection[Vertex], ends: Collection[int]) -> list[Vertex]:
+    return [vertex for vertex in found if isinstance(vertex, int) and vertex not in ends]
 
 
-def _nodes(cut: Collection[Stop]) -> tuple[int, ...]:
-    return tuple(sorted(stop for stop in cut if isinstance(stop, int)))
+def _nodes(cut: Collection[Vertex]) -> tuple[int, ...]:
+    return tuple(sorted(vertex for vertex in cut if isinstance(vertex, int)))

@@ -1,1 +1,1 @@
-"""What the columns of a table are likely to be, proposed from their names, labels and values."""
+"""The likely roles of the columns of a table, proposed from their names, labels and values."""

@@ -13,8 +13,8 @@ GROUPS = ("models", "seeds", "snapshots")  # of a schema.yml, beside its sources
 FALSE = (False, None, "", "false", "no", "none")
 
 
-def read(path: Path) -> Labels:
-    """What a dbt file says of columns. Raises UsageError."""
+def read_labels(path: Path) -> Labels:
+    """The labels of columns in a dbt file. Raises UsageError."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -38,7 +38,7 @@ def read(path: Path) -> Labels:
 
 
 def labels_of(labels: Labels, table: TableName, column: str) -> list[tuple[str, str]]:
-    """What is said of a column; a schema.yml does not name the schemas of models."""
+    """The labels of a column; a schema.yml does not name the schemas of models."""
     low = column.casefold()
     keys = ((table.schema.casefold(), table.name.casefold(), low), ("", table.name.casefold(), low))
     return [label for key in keys for label in labels.get(key, [])]
@@ -70,7 +70,7 @@ def _columns(document: object) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def _texts(place: Mapping[str, Any]) -> Iterator[str]:
-    """Each meta entry as `key value`, without the value where it only says yes; each tag by itself."""
+    """Each meta entry as `key value`, without the value if it only says yes; each tag alone."""
     for key, value in _pairs(_dict(place.get("meta"))):
         if value is True or str(value).lower() in ("true", "yes"):
             yield f"{key}"

@@ -1,6 +1,6 @@
-"""What others have already written of a column: dbt meta, security labels, comments.
+"""Existing labels of a column: dbt meta, security labels, comments.
 
-A label's text may hold anything, also values of cells, so none is ever passed on: only what it was recognised as.
+A label's text may contain anything, also cell values, so it is never passed on: only the role it was recognised as.
 """
 
 import re
@@ -31,15 +31,15 @@ COARSENED = r"anon\.(generalize|noise|dnoise|random (date|int|zip)|add noise)"
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a label says: a role; or None, only that the column is about persons. `source` is where it stands."""
+    """The role that a label gives; None if it only says that the column is about persons. `source` is its place."""
 
     role: PolicyRole | None
     source: str
     sure: bool = True
 
 
-def read(labels: Iterable[tuple[str, str]]) -> Label | None:
-    """The first label that says something: dbt before security labels before comments."""
+def recognised_label(labels: Iterable[tuple[str, str]]) -> Label | None:
+    """The first label that gives a role: dbt before security labels before comments."""
     found = [label for kind, text in labels if (label := _read(kind, text)) is not None]
     found.sort(key=lambda label: (label.role is None, _rank(label.source)))
     return found[0] if found else None
@@ -63,12 +63,12 @@ def _read(kind: str, text: str) -> Label | None:
 
 
 def _source(kind: str) -> str:
-    """The kind as it may be shown; the name of a provider is the database's, not ours."""
+    """The kind in a form that may be shown; the name of a provider comes from the database."""
     return re.sub(r"[^\w ]", "", kind)[:60]
 
 
 def _marked(low: str) -> str:
-    """What a comment says behind a mark such as `role:`."""
+    """The part of a comment after a mark such as `role:`."""
     return " ".join(re.findall(r"\b(?:qidsql|role|privacy|classification)\b\s*[:=]\s*([\w -]{1,40})", low))
 
 

@@ -1,4 +1,4 @@
-"""What a name says: split into words, looked up in the vocabulary. Case, accents and separators do not matter."""
+"""The meaning of a name: split into words, looked up in the vocabulary. Case, accents and separators do not matter."""
 
 import re
 import unicodedata
@@ -9,7 +9,6 @@ from functools import cache
 from qidsql.column_roles.vocabulary import (
     ALONE,
     ASPECTS,
-    CODE,
     CONCEPTS,
     NAME,
     NEVER_A_PART,
@@ -20,7 +19,7 @@ from qidsql.column_roles.vocabulary import (
     Concept,
 )
 
-WORDS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+"  # of what is folded: ZIPCode is ZIP and Code
+WORDS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+"  # of the folded text: ZIPCode is ZIP and Code
 LONGEST = 6  # words in a term
 PART = 5  # letters that a term needs to be recognised inside of a longer word (Patientendiagnose)
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
@@ -28,7 +27,7 @@ UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A concept found in a name. `exact` is false where the term is only a part of a longer word."""
+    """A concept found in a name. `exact` is False if the term is only a part of a longer word."""
 
     concept: Concept
     first: int
@@ -37,13 +36,13 @@ class Hit:
 
 
 def words(name: str) -> tuple[str, ...]:
-    """The words of a name in small letters, without accents and digits: BirthDate2 is birth, date."""
+    """The words of a name in lower case, without accents and digits: BirthDate2 is birth, date."""
     return tuple(word.lower() for word in re.findall(WORDS, _folded(name)))
 
 
 @cache
 def find(name: tuple[str, ...]) -> Hit | None:
-    """The concept of a name: the longest term found, the last one of several. Raises nothing."""
+    """The concept of a name: the longest term found, the last one of several."""
     best: tuple[tuple[bool, int, int], Hit] | None = None
     for first in range(len(name)):
         for last in range(first + 1, min(len(name), first + LONGEST) + 1):
@@ -56,17 +55,17 @@ def find(name: tuple[str, ...]) -> Hit | None:
 
 
 def is_name(name: Sequence[str]) -> bool:
-    """Whether it ends like the name of something."""
+    """Whether the name ends like the name of something."""
     return bool(name) and name[-1] in _set(NAME)
 
 
 def is_part_of_name(name: Sequence[str]) -> bool:
-    """Whether it says which of a person's names it is, and nothing else: FIRST, LAST."""
+    """Whether the name only says which of a person's names it is: FIRST, LAST."""
     return len(name) == 1 and name[0] in _set(ALONE)
 
 
 def without_number(name: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The words of what is numbered, where a name is that of a number (patient_id, id_patient, user_ref); else None."""
+    """The words of the numbered thing, if a name is that of a number (patient_id, id_patient, user_ref); else None."""
     numbers = _set(NUMBER)
     if name and name[-1] in numbers:
         return name[:-1]
@@ -80,25 +79,20 @@ def without_number(name: tuple[str, ...]) -> tuple[str, ...] | None:
     return None
 
 
-def without_code(name: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of what is coded (icd_code: icd)."""
-    return name[:-1] if len(name) > 1 and name[-1] in _set(CODE) else name
-
-
 def is_aspect(name: Sequence[str], hit: Hit) -> bool:
-    """Whether the name goes on behind the concept with a word that makes it another thing: phone_type, has_email."""
+    """Whether a word after the concept makes the name another thing: phone_type, has_email."""
     aspects = _set(ASPECTS)
     behind = name[hit.last :]
     return any(word in aspects for word in behind) or name[0] in ("has", "is", "hat", "ist", "tiene", "es")
 
 
 def is_not_the_amount(name: Sequence[str], hit: Hit) -> bool:
-    """Whether a name of money goes on with how or when it is paid, which is no amount: payment_type, pay_frequency."""
+    """Whether a name of money continues with how or when it is paid, so is no amount: payment_type, pay_frequency."""
     return hit.concept.meaning == "money" and any(word in _set(NOT_THE_AMOUNT) for word in name[hit.last :])
 
 
 def person(name: Sequence[str], anywhere: bool = False) -> str | None:
-    """The word for a person that a name ends with (or holds `anywhere`), None where there is none."""
+    """The word for a person at the end of a name (or `anywhere` in it), None if there is none."""
     people = _people()
     for word in reversed(name) if anywhere else name[-1:]:
         if word in people or _singular(word) in people:
@@ -107,17 +101,17 @@ def person(name: Sequence[str], anywhere: bool = False) -> str | None:
 
 
 def is_subject(word: str) -> bool:
-    """Whether the word is for those whom tables are about, not for those who serve them."""
+    """Whether the word is for persons that tables are about, not for staff."""
     return word in _set(SUBJECTS) or _singular(word) in _set(SUBJECTS)
 
 
 def _readings(joined: str) -> Iterable[tuple[bool, Concept, int]]:
-    """The concepts that a word, or words without space, can stand for."""
+    """The concepts that a word, or words without spaces, can mean."""
     terms = _terms()
     if concept := terms.get(joined) or terms.get(joined.removesuffix("s")):
         yield True, concept, len(joined)
         return
-    for length in range(len(joined) - 2, PART - 1, -1):  # German puts words together; the last one counts
+    for length in range(len(joined) - 2, PART - 1, -1):  # German compounds: the last part counts
         for part in (joined[-length:], joined[:length]):
             if part not in _set(NEVER_A_PART) and (concept := terms.get(part)):
                 yield False, concept, length

@@ -1,8 +1,8 @@
-"""What a column probably is to an audit, and why: from labels, then its name, then its type and counts of its values.
+"""The likely role of a column in an audit, and why: from labels, then its name, then its type and counts of its values.
 
-Labels win over names. Names say what a column means, counts correct them: what holds three values is no telephone
-number. Where nothing speaks, the column is proposed as a quasi-identifier, since leaving it out could hide a risk, and
-says that a person has to look.
+Labels take precedence over names. Names give the meaning of a column, counts correct them: a column of three values is
+no telephone number. Without any evidence the column is proposed as a quasi-identifier, since leaving it out could hide
+a risk, and is marked for a person to check.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from qidsql.column_roles import names
-from qidsql.column_roles.labels import Label, read
+from qidsql.column_roles.labels import Label, recognised_label
 from qidsql.column_roles.proposals import Proposal
 from qidsql.column_roles.vocabulary import DIRECT, OTHER, QUASI, SENSITIVE
 from qidsql.core.catalog import CatalogColumn, CatalogTable
@@ -21,19 +21,19 @@ from qidsql.wording.numbers import plural
 
 FEW = 20  # values; a direct identifier has more, in a table of HUNDRED rows
 HUNDRED = 100
-MANY = 10  # rows that share a number on average, when it says little about any of them
+MANY = 10  # rows that share a number on average, when it identifies hardly any of them
 BOOLEAN = r"(?i)bool.*|bit\(1\)|bit"
 DEVICE = r"(?i)inet|cidr|macaddr8?"
 BINARY = r"(?i)bytea|blob|binary.*|varbinary.*"
 UNIQUE_BY_MAKING = r"(?i)uuid"
 MOMENT = r"(?i)date|timestamp.*|datetime.*"
-MEASURES = r"(?i)double.*|real|float.*|money|(decimal|numeric)\(\d+, *[1-9]\d*\)"  # with places behind the point
+MEASURES = r"(?i)double.*|real|float.*|money|(decimal|numeric)\(\d+, *[1-9]\d*\)"  # with decimal places
 NUMBERS = r"(?i)(u?(tiny|small|big|huge)?int(eger|[0-9]+)?|decimal.*|numeric.*|double.*|real|float.*|money)"
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What was counted of a column: its profile by values, and its NULLs."""
+class ValueCounts:
+    """The counts of a column: its profile by values, and its NULLs."""
 
     profile: ClassProfile
     nulls: int
@@ -44,12 +44,12 @@ class Measured:
 
     @property
     def identifying(self) -> bool:
-        """Nearly every row that has a value has it alone."""
+        """Nearly every row that has a value is the only row with it."""
         return identifies(self.profile, self.nulls, None)
 
     @property
     def repeated(self) -> bool:
-        """Some value stands in more than one row."""
+        """Some value occurs in more than one row."""
         return self.values < self.profile.rows - self.nulls
 
     def __str__(self) -> str:
@@ -59,38 +59,38 @@ class Measured:
         if not values:
             return "NULL in every row"
         if values == rows:
-            return f"a value of its own in each of {plural(rows, 'row')}"
+            return f"a different value in each of {plural(rows, 'row')}"
         return f"{plural(values, 'value')} in {plural(rows - self.nulls, 'row')}" + (
             f", {plural(self.nulls, 'NULL')}" if self.nulls else ""
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table with what is known besides its names.
+class TableEvidence:
+    """A table with the evidence about it besides its names.
 
-    `references` are the tables that single columns refer to: by foreign keys, or, those `undeclared`, since they are
-    called like another table's key. The rows of `personal` tables belong to one person each.
+    `references` are the tables that single columns refer to: by foreign keys, or, if `undeclared`, by being named
+    like another table's key. The rows of `personal` tables belong to one person each.
     """
 
     listed: CatalogTable
     references: Mapping[str, TableName] = field(default_factory=dict)
     undeclared: frozenset[str] = frozenset()
     personal: frozenset[TableName] = frozenset()
-    labels: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)  # besides those in the catalog
-    measured: Mapping[str, Measured] = field(default_factory=dict)
+    labels: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)  # in addition to the catalog's
+    measured: Mapping[str, ValueCounts] = field(default_factory=dict)
 
     @property
     def words(self) -> tuple[str, ...]:
         return names.words(self.listed.name.name)
 
-    def said_of(self, column: CatalogColumn) -> list[tuple[str, str]]:
+    def labels_of(self, column: CatalogColumn) -> list[tuple[str, str]]:
         """The labels of a column, those of dbt first."""
         return [*self.labels.get(column.name, ()), *column.labels]
 
     @property
     def person(self) -> str | None:
-        """The word for the persons that the table lists, one a row."""
+        """The word for the persons that the table lists, one per row."""
         return names.person(self.words)
 
 
@@ -101,14 +101,14 @@ class _Idea:
     role: PolicyRole
     reason: str
     doubt: str = ""
-    firm: bool = True  # that nearly every row has a value of its own, or that few have, does not change it
-    said: bool = False  # somebody has labelled the column
+    firm: bool = True  # counts of distinct values do not change it
+    labelled: bool = False  # the column has a label
 
 
-def propose(table: Table, column: CatalogColumn) -> Proposal:
-    """The proposed role of one column. No statement is asked."""
+def propose(table: TableEvidence, column: CatalogColumn) -> Proposal:
+    """The proposed role of one column. Sends no statement."""
     measured = table.measured.get(column.name)
-    label = read(table.said_of(column))
+    label = recognised_label(table.labels_of(column))
     named = _by_name(table, column, measured)
     idea = (named or _by_type(column, measured)) if label is None else _by_label(label, named)
     idea = _by_counts(idea, measured)
@@ -116,10 +116,10 @@ def propose(table: Table, column: CatalogColumn) -> Proposal:
     return Proposal(column.name, column.type, idea.role, reason, idea.doubt)
 
 
-def entity(table: Table, proposals: Sequence[Proposal]) -> tuple[str | None, str]:
-    """The column that tells the persons apart in a table where one can have several rows, and the reason.
+def entity(table: TableEvidence, proposals: Sequence[Proposal]) -> tuple[str | None, str]:
+    """The column that identifies persons in a table where one can have several rows, and the reason.
 
-    None where there is none, or where several could be meant: the reason then names them.
+    None if there is none, or if several could be meant: the reason then names them.
     """
     found: dict[bool, list[tuple[str, str]]] = {True: [], False: []}
     for column in table.listed.columns:
@@ -136,40 +136,40 @@ def entity(table: Table, proposals: Sequence[Proposal]) -> tuple[str | None, str
         if len(candidates) == 1:
             name, who = candidates[0]
             more = "" if table.measured.get(name) is None else ", seen more than once"
-            return name, f"tells the persons apart ({who}{more})"
+            return name, f"identifies the persons ({who}{more})"
         if candidates:
             return None, ", ".join(name for name, _ in candidates)
     return None, ""
 
 
-def lists_things(table: Table) -> bool:
-    """Whether nothing in the table's names is about a person: hospitals, drugs, codes, that other tables refer to."""
+def lists_things(table: TableEvidence) -> bool:
+    """Whether no name in the table is about a person: hospitals, drugs, codes, that other tables refer to."""
     if table.person is not None or table.references:
         return False
     for column in table.listed.columns:
         parts = names.words(column.name)
         hit = names.find(parts)
         personal = hit is not None and not hit.concept.of_things and hit.concept.role is not SENSITIVE
-        if personal or names.person(parts, anywhere=True) or read(table.said_of(column)):
+        if personal or names.person(parts, anywhere=True) or recognised_label(table.labels_of(column)):
             return False
     return True
 
 
 def _by_label(label: Label, named: _Idea | None) -> _Idea:
-    """What a label says; one that only says `personal` leaves it to the name which role that is."""
+    """The role given by a label; if it only says `personal`, the name decides which role that is."""
     if label.role is None:
         if named is not None and named.role is not OTHER:
             return _Idea(named.role, f"{label.source}: personal; {named.reason}", named.doubt)
         return _Idea(DIRECT, f"{label.source}: personal", "personal, but which role?")
-    doubt = "" if label.sure else "the label does not say it plainly"
+    doubt = "" if label.sure else "the label does not state it clearly"
     if label.role is OTHER and named is not None and named.role is not OTHER:
         doubt = f"{named.reason}, yet labelled as not personal"
     reason = label.source if ":" in label.source else f"{label.source}: {label.role}"
-    return _Idea(label.role, reason, doubt, said=True)
+    return _Idea(label.role, reason, doubt, labelled=True)
 
 
-def _by_name(table: Table, column: CatalogColumn, measured: Measured | None) -> _Idea | None:
-    """What the name says, in its table; None where it says nothing."""
+def _by_name(table: TableEvidence, column: CatalogColumn, measured: ValueCounts | None) -> _Idea | None:
+    """The role suggested by the name, within its table; None if there is none."""
     parts = names.words(column.name)
     if not parts:
         return None
@@ -214,20 +214,20 @@ def _of_concept(parts: tuple[str, ...], hit: names.Hit, column: CatalogColumn) -
         doubt = doubt or "recognised by a part of its name"
     identifying = concept.role is DIRECT
     if identifying and (names.is_aspect(parts, hit) or re.fullmatch(BOOLEAN, column.type)):
-        return _Idea(QUASI, f"name: something about {concept.meaning}", "or does it hold the thing itself?")
+        return _Idea(QUASI, f"name: something about {concept.meaning}", "or does it contain the thing itself?")
     if concept.role is SENSITIVE and re.fullmatch(MOMENT, column.base or column.type):
         return _Idea(QUASI, f"name and type: when ({concept.meaning})", doubt, firm=False)
     if concept.meaning == "money" and names.without_number(parts) is not None:
         return _Idea(QUASI, "name: the number of a payment, a contract or an account", "whose number?")
     if names.is_not_the_amount(parts, hit):
-        return _Idea(QUASI, "name: how or when money is paid", "or does it tell how much?")
+        return _Idea(QUASI, "name: how or when money is paid", "or does it say how much?")
     if concept.meaning == "free text" and re.fullmatch(NUMBERS, column.type):
         return _Idea(SENSITIVE, "name: a grade, since it is a number", "or what else?")
     return _Idea(concept.role, f"name: {concept.meaning}", doubt, firm=not identifying)
 
 
 def _by_reference(table: TableName, refers: str) -> _Idea:
-    """What refers to a table that lists no persons is what that table is about."""
+    """A column that refers to a table without persons has the role of that table's subject."""
     parts = names.words(table.name)
     hit = names.find(parts)
     if hit is not None and hit.exact and hit.concept.role is not OTHER:
@@ -235,8 +235,8 @@ def _by_reference(table: TableName, refers: str) -> _Idea:
     return _Idea(QUASI, f"{refers} another table's rows", "what does that say of a person?", firm=False)
 
 
-def _named_thing(table: Table, parts: tuple[str, ...]) -> _Idea:
-    """What is called so: a person, where the name or the table says so."""
+def _named_thing(table: TableEvidence, parts: tuple[str, ...]) -> _Idea:
+    """A column named like a name: a person's, if the name or the table says so."""
     if who := names.person(parts[:-1], anywhere=True) or (table.person if len(parts) == 1 else None):
         return _Idea(DIRECT, f"name: the name of a person ({who})", firm=False)
     owner = parts[:-1] or table.words
@@ -246,21 +246,21 @@ def _named_thing(table: Table, parts: tuple[str, ...]) -> _Idea:
     return _Idea(DIRECT, "name: a name", "of a person, or of a thing?", firm=False)
 
 
-def _shared_number(idea: _Idea, measured: Measured | None) -> _Idea:
+def _shared_number(idea: _Idea, measured: ValueCounts | None) -> _Idea:
     """A number that few rows share leads to a record elsewhere, and so to a person."""
     if idea.role is not QUASI or measured is None or not _shared_by_few(measured):
         return idea
     return _Idea(DIRECT, "name: a number that few rows share", "whose number?")
 
 
-def _shared_by_few(measured: Measured | None) -> bool:
+def _shared_by_few(measured: ValueCounts | None) -> bool:
     return measured is None or (measured.values > FEW and MANY * measured.values >= measured.profile.rows)
 
 
-def _by_type(column: CatalogColumn, measured: Measured | None) -> _Idea:
-    """What type and counts say where the name says nothing."""
+def _by_type(column: CatalogColumn, measured: ValueCounts | None) -> _Idea:
+    """The role suggested by type and counts where the name suggests none."""
     kind = column.base or column.type
-    unknown = "its name says nothing"
+    unknown = "its name is not recognised"
     if re.fullmatch(DEVICE, kind):
         return _Idea(DIRECT, f"type {kind}: an address on the net", firm=False)
     if re.fullmatch(BINARY, kind):
@@ -268,34 +268,34 @@ def _by_type(column: CatalogColumn, measured: Measured | None) -> _Idea:
     if re.fullmatch(MOMENT, kind):
         return _Idea(QUASI, "type: a date", "of what?")
     if measured is not None and measured.identifying and re.fullmatch(MEASURES, kind):
-        return _Idea(QUASI, unknown, "what does it measure? nearly every row has a value of its own")
+        return _Idea(QUASI, unknown, "what does it measure? nearly every row has a distinct value")
     if measured is not None and measured.identifying:
-        return _Idea(DIRECT, unknown, "nearly every row has a value of its own")
+        return _Idea(DIRECT, unknown, "nearly every row has a distinct value")
     if re.fullmatch(UNIQUE_BY_MAKING, kind):
         return _Idea(DIRECT, f"type {kind.lower()}: the number of something", "whose number?", firm=False)
     if measured is not None and measured.profile.rows and not measured.repeated and not measured.values:
         return _Idea(OTHER, unknown)
-    return _Idea(QUASI, unknown, "what does it hold?")
+    return _Idea(QUASI, unknown, "what does it contain?")
 
 
-def _by_counts(idea: _Idea, measured: Measured | None) -> _Idea:
-    """The idea, corrected by the counts where they speak against it."""
+def _by_counts(idea: _Idea, measured: ValueCounts | None) -> _Idea:
+    """The idea, corrected by counts that contradict it."""
     if measured is None or not measured.profile.rows:
         return idea
     few = measured.profile.rows >= HUNDRED and measured.values <= FEW
-    if measured.values == 1 and not measured.nulls and measured.profile.rows > 1 and not idea.said:
+    if measured.values == 1 and not measured.nulls and measured.profile.rows > 1 and not idea.labelled:
         return _Idea(OTHER, "the same value in every row")
     if idea.role is DIRECT and not idea.firm and few:
         return _Idea(QUASI, idea.reason, f"only {plural(measured.values, 'value')}: hardly one per person")
     if idea.role is OTHER and measured.identifying:
-        return _Idea(DIRECT, idea.reason, "yet nearly every row has a value of its own")
+        return _Idea(DIRECT, idea.reason, "yet nearly every row has a distinct value")
     if idea.role is QUASI and not idea.firm and measured.identifying:
-        return _Idea(DIRECT, idea.reason, "nearly every row has a value of its own")
+        return _Idea(DIRECT, idea.reason, "nearly every row has a distinct value")
     return idea
 
 
-def _whose_number(table: Table, column: str) -> str | None:
-    """The word for the person whose number a column holds: by the table it refers to, or by its name."""
+def _whose_number(table: TableEvidence, column: str) -> str | None:
+    """The word for the person whose number a column contains: by the table it refers to, or by its name."""
     referenced = table.references.get(column)
     if referenced is not None:
         return names.person(names.words(referenced.name))

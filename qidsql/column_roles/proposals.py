@@ -1,4 +1,4 @@
-"""What is proposed for columns and tables: roles, each with its reason."""
+"""The proposed roles of columns and tables, each with its reason."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -15,21 +15,21 @@ class Proposal:
     type: str
     role: PolicyRole
     reason: str
-    doubt: Annotated[str, "why a person should look at it first; empty where nothing is in doubt"] = ""
+    doubt: Annotated[str, "why a person should check it first; empty without doubt"] = ""
     readable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class TableProposal:
-    """What is proposed for a table."""
+    """The proposal for a table."""
 
     table: TableName
     kind: str
-    rows: Annotated[int | None, "counted; null where nothing was"]
+    rows: Annotated[int | None, "counted; null if not counted"]
     columns: tuple[Proposal, ...]
-    entity: Annotated[str | None, "the column that tells the persons apart"] = None
+    entity: Annotated[str | None, "the column that identifies persons"] = None
     entity_reason: Annotated[str, "why it does, or which columns could"] = ""
-    of_things: Annotated[bool, "nothing in it is about a person, as far as names tell"] = False
+    of_things: Annotated[bool, "nothing in it is about a person, judging by names"] = False
 
     @reported
     def auditable(self) -> Annotated[bool, "it is about persons, and a column is left to audit"]:

@@ -1,21 +1,21 @@
-"""The proposed roles of the columns of a source's tables: what init writes, and what a run holds new ones against."""
+"""The proposed roles of the columns of a source's tables: written by init, and compared with new columns by a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from qidsql.column_roles.names import is_subject, person, words
-from qidsql.column_roles.proposal import Measured, Table, entity, lists_things, propose
+from qidsql.column_roles.proposal import TableEvidence, ValueCounts, entity, lists_things, propose
 from qidsql.column_roles.proposals import TableProposal
 from qidsql.core.catalog import Attribute, Catalog, CatalogTable
 from qidsql.core.tables import TableName
-from qidsql.core.value_kinds import Kind
-from qidsql.linkage.names import names_agree, names_of
+from qidsql.core.value_kinds import ValueKind
+from qidsql.linkage.names import names_agree, names_in_joins
 
-Labels = Mapping[str, Sequence[tuple[str, str]]]  # of columns: what others wrote of them
+Labels = Mapping[str, Sequence[tuple[str, str]]]  # of columns: labels from outside the catalog
 
 
 class TableProposals:
-    """Proposes roles from names, keys and types in a catalog, and from counts where there are some. Asks nothing."""
+    """Proposes roles from names, keys and types in a catalog, and from counts if given. Sends no statement."""
 
     def __init__(self, catalog: Catalog) -> None:
         declared, called = _references(catalog), _called_like_keys(catalog)
@@ -25,12 +25,14 @@ class TableProposals:
         self._personal = _personal(catalog, self._references)
 
     def of(
-        self, listed: CatalogTable, labels: Labels | None = None, measured: Mapping[str, Measured] | None = None
+        self, listed: CatalogTable, labels: Labels | None = None, measured: Mapping[str, ValueCounts] | None = None
     ) -> TableProposal:
-        """What is proposed for a table; `labels` are those that the catalog does not hold."""
+        """The proposal for a table; `labels` are those outside the catalog."""
         name = listed.name
         undeclared = self._undeclared.get(name, frozenset())
-        table = Table(listed, self._references.get(name, {}), undeclared, self._personal, labels or {}, measured or {})
+        table = TableEvidence(
+            listed, self._references.get(name, {}), undeclared, self._personal, labels or {}, measured or {}
+        )
         columns = [replace(propose(table, column), readable=column.readable) for column in listed.columns]
         entity_column, reason = entity(table, columns)
         rows = next((each.profile.rows for each in table.measured.values()), None)
@@ -39,7 +41,7 @@ class TableProposals:
 
 
 def _references(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
-    """The table that a column refers to, of the columns that are a foreign key alone or a part of one."""
+    """The table that a column refers to, for columns that are a foreign key alone or part of one."""
     found: dict[TableName, dict[str, TableName]] = {}
     for key in catalog.foreign_keys:
         for own, referenced in zip(key.columns, key.referenced, strict=True):
@@ -48,20 +50,20 @@ def _references(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
 
 
 def _called_like_keys(catalog: Catalog) -> dict[TableName, dict[str, TableName]]:
-    """The table whose declared key a column is called like, of the columns for which that is one table."""
-    keys: dict[tuple[tuple[str, ...], Kind | None], list[Attribute]] = {}  # by the names under which they can stand
-    others: list[tuple[Attribute, Kind | None]] = []
+    """The table whose declared key a column is named like, for columns where this is only one table."""
+    keys: dict[tuple[tuple[str, ...], ValueKind | None], list[Attribute]] = {}  # by names they can appear under
+    others: list[tuple[Attribute, ValueKind | None]] = []
     for table in catalog.tables:
         for column in table.columns:
             attribute, kind = Attribute(table.name, column.name), column.kind
             if (column.name,) not in table.unique:
                 others.append((attribute, kind))
                 continue
-            for name in names_of(attribute):
+            for name in names_in_joins(attribute):
                 keys.setdefault((name, kind), []).append(attribute)
     found: dict[TableName, dict[str, TableName]] = {}
     for own, kind in others:
-        near = [key for name in names_of(own) for key in keys.get((name, kind), ())]
+        near = [key for name in names_in_joins(own) for key in keys.get((name, kind), ())]
         like = {key.table for key in near if key.table != own.table and names_agree(own, key)}
         if len(like) == 1:
             found.setdefault(own.table, {})[own.column] = like.pop()
@@ -69,7 +71,7 @@ def _called_like_keys(catalog: Catalog) -> dict[TableName, dict[str, TableName]]
 
 
 def _personal(catalog: Catalog, references: Mapping[TableName, Mapping[str, TableName]]) -> frozenset[TableName]:
-    """The tables whose rows belong to one person each: of those whom tables are about, or referring to such a table."""
+    """The tables whose rows belong to one person each: tables of persons, and tables that refer to one."""
     found = {table.name for table in catalog.tables if is_subject(person(words(table.name.name)) or "")}
     while more := {name for name, others in references.items() if found & set(others.values())} - found:
         found |= more

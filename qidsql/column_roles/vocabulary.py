@@ -1,11 +1,11 @@
-"""What names of columns and tables mean: a vocabulary in English, German, French and Spanish.
+"""The meaning of column and table names: a vocabulary in English, German, French and Spanish.
 
 Direct identifiers follow the list of HIPAA's Safe Harbor (45 CFR 164.514(b)(2)), sensitive attributes the special
-categories of GDPR Art. 9(1) and Art. 10, and what people guard besides: money, grades, credentials. Quasi-identifiers
-are what the literature on disclosure control takes for known or visible: dates, places, demography, work, looks.
+categories of GDPR Art. 9(1) and Art. 10, and further private facts: money, grades, credentials. Quasi-identifiers are
+attributes that the literature on disclosure control treats as known or visible: dates, places, demography, work, looks.
 
-A term is one or more words; `|` stands between terms. Letter case, accents and what separates words do not matter:
-"birth date" is found in birth_date, BirthDate and BIRTHDATE. `doubt` says why a person should look at a hit.
+A term is one or more words; `|` separates terms. Letter case, accents and separators of words do not matter: "birth
+date" is found in birth_date, BirthDate and BIRTHDATE. `doubt` is why a person should check a hit.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ DIRECT, QUASI, SENSITIVE, OTHER = (
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """Something that columns hold, and what it is to an audit."""
+    """The content of a column, and its role in an audit."""
 
     meaning: str
     role: PolicyRole
@@ -416,7 +416,7 @@ CONCEPTS = (
         es="calificación | calificaciones | puntuación | evaluación",
         doubt="of a person, or of a thing?",
     ),
-    # what says nothing of a person
+    # not about a person
     Concept(
         "bookkeeping of the database",
         OTHER,
@@ -448,16 +448,15 @@ CONCEPTS = (
 )
 
 NAME = "name | names | label | nom | nombre | Bezeichnung | libellé | denominación"  # of a person, or of a thing
-NUMBER = (  # what names of numbers end or begin with
+NUMBER = (  # words at the end or the beginning of names of numbers
     "id | ids | identifier | key | no | nr | num | number | uuid | guid | pk | fk | ref | reference | "
     "nummer | Kennung | Schlüssel | Kennzahl | identifiant | numéro | numero | clave | identificador | sk | "
     "surrogate key"
 )
-CODE = "code | codes | Kode | código"
-# A name that ends so is about the thing before: the type of a telephone is no telephone number.
+# A name with these endings is about the preceding thing: the type of a telephone is no telephone number.
 ALONE = "first | last | middle | maiden | given | family | prename"  # a name of a person, in a table of persons
 NEVER_A_PART = "nation | nations | state"  # of a longer word, though many end so: termination, interstate
-NOT_THE_AMOUNT = (  # behind a word for money: how, when, and in what it is paid
+NOT_THE_AMOUNT = (  # after a word for money: how, when, and in what it is paid
     "type | kind | method | mode | channel | provider | date | day | month | time | at | on | frequency | cycle | "
     "term | terms | currency | Art | Weise | Datum | Währung | Zeitraum | devise | fréquence | moneda | fecha | "
     "forma | método | frecuencia"
@@ -468,7 +467,7 @@ ASPECTS = (
     "enabled | Art | Typ | Anzahl | Kennzeichen Art | statut | catégorie | tipo | cantidad | domain | "
     "prefix | suffix | source"
 )
-SUBJECTS = (  # those whom a table is about
+SUBJECTS = (  # persons that a table is about
     "person | persons | people | individual | individuals | patient | patients | client | clients | "
     "customer | customers | member | members | subscriber | subscribers | student | students | pupil | "
     "pupils | applicant | applicants | candidate | candidates | resident | residents | citizen | citizens | "

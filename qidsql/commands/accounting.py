@@ -1,4 +1,4 @@
-"""The account of a command's work on one table: begun when it is made, closed when the result is put together."""
+"""The account of a command's work on one table: started when it is made, closed when the result is put together."""
 
 import time
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from qidsql.engines.base import Engine
 
 
 class Spent(TypedDict):
-    """What was spent since the beginning."""
+    """Time, statements and scans since the start."""
 
     started: datetime
     seconds: float
@@ -46,7 +46,7 @@ class Accounting:
         unfinished: Sequence[str],
         notes: Sequence[str],
     ) -> Account:
-        """The account of work on one table, up to now."""
+        """The account of work on one table so far."""
         engine = self._engine
         return Account(
             source=engine.label,

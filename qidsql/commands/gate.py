@@ -1,7 +1,7 @@
-"""The gate between a search and its report: what an answer claims is tested again, by other means than found it.
+"""The gate between a search and its report: verifies the claims of a result independently of how it was found.
 
-A set that is called a key is measured, a minimal one held against the sets that fail, a complete list and a proved
-bound against column sets drawn at random. A claim that does not hold is not reported: the work ends as `Refuted`.
+A reported key is measured, a minimal set is compared with the failing sets, a complete list and a proved bound are
+compared with random column sets. A claim that does not hold is not reported: the command ends with `Refuted`.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ from qidsql.search.result import Found, SearchResult
 if TYPE_CHECKING:
     from qidsql.protection.uniques.counts import UniqueCounts
 
-MEASURED = 8  # sets whose profiles were concluded and not measured: the smallest of them are measured here
-SMALL = 200_000  # rows; above, one
+MEASURED = 8  # sets measured here, the smallest first, where their profiles were derived and not measured
+SMALL = 200_000  # rows; of a larger table one set is measured
 COMPARED = 500  # sets whose columns are tried one by one
 DRAWN = 64  # column sets drawn at random
 
@@ -32,22 +32,20 @@ DRAWN = 64  # column sets drawn at random
 def column_sets(
     result: SearchResult, profiler: Profiler, weights: Sequence[int], shown: int = MEASURED
 ) -> SearchResult:
-    """The result, when every claim in it holds. Else raises Refuted.
+    """Return the result if every claim in it holds, else raise Refuted.
 
-    - Every set meets the criterion by its profile, and the smallest ones (8, or 1 of a large table) also by a profile
-      of their own, where the search concluded it from pairs of rows: one statement at most, none where it was measured.
-    - A minimal set misses the criterion without any of its columns: each such rest lies in a failing set.
-    - Every set holds a column outside each failing set. Column sets that do so as well, drawn at random and without a
-      superfluous column, are in a list that is called complete, and weigh no less than a proved bound.
-
-    Raises Stopped, StatementError.
+    - Every set meets the criterion by its profile, and the smallest ones (8, or 1 of a large table) also by a measured
+      profile, where the search derived it from pairs of rows: one statement at most, none where it was measured.
+    - A minimal set misses the criterion without any of its columns: each such rest is a subset of a failing set.
+    - Every set contains a column outside each failing set. Random column sets that do so too, without a superfluous
+      column, are in a list that is called complete, and weigh no less than a proved bound.
     """
-    if result.algorithm == "sampled":  # whose certificate says what it is worth; a profile of the table is told as such
+    if result.algorithm == "sampled":  # its certificate states its error; a profile of the table is reported as such
         return result
     facts = _Failing(result.failing, profiler.columns)
     for found in result.found:
         _must(result.criterion.met_by(found.profile), "a column set does not meet the criterion by its profile")
-        _must(facts.hit_by(found.mask), "a column set that was found lies in one that fails")
+        _must(facts.hit_by(found.mask), "a column set that was found is contained in a failing set")
     if result.minimal:
         for found in _some(result.found):
             _must(facts.minimal(found.mask), "a column can be left out of a set that is called minimal")
@@ -56,25 +54,25 @@ def column_sets(
         return result
     try:
         _measure(result, profiler, shown)
-    except BudgetSpent as stop:  # what pairs of rows prove stands without it
+    except BudgetSpent as stop:  # proofs by pairs of rows hold without it
         return replace(result, stopped=stop)
     return result
 
 
 def masking(plan: MaskingPlan, weights: Sequence[int]) -> MaskingPlan:
-    """The plan, when the published columns are safe by their profile and weigh what is said. Else raises Refuted.
+    """Return the plan if the published columns are safe by their profile and weigh what is stated, else raise Refuted.
 
-    Column sets that hold a column of each quasi-identifier found, drawn at random, weigh no less than the proved bound
-    lets be withheld.
+    Random column sets that contain a column of each quasi-identifier found weigh at least as much as the proved bound
+    requires to be withheld.
     """
     if plan.safe and plan.profile is not None and plan.published:
         _must(not plan.criterion.met_by(plan.profile), "the published columns meet the criterion by their profile")
-    _must(plan.weight == weight_of(plan.published, weights), "the published columns weigh something else")
+    _must(plan.weight == weight_of(plan.published, weights), "the published columns have another weight than stated")
     _must(plan.weight <= plan.bound, "a plan publishes more than the bound allows")
     if plan.met:
         everything, random = plan.published | plan.withheld, Random(len(plan.met))
         facts = _Failing([everything ^ mask for mask in plan.met], len(weights))
-        _must(facts.hit_by(plan.withheld), "the published columns hold a quasi-identifier that was found")
+        _must(facts.hit_by(plan.withheld), "the published columns contain a quasi-identifier that was found")
         for _ in range(DRAWN):
             withheld = weight_of(facts.drawn(random), weights)
             _must(sum(weights) - withheld <= plan.bound, "other columns to publish weigh more than the bound allows")
@@ -82,22 +80,22 @@ def masking(plan: MaskingPlan, weights: Sequence[int]) -> MaskingPlan:
 
 
 def withheld(columns: int, criterion: Criterion, profiler: Profiler) -> None:
-    """Raises Refuted where what is left without these columns still meets the criterion. One profile at most."""
+    """Raise Refuted if the columns left without these still meet the criterion. One profile at most."""
     rest = (1 << profiler.columns) - 1 & ~columns
     if rest:
         [profile] = profiler.profiles([rest])
-        _must(not criterion.met_by(profile), "withholding the columns that were named does not help")
+        _must(not criterion.met_by(profile), "withholding the named columns does not help")
 
 
-def suppression(plan: SuppressionPlan, each_by_itself: bool, deadline: float | None = None) -> SuppressionPlan:
-    """The plan, when it leaves every row with k rows that match it. Else raises Refuted.
+def suppression(plan: SuppressionPlan, separately: bool, deadline: float | None = None) -> SuppressionPlan:
+    """Return the plan if it leaves every row with k rows that match it, else raise Refuted.
 
-    `each_by_itself`: by its own blank cells, a NULL being a value. Then no cell can be restored alone in the patterns
-    that lose most. Asks the workbench only. Raises Stopped, StatementError.
+    `separately`: every row counts with its own blank cells, a NULL being a value; then no cell can be restored
+    alone in the patterns that lose most. Queries the workbench only. Raises Stopped, StatementError.
     """
-    if each_by_itself:
+    if separately:
         check = plan_check(plan, deadline)
-        _must(not check.unsafe, "fewer than k rows agree with what the plan leaves visible of a row")
+        _must(not check.unsafe, "fewer than k rows agree with the visible cells of a row")
         _must(not check.needless, "a row loses a cell that it could keep")
     else:
         _must(not rows_at_risk(plan, deadline), "a row matches fewer than k rows after the suppression")
@@ -105,24 +103,24 @@ def suppression(plan: SuppressionPlan, each_by_itself: bool, deadline: float | N
 
 
 def anonymization(found: Anonymization, anonymizer: Anonymizer) -> Anonymization:
-    """The plan, when each of its groups has k rows, every row is in one, and it costs no less than the proved bound.
+    """Return the plan if each of its groups has k rows, every row is in one, and it costs at least the proved bound.
 
-    Else raises Refuted. Asks the workbench only. Raises Stopped, StatementError.
+    Else raises Refuted. Queries the workbench only. Raises Stopped, StatementError.
     """
     _must(found.lower_bound <= found.cost, "a plan costs less than the proved bound")
     _must(not anonymizer.wrong(), "a group of the plan has fewer than k rows, or a row is in none")
     return found
 
 
-def uniques(counts: "UniqueCounts", k: int) -> None:
-    """Raises Refuted where complete counts of unsafe combinations do not fit the sizes of classes."""
+def unique_counts(counts: "UniqueCounts", k: int) -> None:
+    """Raise Refuted if complete counts of unsafe combinations contradict the class sizes."""
     from qidsql.protection.uniques.counts import agree_with_classes
 
-    _must(agree_with_classes(counts, k), "the unsafe combinations do not fit the sizes of classes")
+    _must(agree_with_classes(counts, k), "the unsafe combinations contradict the class sizes")
 
 
 class _Failing:
-    """Failing sets as what solutions must hit: a column outside each of them."""
+    """Failing sets as a hitting problem: a solution contains a column outside each of them."""
 
     def __init__(self, failing: Sequence[int], columns: int) -> None:
         everything = (1 << columns) - 1
@@ -131,19 +129,19 @@ class _Failing:
         self._hit = transposed([everything ^ mask for mask in failing], columns) if failing else [0] * columns
 
     def hit_by(self, mask: int) -> bool:
-        """True when the set lies in no failing set."""
+        """True if the set is contained in no failing set."""
         return self._reached(list(positions(mask))) == self._all
 
     def minimal(self, mask: int) -> bool:
-        """True when the set without any one of its columns lies in a failing set, or is empty."""
+        """True if the set without any one of its columns is contained in a failing set, or is empty."""
         places = list(positions(mask))
         rests = ([other for other in places if other != place] for place in places)
         return all(not rest or self._reached(rest) != self._all for rest in rests)
 
     def drawn(self, random: Random) -> int:
-        """A set that lies in no failing set, but would without any of its columns: drawn at random, never empty."""
+        """A random set contained in no failing set, minimal, never empty."""
         order = random.sample(range(self._columns), self._columns)
-        later = [0]  # what the last columns of the order hit
+        later = [0]  # hits of the last columns of the order
         for place in reversed(order):
             later.append(later[-1] | self._hit[place])
         chosen = hit = 0
@@ -161,13 +159,13 @@ class _Failing:
 
 
 def _measure(result: SearchResult, profiler: Profiler, shown: int) -> None:
-    """Measures the smallest sets: where a search has measured them itself, the profiler knows the answer."""
+    """Measure the smallest sets. Where the search measured them itself, the profiler has the answer."""
     if not result.found:
         return
     few = min(shown, MEASURED) if result.found[0].profile.rows <= SMALL else 1
     smallest = sorted(result.found, key=lambda found: found.size)[: max(1, few)]
     for found, profile in zip(smallest, profiler.profiles([found.mask for found in smallest]), strict=True):
-        _must(profile == found.profile, "a column set has another profile than was concluded")
+        _must(profile == found.profile, "a column set has another profile than was derived")
 
 
 def _hold_against_random_sets(result: SearchResult, facts: _Failing, weights: Sequence[int]) -> None:
@@ -184,7 +182,7 @@ def _hold_against_random_sets(result: SearchResult, facts: _Failing, weights: Se
 
 
 def _some(found: Sequence[Found]) -> Sequence[Found]:
-    """All of them, or some evenly spread ones."""
+    """All of them, or a number of evenly spaced ones."""
     return found[:: max(1, len(found) // COMPARED)]
 
 

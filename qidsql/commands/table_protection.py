@@ -1,4 +1,4 @@
-"""What the commands that blank cells do alike: the columns they work on, the copy they write, the account."""
+"""The common part of the commands that suppress cells: the columns they work on, the copy they write, the account."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,14 +11,14 @@ from qidsql.core.tables import Column, Role
 from qidsql.engines.base import Engine
 from qidsql.errors import UsageError
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.protection.copies import Target, target
+from qidsql.protection.copies import ProtectedCopy, planned_copy
 
 
 class TableProtection:
-    """One protection of one table. Reads the catalog when it is made, and refuses a copy that cannot be written.
+    """One protection of one table. Reads the catalog on creation, and refuses a copy that cannot be written.
 
-    `profiler` sees the columns that cells may be blanked in, `copied` are those of the copy, `not_copied` the others
-    with the reason. Raises UsageError, UnknownName, AccessError, SourceError.
+    `profiler` covers the columns whose cells may be suppressed, `copied` are the columns of the copy, `not_copied` the
+    others with the reason. Raises UsageError, UnknownName, AccessError, SourceError.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class TableProtection:
         return [by_name[name] for name in self.names]
 
     def recognise(self, on_stage: Callable[[str], None]) -> None:
-        """Leaves out the columns that are direct identifiers by their values: they would be blank in every row.
+        """Exclude the columns whose values identify directly: they would be blank in every row.
 
-        Asks nothing where the columns were named. Raises UsageError, Stopped, StatementError.
+        Sends no statement if the request names the columns. Raises UsageError, Stopped, StatementError.
         """
         self._search.begin()
         if self._policy.columns or self._policy.keep_identifiers:
@@ -66,13 +66,13 @@ class TableProtection:
         kept = [name for name in self.names if name not in found]
         if not kept:
             raise UsageError("every column is a direct identifier by its values; name those to keep with --column")
-        reason = "recognised as a direct identifier (--keep-identifiers takes it for any other column)"
+        reason = "recognised as a direct identifier (--keep-identifiers treats it as any other column)"
         self._recognised = dict.fromkeys(found, reason)
         self.profiler = self.profiler.narrowed(kept)
         self._plan_copy()
 
     def account(self, rows: int | None, unfinished: Sequence[str]) -> SearchAccount:
-        """What it took, up to now."""
+        """The account of the work so far."""
         work = self._search.account(self._counted if rows is None else rows, unfinished)
         return replace(
             work,
@@ -82,7 +82,7 @@ class TableProtection:
         )
 
     def _plan_copy(self) -> None:
-        """The columns of a copy, and where it goes: refused before the work, not after it."""
+        """Decide the columns and the place of the copy: an impossible copy is refused before the work, not after it."""
         left_out = {
             name: reason
             for name, (role, reason) in self._search.roles.items()
@@ -90,6 +90,6 @@ class TableProtection:
         } | self._recognised
         self.not_copied = tuple(LeftOut(*each) for each in left_out.items())
         self.copied = tuple(column for column in self.table.columns if column.name not in left_out)
-        self.target: Target | None = None
+        self.copy: ProtectedCopy | None = None
         if self._into is not None and not self._search.stopped:
-            self.target = target(self._engine, self.table, self.copied, self._into, self._replacing)
+            self.copy = planned_copy(self._engine, self.table, self.copied, self._into, self._replacing)

@@ -1,4 +1,4 @@
-"""What the commands that search do alike: a table's columns as a profiler and a sampler, the account of the work."""
+"""The common part of the commands that search: a table's columns as profiler and sampler, the account of the work."""
 
 import signal
 import threading
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], policy: Policy) -> TableProfiler:
-    """The profiler of these columns, on the policy's entity and budget. Raises UsageError, UnknownName."""
+    """The profiler of these columns, with the policy's entity and budget. Raises UsageError, UnknownName."""
     entity = table.resolve([policy.entity]) if policy.entity else ()
     return TableProfiler(
         engine,
@@ -43,14 +43,14 @@ def table_profiler(engine: Engine, table: Table, columns: Sequence[Column], poli
 
 
 def unknown_table(typed: str | None) -> Table:
-    """What is reported of a table that the catalog was not asked for before the work had to end."""
+    """A placeholder for a table whose catalog entry was not read before the work ended."""
     return Table(TableName(typed or "unknown table"), "table", ())
 
 
 def one_answer(
     verb: Callable[Concatenate[Engine, Arguments], Result],
 ) -> Callable[Concatenate[Engine, Arguments], Result]:
-    """Makes all that a verb asks of its engine one answer: of one state of the data."""
+    """Run a command in one session of its engine: all its statements see one state of the data."""
 
     @wraps(verb)
     def answering(engine: Engine, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
@@ -62,21 +62,21 @@ def one_answer(
 
 COMPARED = {
     Comparison.TEXT: "compared by their text, since the type has no equality of its own, or a looser one",
-    Comparison.BYTES: "compared byte by byte, since the collation merges texts that a reader can tell apart",
+    Comparison.BYTES: "compared byte by byte, since the collation merges texts that look different",
 }
 
 
 def comparison_notes(columns: Sequence[Column]) -> tuple[str, ...]:
-    """Which columns are not compared by the engine's own equality, and how instead, in words."""
+    """Which columns are not compared by the engine's own equality, and how they are compared instead."""
     by_kind = {words: [c.name for c in columns if c.comparison is kind] for kind, words in COMPARED.items()}
     return tuple(f"{', '.join(names)}: {words}" for words, names in by_kind.items() if names)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Ctrl-C raises Interrupted while the block runs, also between two statements: a search keeps what it knows.
+    """Make Ctrl-C raise Interrupted while the block runs, also between two statements: a search keeps its results.
 
-    So does every signal whose handler raises KeyboardInterrupt. Outside the main thread nothing changes.
+    The same holds for every signal whose handler raises KeyboardInterrupt. Outside the main thread nothing changes.
     """
     before: dict[int, Callable[[int, FrameType | None], object]] = {}
 
@@ -99,10 +99,10 @@ def interruptible() -> Iterator[None]:
 
 
 class TableSearch:
-    """One search of one table. Reads the catalog when it is made, and asks no statement by itself.
+    """One search of one table. Reads the catalog on creation and sends no statement on its own.
 
-    `stopped` is what ended the work while the catalog was read: then the table has no columns, and `begin` raises it.
-    Raises UsageError, UnknownName, AccessError.
+    `stopped` is the stop that ended the work while the catalog was read: then the table has no columns, and `begin`
+    raises it. Raises UsageError, UnknownName, AccessError.
     """
 
     def __init__(self, engine: Engine, table: str | None, policy: Policy, weights: Mapping[str, int]) -> None:
@@ -113,7 +113,7 @@ class TableSearch:
         try:
             self.table = engine.narrowed(engine.describe(table), policy.where)
             self.roles = assign_roles(self.table, policy)
-        except Stopped as stop:  # nothing in the policy can be held against a table that nobody has seen
+        except Stopped as stop:  # the policy cannot be checked against a table that was not read
             self.stopped, self.table = stop, unknown_table(table)
             policy, weights = replace(policy, where=None, entity=None), {}
         self._columns = audited_columns(self.table, self.roles)
@@ -125,12 +125,12 @@ class TableSearch:
         self._notes = self.table.notes + comparison_notes(self._columns)
 
     def begin(self) -> None:
-        """Raises what ended the work while the catalog was read."""
+        """Raise the stop that ended the work while the catalog was read, if any."""
         if self.stopped is not None:
             raise self.stopped
 
     def use_workspace(self, on_stage: Callable[[str], None]) -> None:
-        """Where the engine was opened with one: codes the columns, which are profiled as codes from then on.
+        """Code the columns, if the engine was opened with a workspace; they are profiled as codes from then on.
 
         One statement. Samples are still drawn from the table itself. Raises as `begin` and `Engine.keep_aside`.
         """
@@ -145,7 +145,7 @@ class TableSearch:
 
     @property
     def row_pairs(self) -> PairsThatAgree | None:
-        """Pairs of rows as witnesses, where rows are told apart and agreeing is transitive; else profiles must do."""
+        """Pairs of rows that agree, if single rows are counted and agreement is transitive; else None: use profiles."""
         plain = self.profiler.entity is None and self.profiler.nulls is Nulls.EQUAL
         return PairsThatAgree(self.profiler) if plain else None
 
@@ -153,12 +153,12 @@ class TableSearch:
         return TableSampler(self.profiler, self.table, self._columns, seed)
 
     def with_column(self, name: str) -> Relation:
-        """The same rows with one column more, as it is. Raises UnknownName."""
+        """The same rows with one more column, unchanged. Raises UnknownName."""
         column = replace(self.table.column(name), comparison=Comparison.VALUE)
         return relation(self._engine.dialect, self.table, (*self._columns, column))
 
     def account(self, rows: int | None, unfinished: Sequence[str]) -> SearchAccount:
-        """What it took, up to now. `rows` are those of a profile: with an entity, distinct entities."""
+        """The account of the work so far. `rows` are those of a profile: with an entity, distinct entities."""
         persons = self._policy.entity is not None
         plain = self._accounting.account(
             self.table, self._policy, None if persons else rows, self.profiler.sets, unfinished, self._notes

@@ -1,1 +1,1 @@
-"""The words that all rooms share: tables, policies, roles, options, results. No SQL, no engine, no screen."""
+"""The vocabulary that all rooms share: tables, policies, roles, options, results. No SQL, no engine, no screen."""

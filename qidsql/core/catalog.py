@@ -1,4 +1,4 @@
-"""What a database says of itself: its tables, views, keys and labels, and which attributes are one. Knows no engine."""
+"""The catalog of a database: tables, views, keys, labels, and which attributes are the same. Independent of engines."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from qidsql.core.tables import Comparison, TableName
-from qidsql.core.value_kinds import Kind
+from qidsql.core.value_kinds import ValueKind
 from qidsql.errors import UnknownName, UsageError
 
 
@@ -31,9 +31,8 @@ class Attribute:
 class CatalogColumn:
     """A column as the catalog lists it.
 
-    `base` is the type behind a domain, the type itself for all others; `kind` is that of its values, None where they
-    are not compared with those of other columns. `labels` are what others wrote of it: (kind,
-    text), where the kind is "comment" or "security label" and its provider, such as "security label anon".
+    `base` is the type underlying a domain, the type itself for all others; `kind` is that of its values, None where
+    they are not compared with those of other columns. `labels` are its existing labels: (kind, text), where that kind is "comment" or "security label" and its provider, such as "security label anon".
     """
 
     name: str
@@ -43,15 +42,15 @@ class CatalogColumn:
     readable: bool = True
     comparison: Comparison = Comparison.VALUE
     base: str = ""
-    kind: Kind | None = None
+    kind: ValueKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
     """A table as the catalog lists it.
 
-    `definition` is the query of a view. `unique` are the declared keys, by which no two rows are equal, NULLs counted
-    as equal too: a UNIQUE that lets NULL in twice is none. `obstacle` says why this user cannot read the table.
+    `definition` is the query of a view. `unique` are the declared keys, without equal rows even if NULLs count as
+    equal: a UNIQUE that admits several NULLs is none. `obstacle` is why this user cannot read the table.
     """
 
     name: TableName
@@ -66,7 +65,7 @@ class CatalogTable:
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
-    """Columns of one table whose values are those of another's, place by place."""
+    """Columns of one table that reference those of another, place by place."""
 
     columns: tuple[Attribute, ...]
     referenced: tuple[Attribute, ...]
@@ -83,23 +82,23 @@ class Catalog:
         return [Attribute(table.name, column.name) for table in self.tables for column in table.columns]
 
     def attribute(self, typed: str) -> Attribute:
-        """The attribute that `table.column` or `schema.table.column` means. Raises UnknownName, UsageError."""
+        """The attribute named by `table.column` or `schema.table.column`. Raises UnknownName, UsageError."""
         return find_attribute(typed, self.attributes())
 
 
 class Ground(StrEnum):
-    """Why attributes of two tables are taken for one."""
+    """Why attributes of two tables are considered the same."""
 
     FOREIGN_KEY = "foreign key"
     VIEW = "view"  # a view shows the column of a table
-    CONTAINMENT = "containment"  # the values of one are found in the other
-    NAME = "name and type"  # taken for one because the user accepts equal names
-    DECLARED = "declared"  # a file says so
+    CONTAINMENT = "containment"  # the values of one are contained in the other
+    NAME = "name and type"  # the user accepts equal names as evidence
+    DECLARED = "declared"  # by a file
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
-    """Two attributes that are one to whoever joins their tables, and why. `detail` is the ground in words."""
+class SameAttribute:
+    """Two attributes that are the same for anyone who joins their tables, and why. `detail` is the ground in words."""
 
     left: Attribute
     right: Attribute
@@ -109,7 +108,7 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """Who knows the determinants knows the dependent too: a function of them. `detail` says whence in words."""
+    """A functional dependency: the determinants fix the dependent. `detail` names its source."""
 
     determinants: tuple[Attribute, ...]
     dependent: Attribute
@@ -117,7 +116,7 @@ class Dependency:
 
 
 def find_schema(typed: str | None, known: Iterable[TableName], label: str) -> str | None:
-    """The schema that a person means; None: all of them. Letter case matters only where it tells two apart.
+    """The schema as typed; None: all of them. Letter case matters only if it distinguishes two.
 
     Raises UnknownName with near misses.
     """
@@ -131,9 +130,9 @@ def find_schema(typed: str | None, known: Iterable[TableName], label: str) -> st
 
 
 def find_attribute(typed: str, known: Sequence[Attribute]) -> Attribute:
-    """The attribute among `known` that a person means by `column`, `table.column` or `schema.table.column`.
+    """The attribute among `known` named by `column`, `table.column` or `schema.table.column`.
 
-    Letter case matters only where it tells two apart. Raises UnknownName with near misses, UsageError when the name is
+    Letter case matters only if it distinguishes two. Raises UnknownName with near misses, UsageError if the name is
     ambiguous.
     """
     for fold in (str, str.casefold):
@@ -147,7 +146,7 @@ def find_attribute(typed: str, known: Sequence[Attribute]) -> Attribute:
 
 
 def _written(attribute: Attribute) -> Iterable[str]:
-    """The ways of writing an attribute."""
+    """The spellings of an attribute."""
     yield attribute.column
     yield f"{attribute.table.name}.{attribute.column}"
     yield str(attribute)

@@ -1,4 +1,4 @@
-"""What was looked at before an audit, and how it is: each finding with what to do about it. Knows no engine."""
+"""Checks before an audit: each with its state, a text and a remedy. Independent of engines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,17 +8,17 @@ from qidsql.core.tables import TableName
 
 
 class State(StrEnum):
-    """How something is."""
+    """The state of a check."""
 
     OK = "ok"
     NOTE = "note"  # good to know; nothing to do
-    WARNING = "warning"  # an audit works, yet something should be done
+    WARNING = "warning"  # an audit works, but something should be done
     PROBLEM = "problem"  # an audit cannot work
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding, in words, and what to do about it (empty: nothing)."""
+    """One check, in words, with its remedy (empty: nothing to do)."""
 
     state: State
     text: str
@@ -27,7 +27,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What an engine says of itself: its session, single tables, and the SQL that gives the rights that are missing."""
+    """An engine's checks: its session, single tables, and the SQL that grants missing rights."""
 
     session: tuple[Check, ...]
     tables: Mapping[TableName, tuple[Check, ...]] = field(default_factory=dict)

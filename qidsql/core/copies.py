@@ -11,7 +11,7 @@ FILE_KINDS = (".parquet", ".csv")  # of copies of files, and of lists
 
 
 class Script(StrEnum):
-    """Which statements are printed."""
+    """The kind of statements to print."""
 
     VIEW = "view"
     TABLE = "table"
@@ -20,7 +20,7 @@ class Script(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CopyOptions:
-    """`into` names the copy that is written; requests add `sql`, the statements that are printed instead."""
+    """`into` names the copy to write; requests add `sql`, the statements to print instead."""
 
     into: Into = None
     replace: Replace = False

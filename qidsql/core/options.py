@@ -1,14 +1,14 @@
-"""The options that several commands share, each declared once. What one command alone takes stands in its request."""
+"""The options that several commands share, each declared once. Options of a single command are in its request."""
 
 from typing import Annotated, TypeAlias
 
 from qidsql.declarations.options import Names, Option, Ratio, Weights
 
-COLUMNS = "Which columns and rows"
-CRITERION = "What makes a column set a quasi-identifier"
+COLUMNS = "Columns and rows"
+CRITERION = "Criterion of a quasi-identifier"
 SAMPLE = "On a sample"
 BUDGET = "Budget"
-COPY = "The copy"
+COPY = "Copy"
 
 STATEMENTS = "DuckDB profiles up to 16 column sets of a small table with one, Postgres one"
 
@@ -56,7 +56,7 @@ ColumnWeights: TypeAlias = Annotated[
 ]
 
 K: TypeAlias = Annotated[
-    int, Option("the least class size that the policy asks for", "K", panel=CRITERION, in_policies=True)
+    int, Option("the least class size that the policy requires", "K", panel=CRITERION, in_policies=True)
 ]
 DistinctRatio: TypeAlias = Annotated[
     Ratio,
@@ -71,18 +71,18 @@ RowsBelowK: TypeAlias = Annotated[
 ]
 BelowK: TypeAlias = Annotated[int | None, Option("column sets with some class below K", "K", panel=CRITERION)]
 
-Epsilon: TypeAlias = Annotated[Ratio, Option("search a sample, erring by this much at most", "RATIO", panel=SAMPLE)]
-Delta: TypeAlias = Annotated[Ratio, Option("the chance that a sample misleads; default: 0.01", "RATIO", panel=SAMPLE)]
+Epsilon: TypeAlias = Annotated[Ratio, Option("search a sample, with at most this error", "RATIO", panel=SAMPLE)]
+Delta: TypeAlias = Annotated[
+    Ratio, Option("the probability that a sample misleads; default: 0.01", "RATIO", panel=SAMPLE)
+]
 Seed: TypeAlias = Annotated[int | None, Option("the sample to draw; default: 0", "N", panel=SAMPLE)]
 Verify: TypeAlias = Annotated[
     bool,
-    Option("measure a sample's answer on the full table as well", flags=("--verify/--no-verify",), panel=SAMPLE),
+    Option("measure a sample's result on the full table as well", flags=("--verify/--no-verify",), panel=SAMPLE),
 ]
 
 MaxStatements: TypeAlias = Annotated[int | None, Option(f"statements at most; {STATEMENTS}", "N", panel=BUDGET)]
-MaxSize: TypeAlias = Annotated[
-    int | None, Option("largest column set to look for", "N", panel=BUDGET, in_policies=True)
-]
+MaxSize: TypeAlias = Annotated[int | None, Option("largest column set to search", "N", panel=BUDGET, in_policies=True)]
 MaxSeconds: TypeAlias = Annotated[float | None, Option("seconds at most", "N", panel=BUDGET, in_policies=True)]
 Workspace: TypeAlias = Annotated[
     bool,
@@ -103,5 +103,5 @@ Into: TypeAlias = Annotated[
         in_shells=False,
     ),
 ]
-Replace: TypeAlias = Annotated[bool, Option("the copy may take the place of an older one", panel=COPY, in_shells=False)]
+Replace: TypeAlias = Annotated[bool, Option("the copy may replace an older one", panel=COPY, in_shells=False)]
 KeepIdentifiers: TypeAlias = Annotated[bool, Option("suppress in recognised direct identifiers too", panel=COLUMNS)]

@@ -1,4 +1,4 @@
-"""Values as people give them, checked: ratios, choices, names."""
+"""Checked values from user input: ratios, choices, names."""
 
 from enum import StrEnum
 from fractions import Fraction
@@ -17,31 +17,31 @@ def names(given: Names | None) -> tuple[str, ...]:
 
 
 def choice(kinds: type[Choice], name: str, value: str) -> Choice:
-    """The one of these that was named; `name` is the option's. Raises UsageError."""
+    """The member named by `value`; `name` is the option's. Raises UsageError."""
     try:
         return kinds(value)
     except ValueError:
         raise UsageError(f"{setting(name)} must be {', '.join(kinds)}; got {value}") from None
 
 
-def share(name: str, value: str | float | Fraction) -> Fraction:
-    """A ratio above 0 and at most 1 that was given for that option. Raises UsageError."""
+def positive_share(name: str, value: str | float | Fraction) -> Fraction:
+    """A ratio above 0 and at most 1, the value of that option. Raises UsageError."""
     found = fraction(name, value)
     if not 0 < found <= 1:
-        raise UsageError(f"{setting(name)} must lie above 0 and at most at 1")
+        raise UsageError(f"{setting(name)} must be above 0 and at most 1")
     return found
 
 
 def chance(name: str, value: str | float | Fraction | None) -> Fraction | None:
-    """A ratio between 0 and 1, both excluded, that was given for that option. Raises UsageError."""
+    """A ratio between 0 and 1, both excluded, the value of that option. Raises UsageError."""
     found = None if value is None else fraction(name, value)
     if found is not None and not 0 < found < 1:
-        raise UsageError(f"{setting(name)} must lie between 0 and 1")
+        raise UsageError(f"{setting(name)} must be between 0 and 1")
     return found
 
 
 def fraction(name: str, value: str | float | Fraction) -> Fraction:
-    """A ratio as people write it (0.9, 9/10, 90%), exactly; `name` is the option's. Raises UsageError."""
+    """An exact ratio from its text (0.9, 9/10, 90%); `name` is the option's. Raises UsageError."""
     if isinstance(value, Fraction):
         return value
     written = str(value).strip()

@@ -1,4 +1,4 @@
-"""What to audit, and what is allowed: the options of one audit, checked."""
+"""What to audit and by which rules: the options of one audit, checked."""
 
 import hashlib
 import json
@@ -20,12 +20,12 @@ LIMITS = ("max_size", "max_statements", "max_seconds")
 
 @dataclass(frozen=True, kw_only=True)
 class Policy(Requirements):
-    """One audit's question. Raises UsageError when it cannot be right.
+    """The options of one audit. Raises UsageError if they are invalid.
 
-    The table is to be k-anonymous on the audited columns. Each further requirement makes the policy stricter: no column
-    set may reach it. `columns` names the columns to audit; empty: all that no role takes out, direct identifiers that
-    are recognised left out unless `keep_identifiers`. `quasi_identifiers` are recognised as nothing else, however many
-    values they have: somebody said what they are.
+    The table shall be k-anonymous on the audited columns. Each further requirement makes the policy stricter: no column
+    set may reach it. `columns` names the columns to audit; empty: all that no role excludes, without recognised direct
+    identifiers unless `keep_identifiers`. `quasi_identifiers` are never recognised as direct identifiers, however many
+    values they have, since their role is declared.
     """
 
     columns: tuple[str, ...] = ()
@@ -60,13 +60,13 @@ class Policy(Requirements):
         if self.nulls == Nulls.WILDCARD and self.entity is not None:
             raise UsageError(
                 f"{setting('entity')} and {setting('nulls')} wildcard do not go together: the persons who match a row "
-                f"cannot be added up over classes that overlap; choose one"
+                f"cannot be added up over overlapping classes; choose one"
             )
         for criterion in self.criteria:
             self.check(criterion)
 
     def check(self, criterion: Criterion) -> None:
-        """Raises UsageError where the criterion has no meaning under this policy's rule for NULL and its entity."""
+        """Raise UsageError if the criterion is undefined under this policy's rule for NULL and its entity."""
         if criterion.counts_classes and self.nulls == Nulls.WILDCARD:
             raise UsageError(
                 f"{setting(criterion.finding)} counts classes, and with {setting('nulls')} wildcard there are none "
@@ -87,39 +87,39 @@ class Policy(Requirements):
 
     @classmethod
     def read(cls, **options: Any) -> "Policy":
-        """A policy from options as people give them: one name or several or None. Raises UsageError."""
+        """A policy from options as typed: one name or several or None. Raises UsageError."""
         several = {each.name for each in fields(cls) if each.type == tuple[str, ...]}
         given: dict[str, Any] = {name: names(value) if name in several else value for name, value in options.items()}
         return cls(**given)
 
     @property
     def null_rule(self) -> str:
-        """What a NULL is to this audit, as a sentence."""
+        """The meaning of a NULL in this audit, as a sentence."""
         wildcard = self.nulls == Nulls.WILDCARD
         return "A NULL matches anything." if wildcard else "A NULL counts as a value of its own."
 
 
-BUDGETS = ("max_statements", "max_seconds")  # what an audit may take: no part of what it asks
-CONDITION = "where"  # can hold values of cells
+BUDGETS = ("max_statements", "max_seconds")  # limits of the work; they do not change what is audited
+CONDITION = "where"  # can contain cell values
 
 
 def question(policy: Policy) -> str:
-    """A fingerprint of what a policy asks: figures compare where it is the same.
+    """A fingerprint of the audited requirements: figures are comparable if it is the same.
 
-    Settings at their defaults are left out, so that a setting that a later version adds changes no fingerprint.
+    Settings at their defaults are left out, so that a setting added in a later version changes no fingerprint.
     """
-    asked = sorted((name, value) for name, value in _asked(policy).items() if value != _DEFAULTS[name])
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12]
+    settings = sorted((name, value) for name, value in _settings(policy).items() if value != _DEFAULTS[name])
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]
 
 
 def changed_settings(before: Policy, now: Policy) -> list[str]:
-    """The settings in which two policies ask different questions, in words: k 5 -> 2."""
-    was, asked = _asked(before), _asked(now)
-    return [_change(name, was[name], asked[name]) for name in asked if was[name] != asked[name]]
+    """The settings in which two policies differ, in words: k 5 -> 2."""
+    was, current = _settings(before), _settings(now)
+    return [_change(name, was[name], current[name]) for name in current if was[name] != current[name]]
 
 
-def _asked(policy: Policy) -> dict[str, Any]:
-    """The settings without the budgets; lists of columns in one order, whichever the policy file has."""
+def _settings(policy: Policy) -> dict[str, Any]:
+    """The settings without the budgets; lists of columns are sorted, whatever their order in the policy file."""
     return {
         name: sorted(value) if isinstance(value, list) else value
         for name, value in plain(policy).items()
@@ -137,11 +137,11 @@ def _word(value: Any) -> str:
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_DEFAULTS = _asked(Policy())
+_DEFAULTS = _settings(Policy())
 
 
 class Audited:
-    """A request whose options say a policy."""
+    """A request whose options define a policy."""
 
     @cached_property
     def policy(self) -> Policy:

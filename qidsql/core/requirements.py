@@ -1,7 +1,7 @@
 """The criteria as options: the registry. To add one: its class in `qidsql.measures.criteria`, a field and a line here.
 
-`Requirements` are what a policy can ask for besides k, so that no column set may reach them; `CriterionOptions` what a
-search or a masking can be about. Requests that inherit the fields get the options everywhere.
+`Requirements` are what a policy can require besides k, so that no column set may reach them; `CriterionOptions` select
+the criterion of a search or a masking. Requests that inherit the fields get the options everywhere.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from qidsql.core.options import CRITERION, BelowK, DistinctRatio, K, RowsBelowK, SeparationRatio
-from qidsql.core.parsing import share
+from qidsql.core.parsing import positive_share
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
@@ -18,7 +18,7 @@ from qidsql.wording.option_names import setting
 
 @dataclass(frozen=True, kw_only=True)
 class Requirements:
-    """What no column set may reach."""
+    """Limits that no column set may reach."""
 
     k: K = 5
     distinct: DistinctRatio = None
@@ -27,26 +27,26 @@ class Requirements:
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """What no column set may meet: k-anonymity first. Raises UsageError."""
+        """The criteria that no column set may meet: k-anonymity first. Raises UsageError."""
         return (Violates(self.k), *given_criteria(self))
 
 
 @dataclass(frozen=True, kw_only=True)
 class CriterionOptions(Requirements):
-    """What column sets are searched for, or may not be published: one criterion; keys where none is given."""
+    """The criterion to search for, or to forbid in publications: at most one; keys by default."""
 
     violates: BelowK = None
     all_classes: Annotated[
         bool,
         Option(
-            "column sets that tell apart all rows that all columns tell apart: keys, duplicate rows aside",
+            "column sets that separate all rows that all columns separate: keys, duplicate rows aside",
             panel=CRITERION,
         ),
     ] = False
 
     @property
     def criterion(self) -> Criterion:
-        """The one criterion that was asked for; a key when none was. Raises UsageError when there are several."""
+        """The requested criterion; a key by default. Raises UsageError if there are several."""
         given = given_criteria(self)
         if len(given) > 1:
             *others, last = (setting(name) for name in CRITERIA)
@@ -61,9 +61,9 @@ def _violates(k: int, requirements: Requirements) -> Criterion:
 
 
 CRITERIA: Mapping[str, Callable[[Any, Any], Criterion]] = {
-    "rows_at_risk": lambda value, given: RowsAtRisk(given.k, share("rows_at_risk", value)),
-    "distinct": lambda value, given: Distinct(share("distinct", value)),
-    "separation": lambda value, given: Separation(share("separation", value)),
+    "rows_at_risk": lambda value, given: RowsAtRisk(given.k, positive_share("rows_at_risk", value)),
+    "distinct": lambda value, given: Distinct(positive_share("distinct", value)),
+    "separation": lambda value, given: Separation(positive_share("separation", value)),
     "violates": _violates,
     "all_classes": lambda value, given: Determines(),
 }
@@ -73,5 +73,5 @@ def given_criteria(given: Requirements) -> tuple[Criterion, ...]:
     """The criteria whose options are given, in the order of the registry. Raises UsageError."""
     own = {field.name for field in fields(given)}
     values = {name: getattr(given, name) for name in CRITERIA if name in own}
-    asked = {name: value for name, value in values.items() if value is not None and value is not False}  # 0 == False
-    return tuple(CRITERIA[name](value, given) for name, value in asked.items())
+    used = {name: value for name, value in values.items() if value is not None and value is not False}  # 0 == False
+    return tuple(CRITERIA[name](value, given) for name, value in used.items())

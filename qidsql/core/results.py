@@ -1,4 +1,4 @@
-"""What every result has: a verdict, the reason for it, and the account of what it took."""
+"""The common part of all results: a verdict, its reason, and the account of the work."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,30 +12,30 @@ from qidsql.version import __version__
 
 
 class Verdict(StrEnum):
-    """How a command ended. Of several, the one that is listed first here counts."""
+    """How a command ended. Of several verdicts the first one in this order counts."""
 
     ERROR = "error"
     VIOLATION = "violation"
     INCONCLUSIVE = "inconclusive"
     PASS = "pass"
-    FINISHED = "finished"  # an answer that is neither a pass nor a violation
+    FINISHED = "finished"  # a result that is neither a pass nor a violation
 
 
 def worst(verdicts: Iterable[str]) -> Verdict:
-    """The one that counts of several; inconclusive where there is none."""
+    """The verdict that counts among several; inconclusive if there is none."""
     given = {Verdict(verdict) for verdict in verdicts}
     return next((verdict for verdict in Verdict if verdict in given), Verdict.INCONCLUSIVE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """Source, table and options, and what the answer took."""
+    """Source, table and options of a command, and the work spent."""
 
     source: str
     engine: str
     table: str
     kind: str
-    snapshot: Annotated[str, "what is known of the state of the data that the statements saw"]
+    snapshot: Annotated[str, "the state of the data that the statements saw, as far as known"]
     started: datetime
     seconds: Annotated[float, Rounded(3)]
     policy: Policy
@@ -43,7 +43,7 @@ class Account:
     statements: int
     scans: Annotated[int, "how often statements read the table, at most"]
     sets_profiled: int
-    unfinished: Annotated[tuple[str, ...], "what is left undone, and why"]
+    unfinished: Annotated[tuple[str, ...], "the parts that are not done, and why"]
     notes: tuple[str, ...]
 
 
@@ -57,22 +57,22 @@ class LeftOut:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchAccount(Account):
-    """What was searched, and what it took."""
+    """The account of a search: its columns and weights in addition."""
 
     entities: int | None
     columns: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
-    weights: Annotated[dict[str, int], "of the columns that do not count 1"]
+    weights: Annotated[dict[str, int], "of the columns whose weight is not 1"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Result:
-    """What a command finds out. `format` changes when a key changes its meaning."""
+    """The result of a command. `format` changes when a key changes its meaning."""
 
     format: int = field(default=1, init=False)
     qidsql: Annotated[str, "the version that wrote this"] = __version__
     verdict: Verdict
-    reason: Annotated[str, "the answer, in one sentence"]
+    reason: Annotated[str, "the result in one sentence"]
 
     @property
     def ending(self) -> Verdict:

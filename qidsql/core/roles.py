@@ -1,4 +1,4 @@
-"""What each column is to an audit: given by the policy, by the user's rights, or recognised from its own measures."""
+"""The role of each column in an audit: from the policy, from the user's rights, or recognised from its measures."""
 
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Column, Role, Table
@@ -10,9 +10,9 @@ IDENTIFIER_ROWS = 20  # with fewer rows, nearly every column looks like a key
 
 
 def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
-    """The role of every column and the reason for it, from the policy and the rights of the user.
+    """The role of every column and its reason, from the policy and the rights of the user.
 
-    Raises UnknownName, UsageError (a column in two roles, nothing left to audit),
+    Raises UnknownName, UsageError (a column in two roles, nothing left to audit).
     """
     given = {
         Role.ENTITY: (policy.entity,) if policy.entity else (),
@@ -23,7 +23,7 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
     }
     table.resolve([name for names in given.values() for name in names])  # one error with all wrong names
     reasons = {
-        Role.ENTITY: f"tells the entities apart ({setting('entity')})",
+        Role.ENTITY: f"identifies the entities ({setting('entity')})",
         Role.EXCLUDED: "left out on request",
         Role.DIRECT_IDENTIFIER: "declared a direct identifier",
         Role.SENSITIVE: "declared sensitive",
@@ -44,7 +44,7 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
         if column.name in roles:
             continue
         if policy.columns:
-            roles[column.name] = (Role.EXCLUDED, "not among the columns asked for")
+            roles[column.name] = (Role.EXCLUDED, "not among the requested columns")
         elif not column.readable:
             roles[column.name] = (Role.UNREADABLE, "this user has no right to read it")
         else:
@@ -55,11 +55,11 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
 
 
 def audited_columns(table: Table, roles: dict[str, tuple[Role, str]]) -> tuple[Column, ...]:
-    """The columns that the audit puts into classes."""
+    """The columns by which the audit groups rows."""
     return tuple(column for column in table.columns if roles[column.name][0] is Role.QUASI_IDENTIFIER)
 
 
 def identifies(profile: ClassProfile, nulls: int, entity: str | None) -> bool:
-    """True for a direct identifier: 95 % of the rows that have a value have it alone (or the entities, each)."""
+    """True for a direct identifier: 95 % of the rows that have a value are alone with it (or of the entities)."""
     having = profile.rows - (0 if entity else nulls)
     return having >= IDENTIFIER_ROWS and 100 * profile.unique_rows >= 95 * having

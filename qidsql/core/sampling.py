@@ -1,4 +1,4 @@
-"""How samples are drawn and trusted, and which of the column sets are wanted."""
+"""The options of samples, and which of the column sets are wanted."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,13 +14,13 @@ class Wanted(StrEnum):
     """Which of the column sets that meet a criterion."""
 
     MINIMUM = "minimum"  # one of least weight
-    MINIMAL = "minimal"  # one that can do without none of its columns
+    MINIMAL = "minimal"  # one without superfluous columns
     ALL = "all"  # every minimal one
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a sample is drawn and trusted. None: not asked for. `verify`: measure the answer on the full table."""
+    """The options of a sample. None: not given. `verify`: measure the result on the full table."""
 
     epsilon: Fraction | None = None
     delta: Fraction | None = None
@@ -28,13 +28,13 @@ class Sampling:
     verify: bool = True
 
     @property
-    def asked(self) -> bool:
+    def given(self) -> bool:
         return self != Sampling()
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions:
-    """The options of requests that can be answered on a sample."""
+    """The options of requests that can work on a sample."""
 
     epsilon: Epsilon = None
     delta: Delta = None

@@ -1,6 +1,6 @@
 """How SIGINT, SIGTERM and SIGHUP end a command: by one KeyboardInterrupt, and in any case within GRACE seconds.
 
-For the command line alone; a program that calls the library keeps its own handlers.
+Only for the command line; a program that calls the library keeps its own handlers.
 """
 
 import os
@@ -19,15 +19,15 @@ SIGNALS = tuple({signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal
 
 
 class Ending:
-    """The handler. The first signal raises KeyboardInterrupt, later ones do nothing: the end is under way."""
+    """The handler. The first signal raises KeyboardInterrupt; later ones do nothing, since the command is ending."""
 
     def __init__(self) -> None:
-        self.asked = False  # a signal came
+        self.signalled = False  # a signal came
         self.interrupted = False  # ... while there was work to interrupt
         self.over = False  # the work is done and its exit code known
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        again, self.asked = self.asked, True
+        again, self.signalled = self.signalled, True
         if not again and not self.over:
             self.interrupted = True
             raise KeyboardInterrupt
@@ -38,10 +38,10 @@ _current: Ending | None = None
 
 @contextmanager
 def ending(last: bool = False) -> Iterator[Ending]:
-    """Handles signals while the block runs; inside such a block, it is the same one again. For the main thread.
+    """Handle signals while the block runs; nested blocks share one handler. For the main thread.
 
     A signal that is ignored (nohup, a job in the background) stays ignored. After the `last` block of a process all
-    are: what is left of it takes no time, and must not change its exit code.
+    are: the rest of the process takes no time, and must not change its exit code.
     """
     global _current
     if _current is not None:
@@ -63,21 +63,21 @@ def ending(last: bool = False) -> Iterator[Ending]:
         for kind, was in heeded.items():
             signal.signal(kind, signal.SIG_IGN if last else was)
         signal.set_wakeup_fd(before)
-        if handler.asked:
-            woken.detach()  # still open: the last resort goes on until the process has ended
+        if handler.signalled:
+            woken.detach()  # still open: the last resort keeps running until the process has ended
         woken.close()
         _current = None
 
 
 def settled() -> None:
-    """The report is written: a signal from now on changes the exit code no more."""
+    """Note that the report is written: a signal no longer changes the exit code."""
     if _current is not None:
         _current.over = True
 
 
 def _last_resort(heard: socket.socket) -> None:
-    """Ends the process GRACE seconds after a signal. Python's own handler runs only when the main thread comes back to
-    the interpreter, and what it raises can be lost in a finalizer.
+    """End the process GRACE seconds after a signal. Python's own handler runs only when the main thread returns to the
+    interpreter, and its exception can be lost in a finalizer.
     """
     with heard:
         while (numbers := heard.recv(64)) and not set(numbers) & set(SIGNALS):
@@ -87,13 +87,13 @@ def _last_resort(heard: socket.socket) -> None:
             while numbers:
                 heard.settimeout(max(0.001, end - time.monotonic()))
                 numbers = heard.recv(64)
-            return  # the command ended before
-        _say("qidsql: interrupted; what did not end in time was left behind\n")
+            return  # the command ended earlier
+        _say("qidsql: interrupted; work that did not end in time was abandoned\n")
         os._exit(INTERRUPTED)
 
 
 def _say(line: str) -> None:
-    """Writes to stderr if that is possible without waiting for a reader."""
+    """Write to stderr if that is possible without waiting for a reader."""
     with suppress(OSError, ValueError):
         if select.select([], [2], [], 0)[1]:
             os.write(2, line.encode())

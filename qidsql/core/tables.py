@@ -1,7 +1,7 @@
-"""Tables, columns and column sets, by name. Knows no engine and no SQL.
+"""Tables, columns and column sets, by name. Independent of engines and SQL.
 
-A column set is an `int` bit mask over an ordered list of columns: bit i stands for column i. Names appear
-only at the edges.
+A column set is an `int` bit mask over an ordered list of columns: bit i is column i. Names appear only in requests and
+results.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from qidsql.errors import UnknownName, UsageError
 
 
 class Role(StrEnum):
-    """What a column is to the audit."""
+    """The role of a column in the audit."""
 
     QUASI_IDENTIFIER = "quasi-identifier"
     DIRECT_IDENTIFIER = "direct identifier"
@@ -37,18 +37,18 @@ class Comparison(StrEnum):
     """How two values of a column are compared when rows are put into classes."""
 
     VALUE = "value"  # the engine's own equality
-    TEXT = "text"  # the type has no equality: its text form stands for the value
-    BYTES = "bytes"  # the collation merges texts that a reader can tell apart
+    TEXT = "text"  # the type has no equality: its text form is compared
+    BYTES = "bytes"  # the collation merges texts that look different
 
 
 class Nulls(StrEnum):
-    """What a NULL is to the comparison of two rows."""
+    """How a NULL compares in two rows."""
 
     EQUAL = "equal"  # one more value, as in GROUP BY
     WILDCARD = "wildcard"  # it matches anything, as in sdcMicro's frequency counts
 
 
-# Kinds of tables that are files: one by itself, or one of a folder of tables.
+# Kinds of tables that are files: a single one, or one of a folder of tables.
 FILES = ("file", "data file")
 
 
@@ -82,15 +82,15 @@ class TableName:
 
 
 def fits(pattern: str, table: str) -> bool:
-    """Whether a table of the catalog, schema.name, fits a pattern; one without a dot fits the bare name too."""
+    """Whether a table of the catalog, schema.name, matches a pattern; one without a dot matches the bare name too."""
     return fnmatchcase(table, pattern) or ("." not in pattern and fnmatchcase(table.rpartition(".")[2], pattern))
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Which rows of a table count, in a person's own SQL. Only an engine makes one, of a text that it has accepted.
+    """Which rows of a table count, in the user's SQL. Only an engine makes one, from a text that it has accepted.
 
-    `momentary`: it depends on the time at which it is evaluated. `notes`: what a reader of the answer has to know.
+    `momentary`: it depends on the time of evaluation. `notes`: facts that a reader of the result needs.
     """
 
     text: str
@@ -103,9 +103,9 @@ class Table:
     """A table as the catalog describes it.
 
     `kind` is "table", "view", "materialized view", "partitioned table", "foreign table" or "file".
-    `estimated_rows` is the catalog's guess and only steers how statements are batched. `row_address` names the hidden
-    columns that together tell each row from all others and stay while the data does; empty where there are none.
-    `condition` limits the rows (see `Engine.narrowed`); None: all of them.
+    `estimated_rows` is the catalog's guess and only affects how statements are batched. `row_address` names the hidden
+    columns that together identify each row as long as the data is unchanged; empty if there are none. `condition`
+    limits the rows (see `Engine.narrowed`); None: all of them.
     """
 
     name: TableName
@@ -121,9 +121,9 @@ class Table:
         return self.resolve([name])[0]
 
     def resolve(self, names: Sequence[str]) -> tuple[Column, ...]:
-        """The columns of those names; a name in other letter case is accepted where it is unambiguous.
+        """The columns of those names; a name in other letter case is accepted if it is unambiguous.
 
-        Raises UnknownName with all the names that were not found, UsageError for a name that fits several columns.
+        Raises UnknownName with all unknown names, UsageError for a name that matches several columns.
         """
         exact = {column.name: column for column in self.columns}
         folded: dict[str, list[Column]] = {}

@@ -1,4 +1,4 @@
-"""A time limit on everything in a block, however deep: connecting, reading the catalog, statements."""
+"""A time limit on everything in a block, at any depth: connecting, reading the catalog, statements."""
 
 import time
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ _END: ContextVar[float | None] = ContextVar("end of the time limit", default=Non
 
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
-    """Gives the block so many seconds; None: no limit of its own. The earlier of nested limits holds.
+    """Limit the block to so many seconds; None: no limit of its own. The earlier of nested limits applies.
 
-    Nothing is interrupted by it: whoever waits asks for the `limit`.
+    It interrupts nothing by itself: code that waits has to check the `limit`.
     """
     token = _END.set(earlier(_END.get(), None if seconds is None else time.monotonic() + seconds))
     try:
@@ -27,5 +27,5 @@ def limit() -> float | None:
 
 
 def earlier(one: float | None, other: float | None) -> float | None:
-    """The earlier of two moments, where None never comes."""
+    """The earlier of two times; None is never."""
     return other if one is None else one if other is None else min(one, other)

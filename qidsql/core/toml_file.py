@@ -1,6 +1,6 @@
-"""TOML files that people write: read at one place, and what is wrong with them said as file:line: key what.
+"""TOML files written by people: read in one place; mistakes are reported as file:line: key: text.
 
-Every mistake is found with its line. Nothing that stands in a file is repeated: it may be a secret.
+Every mistake is reported with its line. The content of a file is never repeated: it may be a secret.
 """
 
 import re
@@ -17,7 +17,7 @@ from qidsql.version import __version__
 Key: TypeAlias = Sequence[str | int]  # tables of an array by their number, from 0
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 
-# What decides where a statement of TOML ends: strings and comments, in which brackets mean nothing, and brackets.
+# Tokens that decide where a TOML statement ends: brackets, and strings and comments, in which brackets do not count.
 TOKEN = re.compile(
     r""""{3}(?:[^\\]|\\.)*?"{3}"{0,2}|'{3}.*?'{3}'{0,2}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[{]|[\]}]|\n""",
     re.DOTALL,
@@ -25,7 +25,7 @@ TOKEN = re.compile(
 
 
 class TomlFileError(UsageError):
-    """All that is wrong with a file; `problems` are the lines of the message."""
+    """All mistakes in a file; `problems` are the lines of the message."""
 
     def __init__(self, found: Sequence[str]) -> None:
         self.problems = tuple(map(redacted, found))
@@ -46,34 +46,34 @@ class TomlFile:
 
     @cached_property
     def lines(self) -> dict[KeyPath, int]:
-        """The line of every key; made when it is first looked at, in time that grows with the length of the file."""
+        """The line of every key; computed at the first use, in time linear in the length of the file."""
         return key_lines(self.text)
 
     def line(self, key: Key) -> int:
-        """The line of the key, else of what it should stand in."""
+        """The line of the key, else of its parent."""
         path = tuple(key)
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
-    def told(self, key: Key, text: str) -> str:
-        """What is wrong with a key, with its place: qidsql.toml:12: tables[1].k: expected a whole number."""
+    def located(self, key: Key, text: str) -> str:
+        """A mistake at a key with its place: qidsql.toml:12: tables[1].k: expected a whole number."""
         words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".")
         return f"{self.path}:{self.line(key)}: {words}: {text}" if words else f"{self.path}: {text}"
 
     def check_format(self, known: int) -> None:
-        """The key `format`, where it is there, is at most the one that is known. Raises TomlFileError."""
+        """Check that the key `format`, if given, is at most the known one. Raises TomlFileError."""
         written = self.content.get("format", known)
         if type(written) is int and written > known:
             text = (
-                f"{written} takes a later qidsql; this one, {__version__}, reads format {known}. "
+                f"{written} needs a later qidsql; this one, {__version__}, reads format {known}. "
                 f"Upgrade it: pip install --upgrade qidsql"
             )
-            raise TomlFileError([self.told(("format",), text)])
+            raise TomlFileError([self.located(("format",), text)])
 
 
 def read_toml(path: Path, missing: str = "") -> TomlFile:
-    """The TOML file at that path; `missing` says what to do where there is none. Raises TomlFileError."""
+    """The TOML file at that path; `missing` is the remedy if there is none. Raises TomlFileError."""
     try:
         written = path.read_bytes()
     except FileNotFoundError:
@@ -84,7 +84,7 @@ def read_toml(path: Path, missing: str = "") -> TomlFile:
 
 
 def parsed(path: Path, written: bytes) -> TomlFile:
-    """What those bytes, the content of a file, say as TOML. Raises TomlFileError."""
+    """The TOML file with these bytes as its content. Raises TomlFileError."""
     import tomllib
 
     try:
@@ -94,14 +94,14 @@ def parsed(path: Path, written: bytes) -> TomlFile:
         raise TomlFileError([f"{path}:{line}: not UTF-8; save the file in that encoding"]) from None
     try:
         return TomlFile(path, written, tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:  # its own words could quote what stands in the file
+    except tomllib.TOMLDecodeError as error:  # its message could quote the file
         found = re.search(r"\(at line (\d+), column (\d+)\)$", str(error))
         if found is None:
             last = len(text.rstrip().splitlines())
             said = f"{path}:{last}: not valid TOML; something is missing at the end, such as a quote or a bracket"
         else:
             twice = re.match("Cannot (declare|overwrite|redefine)|Duplicate", str(error))
-            why = "this key or table is there already" if twice else "expected lines such as k = 5, texts in quotes"
+            why = "this key or table is given twice" if twice else "expected lines such as k = 5, texts in quotes"
             said = f"{path}:{found[1]}:{found[2]}: not valid TOML; {why}"
         raise TomlFileError([said]) from None
 
@@ -134,7 +134,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def unknown_key(key: str, known: Iterable[str]) -> str:
-    """What is said of a key that nobody knows, with the near miss."""
+    """The message for an unknown key, with a near miss."""
     names = list(known)
     near = get_close_matches(key.lower().replace("-", "_"), names, n=1)
     hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(names)}"
@@ -143,7 +143,7 @@ def unknown_key(key: str, known: Iterable[str]) -> str:
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
     """The statements of a valid TOML text, each with the number of its first line: one ends with its line, unless a
-    string or a bracket is open there."""
+    string or a bracket is open."""
     start, line, begun, depth = 0, 1, 1, 0
     for token in TOKEN.finditer(text):
         sign = token[0]
@@ -182,4 +182,4 @@ def _paths(value: object) -> Iterator[KeyPath]:
 
 
 def _text(written: bytes) -> str:
-    return written.decode("utf-8-sig").replace("\r\n", "\n")  # editors of Windows begin files with a mark
+    return written.decode("utf-8-sig").replace("\r\n", "\n")  # Windows editors may begin files with a byte order mark

@@ -1,17 +1,17 @@
-"""What kind of values a column holds, and as what two kinds are compared: never a text with a number in silence."""
+"""The kinds of column values, and how two kinds are compared: never a text with a number implicitly."""
 
 import re
 from collections.abc import Sequence
 from enum import StrEnum
 
 
-class Kind(StrEnum):
-    """Kinds whose values can be compared, as people call them."""
+class ValueKind(StrEnum):
+    """Kinds whose values can be compared, by their names in reports."""
 
     WHOLE = "whole numbers"
     HUGE = "huge whole numbers"
     DECIMAL = "decimal numbers"
-    FLOAT = "numbers"  # of floating point: equal as far as those tell numbers apart
+    FLOAT = "numbers"  # of floating point: equal up to its precision
     TEXT = "texts"
     DATE = "dates"
     TIMESTAMP = "timestamps"
@@ -21,32 +21,32 @@ class Kind(StrEnum):
 
 
 NUMBERS = (
-    Kind.WHOLE,
-    Kind.HUGE,
-    Kind.DECIMAL,
-    Kind.FLOAT,
-)  # the later can hold the earlier, as far as they can hold it
-MEASURED = (*NUMBERS, Kind.DATE)  # kinds with distances, among which some lie close together
+    ValueKind.WHOLE,
+    ValueKind.HUGE,
+    ValueKind.DECIMAL,
+    ValueKind.FLOAT,
+)  # each can represent the earlier ones, up to its precision
+WITH_DISTANCES = (*NUMBERS, ValueKind.DATE)  # kinds with distances, among which some lie close together
 
 
-def kind_of(type_name: str, patterns: Sequence[tuple[Kind, str]]) -> Kind | None:
-    """The kind of the values of a type, by an engine's patterns of its types' names; None when they are not compared.
+def kind_of(type_name: str, patterns: Sequence[tuple[ValueKind, str]]) -> ValueKind | None:
+    """The kind of the values of a type, by an engine's patterns of its types' names; None if they are not compared.
 
-    Nested values and documents are not compared; neither are truth values, of which every column contains every other.
+    Nested values and documents are not compared; neither are truth values: every column of them contains every other.
     """
     return next((kind for kind, pattern in patterns if re.fullmatch(pattern, type_name.lower())), None)
 
 
-def asked_as(one: Kind, other: Kind) -> Kind | None:
-    """The kind in which values of both are compared where a person asks for it: texts with numbers, too."""
-    if Kind.TEXT in (one, other) and (one in NUMBERS or other in NUMBERS):
+def comparable_on_request(one: ValueKind, other: ValueKind) -> ValueKind | None:
+    """The kind in which values of both are compared on request: also texts with numbers."""
+    if ValueKind.TEXT in (one, other) and (one in NUMBERS or other in NUMBERS):
         return one if one in NUMBERS else other
     return compared_as(one, other)
 
 
-def compared_as(one: Kind, other: Kind) -> Kind | None:
-    """The kind in which values of both can be compared; None when they cannot."""
-    if {one, other} == {Kind.HUGE, Kind.DECIMAL}:  # no exact type holds both
+def compared_as(one: ValueKind, other: ValueKind) -> ValueKind | None:
+    """The kind in which values of both can be compared; None if they cannot."""
+    if {one, other} == {ValueKind.HUGE, ValueKind.DECIMAL}:  # no exact type represents both
         return None
     if one in NUMBERS and other in NUMBERS:
         return max(one, other, key=NUMBERS.index)

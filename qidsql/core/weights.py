@@ -1,4 +1,4 @@
-"""How much each column counts: as people type it, or from a toml file."""
+"""Column weights: as typed, or from a toml file."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -33,11 +33,11 @@ def _of_file(path: Path) -> dict[str, int]:
     file = read_toml(path, "--weights takes age=3,zip=2, or a .toml file with a table [weights]")
     weights = file.content.get("weights")
     if not isinstance(weights, dict):
-        raise TomlFileError([file.told((), "no table [weights]; expected one with a line such as age = 3 for each")])
+        raise TomlFileError([file.located((), "no table [weights]; expected one with a line such as age = 3 for each")])
     wrong = [name for name, weight in weights.items() if type(weight) is not int or weight < 1]
     if wrong:
         expected = "expected a positive whole number, such as 3"
-        raise TomlFileError([file.told(("weights", name), expected) for name in wrong])
+        raise TomlFileError([file.located(("weights", name), expected) for name in wrong])
     return weights
 
 

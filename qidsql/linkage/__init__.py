@@ -1,1 +1,1 @@
-"""Which attributes of a source's tables are one, or follow from one another: by its views, and by their values."""
+"""Which attributes of a source's tables are the same, or depend on one another: by its views, and by their values."""

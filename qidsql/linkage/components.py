@@ -1,10 +1,10 @@
-"""Which things are one when some pairs of them are: union-find, and spanning forests."""
+"""Connected components of pairs: union-find, and spanning forests."""
 
 from collections.abc import Iterable
 
 
 class Components:
-    """Which columns are joined with each other, through others too."""
+    """The groups of columns that are joined with each other, directly or through others."""
 
     def __init__(self) -> None:
         self._above: dict[int, int] = {}
@@ -16,7 +16,7 @@ class Components:
         self._above[self._top(one)] = self._top(other)
 
     def forest(self, pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The first pairs that would join all that all of them would join (Kruskal)."""
+        """A spanning forest: the first pairs that join everything that all pairs would join (Kruskal)."""
         grown = Components()
         grown._above = dict(self._above)
         found = []

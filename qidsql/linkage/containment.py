@@ -1,11 +1,11 @@
-"""Columns of different tables whose values are found in one another, measured in the engine.
+"""Columns of different tables whose values contain one another, measured in the engine.
 
-Most pairs fall away by type and by a first look (a statement for each kind of values): ranges that do not meet, too
-many values to be contained. Where many are left, a sample of each column's values is looked for in all other columns,
-which decides nearly all of them. What is left then is counted exactly, many pairs in a statement, until every column
-is joined with those that it belongs to. NULL is no value. Numbers are compared as numbers, texts as texts byte by byte;
-with numbers, texts are compared where they are nearly all digits, as the numbers that they are then (a csv file has
-them as numbers, a database as texts). `judgement` has the rule for what is joinable.
+Most pairs are ruled out by type and by a first pass (a statement for each kind of values): ranges that do not overlap,
+too many values to be contained. If many are left, a sample of each column's values is searched in all other columns,
+which decides nearly all of them. The remaining pairs are counted exactly, many pairs in a statement, until every
+column is joined with the columns it belongs to. NULL is no value. Numbers are compared as numbers, texts as texts byte
+by byte; texts are compared with numbers if they are nearly all digits, as the numbers they represent (a csv file reads
+them as numbers, a database stores texts). `joinable` has the rule for which columns are joinable.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,12 +19,12 @@ from typing import TypeVar
 from sqlglot import exp
 
 from qidsql.core.catalog import Attribute, CatalogTable
-from qidsql.core.value_kinds import MEASURED, NUMBERS, Kind, compared_as
+from qidsql.core.value_kinds import NUMBERS, WITH_DISTANCES, ValueKind, compared_as
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, StatementError, Stopped
 from qidsql.linkage.components import Components
-from qidsql.linkage.joinable import CONTAINED, FEW, Containment, judged
-from qidsql.linkage.names import names_agree, names_of
+from qidsql.linkage.joinable import CONTAINED, FEW, Containment, joinable
+from qidsql.linkage.names import names_agree, names_in_joins
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.statements import Statement
 from qidsql.sql.values_in_common import (
@@ -40,45 +40,45 @@ from qidsql.sql.values_in_common import (
 from qidsql.wording.numbers import plural
 
 Answer = TypeVar("Answer")
-Pair = tuple[int, int]  # two columns by their numbers; where the order counts, contained and container
+Pair = tuple[int, int]  # two columns by their numbers; if the order counts, contained and container
 
-ABOUT = Fraction(5, 4)  # how far a first look may be off, in either direction, when it counts distinct values
+ABOUT = Fraction(5, 4)  # the largest error of distinct counts in the first pass, in either direction
 SAMPLE_FROM = 200  # pairs; fewer are counted exactly at once
-SAMPLE = 128  # values of a column at least, as far as it has them
-SAMPLE_COLUMNS = 8192  # in one statement, as samples and again as columns that may hold them
+SAMPLE = 128  # least size of a column's sample, if it has as many values
+SAMPLE_COLUMNS = 8192  # in one statement, as samples and again as columns that may contain them
 DOUBT = 10**5  # a sample of contained values misleads once in so many times
-WORK = 20_000_000  # values looked at and looked up in one statement of exact counts
+WORK = 20_000_000  # values read and looked up in one statement of exact counts
 COLUMNS = 512  # in one statement of exact counts
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A column whose values can be compared. `digits`: of its texts those of digits alone, as whole numbers."""
+    """A column whose values can be compared. `digits`: only its texts that are all digits, as whole numbers."""
 
     attribute: Attribute
-    kind: Kind
+    kind: ValueKind
     digits: bool = False
 
 
 @dataclass(slots=True)
-class Measured:
-    """What was found out, and what is left undone."""
+class Containments:
+    """The findings, and the parts that are not done."""
 
     containments: list[Containment] = field(default_factory=list)
-    valued: set[tuple[Attribute, Kind]] = field(default_factory=set)  # columns that have a value, and of which kind
+    valued: set[tuple[Attribute, ValueKind]] = field(default_factory=set)  # columns that have a value, with its kind
     empty: list[Attribute] = field(default_factory=list)  # columns without any value
     by_names: list[Attribute] = field(
         default_factory=list
-    )  # compared with those of agreeing names alone: see judgement
+    )  # compared only with columns of matching names: see `joinable`
     counted: int = 0  # pairs counted exactly
     unfinished: list[str] = field(default_factory=list)
 
 
-class Measuring:
+class ContainmentSearch:
     """One search for containment between the columns of tables, under a budget.
 
-    `everything`: pairs are measured too that stand in one another by accident, or have only their names in common, or
-    are joined through others. `known`: pairs that are one already. `apart`: pairs that need no measuring.
+    `everything`: also measure pairs contained by accident, pairs with only their names in common, and pairs joined
+    through others. `known`: pairs that are the same already. `apart`: pairs that need no measuring.
     """
 
     def __init__(
@@ -112,13 +112,13 @@ class Measuring:
         for pair in known:
             self._apart.add(pair)
             self._joined.join(*(places.setdefault(each, len(self._read) + len(places)) for each in sorted(pair)))
-        self.found = Measured()
+        self.found = Containments()
 
-    def run(self) -> Measured:
-        """All of it, as far as the budget goes; a stop is told in `unfinished` and does not raise."""
+    def run(self) -> Containments:
+        """Run the whole search, as far as the budget allows; a stop is reported in `unfinished` and not raised."""
         try:
             self._look()
-            pairs = {self._ordered(*way) for way in islice(self._ways(), 2 * SAMPLE_FROM)}
+            pairs = {self._ordered(*pair) for pair in islice(self._possible_pairs(), 2 * SAMPLE_FROM)}
             self._count(pairs if len(pairs) < SAMPLE_FROM else self._sampled())
         except (Stopped, StatementError, AccessError) as stop:
             self.found.unfinished.append(str(stop))
@@ -127,11 +127,11 @@ class Measuring:
         self.found.containments.sort(key=lambda each: (not each.joinable, -each.strength, each.left, each.right))
         return self.found
 
-    # The first look: ends and numbers of values.
+    # First pass: minimum, maximum and distinct count.
 
     def _look(self) -> None:
         own = [number for number, column in enumerate(self._columns) if not column.digits]
-        self._on_stage(f"a first look at {plural(len(own), 'column')}")
+        self._on_stage(f"first pass over {plural(len(own), 'column')}")
         numbers = [number for number in own if self._columns[number].kind in NUMBERS]
         looked = self._ranges([number for number in own if self._columns[number].kind not in NUMBERS])
         digits = [extra for text, extra in self._read.items() if text in self._facts and self._facts[text].digits]
@@ -146,8 +146,8 @@ class Measuring:
             self.found.by_names = sorted(chance)
 
     def _ranges(self, numbers: Iterable[int]) -> set[int]:
-        """Fetches facts of the columns whose values others could share; returns which these are."""
-        groups: dict[Kind, dict[object, list[int]]] = {}
+        """Fetch facts of the columns whose values others could share; return these columns."""
+        groups: dict[ValueKind, dict[object, list[int]]] = {}
         for number in numbers:
             groups.setdefault(self._order(number), {}).setdefault(self._columns[number].attribute.table, []).append(
                 number
@@ -168,26 +168,26 @@ class Measuring:
         return {number for tables in shared.values() for table in tables.values() for number in table}
 
     def _nearly_all(self, digits: int, texts: int) -> bool:
-        """Whether a column's texts are digits but for errors, as far as a first look tells."""
+        """Whether nearly all texts of a column are digits, judging by the first pass."""
         return self._facts[digits].distinct * ABOUT**2 >= CONTAINED * self._facts[texts].distinct
 
-    def _order(self, number: int) -> Kind:
-        """The kind in which a column's ends and samples are compared with those of others: all numbers as one."""
+    def _order(self, number: int) -> ValueKind:
+        """The kind in which a column's range and samples are compared with those of others: all numbers as one."""
         kind = self._columns[number].kind
-        return Kind.FLOAT if kind in NUMBERS else kind
+        return ValueKind.FLOAT if kind in NUMBERS else kind
 
     def _at_hand(self, number: int) -> bool:
-        """Whether the column holds nearly every number from about zero on: others fall among them by accident."""
+        """Whether the column has nearly every number from about zero on: others are contained in it by accident."""
         return self._facts[number].crowded and not self._facts[number].far
 
     def _few(self, number: int) -> bool:
-        """Whether the column has so few values that they stand in others by accident."""
+        """Whether the column has so few values that others contain them by accident."""
         return self._facts[number].distinct * ABOUT < FEW
 
-    # What may be contained in what, as far as the first look tells.
+    # Pairs that may be contained, judging by the first pass.
 
     def _possible(self, small: int, big: int) -> bool:
-        """Whether one column may be contained in another: of another table, in its range, with enough values."""
+        """Whether one column may be contained in another: another table, overlapping range, enough values."""
         one, other = self._columns[small], self._columns[big]
         few, many = self._facts[small], self._facts[big]
         return (
@@ -201,11 +201,11 @@ class Measuring:
         )
 
     def _groups(self) -> Iterator[list[tuple[list[int], list[int]]]]:
-        """By what they are compared as: groups of columns that may be contained, and of those that may contain them.
+        """For each form of comparison: groups of columns that may be contained, and of columns that may contain them.
 
-        The first group is of values that stand in others for a reason, the others are of names that may agree.
+        In the first group containment is evidence; in the others the names may match as well.
         """
-        by_order: dict[Kind, list[int]] = {}
+        by_order: dict[ValueKind, list[int]] = {}
         for number in sorted(self._facts):
             by_order.setdefault(self._order(number), []).append(number)
         for numbers in by_order.values():
@@ -215,18 +215,18 @@ class Measuring:
             if not self._everything:
                 by_name: dict[tuple[str, ...], list[int]] = {}
                 for number in numbers:
-                    for name in names_of(self._columns[number].attribute):
+                    for name in names_in_joins(self._columns[number].attribute):
                         by_name.setdefault(name, []).append(number)
                 groups += map(self._by_name_alone, by_name.values())
             yield groups
 
     def _by_name_alone(self, same: list[int]) -> tuple[list[int], list[int]]:
-        """Of columns whose names may agree those that may be contained, and may contain, where values tell nothing."""
+        """The columns of possibly matching names that may be contained, and may contain, if values are no evidence."""
         few, at_hand = [n for n in same if self._few(n)], [n for n in same if self._at_hand(n)]
         return same if at_hand else few, same if few else at_hand
 
-    def _ways(self) -> Iterator[Pair]:
-        """All (contained, container) that would mean something, some of them several times."""
+    def _possible_pairs(self) -> Iterator[Pair]:
+        """All (contained, container) pairs that would be evidence, some of them several times."""
         for groups in self._groups():
             for place, (smalls, bigs) in enumerate(groups):
                 for small in smalls:
@@ -238,13 +238,13 @@ class Measuring:
         return names_agree(self._columns[one].attribute, self._columns[other].attribute)
 
     def _ordered(self, one: int, other: int) -> Pair:
-        """The pair with the column first that seems to have fewer values."""
+        """The pair, with the column that seems to have fewer values first."""
         return min((one, other), (other, one), key=lambda pair: (self._facts[pair[0]].distinct, pair))
 
     # Samples of the values.
 
     def _sampled(self) -> set[Pair]:
-        """The pairs that would mean something and that samples do not rule out."""
+        """The pairs that would be evidence and that samples do not rule out."""
         self._on_stage(f"samples of the values of {plural(len(self._facts), 'column')}")
         statements = []
         for groups in self._groups():
@@ -267,20 +267,20 @@ class Measuring:
         return left
 
     def _meant(self, small: int, big: int) -> bool:
-        """Whether it means anything that one column's values stand in another."""
+        """Whether containment of one column in another is evidence."""
         return self._everything or not (self._few(small) or self._at_hand(big)) or self._agree(small, big)
 
     def _in_group(self, number: int, group: int) -> InGroup:
         return InGroup(number, group, self._compared(number, self._order(number)), self._share(number))
 
     def _share(self, number: int) -> int:
-        """One value of how many makes a sample of at least SAMPLE of a column's: a power of 2."""
+        """A power of 2: one value in so many makes a sample of at least SAMPLE of a column's values."""
         return 1 << max(0, (self._facts[number].distinct // SAMPLE).bit_length() - 1)
 
     # Exact counts.
 
     def _count(self, pairs: Iterable[Pair]) -> None:
-        """Counts the pairs, best first; not those whose columns are joined by others already, unless all are wanted."""
+        """Count the pairs, best first; without `everything`, skip those whose columns are joined by others already."""
         best_first = sorted(pairs, key=lambda pair: (not self._agree(*pair), -self._estimates.get(pair, 0), pair))
         still_open = dict.fromkeys(best_first)
         chosen = list(still_open) if self._everything else self._joined.forest(still_open)
@@ -300,22 +300,22 @@ class Measuring:
         return [pair for pair in still_open if self._everything or not self._joined.same(*pair)]
 
     def _work(self, pair: Pair) -> int:
-        """How many values are looked up for a pair."""
+        """The number of values looked up for a pair."""
         return self._facts[pair[0]].distinct
 
     def _count_some(self, chosen: Sequence[Pair], still_open: dict[Pair, None]) -> None:
-        questions = [
+        blocks = [
             (kind, block) for kind, of_kind in self._by_kind(chosen).items() for block in self._statements(of_kind)
         ]
         statements = []
-        for kind, block in questions:
+        for kind, block in blocks:
             places = {number: place for place, number in enumerate(dict.fromkeys(n for pair in block for n in pair))}
             columns = [self._compared(number, kind) for number in places]
             wanted = [(places[one], places[other]) for one, other in block]
             statements.append(values_in_common(self._engine.dialect, columns, wanted))
 
         def keep(place: int, answer: dict[Pair, InCommon]) -> None:
-            kind, block = questions[place]
+            kind, block = blocks[place]
             for pair, found in zip(block, answer.values(), strict=True):
                 del still_open[pair]
                 self.found.counted += 1
@@ -323,16 +323,16 @@ class Measuring:
                 found = found if pair == (left, right) else found.reversed()
                 one, other = self._columns[left], self._columns[right]
                 read = next((str(each.attribute) for each in (one, other) if each.digits), None)
-                judgement = judged(one.attribute, other.attribute, kind, found, read)
-                if judgement.joinable or self._everything:
-                    self.found.containments.append(judgement)
-                if judgement.joinable:
+                containment = joinable(one.attribute, other.attribute, kind, found, read)
+                if containment.joinable or self._everything:
+                    self.found.containments.append(containment)
+                if containment.joinable:
                     self._joined.join(left, right)
 
         self._ask(statements, keep)
 
     def _statements(self, pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-        """The pairs in blocks, one for a statement; pairs with a column in common stand together."""
+        """The pairs in blocks, one for a statement; pairs that share a column are kept together."""
         block: list[Pair] = []
         columns: set[int] = set()
         work = 0
@@ -349,39 +349,39 @@ class Measuring:
         if block:
             yield block
 
-    def _by_kind(self, pairs: Iterable[Pair]) -> dict[Kind, list[Pair]]:
-        """The pairs by what they are compared as."""
-        found: dict[Kind, list[Pair]] = {}
+    def _by_kind(self, pairs: Iterable[Pair]) -> dict[ValueKind, list[Pair]]:
+        """The pairs by the kind in which they are compared."""
+        found: dict[ValueKind, list[Pair]] = {}
         for one, other in pairs:
             kind = compared_as(self._columns[one].kind, self._columns[other].kind)
             assert kind is not None
             found.setdefault(kind, []).append((one, other))
         return found
 
-    # Asking.
+    # Statements.
 
     def _ask(self, statements: Sequence[Statement[Answer]], keep: Callable[[int, Answer], None]) -> None:
-        """Puts the statements to the engine, in order, as far as the budget goes. `keep` gets place and answer.
+        """Run the statements in order, within the budget. `keep` is called with place and answer.
 
-        Raises BudgetSpent when it does not reach, and as `Engine.run_many`.
+        Raises BudgetSpent if it is not enough, and as `Engine.run_many`.
         """
         allowed = len(statements) if self._left is None else min(self._left, len(statements))
         several = 4 * self._engine.workers
         for start in range(0, allowed, several):
-            asked = statements[start : min(start + several, allowed)]
-            self._engine.run_many(asked, self._deadline, _shifted(keep, start))
+            block = statements[start : min(start + several, allowed)]
+            self._engine.run_many(block, self._deadline, _shifted(keep, start))
             if self._left is not None:
-                self._left -= len(asked)
+                self._left -= len(block)
         if allowed < len(statements):
             raise BudgetSpent("the budget of statements (--max-statements) is used up")
 
     def _place(self, number: int) -> int:
-        """The place of a column among all: of its texts of digits, that of the texts."""
+        """The place of a column among all; for texts read as digits, that of the text column."""
         return self._texts.get(number, number)
 
-    def _compared(self, number: int, kind: Kind) -> Compared:
+    def _compared(self, number: int, kind: ValueKind) -> Compared:
         column = self._columns[number]
-        return compared(column.attribute, kind, self._engine.dialect, column.digits)
+        return compared_column(column.attribute, kind, self._engine.dialect, column.digits)
 
 
 def _shifted(keep: Callable[[int, Answer], None], start: int) -> Callable[[int, Answer], None]:
@@ -394,7 +394,7 @@ def _blocks(columns: Sequence[InGroup]) -> Iterator[Sequence[InGroup]]:
 
 
 def candidates(tables: Iterable[CatalogTable]) -> Iterator[Candidate]:
-    """The columns of tables whose values can be compared, of those that this user can read."""
+    """The columns of tables whose values can be compared and that this user can read."""
     for table in tables:
         if table.obstacle is None:
             for column in table.columns:
@@ -404,40 +404,40 @@ def candidates(tables: Iterable[CatalogTable]) -> Iterator[Candidate]:
 
 
 def _with_digits(columns: Sequence[Candidate]) -> Iterator[Candidate]:
-    """The columns of texts that might be the numbers of other tables."""
+    """The text columns that might contain the numbers of other tables."""
     numbers = {column.attribute.table for column in columns if column.kind in NUMBERS}
     for column in columns:
-        if column.kind is Kind.TEXT and numbers - {column.attribute.table}:
-            yield Candidate(column.attribute, Kind.WHOLE, digits=True)
+        if column.kind is ValueKind.TEXT and numbers - {column.attribute.table}:
+            yield Candidate(column.attribute, ValueKind.WHOLE, digits=True)
 
 
-def compared(attribute: Attribute, kind: Kind, dialect: Dialect, digits: bool = False) -> Compared:
-    """A column in the form in which values of a kind are compared; `digits`: its texts of digits, as numbers."""
+def compared_column(attribute: Attribute, kind: ValueKind, dialect: Dialect, digits: bool = False) -> Compared:
+    """A column in the form in which values of a kind are compared; `digits`: only its texts of digits, as numbers."""
     form = form_of(kind, dialect)
-    return Compared(attribute.table, attribute.column, form, kind in NUMBERS, kind in MEASURED, digits)
+    return Compared(attribute.table, attribute.column, form, kind in NUMBERS, kind in WITH_DISTANCES, digits)
 
 
 @cache
-def form_of(kind: Kind, dialect: Dialect) -> exp.DataType | None:
+def form_of(kind: ValueKind, dialect: Dialect) -> exp.DataType | None:
     """The type in which values of a kind are compared; None: as texts, byte by byte."""
     forms = {
-        Kind.WHOLE: exp.DataType.build("BIGINT"),
-        Kind.HUGE: dialect.wide,
-        Kind.DECIMAL: dialect.decimal,
-        Kind.FLOAT: dialect.number,
-        Kind.DATE: exp.DataType.build("DATE"),
-        Kind.TIMESTAMP: exp.DataType.build("TIMESTAMP"),
-        Kind.ZONED: exp.DataType.build("TIMESTAMPTZ"),
-        Kind.TIME: exp.DataType.build("TIME"),
+        ValueKind.WHOLE: exp.DataType.build("BIGINT"),
+        ValueKind.HUGE: dialect.wide,
+        ValueKind.DECIMAL: dialect.decimal,
+        ValueKind.FLOAT: dialect.number,
+        ValueKind.DATE: exp.DataType.build("DATE"),
+        ValueKind.TIMESTAMP: exp.DataType.build("TIMESTAMP"),
+        ValueKind.ZONED: exp.DataType.build("TIMESTAMPTZ"),
+        ValueKind.TIME: exp.DataType.build("TIME"),
     }
-    return forms.get(kind)  # the text of a UUID is one and the same
+    return forms.get(kind)  # a UUID has only one text
 
 
 @cache
 def enough(size: int, whole: bool) -> int:
-    """How many values of a sample must stand in a column that may contain 90 % of the values sampled.
+    """The least number of sampled values found in a column that may contain 90 % of the values sampled.
 
-    Of the whole, 90 %. Else so many that fewer are found less than once in 100,000 times where 90 % are contained: the
+    Of the whole, 90 %. Else a number that is missed less than once in 100,000 times if 90 % are contained, by the
     binomial distribution, which is wider than that of a sample of distinct values.
     """
     if whole:

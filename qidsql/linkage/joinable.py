@@ -1,7 +1,7 @@
-"""Whether the values of one column stand in another for a reason, or by accident.
+"""Whether the values of one column are contained in another for a reason, or by accident.
 
-That they do says little where they would anyway: a handful of codes, or whole numbers 1, 2, 3, ... that any other
-numbers fall among. There the names have to agree, too.
+Containment is no evidence where it is expected anyway: a handful of codes, or whole numbers 1, 2, 3, ... among which
+any other numbers fall. There the names have to match as well.
 """
 
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from fractions import Fraction
 from typing import Annotated
 
 from qidsql.core.catalog import Attribute
-from qidsql.core.value_kinds import Kind
+from qidsql.core.value_kinds import ValueKind
 from qidsql.declarations.results import reported
 from qidsql.linkage.names import names_agree
 from qidsql.sql.values_in_common import InCommon
 from qidsql.wording.numbers import percent, plural
 
-CONTAINED = Fraction(9, 10)  # of a column's values; the rest may be errors, or persons that only one table knows
-FEW = 20  # distinct values: fewer are codes, which fit into many columns
+CONTAINED = Fraction(9, 10)  # of a column's values; the rest may be errors, or persons only one table has
+FEW = 20  # distinct values: fewer are codes, which are contained in many columns
 
 
 @dataclass(frozen=True, slots=True)
 class Containment:
-    """Two columns of different tables, their distinct values (NULL is none) and those in common, counted exactly."""
+    """Two columns of different tables, their distinct values (without NULL) and the common ones, counted exactly."""
 
     left: Attribute
     right: Attribute
@@ -33,24 +33,26 @@ class Containment:
     ground: Annotated[str, "why it is, or why not"]
 
     @reported
-    def left_in_right(self) -> Annotated[Fraction, "the share of the left column's values that the right one holds"]:
-        return share(self.common, self.left_values)
+    def left_in_right(self) -> Annotated[Fraction, "the share of the left column's values that are in the right one"]:
+        return share_of(self.common, self.left_values)
 
     @reported
     def right_in_left(self) -> Fraction:
-        return share(self.common, self.right_values)
+        return share_of(self.common, self.right_values)
 
     @property
     def strength(self) -> Fraction:
         """The greater of the two shares."""
-        return max(share(self.common, self.left_values), share(self.common, self.right_values))
+        return max(share_of(self.common, self.left_values), share_of(self.common, self.right_values))
 
 
-def judged(left: Attribute, right: Attribute, kind: Kind, found: InCommon, digits: str | None = None) -> Containment:
+def joinable(
+    left: Attribute, right: Attribute, kind: ValueKind, found: InCommon, digits: str | None = None
+) -> Containment:
     """Whether two columns are joinable, and why, in words. `digits`: the column whose texts were read as numbers.
 
-    They are when at least 90 % of the distinct values of one stand in the other and that is no accident: the names
-    agree, or it has at least 20 values, and the other's are texts and the like, or numbers that lie apart, or days and
+    They are if at least 90 % of the distinct values of one are in the other and that is no accident: the names match,
+    or it has at least 20 values, and the other's are texts and the like, or numbers that lie apart, or days and
     numbers far from zero over about the same range.
     """
     sides = (
@@ -59,13 +61,13 @@ def judged(left: Attribute, right: Attribute, kind: Kind, found: InCommon, digit
     )
     agree = names_agree(left, right)
     contained = [side for side in sides if side[1] and found.common >= CONTAINED * side[1]]
-    small, values, big, others, *_ = max(contained or sides, key=lambda side: share(found.common, side[1]))
+    small, values, big, others, *_ = max(contained or sides, key=lambda side: share_of(found.common, side[1]))
     shares = (
-        f"{percent(share(found.common, values))} of the {plural(values, 'value')} of {small} stand in {big}, "
-        f"{percent(share(found.common, others))} the other way, compared as {kind}"
+        f"{percent(share_of(found.common, values))} of the {plural(values, 'value')} of {small} are in {big}, "
+        f"{percent(share_of(found.common, others))} in the other direction, compared as {kind}"
     )
     if digits is not None:
-        shares += f" (of the texts of {digits} those of digits alone)"
+        shares += f" (of the texts of {digits} only those of digits)"
     joinable, why = False, "too few for a join"
     if contained:
         reasons = [_accident(kind, found, *side) for side in contained]
@@ -78,18 +80,27 @@ def judged(left: Attribute, right: Attribute, kind: Kind, found: InCommon, digit
 
 
 def _accident(
-    kind: Kind, found: InCommon, small: Attribute, values: int, big: Attribute, others: int, crowded: bool, far: bool
+    kind: ValueKind,
+    found: InCommon,
+    small: Attribute,
+    values: int,
+    big: Attribute,
+    others: int,
+    crowded: bool,
+    far: bool,
 ) -> str | None:
-    """Why the values of one column stand in another whether or not they mean the same; None: they do not."""
+    """Why one column would contain the values of the other even if they mean different things; None: it would not."""
     if values < FEW:
         return "codes as few as these fit by accident"
     if crowded and not far:
-        return f"{big} holds nearly every number from about zero on, so that other numbers fall among them by accident"
+        return (
+            f"{big} contains nearly every number from about zero on, so that other numbers fall among them by accident"
+        )
     if crowded and not found.aligned:
-        what = "day" if kind is Kind.DATE else "number"
-        return f"{big} holds nearly every {what} of a range of which {small} covers only a part"
+        unit = "day" if kind is ValueKind.DATE else "number"
+        return f"{big} contains nearly every {unit} of a range of which {small} covers only a part"
     return None
 
 
-def share(part: int, whole: int) -> Fraction:
+def share_of(part: int, whole: int) -> Fraction:
     return Fraction(part, whole) if whole else Fraction(0)

@@ -1,5 +1,5 @@
-"""View lineage: which columns of tables stand behind each column of a view. The engine is not asked: sqlglot reads the
-view's query. A view that it cannot read is said, never fatal."""
+"""View lineage: the table columns behind each column of a view. sqlglot parses the view's query; no statement is sent.
+A view that it cannot parse is reported in a note and is no error."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,18 +11,18 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, build_scope
 from sqlglot.schema import MappingSchema
 
-from qidsql.core.catalog import Attribute, Catalog, CatalogTable, Dependency, Ground, Joint
+from qidsql.core.catalog import Attribute, Catalog, CatalogTable, Dependency, Ground, SameAttribute
 from qidsql.sql.dialects import Dialect
 
-# What makes a column more than a function of the columns of its row.
+# Nodes that make a column more than a function of the columns of its row.
 BEYOND_THE_ROW = (exp.AggFunc, exp.Window, exp.Query, exp.Rand, exp.Randn, exp.Uuid)
 
 
 @dataclass(slots=True)
 class Lineage:
-    """What the views of a catalog say: columns shown as they are, columns computed from others, and notes."""
+    """Columns that the views of a catalog show unchanged, columns computed from others, and notes."""
 
-    joints: list[Joint] = field(default_factory=list)
+    same_attributes: list[SameAttribute] = field(default_factory=list)
     dependencies: list[Dependency] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -33,15 +33,15 @@ class _Untraceable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """Where a column of a query comes from: `same` when its values are those of the only base column."""
+    """The base columns of a column of a query: `same` if its values are those of a single one."""
 
     bases: frozenset[Attribute]
     same: bool
 
 
 def lineage(catalog: Catalog, dialect: Dialect) -> Lineage:
-    """The columns behind the columns of all views: joints for those shown under any name, dependencies for those that
-    an expression makes of columns of the same row. Views of views lead from one to the next.
+    """The columns behind the columns of all views: same attributes for columns shown under any name, dependencies for
+    those that an expression computes from columns of the same row. Views of views are followed to the tables.
     """
     found = Lineage()
     for view in catalog.tables:
@@ -57,7 +57,9 @@ def lineage(catalog: Catalog, dialect: Dialect) -> Lineage:
             for origin in branches:
                 if origin.same:
                     [base] = origin.bases
-                    found.joints.append(Joint(own, base, Ground.VIEW, f"the view {view.name} shows {base}"))
+                    found.same_attributes.append(
+                        SameAttribute(own, base, Ground.VIEW, f"the view {view.name} shows {base}")
+                    )
                 elif origin.bases:
                     names = sorted(map(str, origin.bases))
                     detail = f"the view {view.name} computes {column.name} from {', '.join(names)}"
@@ -66,7 +68,7 @@ def lineage(catalog: Catalog, dialect: Dialect) -> Lineage:
 
 
 class _Reading:
-    """One view's query, its tables found in the catalog."""
+    """One view's query, with its tables found in the catalog."""
 
     def __init__(self, catalog: Catalog, dialect: Dialect, view: CatalogTable) -> None:
         self._dialect = dialect
@@ -75,11 +77,11 @@ class _Reading:
         self._met: dict[str, CatalogTable] = {}
 
     def origins(self) -> list[list[_Origin]]:
-        """Of each column of the query its origins, one per branch of a UNION. Raises _Untraceable."""
+        """The origins of each column of the query, one per branch of a UNION. Raises _Untraceable."""
         try:
             tree = sqlglot.parse_one(str(self._view.definition), read=self._dialect.name)
             if not isinstance(tree, exp.Query):
-                raise _Untraceable("its query is of a kind that qidsql does not know")
+                raise _Untraceable("its query is of an unknown kind")
             self._canonical(tree)
             columns: dict[str, object] = {
                 key: {self._fold(c.name): "text" for c in table.columns} for key, table in self._met.items()
@@ -102,7 +104,7 @@ class _Reading:
         return [list(self._column(scope, place, ())) for place in range(len(names))]
 
     def _canonical(self, tree: exp.Query) -> None:
-        """Every table under a name that cannot be mistaken, every identifier as it is, letter case where it counts."""
+        """Give every table an unambiguous name, and quote every identifier in its effective letter case."""
         for identifier in tree.find_all(exp.Identifier):
             identifier.set("this", self._fold(identifier.this))
             identifier.set("quoted", True)
@@ -125,7 +127,7 @@ class _Reading:
             column.set("catalog", None)
 
     def _table(self, table: exp.Table) -> CatalogTable:
-        """The catalog's table of that name: in the schema it is written with, else in the view's, else anywhere."""
+        """The catalog's table of that name: in the schema it is written with, else in the view's, else in any."""
         known = [each for each in self._tables if self._fold(each.name.name) == table.name]
         if table.db:
             # DuckDB's a.b may be a schema or, with the default schema, a database.

@@ -1,4 +1,4 @@
-"""Whether the names of two columns say that they hold the same thing."""
+"""Whether the names of two columns suggest that they contain the same thing."""
 
 import re
 from functools import cache
@@ -7,33 +7,33 @@ from qidsql.core.catalog import Attribute
 
 
 def names_agree(one: Attribute, other: Attribute) -> bool:
-    """True for equal names with a word that means something, and for a table's column under that table's name:
+    """True for equal names with a meaningful word, and for a table's column under that table's name:
     customers.id and orders.customer_id, or orders.customer.
 
     Letter case, underscores and a plural s do not count.
     """
-    own, others = words(one.column), words(other.column)
+    own, others = name_words(one.column), name_words(other.column)
     if own == others:
         return not GENERIC.issuperset(own)
     return _named_after(own, other) or _named_after(others, one)
 
 
-def names_of(attribute: Attribute) -> list[tuple[str, ...]]:
-    """The names under which an attribute can stand: two whose names agree have one in common."""
-    own, table = words(attribute.column), words(attribute.table.name)
+def names_in_joins(attribute: Attribute) -> list[tuple[str, ...]]:
+    """The names under which an attribute can appear elsewhere: two whose names agree have one in common."""
+    own, table = name_words(attribute.column), name_words(attribute.table.name)
     return [own, table + own, table] if GENERIC.issuperset(own) else [own]
 
 
 def _named_after(name: tuple[str, ...], referenced: Attribute) -> bool:
-    """customer_id or customer, for customers.id."""
-    table, column = words(referenced.table.name), words(referenced.column)
+    """True for customer_id or customer as a name for customers.id."""
+    table, column = name_words(referenced.table.name), name_words(referenced.column)
     if not GENERIC.issuperset(column):
         return False
     return name == table + column or (name == table and column in (("id",), ("key",), ("code",), ("number",)))
 
 
 @cache
-def words(name: str) -> tuple[str, ...]:
+def name_words(name: str) -> tuple[str, ...]:
     """The words of a name: birthDate, BIRTH_DATE and "birth dates" are all (birth, date)."""
     parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return tuple(_singular(word) for word in re.split(r"[\W_]+", parts.lower()) if word) or (name,)
@@ -43,7 +43,7 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-# Words that say nothing of their own about what a column holds.
+# Words that do not describe the content of a column.
 GENERIC = frozenset(
     _singular(word)
     for word in re.findall(

@@ -1,1 +1,1 @@
-"""Arithmetic alone: class profiles, criteria, proportions, least squares."""
+"""Pure arithmetic: class profiles, criteria, proportions, least squares."""

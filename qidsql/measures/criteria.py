@@ -1,7 +1,7 @@
-"""The criteria that decide whether a column set is a quasi-identifier. Each knows its words and what it needs.
+"""The criteria that decide whether a column set is a quasi-identifier, each with its names and requirements.
 
-Integers and `Fraction` decide. Nobody else asks which criterion one is: what differs from one to the next is a method
-or an attribute here.
+Integers and `Fraction` decide. No other module tests for a specific criterion: all differences between criteria are
+methods and attributes here.
 """
 
 from abc import ABC, abstractmethod
@@ -16,11 +16,11 @@ from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.measures.sample_sizes import antichain, distinct_key_rows, key_pairs, near_size, sure_ratio
 from qidsql.wording.numbers import count, decimal, percent, plural, ratio
 
-Progress: TypeAlias = tuple[int, int]  # the second number decides between equal first ones
+Progress: TypeAlias = tuple[int, int]  # the second number breaks ties of the first
 
 
 class Unit(StrEnum):
-    """What a sample is made of."""
+    """The units of a sample."""
 
     ROWS = "rows"  # drawn without replacement
     PAIRS = "pairs of rows"  # drawn independently
@@ -29,12 +29,12 @@ class Unit(StrEnum):
 class Criterion(ABC):
     """A monotone test on class profiles: once a column set meets it, every superset does.
 
-    `finding` is the kind of finding that a column set is which meets it, and part of the finding's id in a history.
-    `pairs_decide`: two rows that agree on a set prove that it does not meet the criterion, and nothing else does.
-    `few_columns`: minimal sets are small as a rule, and best searched from the single columns upwards. `unit` is what
-    samples are made of; `tested_on_samples`: they can refute it (see `on_sample`), and `sure_on_samples`: without any
-    chance to err. `counts_classes`: it has no meaning where a NULL matches anything, as there are no classes then;
-    `measures_rows`: nor where persons are counted.
+    `finding` is the kind of finding of a column set that meets it, and part of the finding's id in a history.
+    `pairs_decide`: a set fails the criterion if and only if two rows agree on it. `few_columns`: minimal sets are
+    usually small, and best searched from the single columns upwards. `unit` is the unit of samples;
+    `tested_on_samples`: they can refute it (see `on_sample`), and `sure_on_samples`: without any chance of error.
+    `counts_classes`: it is undefined if a NULL matches anything, as there are no classes then; `measures_rows`: nor
+    with entities.
     """
 
     finding: ClassVar[str]
@@ -49,15 +49,15 @@ class Criterion(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What a column set is that meets it, in words."""
+        """The name of a column set that meets it."""
 
     @property
     @abstractmethod
     def options(self) -> str:
-        """The options that ask for it, as typed; empty where nothing needs to."""
+        """The options that request it, as typed; empty for the default."""
 
     def of_whole(self, whole: ClassProfile) -> "Criterion":
-        """The criterion on a table whose columns all together have this profile, where it depends on that."""
+        """The criterion on a table whose columns all together have this profile, if it depends on that."""
         return self
 
     @abstractmethod
@@ -66,45 +66,45 @@ class Criterion(ABC):
 
     @abstractmethod
     def progress(self, profile: ClassProfile) -> Progress:
-        """A figure that a further column never lowers: what greedy searches climb."""
+        """A figure that a further column never lowers; greedy searches increase it."""
 
     @abstractmethod
     def reached(self, profile: ClassProfile) -> str:
-        """What columns with this profile come to: "have the distinct ratio 0.9"."""
+        """The result of columns with this profile in words: "have the distinct ratio 0.9"."""
 
     def impossible(self, whole: ClassProfile) -> str:
-        """Why no column set meets it where all columns together have this profile."""
+        """Why no column set meets it if all columns together have this profile."""
         return f"no {self.name} exists: all columns together {self.reached(whole)}"
 
     @property
     def obstacle(self) -> str:
-        """What columns are that meet it, as an obstacle to a policy."""
+        """The name of columns that meet it, as an obstacle to a policy."""
         return f"a {self.name}"
 
     @property
     def forbidden(self) -> "Criterion":
-        """What masking by this criterion forbids. Raises UsageError where that makes no sense."""
+        """The criterion that masking forbids. Raises UsageError if there is none."""
         return self
 
     def almost(self, epsilon: Fraction) -> "Ratio":
-        """The ratio that keys of a sample reach on the table. Raises UsageError where a sample cannot vouch for it."""
-        raise UsageError(f"a sample cannot vouch for a {self.name}; only for keys and the separation or distinct ratio")
+        """The ratio that keys of a sample reach on the table. Raises UsageError if a sample cannot guarantee it."""
+        raise UsageError(f"a sample cannot guarantee a {self.name}; only keys and the separation or distinct ratio")
 
     @property
     def part_of_pairs(self) -> "Separation | None":
-        """The criterion itself, where it asks for a part of all pairs of rows to be separated, which pairs can tell."""
+        """The criterion itself, if it requires a part of all pairs of rows to be separated, which pairs can measure."""
         return None
 
     def near_sample(self, epsilon: Fraction, delta: Fraction, columns: int) -> int:
-        """How many units a sample takes on which `on_sample` is no more than epsilon below. Raises UsageError."""
-        raise UsageError(f"a sample cannot rule out a {self.name}: it says nothing about small classes")
+        """The sample size for which `on_sample` is at most epsilon below the criterion. Raises UsageError."""
+        raise UsageError(f"a sample cannot rule out a {self.name}: it has no information on small classes")
 
     def on_sample(self, sample: Profiler, size: int, delta: Fraction) -> "Criterion":
-        """What each column set that meets it on the table meets on a sample of `size` units, but for a chance of delta.
+        """A criterion that sets meeting this one on the table meet on a sample of `size` units, but for chance delta.
 
         Raises UsageError unless `tested_on_samples`.
         """
-        raise UsageError(f"a sample cannot rule out a {self.name}: it says nothing about small classes")
+        raise UsageError(f"a sample cannot rule out a {self.name}: it has no information on small classes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +133,9 @@ class Key(Criterion):
 
     def reached(self, profile: ClassProfile) -> str:
         if profile.entities:
-            return "are the same for some entities"
+            return "agree for some entities"
         number = profile.duplicate_rows
-        return f"are the same in {plural(number, 'row')} as in another"
+        return f"agree in {plural(number, 'row')} with another row"
 
     def impossible(self, whole: ClassProfile) -> str:
         if whole.entities:
@@ -148,7 +148,7 @@ class Key(Criterion):
     @property
     def forbidden(self) -> Criterion:
         raise UsageError(
-            "say what may not be published: --distinct 0.5, --separation 0.8, --violates 5 or --rows-at-risk 0.01"
+            "name what may not be published: --distinct 0.5, --separation 0.8, --violates 5 or --rows-at-risk 0.01"
         )
 
     def almost(self, epsilon: Fraction) -> "Ratio":
@@ -160,10 +160,10 @@ class Key(Criterion):
 
 @dataclass(frozen=True, slots=True)
 class Ratio(Criterion):
-    """A ratio of at least beta, or above it where `strict` is set.
+    """A ratio of at least beta, or above it if `strict` is set.
 
     The printed optima of Motwani & Xu's masking example allow a ratio of exactly beta, though their text says "below":
-    what masking forbids is the strict form.
+    masking forbids the strict form.
     """
 
     tested_on_samples = measures_rows = True
@@ -177,7 +177,7 @@ class Ratio(Criterion):
 
     @abstractmethod
     def sample_size(self, rows: Callable[[], int], delta: Fraction, columns: int) -> int:
-        """How many units a sample takes whose keys reach the ratio on a table of so many rows, but for a chance."""
+        """The size of a sample whose keys reach the ratio on a table of so many rows, up to probability delta."""
 
     @property
     def name(self) -> str:
@@ -203,7 +203,7 @@ class Ratio(Criterion):
         return replace(self, beta=beta, strict=False)
 
     def all_of(self, profile: ClassProfile) -> Self:
-        """What column sets meet that reach as much as this profile does."""
+        """The criterion of column sets that reach as much as this profile."""
         return self.at(self.of(profile))
 
     def almost(self, epsilon: Fraction) -> "Ratio":
@@ -267,7 +267,7 @@ class Separation(Ratio):
 
 @dataclass(frozen=True, slots=True)
 class Violates(Criterion):
-    """Some class is smaller than k: the set is a witness against k-anonymity [Yuan & Wang, Definition 3]."""
+    """Some class is smaller than k: the set proves that k-anonymity fails [Yuan & Wang, Definition 3]."""
 
     finding = "below-k"
     few_columns = True
@@ -327,7 +327,7 @@ class RowsAtRisk(Criterion):
 
 @dataclass(frozen=True, slots=True)
 class Determines(Criterion):
-    """As many classes as all columns together make: the set tells apart all that they do. A key, where there is one.
+    """As many classes as all columns make: the set separates all rows that they separate. A key if there is one.
 
     `goal` is that number, once it is known. The test inside Yuan & Wang's Algorithm 5.1, which is not their
     Definition 3 (see `Violates`).
@@ -360,7 +360,7 @@ class Determines(Criterion):
 
     @property
     def forbidden(self) -> Criterion:
-        raise UsageError("--all-classes is for searches: any columns that are published have all of their own classes")
+        raise UsageError("--all-classes is for searches: published columns always have all of their own classes")
 
     def on_sample(self, sample: Profiler, size: int, delta: Fraction) -> Criterion:
         return self.of_whole(sample.profiles([(1 << sample.columns) - 1])[0])

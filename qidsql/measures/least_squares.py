@@ -1,7 +1,7 @@
-"""Linear regression by least squares, from sums alone: coefficients, standard errors, t and F tests. Knows no table.
+"""Linear regression by least squares, from sums alone: coefficients, standard errors, t and F tests.
 
-The sums are of numbers shifted close to their means, so that little is lost when means are taken off; the normal
-equations are then those of correlations, which are as well scaled as can be.
+The sums are of numbers shifted close to their means, so that little precision is lost when means are subtracted; the
+normal equations are then those of correlations, which are well scaled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     import numpy
 
 SIGNIFICANT = 0.05
-SUPPRESSED = 0  # the level of a suppressed cell that counts as a level of its own; values have levels from 1
-TOLERANCE = 1e-9  # a term is collinear when less of its variance is left unexplained by the terms before it
-EXACT = 1e-12  # a fit is exact when less of the outcome's variance is left: what remains is rounding
+SUPPRESSED = 0  # the level of a suppressed cell that counts as its own level; values have levels from 1
+TOLERANCE = 1e-9  # a term is collinear if less of its variance is unexplained by the earlier terms
+EXACT = 1e-12  # a fit is exact if less of the outcome's variance remains: the rest is rounding
 
 Matrix: TypeAlias = "numpy.ndarray[Any, numpy.dtype[numpy.float64]]"
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What a regression needs to know of its rows. Numbers have places, the outcome the first; so have factors.
+    """The sums over rows that a regression needs. Numbers have places, the outcome the first; so have factors.
 
-    Each number is shifted by a constant of its own, a value close to its mean. `numbers` sums the shifted numbers,
+    Each number is shifted by its own constant, a value close to its mean. `numbers` sums the shifted numbers,
     `products` their products by pairs of places. A factor has levels, known by their numbers: `level_rows` counts the
     rows of each (factor, level), `level_numbers` sums the shifted numbers over them, and `pair_rows` counts the rows
-    of each pair of (factor, level) of two factors, the lower place first; a pair that is not there has no rows.
+    of each pair of (factor, level) of two factors, the lower place first; a missing pair has no rows.
     """
 
     rows: int
@@ -41,7 +41,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Covariate:
-    """A covariate: a number, or a factor whose levels have an indicator each. `place` is among its kind in the sums."""
+    """A covariate: a number, or a factor with an indicator for each level. `place` is among its kind in the sums."""
 
     name: str
     number: bool
@@ -83,10 +83,10 @@ class CovariateTest:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A least squares fit. `collinear` terms repeat what those before them say, and are left out of it.
+    """A least squares fit. `collinear` terms are determined by earlier ones, and left out of it.
 
     A factor's indicators are relative to its `references`, the first level that occurs. `degrees` are those of the
-    model and of the residual; `tests` has no entry for a covariate all of whose terms are collinear.
+    model and of the residual; `tests` has no entry for a covariate whose terms are all collinear.
     """
 
     rows: int
@@ -106,9 +106,9 @@ class Fit:
 
 
 def least_squares(sums: Sums, covariates: Sequence[Covariate]) -> Fit | str:
-    """Ordinary least squares with an intercept; or why there is none, in words.
+    """Ordinary least squares with an intercept; or the reason why there is no fit, in words.
 
-    Coefficients are exact to about 16 digits less those that collinearity costs (NIST's Longley data keep 9).
+    Coefficients are exact to about 16 digits less those lost to collinearity (NIST's Longley data keep 9).
     """
     import numpy
 
@@ -140,7 +140,7 @@ def least_squares(sums: Sums, covariates: Sequence[Covariate]) -> Fit | str:
     inverse = numpy.linalg.inv(correlation[numpy.ix_(kept, kept)])
     towards = correlation[kept, -1]
     slopes = inverse @ towards
-    slopes += inverse @ (towards - correlation[numpy.ix_(kept, kept)] @ slopes)  # takes off the inverse's rounding
+    slopes += inverse @ (towards - correlation[numpy.ix_(kept, kept)] @ slopes)  # removes the inverse's rounding
     unexplained = 1 - float(slopes @ towards)
     if unexplained < EXACT:
         return "the covariates determine the outcome exactly: no residual is left to test with"
@@ -169,7 +169,7 @@ def least_squares(sums: Sums, covariates: Sequence[Covariate]) -> Fit | str:
 
 
 def _levels(sums: Sums, covariates: Sequence[Covariate]) -> dict[str, list[int]]:
-    """The levels of each factor that occur, in their order, suppressed cells last."""
+    """The levels of each factor that occur, in order, suppressed cells last."""
     return {
         covariate.name: sorted(
             (level for place, level in sums.level_rows if place == covariate.place),
@@ -181,7 +181,7 @@ def _levels(sums: Sums, covariates: Sequence[Covariate]) -> dict[str, list[int]]
 
 
 def _cross_products(sums: Sums, columns: Sequence[tuple[Covariate, int | None]]) -> tuple[Matrix, Matrix]:
-    """Sums of products of the centred columns, the outcome behind them; and the columns' means."""
+    """Sums of products of the centred columns, with the outcome last; and the columns' means."""
     import numpy
 
     outcome = (Covariate("", True, 0), None)
@@ -220,12 +220,12 @@ def _cross(sums: Sums, one: tuple[Covariate, int | None], other: tuple[Covariate
 
 
 def _constant(sums: Sums, deviation: float, place: int) -> bool:
-    """Whether a number varies by no more than rounding: its deviations' norm beside that of the number itself."""
+    """Whether a number varies only by rounding: the norm of its deviations relative to the number itself."""
     return deviation <= 1e-13 * abs(sums.shifts[place]) * sqrt(sums.rows)
 
 
 def _independent(correlation: Matrix, columns: Sequence[int]) -> list[int]:
-    """The columns that those before them do not explain, found by Cholesky's decomposition as far as it goes."""
+    """The columns that earlier ones do not explain, by Cholesky's decomposition."""
     import numpy
 
     kept: list[int] = []
@@ -260,7 +260,7 @@ def _coefficient(term: Term | None, estimate: float, error: float, rest: int) ->
 
 
 def f_tail(f: float, degrees: int, rest: int) -> float:
-    """The chance that an F variable of these degrees of freedom exceeds f; with 1 degree, of |t| above sqrt(f)."""
+    """The probability that an F variable with these degrees of freedom exceeds f; with 1 degree, |t| above sqrt(f)."""
     if f <= 0:
         return 1.0
     x = rest / (rest + degrees * f)
@@ -268,7 +268,7 @@ def f_tail(f: float, degrees: int, rest: int) -> float:
 
 
 def incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
-    """The regularised incomplete beta function I_x(a, b), with `rest` = 1 - x given so that none of it is lost.
+    """The regularised incomplete beta function I_x(a, b); `rest` = 1 - x is given to keep its precision.
 
     By its continued fraction (DLMF 8.17.22), to about 9 digits when a or b is in the hundred thousands.
     """
@@ -286,7 +286,7 @@ def _fraction(a: float, b: float, x: float) -> float:
     tiny = 1e-300
     upper = 1.0
     lower = value = 1 / (1 - (a + b) * x / (a + 1))
-    for m in range(1, 1_000_000):  # about the root of a or b is enough
+    for m in range(1, 1_000_000):  # about the root of a or b suffices
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for part in (even, odd):

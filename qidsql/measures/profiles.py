@@ -1,6 +1,6 @@
-"""Class profiles, their ratios, and what makes profiles of column sets.
+"""Class profiles, their ratios, and the protocols of their sources.
 
-Integers and `Fraction` decide; floats appear only where a report prints. Knows no engine and no SQL.
+Integers and `Fraction` decide; floats appear only where a report prints. Independent of engines and SQL.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,11 +19,11 @@ RATIOS = ("distinct_ratio", "separation_ratio", "share_at_risk")
 
 @dataclass(frozen=True, slots=True)
 class ClassProfile:
-    """What the equivalence classes of one column set look like.
+    """The equivalence classes of one column set in figures.
 
     Rows that agree on the set form a class. With `entities`, "rows" are distinct entities: a class's size is the
-    number of distinct entities in it, an entity is at risk when any of its classes is below k, and the two ratios,
-    which are about rows, have no meaning.
+    number of distinct entities in it, an entity is at risk if any of its classes is below k, and the two ratios, which
+    are about rows, are undefined.
 
     With `wildcard`, a NULL matches anything, which is not transitive: there are no classes, the two counts of classes
     are 0, and a row's "class" is itself and the rows that match it (sdcMicro's frequency count). `colliding_pairs` are
@@ -44,14 +44,14 @@ class ClassProfile:
 
     @property
     def distinct_ratio(self) -> Fraction:
-        """Classes / rows [Motwani & Xu, 1.1]; 1 for an empty table. Raises ValueError where there are no classes."""
+        """Classes / rows [Motwani & Xu, 1.1]; 1 for an empty table. Raises ValueError if there are no classes."""
         if self.wildcard:
-            raise ValueError("where a NULL matches anything there are no classes to count")
+            raise ValueError("if a NULL matches anything there are no classes to count")
         return Fraction(self.classes, self.rows) if self.rows else Fraction(1)
 
     @property
     def separation_ratio(self) -> Fraction:
-        """Share of the pairs of rows that the set tells apart [Motwani & Xu, 1.1]; 1 where there is no pair."""
+        """Share of the pairs of rows that the set separates [Motwani & Xu, 1.1]; 1 if there is no pair."""
         pairs = self.rows * (self.rows - 1)
         return 1 - Fraction(self.colliding_pairs, pairs) if pairs else Fraction(1)
 
@@ -67,14 +67,14 @@ class ClassProfile:
 
     @property
     def divides(self) -> bool:
-        """True when the set tells any two rows apart."""
+        """True if the set separates any two rows."""
         return self.colliding_pairs < self.rows * (self.rows - 1) if self.wildcard else self.classes > 1
 
     def to_plain(self) -> dict[str, int | float | None]:
-        """The counts, exact, and the ratios as floats for display (None where they have no meaning).
+        """The counts, exact, and the ratios as floats for display (None if undefined).
 
-        With an entity the same keys count entities; "entities" stands in place of "rows" then. Where a NULL matches
-        anything, the counts of classes are None.
+        With an entity the same keys count entities; "entities" replaces "rows" then. If a NULL matches anything, the
+        counts of classes are None.
         """
         meaningful = self.rows > 0 and not self.entities
         return {
@@ -94,7 +94,7 @@ class ClassProfile:
 
     @classmethod
     def of_plain(cls, written: Mapping[str, Any]) -> "ClassProfile":
-        """The profile of which `to_plain` made this. Raises KeyError, TypeError where it is none."""
+        """The profile that `to_plain` was made from. Raises KeyError, TypeError if it is not one."""
         entities, wildcard = "entities" in written, written["classes"] is None
         counts = {name: written[name] for name in COUNTS}
         if wildcard:
@@ -107,12 +107,12 @@ class ClassProfile:
 
     @classmethod
     def plain_schema(cls, definitions: Mapping[str, Any]) -> dict[str, Any]:
-        """The JSON Schema of what `to_plain` makes."""
+        """The JSON Schema of `to_plain`."""
         whole, number = {"type": "integer", "minimum": 0}, {"type": "number", "minimum": 0, "maximum": 1}
         counts = {name: {"anyOf": [whole, {"type": "null"}]} if name.startswith("class") else whole for name in COUNTS}
         ratios = {name: {"anyOf": [number, {"type": "null"}]} for name in RATIOS}
         return {
-            "description": "the class profile of a column set; with an entity, `entities` stands in place of `rows`",
+            "description": "the class profile of a column set; with an entity, `entities` replaces `rows`",
             "type": "object",
             "properties": {"rows": whole, "entities": whole, **counts, **ratios},
             "required": [*COUNTS, *RATIOS],
@@ -120,12 +120,12 @@ class ClassProfile:
 
     @property
     def undivided(self) -> "ClassProfile":
-        """The profile of no column at all, over the same rows: one class."""
+        """The profile of the empty column set over the same rows: one class."""
         one = ClassProfile.of_sizes({self.rows: 1} if self.rows else {}, self.k)
         return one.of_matches() if self.wildcard else replace(one, entities=self.entities)
 
     def of_matches(self) -> "ClassProfile":
-        """The same profile where a NULL matches anything, of a column set without any NULL."""
+        """The same profile if a NULL matches anything, for a column set without any NULL."""
         return replace(self, classes=0, classes_at_risk=0, wildcard=True)
 
     @classmethod
@@ -146,10 +146,10 @@ class ClassProfile:
 
 @dataclass(frozen=True, slots=True)
 class ClassSizes:
-    """How many classes of each size there are: every k at once, and the histogram.
+    """The number of classes of each size: for every k at once, and for the histogram.
 
-    `rows` counts, by the size of the class a row stands in, the rows. With an entity it counts entities by the size of
-    the smallest class they stand in, and `classes` the distinct entities per class.
+    `rows` counts rows by the size of their class. With an entity it counts entities by the size of their smallest
+    class, and `classes` the distinct entities per class.
     """
 
     classes: Mapping[int, int]
@@ -175,9 +175,9 @@ class ClassSizes:
 
 @dataclass(frozen=True, slots=True)
 class MatchSizes(ClassSizes):
-    """How many rows have each number of matching rows, where a NULL matches anything. There are no classes.
+    """The number of rows for each number of matching rows, if a NULL matches anything. There are no classes.
 
-    `rows` is exact for numbers below `most`; all from there on are put together at `most`.
+    `rows` is exact for numbers below `most`; all others are counted at `most`.
     """
 
     smallest: int = 0
@@ -188,7 +188,7 @@ class MatchSizes(ClassSizes):
     def profile(self, k: int) -> ClassProfile:
         """The profile for that k, of at most `most`."""
         if k > self.most:
-            raise ValueError(f"frequencies from {self.most} on were put together; they do not tell those below {k}")
+            raise ValueError(f"frequencies from {self.most} on are counted together, so those below {k} are not known")
         return ClassProfile(
             rows=sum(self.rows.values()),
             classes=0,
@@ -204,7 +204,7 @@ class MatchSizes(ClassSizes):
 
     @classmethod
     def of_classes(cls, sizes: ClassSizes, most: int) -> "MatchSizes":
-        """The same sizes of a column set without any NULL: there the rows that match are the rows of the class."""
+        """The same sizes for a column set without any NULL: there the matching rows are the rows of the class."""
         rows: dict[int, int] = {}
         for size, number in sizes.rows.items():
             rows[min(size, most)] = rows.get(min(size, most), 0) + number
@@ -213,10 +213,10 @@ class MatchSizes(ClassSizes):
 
 
 class Profiler(Protocol):
-    """Column sets in, profiles out: all that a search sees of the world.
+    """Column sets in, profiles out: all that a search uses.
 
-    `columns` is the number of columns; a column set is a bit mask over them. `profiles` answers in the order asked
-    and raises `Stopped` when the work must end early.
+    `columns` is the number of columns; a column set is a bit mask over them. `profiles` returns profiles in the order
+    of the sets and raises `Stopped` if the work must end early.
     """
 
     @property
@@ -226,11 +226,11 @@ class Profiler(Protocol):
 
 
 class Sampler(Protocol):
-    """Sample sizes in, profilers over samples of the table out: what a sampled search sees besides.
+    """Sample sizes in, profilers over samples of the table out: what a sampled search uses in addition.
 
-    `rows` is the size of the whole table. `of_rows` draws rows without replacement, of which a smaller sample is part
-    of a larger one; `of_pairs` independent pairs of rows, on which only separation can be told. The same seed draws
-    the same sample.
+    `rows` is the size of the whole table. `of_rows` draws rows without replacement; a smaller sample is part of a
+    larger one. `of_pairs` draws independent pairs of rows, on which only separation can be measured. The same seed
+    draws the same sample.
     """
 
     @property
@@ -245,9 +245,9 @@ class Sampler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SizeBin:
-    """Classes whose size lies between low and high (None: no upper end), and the rows in them.
+    """Classes whose size is between low and high (None: no upper end), and the rows in them.
 
-    Where a NULL matches anything, the rows that so many match, and no classes.
+    If a NULL matches anything: the rows with so many matches, and no classes.
     """
 
     low: int
@@ -264,7 +264,7 @@ class SizeBin:
 
 
 def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
-    """The class-size histogram whose bins begin at `starts` (ascending); none beyond the largest class."""
+    """The class-size histogram with bins from `starts` (ascending); none beyond the largest class."""
     largest = max(sizes.rows, default=0)
     edges = list(starts)
     bins = []
@@ -288,5 +288,5 @@ def size_bins(sizes: ClassSizes, starts: Iterable[int]) -> tuple[SizeBin, ...]:
 
 
 def bin_starts(k: int) -> list[int]:
-    """Where the histogram's bins begin: unique rows, the rest below k, and ever larger classes."""
+    """The starts of the histogram's bins: unique rows, the rest below k, and ever larger classes."""
     return sorted({1, 2, k, 2 * k, 10 * k, 100 * k})

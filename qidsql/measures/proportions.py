@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import sqrt
 
-Z = 1.959963984540054  # the normal distribution has 95 % of its mass within so many standard deviations
+Z = 1.959963984540054  # 95 % of the normal distribution is within so many standard deviations
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ def interval(weight: float, squares: float, total_weight: float, total_squares: 
     within 0 and 1 and has a width at 0 and 1 too, on the effective sample size p (1 - p) / v (C. Franco et al.,
     Comparative study of confidence intervals for proportions in complex sample surveys, JSSAM 7, 2019). The variance
     v is Taylor's linearization of the ratio, sum of w^2 (y - p)^2 / (sum of w)^2, as in R's svymean without strata
-    and clusters. At 0 and 1 it tells nothing, and Kish's (sum of w)^2 / sum of w^2 stands in. With equal weights both
+    and clusters. At 0 and 1 it is undefined, and Kish's (sum of w)^2 / sum of w^2 is used. With equal weights both
     sizes are the number of rows.
     """
     share = min(1.0, weight / total_weight)

@@ -1,7 +1,7 @@
-"""How large a sample must be, and what a sample of a given size may be trusted to say.
+"""Sample sizes, and the guarantees of a sample of a given size.
 
 Every size is rounded up and every ratio down, with logarithms of 60 correct digits: a sample is never too small.
-`sets` is the number of column sets that must not fool the sample, all of them together, with more than the
+`sets` is the number of column sets on which the sample may err, for all of them together, with at most the
 probability delta: `every_set` as in the paper, or the smaller `antichain`.
 """
 
@@ -25,10 +25,10 @@ def every_set(columns: int) -> int:
 def antichain(columns: int, max_size: int | None = None) -> int:
     """The most column sets, of at most `max_size` columns, none of which contains another.
 
-    A union bound need not run over more. When a set that fails on the full table passes on the sample, then so does a
+    A union bound need not cover more. If a set that fails on the full table passes on the sample, then so does a
     maximal one among those that fail (of at most `max_size` columns), for passing is monotone; the maximal ones do not
     contain each other. In the same way a set lost by pruning loses a minimal one. An antichain has at most
-    C(m, m // 2) sets [Sperner], and at most C(m, d) when none has more than d <= m / 2 columns [Lubell, Yamamoto,
+    C(m, m // 2) sets [Sperner], and at most C(m, d) if none has more than d <= m / 2 columns [Lubell, Yamamoto,
     Meshalkin].
     """
     half = columns // 2
@@ -80,11 +80,11 @@ def key_rows(epsilon: Fraction, delta: Fraction, sets: int) -> int:
 
 
 def distinct_key_rows(rows: int, epsilon: Fraction, delta: Fraction, sets: int) -> int:
-    """Rows drawn without replacement: a column set that is a key of them has the distinct ratio 1 - epsilon at least.
+    """Rows drawn without replacement: a column set that is a key of them has a distinct ratio of at least 1 - epsilon.
 
-    The least r with C(d, r) (rows / d)^r / C(rows, r) <= delta / sets, where d is the most classes that are still too
-    few: equal classes fool the sample best. All rows where no fewer do. Takes steps in the order of r.
-    [Motwani & Xu, Theorem 7, with the product of Lemma 6 left as it is]
+    The least r with C(d, r) (rows / d)^r / C(rows, r) <= delta / sets, where d is the largest number of classes that is
+    still too small: equal classes mislead the sample most. All rows if no fewer suffice. Takes about r steps.
+    [Motwani & Xu, Theorem 7, with the product of Lemma 6 unsimplified]
     """
     _check(epsilon=epsilon, delta=delta)
     classes = ceil((1 - epsilon) * rows) - 1
@@ -110,17 +110,20 @@ def distinct_key_rows_of_the_paper(rows: int, epsilon: Fraction, delta: Fraction
 
 
 def beta_pairs_of_the_paper(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) -> int:
-    """16 / (beta epsilon^2) * ln(sets / delta) pairs tell beta from (1 - epsilon) beta. [Motwani & Xu, Theorem 8]"""
+    """16 / (beta epsilon^2) * ln(sets / delta) pairs, to distinguish beta and (1 - epsilon) beta.
+
+    [Motwani & Xu, Theorem 8]
+    """
     _check(beta=beta, epsilon=epsilon, delta=delta)
     with localcontext(prec=DIGITS):
         return _up(_decimal(16 / (beta * epsilon**2)) * _odds(delta, sets))
 
 
 def beta_pairs(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) -> tuple[int, int]:
-    """Independent random pairs, and how many of them a column set must separate to pass.
+    """Independent random pairs, and the number of them that a column set must separate to pass.
 
-    A set passes when it separates beta of all pairs, and fails when it separates less than (1 - epsilon) beta. The
-    two kinds of error have the chance exp(-k D) each, where D is the relative entropy of a coin that is equally far
+    A set passes if it separates beta of all pairs, and fails if it separates less than (1 - epsilon) beta. The two
+    kinds of error have the probability exp(-k D) each, where D is the relative entropy of a coin that is equally far
     from both: a Chernoff bound before it is simplified, which for beta near 1 needs a small part of the paper's pairs.
     For beta = 1 it is Theorem 5. Errors count once per set, since no set can make both.
     [Motwani & Xu, Theorem 8; Hoeffding 1963, Theorem 1]
@@ -143,9 +146,9 @@ def sure_ratio(beta: Fraction, size: int, delta: Fraction, sets: int) -> Fractio
 
     For the separation ratio `size` counts independent pairs, for the distinct ratio rows drawn without replacement:
     one row of each class makes beta n good rows, no two of the same class, so that the classes in the sample are no
-    fewer than the good rows in it. A number of good draws has the chance exp(-size * D(a, beta)) to fall to
-    a * size [Hoeffding 1963, Theorems 1 and 4]; a is the largest one with a chance of delta / sets at most. Never
-    below `sure_ratio_of_the_paper`, whose bound is this one simplified. 0 when the sample is too small to say.
+    fewer than the good rows in it. A number of good draws falls to a * size with probability exp(-size * D(a, beta))
+    [Hoeffding 1963, Theorems 1 and 4]; a is the largest one with a probability of at most delta / sets. Never below
+    `sure_ratio_of_the_paper`, whose bound is this one simplified. 0 if the sample is too small.
     [Motwani & Xu, Lemmas 9 and 10, Theorems 11 and 12]
     """
     _check(beta=beta, delta=delta)
@@ -164,7 +167,7 @@ def sure_ratio(beta: Fraction, size: int, delta: Fraction, sets: int) -> Fractio
 
 
 def near_size(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) -> int:
-    """The size of the sample on which `sure_ratio` comes to (1 - epsilon) beta: its own bound, solved for the size."""
+    """The sample size for which `sure_ratio` is (1 - epsilon) beta: its own bound, solved for the size."""
     _check(beta=beta, epsilon=epsilon, delta=delta)
     if beta == 1:
         return 1
@@ -186,7 +189,7 @@ def sure_ratio_of_the_paper(beta: Fraction, size: int, delta: Fraction, sets: in
 def _check(**ratios: Fraction) -> None:
     for name, ratio in ratios.items():
         if not (0 < ratio < 1 or (name == "beta" and ratio == 1)):
-            raise UsageError(f"{name} must lie between 0 and 1, not at {float(ratio):g}")
+            raise UsageError(f"{name} must be between 0 and 1, got {float(ratio):g}")
 
 
 def _ln(value: Fraction) -> Decimal:
@@ -214,7 +217,7 @@ def _up(value: Decimal) -> int:
 
 
 def _least(holds: Callable[[int], bool], high: int = 1) -> int:
-    """The least positive integer for which a monotone condition holds; it is taken to hold at a given `high` > 1."""
+    """The least positive integer for which a monotone condition holds; it is assumed to hold at a given `high` > 1."""
     low = 0
     if high == 1:
         while not holds(high):

@@ -189,7 +189,7 @@ class _Reader:
         self.problems: list[tuple[int, str]] = []
 
     def note(self, path: KeyPath, text: str) -> None:
-        self.problems.append((self.line(path), self.toml.told(path, text)))
+        self.problems.append((self.line(path), self.toml.located(path, text)))
 
     def line(self, path: KeyPath) -> int:
         return self.toml.line(path)

@@ -1,1 +1,1 @@
-"""Column sets in, class profiles out: of tables, samples, pairs of rows and coded copies."""
+"""Column sets in, class profiles out: for tables, samples, pairs of rows and coded copies."""

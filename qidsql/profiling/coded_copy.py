@@ -11,10 +11,10 @@ from qidsql.wording.numbers import plural, seconds
 
 
 def coded(profiler: TableProfiler) -> tuple[TableProfiler, str]:
-    """A profiler of the same rows and columns, on the same budget, over a copy by codes; and what that took, in words.
+    """A profiler of the same rows and columns, on the same budget, over a coded copy; and a note on its cost.
 
-    A code stands for one value of its column, a NULL stays NULL: profiles, difference masks and wildcards are the
-    same, and cheaper where values are long. One statement, one scan. Raises as `Engine.keep_aside`.
+    A code represents one value of its column, a NULL stays NULL: profiles, difference masks and wildcards are the
+    same, and cheaper if values are long. One statement, one scan. Raises as `Engine.keep_aside`.
     """
     engine, started = profiler.engine, time.monotonic()
     names = (*profiler.names, *((profiler.entity,) if profiler.entity else ()))

@@ -1,7 +1,7 @@
 """The table profiler: column sets in, class profiles out, by statements to an engine.
 
-It batches, never asks twice, and keeps the budget. Where a NULL matches anything, it asks first which columns hold any:
-column sets without them are asked as ever.
+It sends statements in batches, profiles no set twice, and keeps the budget. If a NULL matches anything, it first counts
+the NULLs of each column: column sets without any are profiled as usual.
 """
 
 import sys
@@ -30,23 +30,23 @@ from qidsql.wording.numbers import plural
 from qidsql.wording.option_names import setting
 
 Answer = TypeVar("Answer")
-Question: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # the column sets it answers for
+ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # with the column sets it profiles
 
-LARGE = 1_000_000  # rows; above, a scan that may spare the grouping of whole rows is worth it
-MANY_SETS = 256  # column sets in one question; above, it is worth to see which columns have the same classes
-SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than to ask
+LARGE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
+MANY_SETS = 256  # column sets in one call; above, finding columns with the same classes pays
+SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than profiling
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the work may cost; None: no limit. Seconds count from the moment the profiler is made."""
+    """The limits of the work; None: no limit. Seconds count from the creation of the profiler."""
 
     max_statements: int | None = None
     max_seconds: float | None = None
 
 
 class _Meter:
-    """What was spent so far, shared by a profiler and those narrowed from it."""
+    """The work spent so far, shared by a profiler and those derived from it."""
 
     def __init__(self, engine: Engine, budget: Budget) -> None:
         self.sets = 0
@@ -70,10 +70,10 @@ class _Meter:
 
 
 class TableProfiler:
-    """Profiles column sets of one relation. The same set is never asked twice.
+    """Profiles column sets of one relation. The same set is never profiled twice.
 
-    With an entity, classes are counted in distinct entities. `sets` counts the column sets profiled. `by_value` takes
-    NULL for one more value: the profiler itself, or one of the same rows and budget where `nulls` is a wildcard.
+    With an entity, classes are counted in distinct entities. `sets` counts the column sets profiled. `by_value` treats
+    NULL as one more value: the profiler itself, or one of the same rows and budget if `nulls` is a wildcard.
     """
 
     def __init__(
@@ -94,11 +94,11 @@ class TableProfiler:
         self.names = tuple(names)
         self.k = k
         self.entity = entity
-        self.rows = rows  # about how many; decides how many sets go into one statement
+        self.rows = rows  # approximate; decides how many sets go into one statement
         self.nulls = nulls
         self._known: dict[int, ClassProfile] = {}
         self._meter = _Meter(engine, budget or Budget())
-        self._domain: Domain | None = None  # what a wildcard has to know first
+        self._domain: Domain | None = None  # facts that wildcard statements need
         self._counts: tuple[int, tuple[int, ...]] | None = None
         self._by_value: TableProfiler | None = None
 
@@ -117,28 +117,28 @@ class TableProfiler:
 
     @property
     def spent(self) -> bool:
-        """True when no further statement can be asked."""
+        """True if no further statement can be sent."""
         return self.engine.closed or self.engine.ended is not None or self._meter.statements_left <= 0
 
     @property
     def deadline(self) -> float | None:
-        """When the time is up, as `time.monotonic` tells it."""
+        """The end of the time budget, of `time.monotonic`."""
         return self._meter.deadline
 
     def check_time(self) -> None:
-        """Raises BudgetSpent when the time is up."""
+        """Raise BudgetSpent if the time is up."""
         self._meter.check_time()
 
     def limit_statements(self, most: int) -> None:
-        """Allows at most so many statements, those already asked included."""
+        """Allow at most so many statements, including those already sent."""
         self._meter.most = most
 
     def stop_at_failures(self) -> None:
-        """From now on a statement that fails ends the work like a spent budget, where another was answered before."""
+        """From now on a failed statement ends the work like a spent budget, if another one succeeded before."""
         self._meter.failures_stop = True
 
     def narrowed(self, names: Sequence[str]) -> "TableProfiler":
-        """A profiler over some of the columns, on the same budget, that knows what this one knows of them."""
+        """A profiler over some of the columns, on the same budget, with the profiles known of them."""
         places = {name: place for place, name in enumerate(names)}
         other = TableProfiler(self.engine, self.source, names, self.k, self.entity, self.rows, nulls=self.nulls)
         other._meter, other._domain = self._meter, self._domain
@@ -155,7 +155,7 @@ class TableProfiler:
         other = TableProfiler(self.engine, source, self.names, self.k, self.entity, rows, nulls=self.nulls)
         other._meter = self._meter
         if self.nulls is Nulls.WILDCARD and source.drawn:
-            other._domain = self._learned()  # a part of the rows has no more values and no other NULLs
+            other._domain = self._domain_facts()  # a part of the rows has no more values and no other NULLs
         return other
 
     @property
@@ -174,9 +174,9 @@ class TableProfiler:
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
         """The class profiles of the column sets, in their order.
 
-        One statement per set not asked before, or fewer where the engine gains from batches; with a wildcard, for the
-        first time also the counts, and the profile of each column with NULLs by its values. Without a set it only
-        raises Stopped when the time is up. Raises Stopped, StatementError, AccessError.
+        One statement per new set, or fewer if the engine gains from batches; with a wildcard, the first time also the
+        counts, and the profile of each column with NULLs by its values. Without any set it only checks the time.
+        Raises Stopped, StatementError, AccessError.
         """
         self._meter.check_time()
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
@@ -188,21 +188,23 @@ class TableProfiler:
             self._profile_many(new)
         else:
             alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
-            self._ask(self._single_statements(new) if alone else self._statements(new))
+            self._run_profiles(self._single_statements(new) if alone else self._statements(new))
         return [self._known[mask] for mask in masks]
 
     def _profile_many(self, masks: Sequence[int]) -> None:
-        """Profiles the sets, the pairs first: of columns with the same classes one then stands for the others."""
-        self._ask(self._statements([mask for mask in masks if mask.bit_count() <= 2]))
+        """Profile the sets, pairs first: of columns with the same classes one then represents the others."""
+        self._run_profiles(self._statements([mask for mask in masks if mask.bit_count() <= 2]))
         twins = self._twins()
         kept = {mask: _without(twins, mask) for mask in masks if mask not in self._known}
         try:
-            self._ask(self._statements([mask for mask in dict.fromkeys(kept.values()) if mask not in self._known]))
-        finally:  # what was answered before the work had to end
+            self._run_profiles(
+                self._statements([mask for mask in dict.fromkeys(kept.values()) if mask not in self._known])
+            )
+        finally:  # keep the results that came before the work had to end
             self._known.update({mask: self._known[other] for mask, other in kept.items() if other in self._known})
 
     def _twins(self) -> dict[int, int]:
-        """Each column that is known to have the same classes as an earlier one, and the earliest."""
+        """Each column known to have the same classes as an earlier one, with the earliest of these."""
         twins: dict[int, int] = {}
         for first, other in combinations(range(self.columns), 2):
             both = self._known.get(1 << first | 1 << other)
@@ -211,7 +213,7 @@ class TableProfiler:
         return twins
 
     def _has_a_hash_per_row(self) -> bool:
-        """True when the rows of a large table are seen to differ by their hashes alone, which is soon told."""
+        """True if the rows of a large table differ by their hashes alone, which is a fast check."""
         dialect = self.engine.dialect
         if not dialect.hashes_values or self.entity is not None or (self.rows or 0) <= LARGE or self.source.drawn:
             return False
@@ -223,12 +225,12 @@ class TableProfiler:
         return True
 
     def singles(self) -> list[ClassProfile]:
-        """The profile of every column by itself, in as few scans as the engine can do with. Raises as `profiles`."""
+        """The profile of every single column, in as few scans as the engine allows. Raises as `profiles`."""
         masks = [1 << place for place in range(self.columns)]
         if self.nulls is Nulls.WILDCARD:
             return self.profiles(masks)
         new = [mask for mask in masks if mask not in self._known]
-        self._ask(self._single_statements(new))
+        self._run_profiles(self._single_statements(new))
         return [self._known[mask] for mask in masks]
 
     def sizes(self, mask: int) -> ClassSizes:
@@ -243,12 +245,12 @@ class TableProfiler:
         return sizes
 
     def known(self) -> dict[str, ClassProfile]:
-        """The profiles of single columns that are known by now, by the column's name. No statement."""
+        """The profiles of single columns known so far, by the column's name. No statement."""
         return {name: self._known[1 << place] for place, name in enumerate(self.names) if 1 << place in self._known}
 
     @property
     def known_rows(self) -> int | None:
-        """How many rows (with an entity: entities) there are, where a profile is known that tells. No statement."""
+        """The number of rows (with an entity: entities), if some profile is known. No statement."""
         return next((profile.rows for profile in self._known.values()), None)
 
     def counts(self) -> tuple[int, tuple[int, ...]]:
@@ -259,34 +261,34 @@ class TableProfiler:
         return self._counts
 
     def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
-        """The answers to statements of any kind about the same rows, in their order, within the budget.
+        """Run statements of any kind on the same rows, in order, within the budget; return their results.
 
         Raises Stopped, StatementError, AccessError.
         """
         return self._run(statements)
 
     def planned_first(self) -> list[Statement[Any]]:
-        """The statements that `counts`, `singles` and `sizes` of all columns would ask.
+        """The statements that `counts`, `singles` and `sizes` of all columns would send.
 
-        With a wildcard only those that tell which others follow.
+        With a wildcard only those whose results decide which others follow.
         """
         singles = self.by_value._single_statements([1 << place for place in range(self.columns)])
         if self.nulls is Nulls.WILDCARD:
-            return [self._counts_statement(), *(question for _, question in singles)]
+            return [self._counts_statement(), *(statement for _, statement in singles)]
         return [
             self._counts_statement(),
-            *(question for _, question in singles),
+            *(statement for _, statement in singles),
             self._sizes_statement(self.everything),
         ]
 
     def planned(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
-        """The statements that `profiles` would ask; none where those depend on the answers to others."""
+        """The statements that `profiles` would send; none if they depend on the results of others."""
         if self.nulls is Nulls.WILDCARD:
             return []
-        return [question for _, question in self._statements(masks)]
+        return [statement for _, statement in self._statements(masks)]
 
-    def _learned(self) -> Domain:
-        """What a wildcard has to know. The counts, and the values of the columns with NULLs, once."""
+    def _domain_facts(self) -> Domain:
+        """The facts that wildcard statements need: the counts, and the values of the columns with NULLs."""
         if self._domain is None:
             rows, nulls = self.counts()
             self.by_value.rows = rows
@@ -297,15 +299,15 @@ class TableProfiler:
         return self._domain
 
     def _holds_null(self, mask: int) -> bool:
-        nulls = self._learned().nulls
+        nulls = self._domain_facts().nulls
         return any(nulls[self.names[place]] for place in positions(mask))
 
     def _profiled_by_value(self, masks: Sequence[int]) -> list[int]:
-        """Profiles the sets without NULLs, where a wildcard changes nothing; returns the others."""
+        """Profile the sets without NULLs, for which a wildcard changes nothing; return the others."""
         plain = [mask for mask in masks if not self._holds_null(mask)]
         try:
             self.by_value.profiles(plain)
-        finally:  # what was answered before the work had to end
+        finally:  # keep the results that came before the work had to end
             known = self.by_value._known
             self._known.update({mask: known[mask].of_matches() for mask in plain if mask in known})
         done = set(plain)
@@ -320,10 +322,10 @@ class TableProfiler:
     def _sizes_statement(self, mask: int) -> Statement[ClassSizes]:
         if self.nulls is Nulls.WILDCARD:
             most = bin_starts(self.k)[-1]
-            return matching_sizes(self.engine.dialect, self.source, self._names(mask), self._learned(), most)
+            return matching_sizes(self.engine.dialect, self.source, self._names(mask), self._domain_facts(), most)
         return class_sizes(self.engine.dialect, self.source, self._names(mask), self.entity)
 
-    def _single_statements(self, masks: Sequence[int]) -> list[Question]:
+    def _single_statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
         dialect = self.engine.dialect
         by_class = self.entity is None and self.nulls is Nulls.EQUAL  # what one scan for many sets can count
         if not by_class or not dialect.grouping_pays or self.source.drawn:
@@ -334,11 +336,11 @@ class TableProfiler:
             for part in _parts(masks, min(dialect.grouping_arguments, share))
         ]
 
-    def _statements(self, masks: Sequence[int]) -> list[Question]:
-        """The statements that profile the column sets, each with the sets it answers for."""
+    def _statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
+        """The statements that profile the column sets, each with its sets."""
         dialect, source = self.engine.dialect, self.source
         if self.nulls is Nulls.WILDCARD:
-            domain = self._learned()
+            domain = self._domain_facts()
             return [([m], matching_profile(dialect, source, self._names(m), self.k, domain)) for m in masks]
         if self.entity is not None:
             return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
@@ -352,13 +354,13 @@ class TableProfiler:
         ]
 
     def _statement_of_sample(self, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
-        """One statement that draws the sample once, for however many sets."""
+        """One statement that draws the sample once, for any number of sets."""
         make = class_profiles_in_one_scan if len(masks) > 1 else class_profiles
         return make(self.engine.dialect, self.source, [self._names(mask) for mask in masks], self.k)
 
-    def _ask(self, questions: Sequence[Question]) -> None:
-        """Asks the statements, a handful at a time; what was answered before the work had to end is known."""
-        todo = list(questions)
+    def _run_profiles(self, statements: Sequence[ProfileStatement]) -> None:
+        """Run the statements, a few at a time; results that come before the work has to end are kept."""
+        todo = list(statements)
 
         def keep(place: int, profiles: list[ClassProfile]) -> None:
             self._known.update(zip(todo[place][0], profiles, strict=True))
@@ -372,7 +374,7 @@ class TableProfiler:
     def _run(
         self, statements: Sequence[Statement[Answer]], keep: Callable[[int, Answer], None] = lambda place, answer: None
     ) -> list[Answer]:
-        """The answers, within the budget."""
+        """Run the statements within the budget."""
         if self._meter.statements_left < len(statements):
             most = self._meter.most or 0
             raise BudgetSpent(f"the budget of {plural(most, 'statement')} ({self._meter.setting}) is used up")
@@ -385,7 +387,7 @@ class TableProfiler:
 
 
 def _without(twins: Mapping[int, int], mask: int) -> int:
-    """The set with the earliest column in place of each that has the same classes."""
+    """The set with the earliest column of the same classes in place of each column."""
     for twin, first in twins.items():
         if mask >> twin & 1:
             mask = mask & ~(1 << twin) | 1 << first

@@ -1,15 +1,15 @@
-"""Pairs of rows of a table as witnesses against keys, by statements to an engine. Only bit masks leave the engine."""
+"""Pairs of rows of a table as evidence against keys, by statements to an engine. Only bit masks leave the engine."""
 
 from collections.abc import Sequence
 
 from qidsql.core.tables import Nulls
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.search.row_pairs import Agreeing
+from qidsql.search.row_pairs import AgreeingPairs
 from qidsql.sql.classes import distinct_hashes
 from qidsql.sql.row_pairs import agreeing
 
 MAX_MASKS = 100_000
-ALL_PAIRS = 1_000_000  # ordered pairs; where a table has no more, one statement tells everything
+ALL_PAIRS = 1_000_000  # ordered pairs; if a table has no more, one statement fetches all masks
 LEAST_PAIRS = 200_000  # joining so many costs about as much as the rest of a statement on a small table
 LARGE = 1_000_000  # rows
 PAIRS_PER_ROW = 8  # on a large table; on a small one statements are cheap
@@ -18,8 +18,8 @@ PAIRS_PER_ROW = 8  # on a large table; on a small one statements are cheap
 class PairsThatAgree:
     """The difference masks of the rows that a profiler profiles, on its budget. Read only, without temporary tables.
 
-    One statement per column set asked, one or two scans each; several sets are asked in parallel. Raises ValueError
-    for a profiler that counts entities, as two rows of one entity are no witness, and for one to which a NULL matches
+    One statement per column set, of one or two scans; several sets are queried in parallel. Raises ValueError for a
+    profiler that counts entities, as two rows of one entity are no evidence, and for one to which a NULL matches
     anything, as rows that match a third need not match each other.
     """
 
@@ -27,7 +27,7 @@ class PairsThatAgree:
         if profiler.entity is not None:
             raise ValueError("difference masks compare rows, not entities; search the borders instead")
         if profiler.nulls is Nulls.WILDCARD:
-            raise ValueError("difference masks take NULL for a value; search the borders instead")
+            raise ValueError("difference masks treat NULL as a value; search the borders instead")
         self._profiler = profiler
         rows = profiler.rows or 0
         usual = ALL_PAIRS if rows * (rows - 1) <= ALL_PAIRS else max(LEAST_PAIRS, rows)
@@ -36,11 +36,11 @@ class PairsThatAgree:
         self._max_masks = max_masks
         self._hashed: frozenset[str] | None = None if rows > LARGE else frozenset()
 
-    def agreeing(self, sets: Sequence[int]) -> list[Agreeing]:
-        """What is known of the pairs that agree on each set. Raises Stopped, StatementError, AccessError."""
+    def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
+        """The pairs that agree on each set. Raises Stopped, StatementError, AccessError."""
         profiler = self._profiler
         if self._hashed is None:
-            self._hashed = self._told_apart_by_hash()
+            self._hashed = self._separated_by_hash()
         statements = [
             agreeing(
                 profiler.engine.dialect,
@@ -54,12 +54,12 @@ class PairsThatAgree:
             for agree in sets
         ]
         return [
-            Agreeing(pairs, tuple(masks), pairs <= self.max_pairs and len(masks) <= self._max_masks)
+            AgreeingPairs(pairs, tuple(masks), pairs <= self.max_pairs and len(masks) <= self._max_masks)
             for pairs, masks in profiler.ask(statements)
         ]
 
-    def _told_apart_by_hash(self) -> frozenset[str]:
-        """The columns of long values that have as many hashes as values. One statement where there are any."""
+    def _separated_by_hash(self) -> frozenset[str]:
+        """The columns of long values that have as many hashes as values. One statement if there are long values."""
         profiler = self._profiler
         dialect = profiler.engine.dialect
         places = [place for place, name in enumerate(profiler.names) if name in profiler.source.long]

@@ -13,7 +13,7 @@ from qidsql.sql.sample import sample
 
 
 class TableSampler:
-    """Draws samples of the rows that a profiler profiles. All samples of one sampler belong to one seed.
+    """Draws samples of the rows that a profiler profiles. All samples of one sampler share one seed.
 
     `columns` are the profiler's columns as the table describes them.
     """
@@ -26,7 +26,7 @@ class TableSampler:
         seed: int = 0,
     ) -> None:
         if profiler.entity is not None:
-            raise UsageError("a sample of rows says nothing about entities; leave out --entity, or search exactly")
+            raise UsageError("a sample of rows does not measure entities; omit --entity, or search exactly")
         self.seed = seed
         self._profiler, self._table, self._columns = profiler, table, tuple(columns)
         self._rows: int | None = None
@@ -41,14 +41,14 @@ class TableSampler:
     def of_rows(self, size: int) -> Profiler:
         """A profiler over `size` rows drawn without replacement. A smaller sample is part of a larger one.
 
-        Over the whole table when it has no more rows. No statement before it is asked.
+        Over the whole table if it has no more rows. Sends no statement until it is used.
         """
         if size >= self.rows():
             return self._profiler
         return self._profiler.over(self._sample(size), size)
 
     def of_pairs(self, size: int) -> Profiler:
-        """A profiler over `size` independent random pairs of rows: one statement now, none when it is asked."""
+        """A profiler over `size` independent random pairs of rows: one statement now, none when it is used."""
         rows = self.rows()
         if rows < 2:
             return PairSample({}, self._profiler.columns)

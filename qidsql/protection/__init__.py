@@ -1,1 +1,1 @@
-"""What protects a table: columns withheld, cells suppressed, and the copies that are written."""
+"""Ways to protect a table: withholding columns, suppressing cells, and writing the copies."""

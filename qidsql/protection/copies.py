@@ -1,8 +1,8 @@
-"""A protected copy of a table, written where the user said: all of it or nothing.
+"""A protected copy of a table, written to the requested place: completely or not at all.
 
-What to blank comes as the table `plan` (pattern, mask) beside the `patterns` of a workbench. In a database the copy is
-a table, made in the transaction of an engine opened for writing: it is there after `keep`, and gone if anything fails
-before. Of data files the copy is another file, written beside its place and renamed into it.
+The cells to suppress are the table `plan` (pattern, mask) beside the `patterns` of a workbench. In a database the copy
+is a table, made in a transaction of an engine opened for writing: it exists after `keep`, and is gone if anything fails
+before. For data files the copy is another file, written beside its destination and renamed.
 """
 
 import os
@@ -27,8 +27,8 @@ from qidsql.sql.statements import Statement
 
 
 def plan_by_codes(columns: int, parting: bool) -> exp.Select:
-    """The query for the plan as another engine finds its rows in it: mask, c0, c1, ... of the patterns that lose a
-    cell; where the rows of a pattern part (`parting`) first_row and last_row too."""
+    """The query that exports the plan by codes, for another engine: mask, c0, c1, ... of the patterns that lose a cell;
+    with `parting` also first_row and last_row."""
     codes = (f"patterns.c{place}" for place in range(columns))
     ends = ("plan.first_row", "plan.last_row") if parting else ()
     plan = exp.select("plan.mask", *codes, *ends).from_("plan")
@@ -36,8 +36,8 @@ def plan_by_codes(columns: int, parting: bool) -> exp.Select:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """Where the copy of a table goes, and which of its columns. Made by `table_target` or `file_target`."""
+class ProtectedCopy:
+    """The destination of a table's copy, and its columns. Made by `planned_copy`."""
 
     engine: Engine
     table: Table
@@ -45,7 +45,7 @@ class Target:
     name: TableName
     path: Path | None = None
     replace: bool = False
-    replaces: bool = False  # there is a table of that name, to be dropped
+    replaces: bool = False  # there is a table of that name to drop
 
     def __str__(self) -> str:
         return str(self.path or self.name)
@@ -57,11 +57,11 @@ class Target:
         deadline: float | None,
         parting: bool = False,
     ) -> None:
-        """Writes the copy; nobody else sees it before `keep`. `columns` are those of the patterns, in their order;
-        the patterns are closed on the way.
+        """Write the copy; it is invisible to others before `keep`. `columns` are those of the patterns, in order; the
+        patterns are closed during the work.
 
-        With `parting` the plan says of each row pattern which of its rows, first_row to last_row, a mask is for. One
-        scan, three or four statements. Raises AccessError, StatementError, Stopped.
+        With `parting` the plan gives for each row pattern the rows, first_row to last_row, of each mask. One scan,
+        three or four statements. Raises AccessError, StatementError, Stopped.
         """
         engine = self.engine
         codes = [f"c{place}" for place in range(len(columns))]
@@ -72,7 +72,7 @@ class Target:
                 Statement(patterns.bench.dialect.render(selected), "writing of the plan", lambda rows: None, plan),
                 deadline,
             )
-            patterns.close()  # its memory is for the copy now
+            patterns.close()  # to free its memory for the copy
             with self._right_to_write():
                 types = {"mask": "BIGINT", **dict.fromkeys(codes, "INTEGER"), **dict.fromkeys(ends, "BIGINT")}
                 received = engine.received(plan, types)
@@ -86,7 +86,7 @@ class Target:
                     self._make(query, deadline)
 
     def receive(self, path: Path, types: Mapping[str, str], deadline: float | None) -> None:
-        """Makes the table of the rows of a file that the workbench has exported. Raises as `write`."""
+        """Make the table from the rows of a file that the workbench has exported. Raises as `write`."""
         with self._right_to_write():
             self._make(exp.select("*").from_(self.engine.received(path, types)), deadline)
 
@@ -107,7 +107,7 @@ class Target:
         return select.subquery(ALIAS)
 
     def keep(self) -> None:
-        """Makes the copy stay. Raises StatementError, Stopped."""
+        """Make the copy permanent. Raises StatementError, Stopped."""
         if self.path is None:
             self.engine.commit()
             return
@@ -121,7 +121,9 @@ class Target:
         try:
             shutil.copyfile(written, beside)
             if self.path.exists() and not self.replace:
-                raise UsageError(f"{self.path} was made by somebody else meanwhile; give another name, or --replace")
+                raise UsageError(
+                    f"{self.path} was created by another process in the meantime; give another name, or --replace"
+                )
             beside.replace(self.path)
         except OSError as error:
             raise StatementError(
@@ -146,35 +148,35 @@ class Target:
             schema = exp.to_identifier(self.name.schema, quoted=True).sql(self.engine.dialect.name)
             raise AccessError(
                 f"this role may not make {self}; it needs CREATE on schema {schema} and TEMPORARY on the database, and "
-                f"owns what --replace removes. Without them: --sql table prints the statement for who may"
+                f"must own what --replace removes. Without them: --sql table prints the statement for another role"
             ) from None
         except StatementError as error:
             raise StatementError(f"{self} could not be written, and nothing was left there: {error}") from None
 
 
-def target(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> Target:
-    """Where the copy goes, as the user names it: a table, by default in the schema of its source; of files, a file.
+def planned_copy(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> ProtectedCopy:
+    """The destination of the copy as typed: a table, by default in the schema of its source; for files, a file.
 
     Raises UsageError (the source itself, a name that is taken, no name), SourceError.
     """
     if table.kind in FILES:
-        return _file_target(engine, table, copied, typed, replace)
+        return _file_copy(engine, table, copied, typed, replace)
     if not engine.writable:
         raise SourceError(f"{engine.label} was not opened for writing")
-    name = named(engine, table, typed)
+    name = new_table_name(engine, table, typed)
     if name == table.name:
-        raise UsageError(f"{name} is the table itself; --into takes another name, --sql update prints what changes it")
+        raise UsageError(f"{name} is the table itself; --into takes another name, --sql update prints an update of it")
     kind = engine.taken(name, replace)
     if kind is not None:
         if not replace:
-            raise UsageError(f"{name} is there already; give another name, or --replace")
+            raise UsageError(f"{name} exists already; give another name, or --replace")
         if kind != "table":
             raise UsageError(f"{name} is a {kind}, which --replace does not remove; give another name")
-    return Target(engine, table, tuple(copied), name, replace=replace, replaces=kind is not None)
+    return ProtectedCopy(engine, table, tuple(copied), name, replace=replace, replaces=kind is not None)
 
 
-def named(engine: Engine, table: Table, typed: str) -> TableName:
-    """The table that the user names, whether there is one or not. Raises UsageError."""
+def new_table_name(engine: Engine, table: Table, typed: str) -> TableName:
+    """The table name as typed, whether the table exists or not. Raises UsageError."""
     try:
         node: exp.Expr = exp.to_table(typed, dialect=engine.dialect.name)
     except (SqlglotError, ValueError):
@@ -189,10 +191,10 @@ def named(engine: Engine, table: Table, typed: str) -> TableName:
     return name
 
 
-def _file_target(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> Target:
+def _file_copy(engine: Engine, table: Table, copied: Sequence[Column], typed: str, replace: bool) -> ProtectedCopy:
     path = Path(typed).expanduser()
     if path.suffix.lower() not in FILE_KINDS:
-        raise UsageError(f"of a file the copy is a file: --into takes a name that ends in {' or '.join(FILE_KINDS)}")
+        raise UsageError(f"the copy of a file is a file: --into takes a name that ends in {' or '.join(FILE_KINDS)}")
     if not path.absolute().parent.is_dir() or path.is_dir():
         raise UsageError(f"--into {path} cannot be written: its folder must exist, and it must name a file")
     if not os.access(path.absolute().parent, os.W_OK):
@@ -201,5 +203,5 @@ def _file_target(engine: Engine, table: Table, copied: Sequence[Column], typed: 
         if any(os.path.samefile(path, source) for source in engine.data_files):
             raise UsageError(f"{path} is the source itself; --into takes another name")
         if not replace:
-            raise UsageError(f"{path} is there already; give another name, or --replace")
-    return Target(engine, table, tuple(copied), TableName(path.name), path, replace)
+            raise UsageError(f"{path} exists already; give another name, or --replace")
+    return ProtectedCopy(engine, table, tuple(copied), TableName(path.name), path, replace)

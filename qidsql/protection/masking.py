@@ -1,4 +1,4 @@
-"""Masking: which columns can be published together so that no quasi-identifier is among them."""
+"""Masking: which columns can be published together so that they contain no quasi-identifier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.measures.criteria import Criterion, Unit
 from qidsql.measures.profiles import ClassProfile, Profiler, Sampler
-from qidsql.search.column_weights import column_weights, gain
+from qidsql.search.column_weights import checked_weights, gain
 from qidsql.search.descent import minimal_inside
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Certificate, stopped_by
@@ -22,10 +22,10 @@ class MaskingPlan:
     """Which columns to publish. Applies nothing.
 
     `published` and `withheld` are column sets, `weight` that of the published one, and no plan at all publishes more
-    than `bound`: the plan is optimal when they are equal. `profile` is the published set's (None when it is empty, or
-    was not measured), and `safe` says that the full table shows no quasi-identifier in it; it is None where only a
-    sample was asked, for which the `certificate` stands. `stopped` says why the search ended early, if it did. The
-    bound of an exact plan follows from the quasi-identifiers `met`: every plan withholds a column of each.
+    than `bound`: the plan is optimal if they are equal. `profile` is the published set's (None if it is empty or was
+    not measured). `safe`: the full table shows no quasi-identifier in it; None if only a sample was profiled, whose
+    `certificate` then gives the guarantee. `stopped` is why the search ended early, if it did. The bound of an exact
+    plan follows from the quasi-identifiers `met`: every plan withholds a column of each.
     """
 
     criterion: Criterion
@@ -46,22 +46,22 @@ class MaskingPlan:
 
     @property
     def gap(self) -> int:
-        """The weight that a better plan might publish besides."""
+        """The additional weight that a better plan might publish."""
         return self.bound - self.weight
 
 
 def greedy_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> MaskingPlan:
     """Columns that can be published without a quasi-identifier, picked one by one.
 
-    Each time the column that brings least towards the criterion per weight (`progress`), the heaviest and then the
-    first of equals, among those that leave it unmet; one that would meet it is tried no more, since it would later as
-    well. At the end no column can be added. `criterion` is what must not be met (`Criterion.forbidden`). Not optimal in
-    general: the bound only leaves out the columns that meet the criterion by themselves. Asks one profile per step and
-    column left, all columns of a step at once. Stopped early, it publishes what is known to be safe. Raises UsageError.
+    Each time it adds the column with the least progress towards the criterion per weight, the heaviest and then the
+    first of equals, among those that leave it unmet; a column that would meet it is dropped, since it would later as
+    well. At the end no column can be added. `criterion` must not be met (`Criterion.forbidden`). Not optimal in
+    general: the bound only excludes the columns that meet the criterion alone. Needs one profile per step and remaining
+    column, all columns of a step at once. If stopped, it publishes what is known to be safe. Raises UsageError.
 
     [Motwani & Xu, 4.1 and 4.2]
     """
-    cost = column_weights(weights, profiler.columns)
+    cost = checked_weights(weights, profiler.columns)
     left = (1 << profiler.columns) - 1
     bound, chosen = sum(cost), 0
     profile: ClassProfile | None = None
@@ -96,17 +96,17 @@ def sampled_masking(
     weights: Sequence[int] | None = None,
     verify: bool = True,
 ) -> MaskingPlan:
-    """Columns published greedily on a sample: with probability 1 - delta no quasi-identifier is among them.
+    """Columns published greedily on a sample: with probability 1 - delta they contain no quasi-identifier.
 
-    A set that reaches beta on the full table reaches beta' (`sure_ratio`) on the sample, so the greedy search keeps
+    A set that reaches beta on the full table reaches beta' (`sure_ratio`) on the sample, so the greedy search stays
     below beta' there: on `size` pairs of rows for `Separation` (default 50,000), on rows for `Distinct` (30,000).
-    Fewer columns are published than the full table would allow, the fewer the smaller the sample. Unless told not to,
-    the published set is measured on the full table, one profile more; `safe` then says what it shows.
-    Raises UsageError for other criteria: a sample says nothing about small classes.
+    Fewer columns are published than the full table would allow, the fewer the smaller the sample. With `verify` the
+    published set is measured on the full table, one more profile; `safe` is its result. Raises UsageError for other
+    criteria: a sample has no information on small classes.
 
     [Motwani & Xu, 4: Theorems 11 and 12]
     """
-    cost = column_weights(weights, profiler.columns)
+    cost = checked_weights(weights, profiler.columns)
     if not criterion.tested_on_samples:
         raise UsageError(f"a sample cannot rule out a {criterion.name}; mask on the full table")
     pairs = criterion.unit is Unit.PAIRS
@@ -143,16 +143,16 @@ def sampled_masking(
 def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> MaskingPlan:
     """The most weight that can be published without a quasi-identifier, proved.
 
-    What is withheld must hit every minimal quasi-identifier, so the optimum withholds their lightest hitting set. They
-    are found as they are needed: withhold the lightest hitting set of those known, profile the rest; when that meets
-    the criterion it holds quasi-identifiers not yet known, and disjoint ones are taken out of it until the rest is
-    safe; else it is the optimum, for every plan has to hit the known ones. Starts from the greedy plan, which gives a
-    first answer. Each quasi-identifier asks one profile and those of the descent, about size * log2(columns / size).
-    Stopped early, it gives the best plan known to be safe and the bound proved so far. Raises UsageError.
+    The withheld columns must hit every minimal quasi-identifier, so the optimum withholds their lightest hitting set.
+    They are found as needed: withhold the lightest hitting set of the known ones, profile the rest; if that meets the
+    criterion it contains unknown quasi-identifiers, and disjoint ones are removed from it until the rest is safe; else
+    it is the optimum, for every plan has to hit the known ones. Starts from the greedy plan, which gives a first
+    answer. Each quasi-identifier needs one profile and those of the descent, about size * log2(columns / size). If
+    stopped, it returns the best plan known to be safe and the proved bound. Raises UsageError.
 
     [Motwani & Xu, 4: the problem is NP-hard (Theorem 15); implicit hitting sets: Moreno-Centeno & Karp 2013]
     """
-    cost = column_weights(weights, profiler.columns)
+    cost = checked_weights(weights, profiler.columns)
     everything = (1 << profiler.columns) - 1
     best = greedy_masking(profiler, criterion, weights)
     bound, stopped = best.bound, best.stopped
@@ -164,7 +164,7 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
     try:
         if stopped is None and everything:
             columns = [1 << place for place in range(profiler.columns)]
-            singles = profiler.profiles(columns)  # asked by the greedy plan: no cost
+            singles = profiler.profiles(columns)  # known from the greedy plan: no cost
             known = [mask for mask, single in zip(columns, singles, strict=True) if criterion.met_by(single)]
         while stopped is None and best.weight < bound:
             least = minimum_hitting_set(known, cost, tick=lambda: profiler.profiles([]))

@@ -1,4 +1,4 @@
-"""Coded records: what the protections of single cells compute on. No value and no name is in them."""
+"""Coded records: the input of cell-level protection. They contain no value and no name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The distinct rows of a table: per column the code of each, 0 for NULL; and how many rows each stands for.
+    """The distinct rows of a table: per column the code of each, 0 for NULL; and the number of rows of each.
 
     Memory: 1, 2 or 4 bytes a cell, as many as the column's largest code needs.
     """
@@ -40,7 +40,7 @@ class Records:
 
 
 def narrow(codes: NDArray[np.integer]) -> NDArray[np.unsignedinteger]:
-    """The codes in the smallest type that holds them."""
+    """The codes in the smallest sufficient type."""
     largest = int(codes.max(initial=0))
     kind = np.uint8 if largest < 1 << 8 else np.uint16 if largest < 1 << 16 else np.uint32
     return np.ascontiguousarray(codes, dtype=kind)

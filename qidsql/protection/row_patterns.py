@@ -1,8 +1,8 @@
-"""Row patterns on the workbench: what the protections of single cells work on, instead of on the table.
+"""Row patterns on the workbench: cell-level protection works on these instead of the table.
 
-Two rows with the same values are one pattern, so that nothing is done twice. The engine makes the codes, in an order
-of no meaning, and they pass through memory: no value leaves the engine. The codes of a column with few values can be
-turned back all the same by who knows how frequent each value is.
+Two rows with the same values are one pattern, so that nothing is computed twice. The engine makes the codes, in a
+random order, and they pass through memory: no value leaves the engine. Still, the codes of a column with few values can
+be turned back by anyone who knows how frequent each value is.
 """
 
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class RowPatterns:
     """The distinct rows of a relation, coded, as the table `patterns` of a workbench: pattern, size, c0, c1, ...
 
-    `pattern` numbers them from 0, `size` is the number of rows, code 0 stands for NULL and 1 to `values` for the
-    values of the column, which the engine has shuffled by `shuffle_key`. Close it, or use it in a `with` block.
+    `pattern` numbers them from 0, `size` is the number of rows, code 0 is NULL and 1 to `values` are the values of
+    the column, which the engine has shuffled by `shuffle_key`. Close it, or use it in a `with` block.
     """
 
     bench: Workbench

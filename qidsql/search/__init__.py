@@ -1,1 +1,1 @@
-"""One search per file. A search sees a criterion and a profiler, and nothing else of the world."""
+"""One search per file. A search sees only a criterion and a profiler."""

@@ -1,4 +1,4 @@
-"""What is proved about keys by pairs of rows: difference masks, and anchors, above which every question is settled."""
+"""Proofs about keys from pairs of rows: difference masks, and anchors, whose supersets are all decided."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,58 +9,58 @@ from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent
 from qidsql.measures.profiles import Profiler
 from qidsql.search.hitting_sets import minimal_masks
-from qidsql.search.row_pairs import Agreeing, Witnesses
+from qidsql.search.row_pairs import AgreeingPairs, RowPairs
 
-BEAM = 24  # sets kept at each size while an anchor is looked for
-SOME = 5_000  # masks kept of an answer that is not complete: they refute candidates, and prove nothing else
+BEAM = 24  # sets kept at each size in the search for an anchor
+SOME = 5_000  # masks kept of an incomplete answer: they refute candidates, and prove nothing else
 MOST = 500_000  # masks kept in all
-PAIR = 0.6  # what it costs to compare two rows, in steps of a scan
-NEARNESS = 0.3  # how much a set that lost most of its pairs counts against one that most candidates hold
+PAIR = 0.6  # cost of comparing two rows, in steps of a scan
+NEARNESS = 0.3  # weight of how many pairs a set has lost, against how many candidates contain it
 
 
 class Anchors:
-    """The masks known so far, and the anchors: sets of which all agreeing pairs are known.
+    """The masks known so far, and the anchors: sets whose agreeing pairs are all known.
 
     Every key hits every mask. A set that hits all masks and contains an anchor is a key: each pair that agrees on it
-    agrees on the anchor too, so its mask, or a smaller one, is among the masks, and would not be hit. No chance is
-    involved: estimates only decide what is asked. Asks the profile of every column by itself.
+    agrees on the anchor too, so its mask, or a smaller one, is among the masks, and would not be hit. The result does
+    not depend on chance: estimates only decide which sets to query. Needs the profile of every single column.
     """
 
-    def __init__(self, profiler: Profiler, witnesses: Witnesses, rows: int) -> None:
-        self._answers: dict[int, Agreeing] = {}
+    def __init__(self, profiler: Profiler, row_pairs: RowPairs, rows: int) -> None:
+        self._answers: dict[int, AgreeingPairs] = {}
         self._unlearned: list[int] = []
-        self._profiler, self._witnesses = profiler, witnesses
+        self._profiler, self._row_pairs = profiler, row_pairs
         self._columns = profiler.columns
-        self._most = log(max(2, witnesses.max_pairs))
+        self._most = log(max(2, row_pairs.max_pairs))
         self._rows = log(max(2, rows))
         pairs = max(1, rows * (rows - 1))
         singles = profiler.profiles([1 << place for place in range(profiler.columns)])
-        self.crowded = False  # some set had more masks than could be handed over: there may be too many keys to list
+        self.crowded = False  # some set had more masks than can be transferred: there may be too many keys to list
         self.anchors = [1 << place for place, single in enumerate(singles) if not single.colliding_pairs]
         everything = (1 << self._columns) - 1
-        # A set that is no key lies in no key's place: every key holds a column outside it.
+        # A set that is no key contains no key: every key contains a column outside it.
         self.masks = minimal_masks(everything ^ 1 << p for p, single in enumerate(singles) if single.colliding_pairs)
         self.least_columns = _least_columns(rows, [profile.classes for profile in singles])
-        # of pairs, by one more column
+        # logarithms of the factors by which one more column reduces the agreeing pairs
         self._loss = [log(pairs) - log(max(1, single.colliding_pairs)) for single in singles]
         self._measured = {0: log(pairs)}  # logarithm of the pairs that agree on a set
 
     def settles(self, mask: int) -> bool:
-        """True when it is known whether the set is a key: it is one exactly when it hits all masks."""
+        """True if the masks decide whether the set is a key: it is one if and only if it hits all of them."""
         return any(mask & anchor == anchor for anchor in self.anchors)
 
     def learn(self, candidates: Sequence[int], anchors: int) -> None:
-        """Asks about sets chosen so that the candidates, which hit all masks and are not settled, become so.
+        """Query sets chosen so that they decide the candidates, which hit all masks and are not decided.
 
-        At most `anchors` statements, in parallel. Afterwards there is a mask that some candidate does not hit, or an
-        anchor more. Raises Stopped.
+        At most `anchors` statements, in parallel. Afterwards there is a mask that some candidate does not hit, or one
+        more anchor. Raises Stopped.
         """
         sets: list[int] = []
         while candidates and len(sets) < anchors:
             chosen = self._choose(candidates)
             sets.append(chosen)
             candidates = [c for c in candidates if c & chosen not in (c, chosen)]
-        self.ask(sets)
+        self.agreeing(sets)
         masks, complete = list(self.masks), []
         for chosen in {*sets, *self._unlearned}:
             answer = self._answers[chosen]
@@ -68,34 +68,34 @@ class Anchors:
             if answer.complete:
                 complete.append(chosen)
                 self._measured[chosen] = log(max(1, answer.pairs))
-            else:  # too many pairs, or too many masks: as good as too many pairs
+            else:  # too many pairs, or too many masks: treated like too many pairs
                 self._measured[chosen] = max(log(max(1, answer.pairs)), self._most + 1)
-                self.crowded |= answer.pairs <= self._witnesses.max_pairs
+                self.crowded |= answer.pairs <= self._row_pairs.max_pairs
             self._answers[chosen] = replace(answer, masks=())
         self._unlearned.clear()
         self.masks = minimal_masks(masks, lambda: self._profiler.profiles([]))
-        self.anchors += complete  # only now: an anchor settles nothing without its masks
+        self.anchors += complete  # only now: an anchor decides nothing without its masks
         if len(self.masks) > MOST:
             raise BudgetSpent(
                 f"the rows differ in more than {MOST:,} ways; search fewer columns, or up to a --max-size"
             )
 
-    def ask(self, sets: Sequence[int]) -> list[Agreeing]:
-        """What pairs of rows say about sets; one statement for each that was not asked before. Raises Stopped.
+    def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
+        """The agreeing pairs of each set; one statement for each set that was not queried before. Raises Stopped.
 
-        Of a set learned about before, the masks are not said again. `learn` takes in what is new, keys aside.
+        The masks of a set that `learn` has processed are not repeated. `learn` processes new sets, except keys.
         """
         new = [mask for mask in dict.fromkeys(sets) if mask not in self._answers]
-        for mask, answer in zip(new, self._witnesses.agreeing(new), strict=True):
+        for mask, answer in zip(new, self._row_pairs.agreeing(new), strict=True):
             self._answers[mask] = answer
             if answer.pairs:
                 self._unlearned.append(mask)
         return [self._answers[mask] for mask in sets]
 
     def _choose(self, candidates: Sequence[int]) -> int:
-        """A set with few enough agreeing pairs that lies inside as many candidates as possible.
+        """A set with few enough agreeing pairs that is contained in as many candidates as possible.
 
-        A candidate too small to have one is extended. [FACTS 10.1]
+        A candidate too small to contain one is extended. [FACTS 10.1]
         """
         best = self._common_part(candidates)
         if best is not None:
@@ -107,11 +107,11 @@ class Anchors:
             if not useful:
                 break
             chosen = min(useful, key=self._pairs)
-        # An anchor known already told nothing against the candidate: the question is then the candidate itself.
+        # A known anchor did not refute the candidate: then query the candidate itself.
         return candidate if chosen in self._measured else chosen
 
     def _common_part(self, candidates: Sequence[int]) -> int | None:
-        """The best set inside candidates by beam search; None when all candidates have too many pairs."""
+        """The best set inside candidates by beam search; None if all candidates have too many pairs."""
         if self._pairs(0) <= self._most:
             return 0
         members: dict[int, list[int]] = {}
@@ -131,7 +131,7 @@ class Anchors:
                     seen.add(more)
                     both = holding & others
                     count = both.bit_count()
-                    if count < (best[0] if best else 1):  # not even if it cost no more than a scan
+                    if count < (best[0] if best else 1):  # not even if it cost only a scan
                         continue
                     pairs = self._pairs(more)
                     if pairs > self._most:
@@ -142,11 +142,11 @@ class Anchors:
         return best[2] if best else None
 
     def _cost(self, pairs: float) -> float:
-        """Of a question, in scans of the table; where only few pairs are compared they teach as much as they cost."""
+        """The cost of a query in scans of the table, where comparing pairs dominates; else 1."""
         return 1 + PAIR * exp(pairs - self._rows) if self._most > self._rows else 1.0
 
     def _pairs(self, mask: int) -> float:
-        """The logarithm of the pairs that agree on the set, as if columns were independent of what was measured."""
+        """The estimated logarithm of the pairs that agree on the set, assuming that columns are independent."""
         least = -inf
         for measured, pairs in self._measured.items():
             if mask & measured == measured:
@@ -155,7 +155,7 @@ class Anchors:
 
 
 def _least_columns(rows: int, classes: Sequence[int]) -> int:
-    """How many columns a key has at least: fewer do not have as many combinations of values as there are rows."""
+    """A lower bound for the columns of a key: fewer do not have as many combinations of values as there are rows."""
     combinations = 1
     for size, values in enumerate(sorted(classes, reverse=True), 1):
         combinations *= values

@@ -7,16 +7,16 @@ from itertools import islice
 from qidsql.errors import BudgetSpent, StatementError, Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import Profiler
-from qidsql.search.failing_sets import Failing
+from qidsql.search.failing_sets import FailingSets
 from qidsql.search.hitting_sets import MinimalHittingSets
-from qidsql.search.result import ENDINGS, Found, SearchResult, Tell, stopped_by, unheard
-from qidsql.search.twins import Reduced
+from qidsql.search.result import ENDINGS, Found, OnFound, SearchResult, ignore_found, stopped_by
+from qidsql.search.twins import WithoutTwins
 
 ALGORITHM = "borders"
 CANDIDATES = 128  # tested in one batch
-GROWN = 16  # failing candidates grown in one go
+GROWN = 16  # failing candidates grown in one batch
 LIMIT = 100_000
-HINTED = 5_000  # minimal solutions of a sample that are looked for; more tell nothing of the table
+HINTED = 5_000  # minimal solutions of a sample to search; more are no help for the table
 
 
 def borders(
@@ -25,17 +25,17 @@ def borders(
     max_size: int | None = None,
     hints: Profiler | None = None,
     limit: int = LIMIT,
-    tell: Tell = unheard,
+    on_found: OnFound = ignore_found,
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns, smallest first.
 
-    A solution lies in no failing set, so it hits the complement of each. The minimal hitting sets of the complements
-    known so far are tested, size by size; one that fails is grown to a maximal failing set, whose complement is new;
+    A solution is contained in no failing set, so it hits the complement of each. The minimal hitting sets of the known
+    complements are tested, size by size; one that fails is grown to a maximal failing set, whose complement is new;
     when all are solutions, the two borders certify each other. Constant columns, and all but one of those that
-    determine each other, are put back in the end. Asks at least one profile per minimal solution and per maximal
+    determine each other, are restored at the end. Needs at least one profile per minimal solution and per maximal
     failing set; two to four times as many in practice, in batches, and 1.2 to 1.5 times with `hints`: a profiler of a
-    sample, whose two borders are asked first and in one batch. Chance only decides what is asked. Stopped early it
-    returns what was tested minimal, and the size up to which nothing is missing. [Gunopulos et al. 2003, Dualize &
+    sample, whose two borders are tested first and in one batch. Chance only decides which sets are tested. If stopped,
+    it returns the sets proved minimal, and the size up to which none is missing. [Gunopulos et al. 2003, Dualize &
     Advance]
     """
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
@@ -46,10 +46,10 @@ def borders(
         [whole] = profiler.profiles([everything])
         if not criterion.met_by(whole):
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
-        reduced = Reduced(profiler, criterion, {everything: whole})
+        reduced = WithoutTwins(profiler, criterion, {everything: whole})
         sample = None if hints is None else reduced.over(hints)
-        border = Failing(reduced, criterion, sample)
-        search = _Search(profiler, border, limit, lambda masks: tell(_found(masks, border, reduced)))
+        border = FailingSets(reduced, criterion, sample)
+        search = _Search(profiler, border, limit, lambda masks: on_found(_found(masks, border, reduced)))
         search.failing.meeting[(1 << reduced.columns) - 1] = whole  # the columns left out change no class
         if sample is not None:
             search.follow(_hinted(sample, criterion, last))
@@ -68,37 +68,37 @@ def borders(
 
 
 class _Search:
-    """A search under way: the minimal solutions found, all of those of at most `settled` columns.
+    """The state of a search: the minimal solutions found, all of those of at most `settled` columns.
 
-    `cut`: there may be larger ones than were searched for.
+    `cut`: there may be larger ones than were searched.
     """
 
     def __init__(
         self,
         profiler: Profiler,
-        failing: Failing,
+        failing: FailingSets,
         limit: int,
-        tell: Callable[[Sequence[int]], None] = lambda masks: None,
+        on_found: Callable[[Sequence[int]], None] = lambda masks: None,
     ) -> None:
         self.failing = failing
         self.minimal: list[int] = []
         self.settled, self.cut = 0, True
-        self._profiler, self._limit, self._tell = profiler, limit, tell
+        self._profiler, self._limit, self._on_found = profiler, limit, on_found
 
     def run(self, last: int) -> None:
-        """Finds every minimal solution of at most `last` columns. Raises Stopped."""
+        """Find every minimal solution of at most `last` columns. Raises Stopped."""
         while self.settled < last and self.cut:
             self.cut = self._settle(self.settled + 1)
             self.settled += 1
 
     def follow(self, hints: "_Search") -> None:
-        """Asks about the borders of a sample, all at once. Raises Stopped."""
+        """Test the borders of a sample, all at once. Raises Stopped."""
         self.failing.test([*hints.minimal, *hints.failing.maximal])
         met = self.failing.test(hints.failing.maximal)
         self.failing.grow([mask for mask, meets in zip(hints.failing.maximal, met, strict=True) if not meets])
 
     def _settle(self, size: int) -> bool:
-        """Finds the minimal solutions of `size` columns; True: larger ones may exist. Raises Stopped."""
+        """Find the minimal solutions of `size` columns; True if larger ones may exist. Raises Stopped."""
         while True:
             candidates = MinimalHittingSets(
                 self.failing.complements, size, self.minimal, lambda: self._profiler.profiles([])
@@ -109,22 +109,22 @@ class _Search:
             met = self.failing.test(batch)
             solutions = [mask for mask, meets in zip(batch, met, strict=True) if meets]
             self.minimal += solutions
-            self._tell(solutions)
+            self._on_found(solutions)
             self.failing.grow([mask for mask, meets in zip(batch, met, strict=True) if not meets][:GROWN])
             if len(self.minimal) > self._limit:
                 raise BudgetSpent(f"there are more than {self._limit:,} minimal column sets")
 
 
 def _hinted(sample: Profiler, criterion: Criterion, last: int) -> _Search:
-    """What a sample says, as far as it has a mind to."""
-    search = _Search(sample, Failing(sample, criterion), HINTED)
-    with suppress(BudgetSpent):  # a spent budget shows again at the next question
+    """The borders of a sample, up to a limited number of solutions."""
+    search = _Search(sample, FailingSets(sample, criterion), HINTED)
+    with suppress(BudgetSpent):  # a spent budget shows again at the next profile
         search.run(last)
     return search
 
 
-def _found(masks: Sequence[int], failing: Failing, reduced: Reduced) -> list[Found]:
-    """The sets of the whole table that these solutions stand for."""
+def _found(masks: Sequence[int], failing: FailingSets, reduced: WithoutTwins) -> list[Found]:
+    """The sets of the whole table that these solutions represent."""
     return [Found(twin, failing.meeting[mask]) for mask in masks for twin in reduced.expanded(mask)]
 
 

@@ -6,12 +6,12 @@ from qidsql.measures.profiles import Profiler
 
 
 def dependencies(profiler: Profiler) -> list[tuple[int, int]]:
-    """The pairs of columns of which the first determines the second, in every row that there is.
+    """The pairs of columns whose first determines the second, in all present rows.
 
-    A determines B exactly when adding B splits no class of A: d(A) = d(A, B). Left out is what tells nothing: a key
+    A determines B if and only if adding B splits no class of A: d(A) = d(A, B). Trivial pairs are left out: a key
     determines every column, and every column determines a constant. NULL is one more value.
 
-    Asks m profiles, then one for each two columns that are left. Raises Stopped.
+    Needs m profiles, then one for each pair of the remaining columns. Raises Stopped.
     """
     singles = profiler.profiles([1 << column for column in range(profiler.columns)])
     open_ones = [column for column, alone in enumerate(singles) if 1 < alone.classes < alone.rows]

@@ -1,12 +1,12 @@
-"""One minimal column set inside a given one, by leaving out blocks of columns."""
+"""One minimal column set inside a given one, by removing blocks of columns."""
 
 from collections.abc import Callable, Iterable
 
 
 def minimal_inside(columns: Iterable[int], meets: Callable[[int], bool]) -> int:
-    """A minimal set of some of the columns (places, tried in their order) that meets a monotone test; all meet it.
+    """A minimal set of some of the columns (places, tried in order) that meets a monotone test, which all of them meet.
 
-    Blocks of columns are left out, halved when they are needed and doubled when they are not. Tests about
+    Blocks of columns are removed, halved when they are needed and doubled when they are not. Tests about
     size * log2(columns / size) sets, never the empty one. Raises what `meets` raises.
     """
     open_ = list(columns)

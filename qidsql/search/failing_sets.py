@@ -1,4 +1,4 @@
-"""Maximal failing column sets: each proves that every solution holds a column outside it."""
+"""Maximal failing column sets: each proves that every solution contains a column outside it."""
 
 from collections.abc import Sequence
 from random import Random
@@ -8,16 +8,16 @@ from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
 
 
-class Failing:
-    """What is known about a monotone criterion: profiles, sets that meet it, and maximal sets that do not.
+class FailingSets:
+    """Facts known about a monotone criterion: profiles, sets that meet it, and maximal sets that do not.
 
-    Nothing is asked that follows from an answer before. The empty set counts as failing and is never asked. `hints`,
-    a profiler of a sample on which the criterion can be asked as well, only decides what is asked first.
+    No set is profiled whose result follows from earlier ones. The empty set counts as failing and is never profiled.
+    `hints`, a profiler of a sample to which the criterion applies too, only decides which sets are tested first.
     """
 
     def __init__(self, profiler: Profiler, criterion: Criterion, hints: Profiler | None = None, seed: int = 0) -> None:
         self.maximal: list[int] = []
-        self.meeting: dict[int, ClassProfile] = {}  # every set that was seen to meet the criterion
+        self.meeting: dict[int, ClassProfile] = {}  # every set seen to meet the criterion
         self._failed: set[int] = {0}
         self._profiler, self._criterion, self._hints = profiler, criterion, hints
         self._everything = (1 << profiler.columns) - 1
@@ -25,13 +25,13 @@ class Failing:
 
     @property
     def complements(self) -> list[int]:
-        """What solutions must hit: each shares a column with every one of these."""
+        """The sets that solutions must hit: each solution shares a column with every one of these."""
         return [self._everything ^ failing for failing in self.maximal]
 
     def test(self, masks: Sequence[int]) -> list[bool]:
         """Whether each set meets the criterion. One batch of profiles. Raises Stopped."""
-        asked = [mask for mask in dict.fromkeys(masks) if self._inferred(mask) is None]
-        for mask, profile in zip(asked, self._profiler.profiles(asked), strict=True):
+        new = [mask for mask in dict.fromkeys(masks) if self._inferred(mask) is None]
+        for mask, profile in zip(new, self._profiler.profiles(new), strict=True):
             if self._criterion.met_by(profile):
                 self.meeting[mask] = profile
             else:
@@ -39,10 +39,10 @@ class Failing:
         return [bool(self._inferred(mask)) for mask in masks]
 
     def grow(self, masks: Sequence[int]) -> None:
-        """Grows failing sets to maximal ones, all of them in step: each adds columns until none can be added.
+        """Grow failing sets to maximal ones, all of them in step: each adds columns until none can be added.
 
-        As many columns at once as went well the last time, twice as many after that, half as many after a refusal; at
-        first all that the hints let pass. A column that was refused once stays refused. About (refused columns) *
+        It adds as many columns at once as succeeded the last time, twice as many after that, half as many after a
+        failure; at first all that pass on the hints. A column that failed once keeps failing. About (failed columns) *
         log(columns) batches. Raises Stopped.
         """
         growing = [self._growth(mask) for mask in masks]
@@ -76,7 +76,7 @@ class Failing:
 
 
 class _Growth:
-    """One failing set on its way to a maximal one."""
+    """One failing set while it grows to a maximal one."""
 
     def __init__(self, mask: int, left: list[int], stride: int) -> None:
         self.mask, self.left, self._stride = mask, left, stride

@@ -1,4 +1,4 @@
-"""One small column set that meets a criterion, column by column, and the naive way it is compared with."""
+"""One small column set that meets a criterion, greedily; and the naive greedy baseline."""
 
 from collections.abc import Sequence
 
@@ -6,22 +6,22 @@ from qidsql.core.tables import positions
 from qidsql.errors import Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
-from qidsql.search.column_weights import column_weights, gain
+from qidsql.search.column_weights import checked_weights, gain
 from qidsql.search.result import Found, SearchResult
 
 
 def greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> SearchResult:
-    """One column set of small weight that meets the criterion; none when all columns together do not meet it.
+    """One column set of small weight that meets the criterion; none if all columns together do not meet it.
 
-    Adds the column that brings most per weight (`progress`), the first one of equals, until the criterion is met. For a
-    key of n rows, or a separation quasi-identifier, the set weighs at most 1 + 2 ln n times the lightest one; for the
-    other criteria, and with persons, nothing is promised. Asks the profile of all columns, then one profile per step
-    and column left, all columns of a step at once; columns that follow from those chosen are asked no more. It need not
-    be minimal. Stopped early, it returns nothing. Raises UsageError.
+    Adds the column with the greatest `progress` per weight, the first of equals, until the criterion is met. For a key
+    of n rows, or a separation quasi-identifier, the set weighs at most 1 + 2 ln n times the lightest one; for the other
+    criteria, and with entities, there is no guarantee. Needs the profile of all columns, then one profile per step and
+    remaining column, all columns of a step at once; columns that the chosen ones determine are skipped. The set need
+    not be minimal. If stopped, it returns none. Raises UsageError.
 
     [Motwani & Xu, 2.2: Greedy Minimum Key; weights: section 7]
     """
-    cost = column_weights(weights, profiler.columns)
+    cost = checked_weights(weights, profiler.columns)
     left = (1 << profiler.columns) - 1
     chosen = 0
     try:
@@ -42,8 +42,8 @@ def greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | No
 
 
 def _divides_nothing(profile: ClassProfile, with_column: ClassProfile) -> bool:
-    """True when a column tells apart no rows that agree: it never will later. Pairs of persons alone do not say so,
-    as one person can be in several classes."""
+    """True if a column separates no rows that agree: then it never will. Pairs of entities alone do not show that, as
+    one entity can be in several classes."""
     return (with_column.classes, with_column.colliding_pairs) == (profile.classes, profile.colliding_pairs)
 
 
@@ -56,15 +56,15 @@ def _best(criterion: Criterion, present: ClassProfile, options: dict[int, ClassP
 
 
 def naive_greedy(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> SearchResult:
-    """The columns that are best by themselves, as many as it takes; none when all together do not meet the criterion.
+    """The columns that are best alone, as many as needed; none if all together do not meet the criterion.
 
-    Correlated columns are taken together although one would do, so the set can be larger than the smallest one by any
-    factor: a baseline, not a tool. Asks one profile per column, the whole set's, and about log2(columns) more, since
-    the first columns that suffice are found by bisection. Stopped early, it returns nothing. Raises UsageError.
+    Correlated columns are taken together although one would suffice, so the set can be larger than the smallest one by
+    any factor: a baseline, not a tool. Needs one profile per column, the whole set's, and about log2(columns) more,
+    since bisection finds the first columns that suffice. If stopped, it returns none. Raises UsageError.
 
     [Motwani & Xu, 2.2: the naive greedy algorithm]
     """
-    cost = column_weights(weights, profiler.columns)
+    cost = checked_weights(weights, profiler.columns)
     try:
         singles = dict(enumerate(profiler.profiles([1 << place for place in range(profiler.columns)])))
         prefixes, mask = [], 0

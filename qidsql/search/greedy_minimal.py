@@ -1,4 +1,4 @@
-"""One minimal column set by leaving out one column after the other."""
+"""One minimal column set by removing one column after the other."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ ALGORITHM = "greedy-minimal"
 
 
 def greedy_minimal(profiler: Profiler, criterion: Criterion, order: Sequence[int] | None = None) -> SearchResult:
-    """One minimal column set that meets the criterion; none when the whole column set does not meet it.
+    """One minimal column set that meets the criterion; none if the whole column set does not meet it.
 
-    Columns are tried in `order` (positions; default: last column first, as in the paper), and each is left out when
-    the rest still meets the criterion. One pass is enough: a column that could not be left out once never can be
-    later, since the criterion is monotone. Asks columns + 1 profiles, where the paper's loop starts again after each
-    success. Minimal, not minimum: another order may give a smaller set. Stopped early, it returns nothing.
+    Columns are tried in `order` (positions; default: last column first, as in the paper), and each is removed if the
+    rest still meets the criterion. One pass is enough: a column that could not be removed once never can be later,
+    since the criterion is monotone. Needs columns + 1 profiles, where the paper's loop starts again after each
+    success. Minimal, not minimum: another order may give a smaller set. If stopped, it returns none.
 
     [Yuan & Wang, Algorithm 5.1]
     """

@@ -1,25 +1,25 @@
-"""Minimal hitting sets (minimal transversals) of a family of sets, all of them bit masks. Knows nothing else."""
+"""Minimal hitting sets (minimal transversals) of a family of sets, as bit masks. Independent of tables and engines."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from qidsql.core.tables import positions
 
-TICK = 4096  # steps between two looks at the clock, where masks are few
+TICK = 4096  # steps between two checks of the clock, if masks are few
 
 
 def minimal_masks(masks: Iterable[int], tick: Callable[[], object] = lambda: None) -> list[int]:
-    """The masks that contain no other of them, smallest first: a set that hits these hits all.
+    """The masks that contain no other mask, smallest first: a set that hits these hits all.
 
-    Costs up to columns * kept / 64 word operations per mask, not a comparison with every kept one. `tick` is called
-    now and then; it may raise.
+    Costs up to columns * kept / 64 word operations per mask instead of a comparison with every kept mask. `tick` is
+    called from time to time and may raise.
     """
     ordered = sorted(set(masks), key=int.bit_count)
     if 0 in ordered[:1]:
         return [0]
     columns = max((mask.bit_length() for mask in ordered), default=0)
     kept: list[int] = []
-    without = [0] * columns  # for each column the kept masks (bit i: kept[i]) that have it not
+    without = [0] * columns  # for each column the kept masks (bit i: kept[i]) that lack it
     for _, group in groupby(ordered, key=int.bit_count):  # masks of one size do not contain each other
         everyone = (1 << len(kept)) - 1
         commonest = sorted((free.bit_count(), 1 << place, free) for place, free in enumerate(without))
@@ -27,7 +27,7 @@ def minimal_masks(masks: Iterable[int], tick: Callable[[], object] = lambda: Non
         for number, mask in enumerate(group):
             if number % 64 == 0:
                 tick()
-            inside = everyone  # the kept masks that may still turn out to lie inside this one
+            inside = everyone  # the kept masks that may still be contained in this one
             for _, bit, free in commonest:
                 if not mask & bit:
                     inside &= free
@@ -43,7 +43,7 @@ def minimal_masks(masks: Iterable[int], tick: Callable[[], object] = lambda: Non
 
 
 def transposed(masks: Sequence[int], columns: int) -> list[int]:
-    """For each column the masks that have it, as a bit mask over their numbers."""
+    """For each column the masks that contain it, as a bit mask over their numbers."""
     if not masks:
         return [0] * columns
     digits = "".join(format(mask, f"0{columns}b") for mask in reversed(masks))
@@ -51,17 +51,17 @@ def transposed(masks: Sequence[int], columns: int) -> list[int]:
 
 
 def hits_all(chosen: int, masks: Iterable[int]) -> bool:
-    """True when the set shares an element with every mask."""
+    """True if the set shares an element with every mask."""
     return all(chosen & mask for mask in masks)
 
 
 class MinimalHittingSets(Iterator[int]):
-    """Every minimal hitting set of the masks once, lazily: memory is flat however many there are.
+    """Every minimal hitting set of the masks once, lazily: memory stays constant however many there are.
 
     Depth first; a branch is cut as soon as a chosen element is no longer the only one to hit some mask. With
-    `max_size`, those of at most so many elements; `cut` then tells after the last one whether larger ones may exist.
-    Sets that contain one of `avoiding` are left out together with the whole branch. `tick` is called now and then; it
-    may raise to end the search. `minimal`: the masks come from `minimal_masks` and need not be looked at again.
+    `max_size`, only those of at most so many elements; after the last one `cut` is True if larger ones may exist.
+    Sets that contain one of `avoiding` are skipped together with the whole branch. `tick` is called from time to time
+    and may raise to end the search. `minimal`: the masks come from `minimal_masks` and need no further check.
 
     [Murakami & Uno 2014, algorithm MMCS]
     """
@@ -105,7 +105,7 @@ class MinimalHittingSets(Iterator[int]):
                 avoided.setdefault(place, []).append(avoid)
         # chosen elements, masks not hit yet, elements that may be chosen, per chosen element the masks it alone hits
         stack: list[tuple[int, int, int, list[int]]] = [(0, everything, (1 << columns) - 1, [])]
-        steps, pause = 0, max(1, TICK * 64 // (64 + len(masks)))  # a step takes as long as there are masks
+        steps, pause = 0, max(1, TICK * 64 // (64 + len(masks)))  # the time of a step grows with the masks
         while stack:
             steps += 1
             if steps % pause == 0:

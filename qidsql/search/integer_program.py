@@ -1,7 +1,7 @@
-"""Integer programs, solved by HiGHS: the one place that knows the solver.
+"""Integer programs, solved by HiGHS: the only module that uses the solver.
 
-Floats propose and integers decide: callers check a solution by their own arithmetic, and a bound is the solver's,
-rounded up by less than its tolerance, since all costs are whole numbers.
+Floats propose and integers decide: callers check a solution by exact arithmetic, and a bound is the solver's, rounded
+up by less than its tolerance, since all costs are whole numbers.
 """
 
 import math
@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from qidsql.errors import BudgetSpent, Interrupted, Stopped
 
 TOLERANCE = 1e-6
-TICK = 0.02  # seconds between looks at the solver
+TICK = 0.02  # seconds between checks of the solver
 
 
 @dataclass(slots=True)
 class IntegerProgram:
-    """Minimise the costs of variables from 0 to their upper ends, where each row of terms lies between two numbers."""
+    """Minimise the costs of variables between 0 and their upper bounds, with two bounds for each row of terms."""
 
     costs: list[int] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
@@ -25,22 +25,22 @@ class IntegerProgram:
     rows: list[tuple[float, float, Sequence[tuple[int, int]]]] = field(default_factory=list)
 
     def variable(self, cost: int, upper: float = math.inf, whole: bool = True) -> int:
-        """A new variable's number. One that is not `whole` may take fractions."""
+        """The number of a new variable. One that is not `whole` may take fractions."""
         self.costs.append(cost)
         self.upper.append(upper)
         self.whole.append(whole)
         return len(self.costs) - 1
 
     def between(self, low: float, terms: Sequence[tuple[int, int]], high: float = math.inf) -> None:
-        """Demands low <= sum of coefficient * variable <= high; terms are (variable, coefficient)."""
+        """Require low <= sum of coefficient * variable <= high; terms are (variable, coefficient)."""
         self.rows.append((low, high, terms))
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The best values found (None: none), and what every solution costs at least.
+    """The best values found (None: none), and a lower bound for the cost of every solution.
 
-    `stopped` says why the solver ended before it could prove that nothing is better.
+    `stopped` is why the solver ended before it could prove optimality.
     """
 
     values: list[float] | None
@@ -54,10 +54,10 @@ def solve(
     start: Sequence[float] | None = None,
     tick: Callable[[], object] = lambda: None,
 ) -> Solution:
-    """Solves it to the end, to the deadline (of `time.monotonic`) or to Ctrl-C, from a solution that is known.
+    """Solve the program until the optimum, the deadline (of `time.monotonic`) or Ctrl-C, from a known solution.
 
-    `tick` is called now and then, and may raise Stopped to end it. Asks no statement. The worst case is exponential;
-    what was found and proved by then is returned.
+    `tick` is called from time to time, and may raise Stopped to end it. Sends no statement. The worst case is
+    exponential; the solution and the bound known by then are returned.
     """
     import highspy
     import numpy as np
@@ -101,7 +101,7 @@ def solve(
 
 
 def _run(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:  # type: ignore[name-defined]  # noqa: F821
-    """Runs the solver beside this thread, which stays open for Ctrl-C and `tick`. What they ended it for, if so."""
+    """Run the solver in another thread; this one handles Ctrl-C and `tick`. Returns why they ended it, if so."""
     solver.HandleUserInterrupt = True
     result = solver.startSolve()
     stopped: Stopped | None = None
@@ -117,7 +117,7 @@ def _run(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:
             stopped = stop
             solver.cancelSolve()
         except KeyboardInterrupt:
-            stopped = Interrupted("interrupted; the integer program was not solved to the end")
+            stopped = Interrupted("interrupted; the integer program was not fully solved")
             solver.cancelSolve()
     solver.joinSolve(result)
     return stopped

@@ -1,4 +1,4 @@
-"""Some small minimal keys, by greedy trials: what there is to show where all of them are too many to list."""
+"""Some small minimal keys, by greedy trials: an answer where there are too many keys to list."""
 
 from collections.abc import Sequence
 from heapq import nsmallest
@@ -10,18 +10,18 @@ from qidsql.search.anchors import Anchors
 from qidsql.search.hitting_sets import transposed
 
 KEPT = 1_000  # keys, the smallest
-SHORT = 2_000  # masks that trials begin with, those with the fewest columns: they are the hardest to hit
-LEARNED = 20_000  # masks kept that trials taught, the latest
-TRIALS = 8  # in one batch of questions
+SHORT = 2_000  # masks that trials begin with: those with the fewest columns are the hardest to hit
+LEARNED = 20_000  # masks kept from earlier trials, the latest
+TRIALS = 8  # in one batch of statements
 
 
-class SomeKeys:
-    """Minimal keys that were found and proved in trials, at most KEPT, the smallest: memory stays flat.
+class KeyTrials:
+    """Minimal keys found and proved in trials, at most KEPT, the smallest: memory stays constant.
 
-    A trial hits the hardest masks known, the column first that hits most, and leaves out what is not needed. The engine
-    then says how the rows differ that agree on it, and with columns that tell those apart too it is a key; columns
-    that it can do without are taken out again, by the profiles of what is left. The first trial takes the best column
-    each time, the later ones the best of a random half.
+    A trial hits the hardest known masks, taking the column that hits most first, and removes columns that are not
+    needed. The engine then returns the difference masks of the rows that agree on the set; with columns that separate
+    those too it is a key. Columns that are not needed are removed again, by the profiles of the rest. The first trial
+    always takes the best column, later ones the best of a random half.
     """
 
     def __init__(self, anchors: Anchors, profiler: Profiler, seed: int = 0) -> None:
@@ -31,13 +31,13 @@ class SomeKeys:
         self._random: Random | None = None
         self._seed = seed
 
-    def look(self) -> None:
-        """A batch of trials, the first time one. A statement per trial and some batches of profiles. Raises Stopped."""
+    def run(self) -> None:
+        """Run a batch of trials (at first one): a statement per trial, some batches of profiles. Raises Stopped."""
         masks = self._anchors.masks[:SHORT] + self._learned  # smallest first
         trials = {_hitting(masks, self._random) for _ in range(TRIALS if self._random else 1)}
         self._random = self._random or Random(self._seed)
         larger = []
-        for trial, answer in zip(trials, self._anchors.ask(list(trials)), strict=True):
+        for trial, answer in zip(trials, self._anchors.agreeing(list(trials)), strict=True):
             self._learned = (self._learned + list(answer.masks[:SHORT]))[-LEARNED:]
             if answer.complete and 0 not in answer.masks:
                 larger.append(trial | (_hitting(answer.masks, None) if answer.masks else 0))
@@ -47,7 +47,7 @@ class SomeKeys:
             self.keys = set(nsmallest(KEPT, self.keys, key=int.bit_count))
 
     def _shrunk(self, key: int) -> int:
-        """A minimal key inside the key: a column that it cannot do without is needed in every smaller one too."""
+        """A minimal key inside the key: a column needed now is needed in every smaller one too."""
         unsure = list(positions(key))
         while unsure:
             profiles = self._profiler.profiles([key ^ 1 << place for place in unsure if key != 1 << place])

@@ -7,9 +7,9 @@ from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import Profiler
-from qidsql.search.result import Found, SearchResult, Tell, unheard
+from qidsql.search.result import Found, OnFound, SearchResult, ignore_found
 
-CHUNK = 512  # column sets asked at a time; what is found so far survives an early end
+CHUNK = 512  # column sets profiled at a time; findings so far survive an early end
 
 
 def levelwise(
@@ -17,13 +17,13 @@ def levelwise(
     criterion: Criterion,
     max_size: int | None = None,
     max_candidates: int = 20_000,
-    tell: Tell = unheard,
+    on_found: OnFound = ignore_found,
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns.
 
-    Size by size, each set whose subsets all fail is asked once: a superset of a set that meets the criterion is not
-    minimal. Asks as many profiles as there are minimal sets plus failing sets. A size with more than
-    `max_candidates` sets to ask is not begun. Ends early with what is proved so far.
+    Size by size, each set whose subsets all fail is profiled once: a superset of a set that meets the criterion is not
+    minimal. Needs as many profiles as there are minimal sets plus failing sets. A size with more than `max_candidates`
+    sets is not started. If stopped, it returns what is proved so far.
 
     [Motwani & Xu, 3.1: the levelwise algorithm]
     """
@@ -35,7 +35,7 @@ def levelwise(
     stopped: Stopped | None = None
     while candidates and done < last and stopped is None:
         try:
-            failing = sift(profiler, criterion, candidates, found, tell)
+            failing = sift(profiler, criterion, candidates, found, on_found)
         except Stopped as stop:
             stopped = stop
             break
@@ -44,7 +44,7 @@ def levelwise(
         candidates = list(islice(_next_level(failing), max_candidates + 1))
         if done < last and len(candidates) > max_candidates:
             stopped = BudgetSpent(
-                f"more than {max_candidates:,} column sets of {done + 1} columns would have to be asked"
+                f"more than {max_candidates:,} column sets of {done + 1} columns would have to be profiled"
             )
     complete = not candidates
     size = profiler.columns if complete else done
@@ -52,11 +52,11 @@ def levelwise(
 
 
 def sift(
-    profiler: Profiler, criterion: Criterion, masks: Sequence[int], found: list[Found], tell: Tell = unheard
+    profiler: Profiler, criterion: Criterion, masks: Sequence[int], found: list[Found], on_found: OnFound = ignore_found
 ) -> list[int]:
-    """Appends the column sets that meet the criterion to `found`, tells them, and returns those that fail.
+    """Append the column sets that meet the criterion to `found`, report them, and return those that fail.
 
-    Asks in chunks: when it raises Stopped, `found` holds what was found by then.
+    Works in chunks: when it raises Stopped, `found` has what was found by then.
     """
     failing: list[int] = []
     for start in range(0, len(masks), CHUNK):
@@ -67,12 +67,12 @@ def sift(
                 found.append(Found(mask, profile))
             else:
                 failing.append(mask)
-        tell(found[known:])
+        on_found(found[known:])
     return failing
 
 
 def _next_level(failing: Sequence[int]) -> Iterator[int]:
-    """The sets of one more column all of whose subsets of the present size failed."""
+    """The sets of one more column whose subsets of the present size all failed."""
     known = set(failing)
     by_prefix: dict[int, list[int]] = {}
     for mask in failing:

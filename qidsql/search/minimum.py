@@ -8,11 +8,11 @@ from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.anchors import Anchors
 from qidsql.search.descent import minimal_inside
-from qidsql.search.failing_sets import Failing
+from qidsql.search.failing_sets import FailingSets
 from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting_set
 from qidsql.search.result import ENDINGS, Found, SearchResult, stopped_by
-from qidsql.search.row_pairs import Witnesses
-from qidsql.search.twins import Reduced
+from qidsql.search.row_pairs import RowPairs
+from qidsql.search.twins import WithoutTwins
 
 ALGORITHM = "implicit-hitting-set"
 UNPROVED = "the solver could not prove its smallest hitting set"
@@ -22,27 +22,27 @@ GROWN = 8  # failing sets grown from one failed candidate, in different orders
 def minimum(
     profiler: Profiler,
     criterion: Criterion,
-    witnesses: Witnesses | None = None,
+    row_pairs: RowPairs | None = None,
     weights: Sequence[int] | None = None,
 ) -> SearchResult:
-    """One non-empty column set of least weight that meets the criterion; none when all columns together do not.
+    """One non-empty column set of least weight that meets the criterion; none if all columns together do not.
 
-    Every solution hits every certificate: the difference mask of a pair of rows, for keys and with `witnesses`; else
-    the complement of a failing set. A least hitting set of the certificates known so far is tested. When it meets the
-    criterion, no set can cost less; when not, it yields certificates that it does not hit. The weight of every
-    candidate is a lower bound from then on, and the search ends as well when a set seen on the way costs no more. One
-    answer comes early: for keys the first anchor and a hitting set of its masks, without a further statement, or, where
-    that anchor has too many pairs, the candidate and as many more columns as it takes; else a descent from all columns.
-    Asks 3 to 50 statements for a key. Twins, columns that determine each other, are searched as the lightest of them,
-    constant columns not at all. Stopped early it returns the best set seen, if any, and the lower bound proved.
-    Weights are positive integers, one per column (default: 1 each).
+    Every solution hits every certificate: the difference mask of a pair of rows, for keys and with `row_pairs`; else
+    the complement of a failing set. A least hitting set of the known certificates is tested. If it meets the criterion,
+    no set can cost less; if not, it yields certificates that it does not hit. The weight of every candidate is a lower
+    bound from then on, and the search also ends when a set seen on the way costs no more. A first solution comes early:
+    for keys the first anchor and a hitting set of its masks, without a further statement, or, if that anchor has too
+    many pairs, the candidate and as many more columns as needed; else a descent from all columns. Needs 3 to 50
+    statements for a key. Twins, columns that determine each other, are searched as the lightest of them, constant
+    columns not at all. If stopped, it returns the best set seen, if any, and the proved lower bound. Weights are
+    positive integers, one per column (default: 1 each).
 
-    Raises ValueError for weights that cannot be right. [Motwani & Xu, 2: minimum key; Karp 2010: the method]
+    Raises ValueError for invalid weights. [Motwani & Xu, 2: minimum key; Karp 2010: the method]
     """
     weights = [1] * profiler.columns if weights is None else list(weights)
     if len(weights) != profiler.columns or min(weights, default=1) < 1:
         raise ValueError(f"expected {profiler.columns} positive weights, got {weights}")
-    failing, reduced = Failing(profiler, criterion), None
+    failing, reduced = FailingSets(profiler, criterion), None
     everything = (1 << profiler.columns) - 1
     certificates: Sequence[int] = ()
     bound = 0
@@ -54,16 +54,16 @@ def minimum(
         if not failing.test([everything])[0]:
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
         whole = failing.meeting[everything]
-        searched = Reduced(profiler, criterion, failing.meeting)
+        searched = WithoutTwins(profiler, criterion, failing.meeting)
         costs = [weight_of(searched.lightest(1 << place, weights), weights) for place in range(searched.columns)]
-        within = Failing(searched, criterion)
+        within = FailingSets(searched, criterion)
         within.meeting[(1 << searched.columns) - 1] = whole  # the columns left out change no class
         failing, reduced = within, searched
         singles = reduced.profiles([1 << place for place in range(reduced.columns)])
         useful = sorted(range(reduced.columns), key=lambda place: (costs[place], singles[place].colliding_pairs))
         pairs, bisected = None, False
-        if criterion.pairs_decide and witnesses is not None and whole.rows > 1:
-            pairs = Anchors(reduced, reduced.witnesses(witnesses), whole.rows)
+        if criterion.pairs_decide and row_pairs is not None and whole.rows > 1:
+            pairs = Anchors(reduced, reduced.row_pairs(row_pairs), whole.rows)
         else:
             minimal_inside(reversed(useful), lambda mask: failing.test([mask])[0])
             failing.grow([0] * GROWN)
@@ -73,7 +73,7 @@ def minimum(
             bound = max(bound, least.lower_bound)
             if least.stopped is not None:
                 raise least.stopped
-            if pairs:  # every row is a class of its own
+            if pairs:  # every row is its own class
                 failing.meeting.update(dict.fromkeys(_settled(pairs, least.mask, costs, tick), whole))
                 if pairs.masks and not bisected and len(failing.meeting) == 1:
                     bisected = True
@@ -99,7 +99,7 @@ def minimum(
 
 
 def _settled(pairs: Anchors, candidate: int, costs: Sequence[int], tick: Callable[[], object]) -> list[int]:
-    """Keys that are proved, as they contain an anchor and hit all masks: of each anchor one, and the candidate."""
+    """Proved keys, as they contain an anchor and hit all masks: one of each anchor, and the candidate."""
     keys = []
     for anchor in pairs.anchors:
         keys.append(anchor | light_hitting_set([mask for mask in pairs.masks if not mask & anchor], costs))
@@ -107,8 +107,8 @@ def _settled(pairs: Anchors, candidate: int, costs: Sequence[int], tick: Callabl
     return [*keys, candidate] if pairs.settles(candidate) else keys
 
 
-def _bisect(failing: Failing, candidate: int, useful: Sequence[int]) -> None:
-    """Tests how many columns, the most useful first, turn a candidate into a solution. About log2(columns) profiles."""
+def _bisect(failing: FailingSets, candidate: int, useful: Sequence[int]) -> None:
+    """Find how many columns, the most useful first, make a candidate a solution. About log2(columns) profiles."""
     few, enough = 0, len(useful)
     while few < enough:
         middle = (few + enough) // 2
@@ -118,8 +118,8 @@ def _bisect(failing: Failing, candidate: int, useful: Sequence[int]) -> None:
             few = middle + 1
 
 
-def _in_full(failing: Failing, reduced: Reduced | None, weights: Sequence[int]) -> dict[int, ClassProfile]:
-    """The sets seen to meet the criterion, in the columns of the table: of twins the lightest."""
+def _in_full(failing: FailingSets, reduced: WithoutTwins | None, weights: Sequence[int]) -> dict[int, ClassProfile]:
+    """The sets seen to meet the criterion, in the columns of the table: the lightest of each twins."""
     if reduced is None:
         return failing.meeting
     return {reduced.lightest(mask, weights): profile for mask, profile in failing.meeting.items()}
@@ -137,7 +137,7 @@ def _result(
     failing: tuple[int, ...],
     stopped: Stopped | StatementError | None = None,
 ) -> SearchResult:
-    """The best set seen, as a result; it need not be minimal when the search was stopped."""
+    """The best set seen, as a result; it need not be minimal if the search was stopped."""
     if not meeting:
         return SearchResult(criterion, ALGORITHM, (), False, 0, stopped, lower_bound=bound, failing=failing)
     best = _best(meeting, costs)

@@ -10,14 +10,14 @@ from qidsql.errors import Interrupted, Stopped
 from qidsql.search.hitting_sets import hits_all, minimal_masks, transposed
 from qidsql.search.integer_program import IntegerProgram, solve
 
-STEPS = 2_000  # branches tried before an integer program is asked: the solver starts slower, and goes further
+STEPS = 2_000  # branches tried before an integer program: the solver starts more slowly, and gets further
 
 
 @dataclass(frozen=True, slots=True)
 class HittingSet:
-    """A hitting set, its weight, and the least weight that any hitting set can have as far as is proved.
+    """A hitting set, its weight, and the proved lower bound for the weight of any hitting set.
 
-    `stopped` says why nothing better was looked for, if so.
+    `stopped` is why the search ended early, if it did.
     """
 
     mask: int
@@ -40,9 +40,9 @@ def minimum_hitting_set(
     """A hitting set of least weight of masks that are not empty; weights are positive integers, one per column.
 
     Branch and bound on bit sets: branches on the columns of a smallest mask not hit, bounded by masks that share no
-    column. After `steps` branches HiGHS goes on, an integer programming solver. `tick` is called now and then; when it
-    raises Stopped, and at Ctrl-C, the best set and the bound known by then are returned. `minimal`: the masks come from
-    `minimal_masks` and need not be looked at again. Raises ValueError for an empty mask.
+    column. After `steps` branches HiGHS, an integer programming solver, continues. `tick` is called from time to time;
+    when it raises Stopped, and at Ctrl-C, the best set and the bound known by then are returned. `minimal`: the masks
+    come from `minimal_masks` and need no further check. Raises ValueError for an empty mask.
     """
     edges = sorted(set(masks), key=int.bit_count)
     if 0 in edges:
@@ -63,7 +63,7 @@ def minimum_hitting_set(
 def light_hitting_set(edges: Sequence[int], weights: Sequence[int]) -> int:
     """A minimal hitting set of masks that are not empty, of small weight but not least.
 
-    The column that hits most per weight, again and again; then those are left out that can be.
+    Repeatedly takes the column that hits most masks per weight, then removes columns that are not needed.
     """
     hit = transposed(edges, len(weights))
     chosen, left = 0, (1 << len(edges)) - 1  # the masks that are not hit yet, as bits
@@ -79,7 +79,7 @@ def light_hitting_set(edges: Sequence[int], weights: Sequence[int]) -> int:
 
 
 def _packing(edges: Sequence[int], free: int, weights: Sequence[int]) -> int:
-    """A lower bound: masks that share no column are hit by as many columns. `free` columns may be chosen."""
+    """A lower bound: masks that share no column need as many columns. `free` columns may be chosen."""
     total, used = 0, 0
     for edge in edges:
         edge &= free
@@ -122,7 +122,7 @@ def _branch(
 
 
 def _solve(edges: Sequence[int], weights: Sequence[int], best: HittingSet, tick: Callable[[], object]) -> HittingSet:
-    """The same as an integer program: a variable of 0 or 1 per column, a row per mask."""
+    """The same as an integer program: a 0-1 variable per column, a row per mask."""
     program = IntegerProgram()
     columns = list(positions(reduce(or_, edges)))
     variables = {place: program.variable(weights[place], upper=1) for place in columns}

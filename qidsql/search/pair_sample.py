@@ -1,4 +1,4 @@
-"""A profiler that knows random pairs of rows only, by the columns in which they differ. Asks nothing of an engine."""
+"""A profiler of random pairs of rows, by the columns in which they differ. Sends no statement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,9 +11,9 @@ from qidsql.search.hitting_sets import transposed
 
 @dataclass(frozen=True, slots=True)
 class PairProfile(ClassProfile):
-    """What a column set does to sampled pairs: `colliding_pairs` of `pairs` are left together.
+    """The effect of a column set on sampled pairs: `colliding_pairs` of `pairs` agree on it.
 
-    Pairs know nothing of classes: the other counts are 0, and only `Key` and `Separation` can be tested on it.
+    Pairs do not show classes: the other counts are 0, and only `Key` and `Separation` can be tested on it.
     """
 
     pairs: int = 0
@@ -32,15 +32,15 @@ class PairProfile(ClassProfile):
 
     @property
     def distinct_ratio(self) -> Fraction:
-        raise ValueError("a sample of pairs does not know the distinct ratio")
+        raise ValueError("a sample of pairs has no distinct ratio")
 
     @property
     def share_at_risk(self) -> Fraction:
-        raise ValueError("a sample of pairs does not know rows at risk")
+        raise ValueError("a sample of pairs has no rows at risk")
 
 
 class PairSample:
-    """Column sets in, separated pairs out: {mask of differing columns: number of pairs} is all it holds.
+    """Column sets in, separated pairs out. Stores only {mask of differing columns: number of pairs}.
 
     This is the set cover instance of Motwani & Xu, 2.3: a pair is an element, a column the set of pairs it separates.
     """
@@ -49,8 +49,8 @@ class PairSample:
         self.columns = columns
         self.masks = masks
         self._pairs = sum(masks.values())
-        self._separating = transposed(list(masks), columns)  # by column the masks that have it, as bits
-        # The counts in binary, digit by digit: which masks have the digit. A sum is then a few counts of bits.
+        self._separating = transposed(list(masks), columns)  # by column the masks that contain it, as bits
+        # The counts in binary, digit by digit: the masks that have the digit. A sum is then a few bit counts.
         self._digits = transposed(list(masks.values()), max(masks.values(), default=0).bit_length())
 
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:

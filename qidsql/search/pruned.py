@@ -1,4 +1,4 @@
-"""All minimal column sets, with random sub-tables asked first about what the full table need not be asked."""
+"""All minimal column sets, with random sub-tables searched first, so that fewer sets are profiled on the full table."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,10 +9,10 @@ from qidsql.measures.criteria import Criterion, Unit
 from qidsql.measures.profiles import Profiler, Sampler
 from qidsql.search.borders import borders
 from qidsql.search.levelwise import sift
-from qidsql.search.result import Certificate, Found, SearchResult, Tell, unheard
+from qidsql.search.result import Certificate, Found, OnFound, SearchResult, ignore_found
 
 DELTA = Fraction(1, 100)
-SHARES = (100, 10)  # of the table's rows: one in so many [Motwani & Xu, 5.3]
+SHARES = (100, 10)  # sub-tables of one in so many rows [Motwani & Xu, 5.3]
 LEAST = 100  # rows or pairs in a sub-table
 
 
@@ -24,14 +24,14 @@ def pruned(
     delta: Fraction = DELTA,
     max_size: int | None = None,
     max_candidates: int = 20_000,
-    tell: Tell = unheard,
+    on_found: OnFound = ignore_found,
 ) -> SearchResult:
     """All minimal column sets that meet the criterion, with one sub-table: `iterative` with a single size.
 
     [Motwani & Xu, 3.1 - 3.3: pruning with one sub-table]
     """
     sizes = _sizes(sampler, SHARES[1:]) if size is None else (size,)
-    return _search("pruned", profiler, criterion, sampler, sizes, delta, max_size, max_candidates, tell)
+    return _search("pruned", profiler, criterion, sampler, sizes, delta, max_size, max_candidates, on_found)
 
 
 def iterative(
@@ -42,24 +42,24 @@ def iterative(
     delta: Fraction = DELTA,
     max_size: int | None = None,
     max_candidates: int = 20_000,
-    tell: Tell = unheard,
+    on_found: OnFound = ignore_found,
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns.
 
-    The minimal sets of a small sub-table are the border above which the next larger one, and at last the full table,
+    The minimal sets of a small sub-table are the border above which the next larger one, and finally the full table,
     is searched; `sizes` (ascending; default: 1 % and 10 % of the rows, 100 at least) are those of the sub-tables.
-    Every set found was measured on the full table. For `Key` and `Determines` the list is proved complete: what is no
-    key of a sub-table is none of the table. For `Separation` and `Distinct` the sub-tables ask for less than beta
+    Every set found was measured on the full table. For `Key` and `Determines` the list is proved complete: a set that
+    is no key of a sub-table is none of the table. For `Separation` and `Distinct` the sub-tables require less than beta
     (`sure_ratio`, on pairs and on rows), so that with probability 1 - delta nothing is missing and each set is
-    minimal; `complete` is False then, and the certificate says this. Asks the full table about the minimal sets, and
-    the failing sets above the border. Ends early with what is found so far. Raises UsageError for other criteria:
-    a sub-table says nothing about small classes.
+    minimal; `complete` is False then, and the certificate says this. Needs profiles of the full table for the minimal
+    sets, and the failing sets above the border. If stopped, it returns what is found so far. Raises UsageError for
+    other criteria: a sub-table has no information on small classes.
 
     [Motwani & Xu, 3.1 - 3.3: iterative pruning, Lemmas 9 and 10; they search the first sub-table levelwise, here it is
-    searched by `borders`, with the same answer from a fraction of the questions]
+    searched by `borders`, with the same result from a fraction of the profiles]
     """
-    asked = _sizes(sampler, SHARES) if sizes is None else tuple(sizes)
-    return _search("iterative", profiler, criterion, sampler, asked, delta, max_size, max_candidates, tell)
+    chosen = _sizes(sampler, SHARES) if sizes is None else tuple(sizes)
+    return _search("iterative", profiler, criterion, sampler, chosen, delta, max_size, max_candidates, on_found)
 
 
 def _search(
@@ -71,7 +71,7 @@ def _search(
     delta: Fraction,
     max_size: int | None,
     max_candidates: int,
-    tell: Tell,
+    on_found: OnFound,
 ) -> SearchResult:
     if not criterion.tested_on_samples:
         raise UsageError(f"sub-tables cannot prune the search for a {criterion.name}; use another algorithm")
@@ -85,7 +85,7 @@ def _search(
         for size in sizes:
             table = sampler.of_rows(size) if criterion.unit is Unit.ROWS else sampler.of_pairs(size)
             necessary = criterion.on_sample(table, size, delta / len(sizes))
-            # No border is known below the first sub-table: its own is found from both sides, not from the ground up.
+            # There is no border below the first sub-table, so it is searched from both sides, not bottom up.
             first = size == sizes[0]
             result = borders(table, necessary, last) if first else above(table, necessary, border, last, max_candidates)
             if result.stopped is not None:
@@ -94,7 +94,7 @@ def _search(
             refuted += result.failing
     except Stopped as stop:
         return SearchResult(criterion, algorithm, (), False, 0, stop)
-    result = above(profiler, criterion, border, last, max_candidates, tell)
+    result = above(profiler, criterion, border, last, max_candidates, on_found)
     whole = proved and result.stopped is None and last == profiler.columns
     certificate = None
     if not proved:
@@ -121,10 +121,10 @@ def above(
     border: Sequence[int],
     last: int,
     max_candidates: int,
-    tell: Tell = unheard,
+    on_found: OnFound = ignore_found,
 ) -> SearchResult:
-    """The minimal column sets that meet the criterion, of at most `last` columns, when all of them contain a set of
-    the border: size by size, upwards from there."""
+    """The minimal column sets that meet the criterion, of at most `last` columns, if all of them contain a set of the
+    border: size by size, upwards from there."""
     found: list[Found] = []
     waiting: dict[int, set[int]] = {}
     for mask in border:
@@ -136,10 +136,12 @@ def above(
         met = [item.mask for item in found]
         candidates = sorted(mask for mask in waiting.pop(size, ()) if not any(mask & one == one for one in met))
         if len(candidates) > max_candidates:
-            stopped = BudgetSpent(f"more than {max_candidates:,} column sets of {size} columns would have to be asked")
+            stopped = BudgetSpent(
+                f"more than {max_candidates:,} column sets of {size} columns would have to be profiled"
+            )
             break
         try:
-            failing = sift(profiler, criterion, candidates, found, tell)
+            failing = sift(profiler, criterion, candidates, found, on_found)
         except Stopped as stop:
             stopped = stop
             break

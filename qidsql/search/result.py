@@ -1,4 +1,4 @@
-"""What every search returns."""
+"""The result of every search."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from qidsql.errors import Interrupted, StatementError, Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
 
-ENDINGS = (Stopped, StatementError, KeyboardInterrupt)  # what ends a search before its end; what is proved stands
+ENDINGS = (Stopped, StatementError, KeyboardInterrupt)  # they end a search early; facts proved by then remain valid
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +24,18 @@ class Found:
         return self.mask.bit_count()
 
 
-Tell: TypeAlias = Callable[[Sequence[Found]], None]  # is handed sets as soon as they are known to be in the answer
+OnFound: TypeAlias = Callable[[Sequence[Found]], None]  # called with sets as soon as they are known to be in the result
 
 
-def unheard(found: Sequence[Found]) -> None:
-    """Where nobody listens."""
+def ignore_found(found: Sequence[Found]) -> None:
+    """The default for `on_found`: does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What an answer found on a sample rests on.
+    """The guarantee of a result found on a sample.
 
-    With a probability of 1 - delta over the choice of the sample, the answer keeps the `promise`. When `verified`, its
+    With a probability of 1 - delta over the choice of the sample, the result keeps the `promise`. If `verified`, its
     profile was measured on the full table as well, else on the sample.
     """
 
@@ -52,12 +52,12 @@ class Certificate:
 class SearchResult:
     """The minimal column sets that were found, smallest first.
 
-    Every set in `found` is minimal, unless `minimal` is False: then it meets the criterion, and may hold a column too
-    many. `complete` means that there is no other; `complete_to_size` that there is no other of at most so many
-    columns. `stopped` says why the search ended early, if it did. `certificate` stands where chance enters.
+    Every set in `found` is minimal, unless `minimal` is False: then it meets the criterion, and may have superfluous
+    columns. `complete` means that there is no other; `complete_to_size` that there is no other of at most so many
+    columns. `stopped` is why the search ended early, if it did. A `certificate` is set if the result depends on chance.
 
-    `failing` are column sets that do not meet the criterion; what is said of minimal sets, of completeness and of a
-    lower bound follows from them: every set that meets it holds a column outside each of them.
+    `failing` are column sets that do not meet the criterion; minimality, completeness and the lower bound follow from
+    them: every set that meets the criterion contains a column outside each of them.
 
     A search for one smallest set gives its `cost` (the sum of the columns' weights) and the `lower_bound` that is
     proved for the cost of every such set.
@@ -77,10 +77,10 @@ class SearchResult:
 
     @property
     def optimal(self) -> bool:
-        """True when no set can cost less: the proved bound says so, and nothing else can."""
+        """True if the proved bound shows that no set can cost less."""
         return self.cost is not None and self.cost == self.lower_bound
 
 
 def stopped_by(ending: Stopped | StatementError | KeyboardInterrupt) -> Stopped | StatementError:
-    """Why a search ended early: Ctrl-C between two statements is no other than during one."""
+    """Why a search ended early: Ctrl-C between two statements counts like Ctrl-C during one."""
     return Interrupted("interrupted") if isinstance(ending, KeyboardInterrupt) else ending

@@ -1,4 +1,4 @@
-"""What a search for keys sees besides profiles: on which columns pairs of rows differ, as bit masks."""
+"""The columns on which pairs of rows differ, as bit masks: what a search for keys uses besides profiles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Agreeing:
-    """What is known of the pairs of rows that agree on a column set.
+class AgreeingPairs:
+    """The pairs of rows that agree on a column set.
 
     `pairs` counts them, ordered: sum c * (c - 1) over the classes. Each mask is the set of columns on which one of
-    them differs; 0 where rows are duplicates. `complete`: every pair differs on a superset of one of the masks. There
-    is a mask whenever there is a pair.
+    them differs; 0 for duplicate rows. `complete`: every pair differs on a superset of one of the masks. There is a
+    mask whenever there is a pair.
     """
 
     pairs: int
@@ -19,14 +19,14 @@ class Agreeing:
     complete: bool
 
 
-class Witnesses(Protocol):
-    """Pairs of rows as witnesses against keys: a key must hold a column of every mask.
+class RowPairs(Protocol):
+    """Pairs of rows as evidence against keys: a key must contain a column of every mask.
 
-    `agreeing` answers for each of the column sets in their order; complete where at most `max_pairs` pairs agree,
-    unless those have too many masks to hand over. Raises Stopped.
+    `agreeing` returns an item for each column set in order; complete if at most `max_pairs` pairs agree, unless those
+    have too many masks to transfer. Raises Stopped.
     """
 
     @property
     def max_pairs(self) -> int: ...
 
-    def agreeing(self, sets: Sequence[int]) -> list[Agreeing]: ...
+    def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]: ...

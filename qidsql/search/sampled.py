@@ -1,4 +1,4 @@
-"""Small quasi-identifiers of large tables, found on samples: wrong by at most epsilon, but for a chance of delta."""
+"""Small quasi-identifiers of large tables, found on samples: wrong by at most epsilon, with probability 1 - delta."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from qidsql.search.greedy import greedy
 from qidsql.search.result import Certificate, Found, SearchResult
 
 DELTA = Fraction(1, 100)
-NOTHING = "nothing: the sample holds duplicate rows, so that no column set is a key"
+NOTHING = "nothing: the sample contains duplicate rows, so that no column set is a key"
 
 
 def sampled_key(
@@ -27,10 +27,10 @@ def sampled_key(
     or `Distinct(1 - epsilon)`.
 
     It is the greedy key of a sample, of pairs of rows for separation and of rows for the distinct ratio, and weighs at
-    most 1 + ln k (1 + 2 ln k) times the lightest key of the table, k being the sample's size. Where the sample holds
-    duplicate rows, the table has no key: then the set separates whatever all columns do in the sample, and nothing is
-    promised. The sample is drawn in one statement for pairs, and in one per step for rows; to verify takes one more, on
-    the full table. `found` holds the set even where the full table refutes it, as its profile then tells.
+    most 1 + ln k (1 + 2 ln k) times the lightest key of the table, k being the sample's size. If the sample contains
+    duplicate rows, the table has no key: then the set separates whatever all columns do in the sample, without a
+    guarantee. The sample takes one statement for pairs, and one per step for rows; verification takes one more, on the
+    full table. `found` has the set even if the full table refutes it, as its profile then shows.
 
     [Motwani & Xu, 2.3: Theorem 5, and 2.4: Theorem 7]
     """
@@ -61,7 +61,7 @@ def sampled_separation(
 
     With probability 1 - delta that holds, and it weighs at most 1 + ln(c k) times the lightest set that
     separates beta of all pairs, where c of the k sampled pairs have to be separated. One statement for the sample,
-    one to verify. Where `sampled_key` asks for almost a key, this asks for no more than beta.
+    one to verify. `sampled_key` searches for almost a key; this requires no more than beta.
 
     [Motwani & Xu, 2.5: Theorem 8]
     """
@@ -78,7 +78,7 @@ def sampled_separation(
 def _measured(
     on_sample: SearchResult, criterion: Criterion, profiler: Profiler, certificate: Certificate, verify: bool
 ) -> SearchResult:
-    """The sample's answer as one about the full table, measured there when asked to."""
+    """The sample's result as one about the full table, measured there if requested."""
     found = on_sample.found
     certificate = replace(certificate, verified=verify and bool(found))
     stopped = on_sample.stopped

@@ -7,14 +7,14 @@ from itertools import product
 from qidsql.core.tables import positions
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
-from qidsql.search.row_pairs import Agreeing, Witnesses
+from qidsql.search.row_pairs import AgreeingPairs, RowPairs
 
 
-class Reduced:
+class WithoutTwins:
     """A profiler of fewer columns with the same minimal column sets, up to twins.
 
-    Twins have the same classes, so one stands for all of them; a constant column adds nothing to a set, and is left
-    out unless it meets the criterion by itself, as then all columns do. Never asks the same set twice. Asks the
+    Twins have the same classes, so one represents all of them; a constant column adds nothing to a set, and is left
+    out unless it meets the criterion alone, as then all columns do. Never profiles the same set twice. Needs the
     profile of every column, and of pairs of columns whose profiles are equal.
     """
 
@@ -29,9 +29,9 @@ class Reduced:
                 alike.setdefault(profile, []).append(place)
         twins: list[list[int]] = []
         open_groups = list(alike.values())
-        while open_groups:  # each group's first column against the others, all groups in one batch
-            asked = [1 << first | 1 << other for first, *others in open_groups for other in others]
-            pairs = iter(self._pairs(asked, singles))
+        while open_groups:  # compare each group's first column with the others, all groups in one batch
+            masks = [1 << first | 1 << other for first, *others in open_groups for other in others]
+            pairs = iter(self._pairs(masks, singles))
             later = []
             for first, *others in open_groups:
                 same = {other: next(pairs) == singles[first] for other in others}
@@ -45,35 +45,35 @@ class Reduced:
         return len(self._twins)
 
     def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
-        """The profiles of sets of the columns kept. Raises as the profiler underneath."""
+        """The profiles of sets of the columns kept. Raises as the underlying profiler."""
         originals = [self.original(mask) for mask in masks]
         new = [mask for mask in dict.fromkeys(originals) if mask not in self._known]
         self._known.update(zip(new, self._profiler.profiles(new), strict=True))
         return [self._known[mask] for mask in originals]
 
-    def witnesses(self, witnesses: Witnesses) -> Witnesses:
-        """The same witnesses for sets of the columns kept: a pair that a column tells apart, its twins do too."""
-        return _ReducedWitnesses(self, witnesses)
+    def row_pairs(self, row_pairs: RowPairs) -> RowPairs:
+        """The same pairs for sets of the columns kept: a pair that a column separates, its twins separate too."""
+        return _RowPairsWithoutTwins(self, row_pairs)
 
     def kept(self, mask: int) -> int:
-        """The set of the profiler's own columns as one of the columns kept."""
+        """A set of the profiler's own columns as a set of the columns kept."""
         return sum(1 << number for number, twins in enumerate(self._twins) if mask >> twins[0] & 1)
 
-    def over(self, profiler: Profiler) -> "Reduced":
+    def over(self, profiler: Profiler) -> "WithoutTwins":
         """The same columns of another profiler, such as that of a sample."""
-        other = object.__new__(Reduced)
+        other = object.__new__(WithoutTwins)
         other._profiler, other._known, other._twins = profiler, {}, self._twins
         return other
 
     def expanded(self, mask: int) -> Iterator[int]:
-        """The set in the profiler's own columns, and every set that has a twin in place of a column."""
+        """The set in the profiler's own columns, and every set with a twin in place of a column."""
         for choice in product(*(self._twins[number] for number in positions(mask))):
             yield sum(1 << place for place in choice)
 
     def failing(self, masks: Sequence[int]) -> tuple[int, ...]:
-        """The failing sets that sets of the columns kept prove, of each of which a solution holds a column.
+        """The failing sets proved by sets of the columns kept, in each of which a solution contains a column.
 
-        In the profiler's own columns, and as large as can be: with the constant columns, and without any twin of a
+        In the profiler's own columns, and as large as possible: with the constant columns, and without any twin of a
         column in the set.
         """
         everything = (1 << self._profiler.columns) - 1
@@ -81,26 +81,26 @@ class Reduced:
         return tuple(everything ^ sum(twins[number] for number in positions(mask)) for mask in masks)
 
     def lightest(self, mask: int, weights: Sequence[int]) -> int:
-        """The set in the profiler's own columns, of each column's twins the lightest."""
+        """The set in the profiler's own columns, with the lightest of each column's twins."""
         return sum(1 << min(self._twins[number], key=lambda place: weights[place]) for number in positions(mask))
 
     def _pairs(self, masks: Sequence[int], singles: Sequence[ClassProfile]) -> list[ClassProfile]:
-        """The profiles of pairs of columns that are alike; where each row is a class of its own, so it is of both."""
+        """The profiles of pairs of columns that are alike; if each row is its own class on one, it is so on both."""
         known = [singles[next(positions(mask))] for mask in masks]
         unique = [profile.classes == profile.rows and not profile.entities for profile in known]
         new = iter(self.profiles([mask for mask, sure in zip(masks, unique, strict=True) if not sure]))
         return [profile if sure else next(new) for profile, sure in zip(known, unique, strict=True)]
 
     def original(self, mask: int) -> int:
-        """A set of the columns kept in the profiler's own columns."""
+        """A set of the columns kept, in the profiler's own columns."""
         return sum(1 << self._twins[number][0] for number in positions(mask))
 
 
-class _ReducedWitnesses:
-    def __init__(self, reduced: Reduced, witnesses: Witnesses) -> None:
-        self.max_pairs = witnesses.max_pairs
-        self._reduced, self._witnesses = reduced, witnesses
+class _RowPairsWithoutTwins:
+    def __init__(self, reduced: WithoutTwins, row_pairs: RowPairs) -> None:
+        self.max_pairs = row_pairs.max_pairs
+        self._reduced, self._row_pairs = reduced, row_pairs
 
-    def agreeing(self, sets: Sequence[int]) -> list[Agreeing]:
-        answers = self._witnesses.agreeing([self._reduced.original(mask) for mask in sets])
+    def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
+        answers = self._row_pairs.agreeing([self._reduced.original(mask) for mask in sets])
         return [replace(answer, masks=tuple(map(self._reduced.kept, answer.masks))) for answer in answers]

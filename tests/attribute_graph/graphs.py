@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 from qidsql.attribute_graph.graph import AttributeGraph, GraphTable, attribute_graph
-from qidsql.core.catalog import Attribute, Ground, Joint
+from qidsql.core.catalog import Attribute, Ground, SameAttribute
 from qidsql.core.tables import TableName
 
 Dependencies = Mapping[int, Sequence[tuple[str, str]]]
@@ -20,8 +20,10 @@ def graph_of(tables: Sequence[Sequence[str]], dependencies: Dependencies | None 
     for table in made:
         for attribute in table.attributes:
             holders.setdefault(attribute.column, []).append(attribute)
-    joints = [Joint(each[0], other, Ground.DECLARED) for each in holders.values() for other in each[1:]]
-    return attribute_graph(made, joints)
+    same_attributes = [
+        SameAttribute(each[0], other, Ground.DECLARED) for each in holders.values() for other in each[1:]
+    ]
+    return attribute_graph(made, same_attributes)
 
 
 def random_tables(seed: int) -> tuple[list[list[str]], Dependencies]:

@@ -4,15 +4,15 @@ import pytest
 
 from qidsql.attribute_graph.graph import AttributeGraph
 from qidsql.attribute_graph.minimum_cut import minimum_cuts
-from qidsql.attribute_graph.network import Stop, leading, network
+from qidsql.attribute_graph.network import Vertex, leading, network
 from qidsql.attribute_graph.path_cut import path_cut
 from tests.attribute_graph.graphs import arcs, brute_force, graph_of, random_tables, separates
 
 GRAPHS = 300
 
 
-def named(graph: AttributeGraph, cut: frozenset[Stop]) -> frozenset[str]:
-    return frozenset(graph.labels[stop] for stop in cut if isinstance(stop, int))
+def named(graph: AttributeGraph, cut: frozenset[Vertex]) -> frozenset[str]:
+    return frozenset(graph.labels[vertex] for vertex in cut if isinstance(vertex, int))
 
 
 def ends(seed: int, names: list[str]) -> tuple[list[str], list[str]]:
@@ -30,7 +30,7 @@ def test_minimum_cuts_are_those_of_brute_force(part: int) -> None:
         graph, ways = graph_of(tables, dependencies), arcs(tables, dependencies)
         starts, goals = ([graph.node(name) for name in each] for each in (identifiers, sensitive))
         found = leading(network(graph, starts, goals))
-        cuttable = [stop for stop in found if isinstance(stop, int) and stop not in (*starts, *goals)]
+        cuttable = [vertex for vertex in found if isinstance(vertex, int) and vertex not in (*starts, *goals)]
         cuts = [named(graph, cut) for cut in minimum_cuts(found, cuttable)]
         expected = brute_force(ways, names, identifiers, sensitive)
         assert set(cuts) == expected, seed
@@ -53,7 +53,9 @@ def test_algorithm_2_can_take_more_than_a_minimum_cut() -> None:
     picked = path_cut(found)
     assert picked is not None
     assert named(graph, picked) == {"b", "d", "f"}
-    cuts = minimum_cuts(found, [stop for stop in found if isinstance(stop, int) and stop not in (*starts, *goals)])
+    cuts = minimum_cuts(
+        found, [vertex for vertex in found if isinstance(vertex, int) and vertex not in (*starts, *goals)]
+    )
     assert {named(graph, cut) for cut in cuts} == {frozenset({"c", other}) for other in "fghi"}
 
 

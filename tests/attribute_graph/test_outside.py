@@ -54,7 +54,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     assert tables["main.patients"].dependencies == (("zip_code", "city"),)
     assert (tables["voters"].columns, tables["voters"].reason) == (("name", "zip"), "the roll can be bought")
     assert tables["press"].dependencies == (("name", "party"),)
-    joined = {(str(joint.left), str(joint.right), joint.detail) for joint in found.joints}
+    joined = {(str(pair.left), str(pair.right), pair.detail) for pair in found.same_attributes}
     assert joined == {
         ("voters.name", "press.name", "one name in outside.toml"),
         ("voters.zip", "main.patients.zip_code", "accepted in outside.toml"),
@@ -65,17 +65,17 @@ def test_what_a_file_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "to", "expected"),
     [
-        ("format = 1", "format = 2", "1: format: 2 takes a later qidsql"),
+        ("format = 1", "format = 2", "1: format: 2 needs a later qidsql"),
         ("format = 1", "format = ", "1:10: not valid TOML"),
         ("[merges]", "[merges", "19:8: not valid TOML"),
         ("[merges]", "[merge]", "19: merge: qidsql does not know this key; did you mean merges?"),
         ('name = "voters"', "nme = 1", "4: tables[1].nme: qidsql does not know this key; did you mean name?"),
         ('name = "voters"\n', "", "3: tables[1].name: it is missing; expected a text"),
         ('name = "press"', "name = 7", "12: tables[2].name: expected a text"),
-        ('name = "press"', 'name = "voters"', "12: tables[2].name: voters stands twice"),
-        ('name = "press"', 'name = "staff"', "12: tables[2].name: staff stands in the source too"),
+        ('name = "press"', 'name = "voters"', "12: tables[2].name: voters is listed twice"),
+        ('name = "press"', 'name = "staff"', "12: tables[2].name: staff is in the source too"),
         ('columns = ["name", "party"]', "columns = 3", "13: tables[2].columns: expected a list of names"),
-        ('["name", "party"]', '["name", "party", "name"]', "13: tables[2].columns: name stands in it twice"),
+        ('["name", "party"]', '["name", "party", "name"]', "13: tables[2].columns: name is in it twice"),
         ('  "zip",  # five digits', "  5,", "5: tables[1].columns: expected a list of names"),
         (
             '{name = ["party"]}',

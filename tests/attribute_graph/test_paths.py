@@ -40,5 +40,5 @@ def test_direct_paths() -> None:
 def test_dead_ends_lie_between_nothing() -> None:
     graph = graph_of([["a", "b"], ["b", "z"], ["b", "c"], ["c", "d"]])
     found = leading(network(graph, [graph.node("a")], [graph.node("z")]))
-    assert {graph.labels[stop] for stop in found if isinstance(stop, int)} == {"a", "b", "z"}
-    assert {stop.table for stop in found if isinstance(stop, Passage)} == {0, 1}
+    assert {graph.labels[vertex] for vertex in found if isinstance(vertex, int)} == {"a", "b", "z"}
+    assert {vertex.table for vertex in found if isinstance(vertex, Passage)} == {0, 1}

@@ -6,8 +6,8 @@ import pytest
 
 from qidsql.attribute_graph.graph import AttributeGraph
 from qidsql.attribute_graph.network import Membership
-from qidsql.attribute_graph.protection import least_protection, way_round
-from qidsql.attribute_graph.separation import Algorithm, Separation, separate
+from qidsql.attribute_graph.protection import bypass, least_protection
+from qidsql.attribute_graph.separation import CutAlgorithm, VertexCuts, separate
 from tests.attribute_graph.graphs import Dependencies, arcs, brute_force, graph_of, random_tables, separates
 
 Kept = frozenset[tuple[int, str]]
@@ -56,7 +56,7 @@ def test_a_way_round_is_open_and_there_is_none_when_protection_separates(part: i
         kept = frozenset((number, name) for number in (0, 2) if number < len(tables) for name in tables[number][:2])
         kept = frozenset((number, name) for number, name in kept if name not in "az")
         ways = open_arcs(tables, dependencies, kept)
-        way = way_round(graph, [a], [z], frozenset(Membership(number, graph.node(name)) for number, name in kept))
+        way = bypass(graph, [a], [z], frozenset(Membership(number, graph.node(name)) for number, name in kept))
         assert (way is None) == separates((), ways, "a", "z"), seed
         if way is not None:
             found += 1
@@ -68,7 +68,7 @@ def test_a_way_round_is_open_and_there_is_none_when_protection_separates(part: i
     assert 5 < found < 25
 
 
-def several(seed: int, algorithm: Algorithm) -> tuple[AttributeGraph, Separation, set[tuple[str, str]], list[str]]:
+def several(seed: int, algorithm: CutAlgorithm) -> tuple[AttributeGraph, VertexCuts, set[tuple[str, str]], list[str]]:
     """A random graph with two sensitive attributes: what is found, the ways of the definition, and the names."""
     tables, dependencies = random_tables(seed)
     names = sorted({column for table in tables for column in table})
@@ -81,7 +81,7 @@ def several(seed: int, algorithm: Algorithm) -> tuple[AttributeGraph, Separation
 def test_the_smallest_cuts_separate_several_sensitive_attributes_together() -> None:
     directed = 0
     for seed in range(90):
-        graph, found, ways, names = several(seed, Algorithm.MINIMUM_CUT)
+        graph, found, ways, names = several(seed, CutAlgorithm.MINIMUM_CUT)
         expected = brute_force(ways, names, ["a"], ["z", names[-2]])
         assert {frozenset(graph.labels[node] for node in cut) for cut in found.cuts} == expected, seed
         assert bool(found.together) != bool(expected), seed
@@ -93,7 +93,7 @@ def test_the_smallest_cuts_separate_several_sensitive_attributes_together() -> N
 def test_by_paths_each_sensitive_attribute_is_separated_by_itself() -> None:
     directed = 0
     for seed in range(60):
-        graph, found, ways, names = several(seed, Algorithm.PATHS)
+        graph, found, ways, names = several(seed, CutAlgorithm.PATHS)
         sensitive = ["z", names[-2]]
         for cut in found.cuts:
             assert separates([graph.labels[node] for node in cut], ways, ["a"], sensitive), seed
@@ -113,14 +113,14 @@ def test_a_union_of_smallest_cuts_is_not_called_smallest() -> None:
     tables = ["ahd", "ifba", "ie", "bi", "edga"]
     graph = graph_of([list(table) for table in tables], {0: [("a", "h")], 2: [("i", "e")]})
     goals = [graph.node("g"), graph.node("i")]
-    found = separate(graph, [graph.node("h")], goals, Algorithm.MINIMUM_CUT, 10)
+    found = separate(graph, [graph.node("h")], goals, CutAlgorithm.MINIMUM_CUT, 10)
     assert (found.cuts, found.minimum, found.parts) == (((graph.node("d"),),), 1, ())
 
 
 def test_as_many_cuts_as_asked_for() -> None:
     graph = graph_of([["a", "b"], ["b", "c"], ["c", "d"], ["d", "z"]])
     ends = [graph.node("a")], [graph.node("z")]
-    every = separate(graph, *ends, Algorithm.MINIMUM_CUT, 3)
+    every = separate(graph, *ends, CutAlgorithm.MINIMUM_CUT, 3)
     assert (len(every.cuts), every.complete) == (3, True)
-    some = separate(graph, *ends, Algorithm.MINIMUM_CUT, 2)
+    some = separate(graph, *ends, CutAlgorithm.MINIMUM_CUT, 2)
     assert (len(some.cuts), some.complete) == (2, False)

@@ -62,7 +62,7 @@ def test_exit_codes(clinic: Path, tmp_path: Path) -> None:
 def test_the_report_says_what_it_rests_on(clinic: Path) -> None:
     outcome = qidsql("audit", clinic, "safe")
     assert outcome.out.startswith("PASS ")
-    assert "main.safe is 100-anonymous on the 2 columns audited; the policy asks for 5" in outcome.out
+    assert "main.safe is 100-anonymous on the 2 columns audited; the policy requires 5" in outcome.out
     assert outcome.err == ""  # quick work has no progress
 
 
@@ -119,8 +119,8 @@ def test_a_pass_needs_every_statement(clinic: Path) -> None:
         (["CLINIC", "people", "--k", "-3"], ["k must be at least 2, got -3"]),
         (["CLINIC", "people", "--k", "2.5"], ["--k", "integer"]),
         (["CLINIC", "people", "--k", "many"], ["--k", "integer"]),
-        (["CLINIC", "people", "--distinct", "1.5"], ["--distinct must lie above 0 and at most at 1"]),
-        (["CLINIC", "people", "--separation", "0"], ["--separation must lie above 0"]),
+        (["CLINIC", "people", "--distinct", "1.5"], ["--distinct must be above 0 and at most 1"]),
+        (["CLINIC", "people", "--separation", "0"], ["--separation must be above 0"]),
         (["CLINIC", "people", "--rows-at-risk", "much"], ["--rows-at-risk must be a ratio such as 0.9, 9/10 or 90%"]),
         (["CLINIC", "people", "--distinct", "1/0"], ["--distinct must be a ratio"]),
         (["CLINIC", "people", "--distinct", "nan"], ["--distinct must be a ratio"]),

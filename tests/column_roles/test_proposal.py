@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from qidsql.column_roles import names
-from qidsql.column_roles.labels import read
-from qidsql.column_roles.proposal import Table, propose
+from qidsql.column_roles.labels import recognised_label
+from qidsql.column_roles.proposal import TableEvidence, propose
 from qidsql.column_roles.vocabulary import CONCEPTS
 from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.tables import PolicyRole, TableName
@@ -18,7 +18,7 @@ D, Q, S, OTHER = PolicyRole
 def role_of(column: str, table: str = "patients", type: str = "VARCHAR", **column_facts: Any) -> PolicyRole:
     """The role proposed for a column when nothing was counted."""
     listed = CatalogColumn(column, type, **column_facts)
-    return propose(Table(CatalogTable(TableName(table), "table", (listed,))), listed).role
+    return propose(TableEvidence(CatalogTable(TableName(table), "table", (listed,))), listed).role
 
 
 # names
@@ -113,7 +113,7 @@ def test_first_and_last_are_names_among_persons_alone() -> None:
 
 def test_no_name_at_all_is_audited_and_to_be_checked() -> None:
     listed = CatalogColumn("xq7", "INTEGER")
-    found = propose(Table(CatalogTable(TableName("t"), "table", (listed,))), listed)
+    found = propose(TableEvidence(CatalogTable(TableName("t"), "table", (listed,))), listed)
     assert found.role is Q
     assert found.doubt
 
@@ -148,7 +148,7 @@ def test_no_name_at_all_is_audited_and_to_be_checked() -> None:
     ],
 )
 def test_labels_and_what_they_say(kind: str, text: str, role: PolicyRole | None) -> None:
-    found = read([(kind, text)])
+    found = recognised_label([(kind, text)])
     assert found is not None
     assert found.role is role
 
@@ -164,7 +164,7 @@ def test_labels_and_what_they_say(kind: str, text: str, role: PolicyRole | None)
     ],
 )
 def test_labels_that_say_nothing(kind: str, text: str) -> None:
-    assert read([(kind, text)]) is None
+    assert recognised_label([(kind, text)]) is None
 
 
 def test_labels_win_over_names_and_an_unspecific_one_leaves_the_role_to_the_name() -> None:

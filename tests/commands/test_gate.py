@@ -73,8 +73,8 @@ def missing(result: SearchResult) -> SearchResult:
 @pytest.mark.parametrize(
     ("wrong", "claim"),
     [
-        (no_key, "another profile than was concluded"),
-        (lambda result: replace(no_key(result), failing=result.failing), "lies in one that fails"),
+        (no_key, "another profile than was derived"),
+        (lambda result: replace(no_key(result), failing=result.failing), "contained in a failing set"),
         (not_minimal, "can be left out of a set that is called minimal"),
         (missing, "missing in a list that is called complete"),
         (lambda result: replace(result, criterion=Violates(1)), "does not meet the criterion by its profile"),
@@ -103,7 +103,7 @@ def test_wrong_maskings_are_refuted(profiler: MemoryProfiler) -> None:
     unsafe = replace(plan, profile=profiler.profiles([everything])[0])
     with pytest.raises(Refuted, match="the published columns meet the criterion"):
         gate.masking(unsafe, WEIGHTS)
-    with pytest.raises(Refuted, match="weigh something else"):
+    with pytest.raises(Refuted, match="have another weight than stated"):
         gate.masking(replace(plan, weight=plan.weight + 1), WEIGHTS)
     with pytest.raises(Refuted, match="more than the bound allows"):
         gate.masking(replace(plan, bound=plan.bound - 1), WEIGHTS)
@@ -126,7 +126,7 @@ def test_withholding_what_leaves_a_violation_is_refuted() -> None:
     gate.withheld(0b11, Violates(2), rows)
     assert rows.asked == [0b01], "of no column there is nothing to measure"
     for columns in (0b01, 0):
-        with pytest.raises(Refuted, match="withholding the columns that were named does not help"):
+        with pytest.raises(Refuted, match="withholding the named columns does not help"):
             gate.withheld(columns, Violates(2), rows)
 
 
@@ -191,10 +191,10 @@ def test_wrong_counts_of_unsafe_combinations_are_refuted() -> None:
         for block, masks in MinimalUniques(records, k):
             counts.add(block, masks)
         if change is None:
-            gate.uniques(counts, k)
+            gate.unique_counts(counts, k)
             continue
         counts.by_record[3, change] += 1
         if change == 0:
             counts.by_record[3] = 0
-        with pytest.raises(Refuted, match="do not fit the sizes of classes"):
-            gate.uniques(counts, k)
+        with pytest.raises(Refuted, match="contradict the class sizes"):
+            gate.unique_counts(counts, k)

@@ -21,7 +21,7 @@ def test_a_chance_lies_between_0_and_1() -> None:
         Fraction(99, 100),
     )
     for wrong in (0, 1, "-1/2", "3/2"):
-        with pytest.raises(UsageError, match="--delta must lie between 0 and 1"):
+        with pytest.raises(UsageError, match="--delta must be between 0 and 1"):
             chance("delta", wrong)
 
 

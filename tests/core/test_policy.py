@@ -22,9 +22,9 @@ HALF = Fraction(1, 2)
     [
         ({"k": 1}, "k must be at least 2, got 1"),
         ({"k": 0}, "k must be at least 2"),
-        ({"distinct": Fraction(0)}, "--distinct must lie above 0"),
-        ({"separation": Fraction(-1, 2)}, "--separation must lie above 0"),
-        ({"rows_at_risk": Fraction(11, 10)}, "--rows-at-risk must lie above 0 and at most at 1"),
+        ({"distinct": Fraction(0)}, "--distinct must be above 0"),
+        ({"separation": Fraction(-1, 2)}, "--separation must be above 0"),
+        ({"rows_at_risk": Fraction(11, 10)}, "--rows-at-risk must be above 0 and at most 1"),
         ({"max_size": 0}, "--max-size must be more than 0"),
         ({"max_statements": 0}, "--max-statements must be more than 0"),
         ({"max_seconds": -0.5}, "--max-seconds must be more than 0"),

@@ -33,9 +33,9 @@ def test_options_ask_for_one_criterion(options: dict[str, Any], criterion: Crite
     [
         ({"violates": 1}, "--violates must be at least 2, got 1"),
         ({"violates": 0}, "--violates must be at least 2, got 0"),
-        ({"distinct": 0}, "--distinct must lie above 0"),
-        ({"separation": 2}, "--separation must lie above 0 and at most at 1"),
-        ({"rows_at_risk": 0}, "--rows-at-risk must lie above 0"),
+        ({"distinct": 0}, "--distinct must be above 0"),
+        ({"separation": 2}, "--separation must be above 0 and at most 1"),
+        ({"rows_at_risk": 0}, "--rows-at-risk must be above 0"),
         ({"distinct": HALF, "violates": 2}, "choose one of --rows-at-risk, --distinct, --separation, --violates and"),
         ({"separation": HALF, "all_classes": True}, "choose one of"),
     ],

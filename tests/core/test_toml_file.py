@@ -115,7 +115,7 @@ def test_lines_of_a_long_file_are_found_in_one_pass(monkeypatch: pytest.MonkeyPa
         (b'a = 1\nb = """hunter2\n\n', ":2: not valid TOML; something is missing at the end"),
         (b"a = 1\nb = [\n1,\n", ":3: not valid TOML; something is missing at the end"),
         (b"a = 1\n# caf\xe9\n", ":2: not UTF-8; save the file in that encoding"),
-        (b"format = 3\n", f":1: format: 3 takes a later qidsql; this one, {__version__}, reads format 1. Upgrade it"),
+        (b"format = 3\n", f":1: format: 3 needs a later qidsql; this one, {__version__}, reads format 1. Upgrade it"),
     ],
 )
 def test_what_is_wrong_with_a_file_has_its_line(tmp_path: Path, content: bytes, said: str) -> None:

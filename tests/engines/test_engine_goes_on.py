@@ -177,7 +177,7 @@ def test_a_table_rewritten_after_the_snapshot_is_not_taken_for_empty(
         result = qidsql.audit(engine, "v", k=5, keep_identifiers=True)
     assert (result.verdict, result.account.rows) == (Verdict.VIOLATION, 110)
     assert result.account.notes == (
-        "begun anew: rare was altered, truncated or refreshed after the snapshot was taken",
+        "started again: rare was altered, truncated or refreshed after the snapshot was taken",
     )
     assert ANEW in result.account.snapshot
 

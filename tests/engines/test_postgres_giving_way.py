@@ -77,8 +77,8 @@ def test_an_alter_gets_its_lock_and_the_audit_begins_anew(slow: PostgresStore, w
         thread.join(120)
     [result] = results
     assert (result.verdict, result.account.rows) == (Verdict.PASS, 1007)
-    assert result.account.notes[-1] == f"begun anew: {GAVE_WAY}"
-    assert f"begins anew: {GAVE_WAY}" in stages
+    assert result.account.notes[-1] == f"started again: {GAVE_WAY}"
+    assert f"starting again: {GAVE_WAY}" in stages
     assert "a new one since" in result.account.snapshot
 
 

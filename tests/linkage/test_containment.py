@@ -12,13 +12,13 @@ import pytest
 
 from qidsql.core.catalog import Attribute, Catalog, Ground
 from qidsql.core.tables import TableName
-from qidsql.core.value_kinds import Kind
+from qidsql.core.value_kinds import ValueKind
 from qidsql.engines.base import Engine
 from qidsql.linkage import containment
-from qidsql.linkage.containment import Measuring, enough
-from qidsql.linkage.joinable import Containment, judged
+from qidsql.linkage.containment import ContainmentSearch, enough
+from qidsql.linkage.joinable import Containment, joinable
 from qidsql.linkage.names import names_agree
-from qidsql.linkage.same_attributes import Linkage, joints
+from qidsql.linkage.same_attributes import Linkage, same_attributes
 from qidsql.sql.values_in_common import Compared, InCommon, InGroup, sampled_in_common, values_in_common
 from tests.stores import PostgresStore, Store, quoted
 
@@ -29,20 +29,20 @@ def catalog_of(engine: Engine, store: Store) -> Catalog:
     return engine.catalog("main" if store.name == "duckdb" else store.schema)  # type: ignore[attr-defined]
 
 
-def compared(catalog: Catalog, engine: Engine, column: str, kind: Kind) -> Compared:
+def compared(catalog: Catalog, engine: Engine, column: str, kind: ValueKind) -> Compared:
     attribute = catalog.attribute(column)
-    return containment.compared(attribute, kind, engine.dialect)
+    return containment.compared_column(attribute, kind, engine.dialect)
 
 
 def linked(store: Store, **options: object) -> Linkage:
     with store.connect() as engine:
-        return joints(engine, catalog_of(engine, store), **options)  # type: ignore[arg-type]
+        return same_attributes(engine, catalog_of(engine, store), **options)  # type: ignore[arg-type]
 
 
 def pairs(found: Linkage, ground: Ground = Ground.CONTAINMENT) -> set[frozenset[str]]:
     return {
         frozenset((f"{j.left.table.name}.{j.left.column}", f"{j.right.table.name}.{j.right.column}"))
-        for j in found.joints
+        for j in found.same_attributes
         if j.ground is ground
     }
 
@@ -74,12 +74,12 @@ def draw(kind: str, chance: random.Random) -> object:
 def test_values_in_common_are_those_of_the_definition(store: Store, seed: int) -> None:
     chance = random.Random(seed)
     kinds = {
-        "INTEGER": Kind.WHOLE,
-        "BIGINT": Kind.WHOLE,
-        "VARCHAR": Kind.TEXT,
-        "DATE": Kind.DATE,
-        "DECIMAL(12, 3)": Kind.DECIMAL,
-        "DOUBLE PRECISION": Kind.FLOAT,
+        "INTEGER": ValueKind.WHOLE,
+        "BIGINT": ValueKind.WHOLE,
+        "VARCHAR": ValueKind.TEXT,
+        "DATE": ValueKind.DATE,
+        "DECIMAL(12, 3)": ValueKind.DECIMAL,
+        "DOUBLE PRECISION": ValueKind.FLOAT,
     }
     contents: dict[str, list[list[object]]] = {kind: [] for kind in kinds}
     for table in range(3):
@@ -114,7 +114,7 @@ def test_samples_are_looked_for_in_the_whole_of_the_columns_of_their_group(store
     store.table("part", {"v": "VARCHAR", "n": "NUMERIC(12)"}, [(text, place) for place, text in enumerate(texts[:900])])
     with store.connect() as engine:
         catalog = catalog_of(engine, store)
-        for column, kind in (("v", Kind.TEXT), ("n", Kind.FLOAT)):
+        for column, kind in (("v", ValueKind.TEXT), ("n", ValueKind.FLOAT)):
             big, part = (compared(catalog, engine, f"{table}.{column}", kind) for table in ("big", "part"))
             smalls = [InGroup(0, 0, big, 16), InGroup(1, 0, part, 4), InGroup(2, 1, part, 4)]
             found = engine.run(sampled_in_common(engine.dialect, smalls, [*smalls[:2], InGroup(3, 2, big, 1)]))
@@ -156,7 +156,7 @@ def test_numbers_meet_numbers_and_texts_texts_and_texts_of_digits_both(store: St
     store.table("t3", {"words": "VARCHAR"}, [(f"{number} x",) for number in range(100, 400, 3)])
     with store.connect() as engine:
         catalog = catalog_of(engine, store)
-        found = Measuring(engine, catalog.tables, everything=True).run()
+        found = ContainmentSearch(engine, catalog.tables, everything=True).run()
     met = [{each.left.column, each.right.column} for each in found.containments if each.common == 100]
     columns = {"n1": ("small", "large", "exact", "loose"), "t1": ("long_text", "short_text")}
     others = [*columns["n1"], *columns["t1"]]
@@ -197,15 +197,15 @@ def test_texts_of_digits_are_the_numbers_that_they_are(store: Store, kind: str) 
     store.table("c", {"t": "VARCHAR"}, [(f"{text}?",) for text in texts])
     read = {int(text) for text in texts if text is not None and re.fullmatch("[0-9]{1,18}", text, re.ASCII)}
     with store.connect() as engine:
-        found = Measuring(engine, catalog_of(engine, store).tables, everything=True).run().containments
+        found = ContainmentSearch(engine, catalog_of(engine, store).tables, everything=True).run().containments
     [both] = [each for each in found if {each.left.column, each.right.column} == {"t", "n"}]
     assert (both.left.table.name, both.left_values, both.right_values) == ("a", len(read), len(numbers))
     assert both.common == len(read & set(numbers))
-    assert "of the texts of" in both.ground and "a.t those of digits alone" in both.ground
+    assert "of the texts of" in both.ground and "a.t only those of digits" in both.ground
 
 
 def test_zip_codes_that_a_file_holds_as_numbers(store: Store) -> None:
-    """The graph's joints: names differ, some texts are errors; house numbers fit by accident, and words do not fit."""
+    """The graph's example: names differ, some texts are errors; house numbers fit by accident, and words do not fit."""
     codes = [f"{97201 + 7 * number}" for number in range(60)]
     rows = [(code, str(number % 40), f"no {number}") for number, code in enumerate([*codes, "?", "unknown"])]
     store.table("patients", {"zip_code": "VARCHAR", "house": "VARCHAR", "remark": "VARCHAR"}, rows)
@@ -230,8 +230,8 @@ def test_what_holds_no_value_is_said(store: Store) -> None:
     assert {name.name for name in found.silent} == {"none", "nulls"}
     assert found.unfinished == ()
     tables, columns = [note for note in found.notes if note.startswith("not compared")]
-    assert re.search(r"no value stands in them: \S*none, \S*nulls;", tables)
-    assert re.fullmatch(r"not compared, since NULL stands in every row: \S*a\.unused", columns)
+    assert re.search(r"since they have no values: \S*none, \S*nulls;", tables)
+    assert re.fullmatch(r"not compared, since every row is NULL: \S*a\.unused", columns)
     stopped = linked(store, max_statements=0)
     assert stopped.silent == frozenset() and stopped.unfinished, "what was not looked at is not empty"
 
@@ -241,7 +241,7 @@ def test_numbers_are_compared_exactly_where_a_float_could_not(store: Store) -> N
     store.table("a", {"n": "BIGINT"}, [(big + 2 * number,) for number in range(50)])
     store.table("b", {"n": "BIGINT"}, [(big + 2 * number + 1,) for number in range(50)])
     with store.connect() as engine:
-        [found] = Measuring(engine, catalog_of(engine, store).tables, everything=True).run().containments
+        [found] = ContainmentSearch(engine, catalog_of(engine, store).tables, everything=True).run().containments
     assert (found.left_values, found.right_values, found.common) == (50, 50, 0)
 
 
@@ -252,7 +252,9 @@ def test_labels_padding_and_letter_case(postgres_store: PostgresStore) -> None:
     postgres_store.execute("CREATE TABLE b (mood char(8))")
     postgres_store.execute("INSERT INTO b VALUES ('sad'), ('ok'), ('OK')")
     with postgres_store.connect() as engine:
-        [found] = Measuring(engine, catalog_of(engine, postgres_store).tables, everything=True).run().containments
+        [found] = (
+            ContainmentSearch(engine, catalog_of(engine, postgres_store).tables, everything=True).run().containments
+        )
     assert (found.left_values, found.right_values, found.common) == (3, 3, 2)
 
 
@@ -271,29 +273,34 @@ DAYS = {"crowded_right": True, "far_right": True}
 PATIENTS, VOTERS = TableName("patients", "main"), TableName("voters", "main")
 
 
-def judge(left: str, right: str, kind: Kind, counts: Sequence[int], **flags: bool) -> Containment:
+def judge(left: str, right: str, kind: ValueKind, counts: Sequence[int], **flags: bool) -> Containment:
     every = dict.fromkeys(("crowded_left", "crowded_right", "far_left", "far_right", "aligned"), False) | flags
-    return judged(Attribute(PATIENTS, left), Attribute(VOTERS, right), kind, InCommon(*counts, **every))  # type: ignore[misc]
+    return joinable(Attribute(PATIENTS, left), Attribute(VOTERS, right), kind, InCommon(*counts, **every))  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
     ("names", "kind", "counts", "flags", "joinable", "words"),
     [
-        (("zip_code", "postcode"), Kind.TEXT, (48, 60, 45), {}, True, "93.8 % of the 48 values of main.pat"),
-        (("zip_code", "postcode"), Kind.TEXT, (48, 60, 43), {}, False, "too few for a join"),
-        (("zip_code", "postcode"), Kind.TEXT, (60, 48, 45), {}, True, "of main.voters.postcode stand in main.patients"),
-        (("sex", "deceased"), Kind.TEXT, (2, 2, 2), {}, False, "codes as few as these fit by accident"),
-        (("sex", "Sex"), Kind.TEXT, (2, 2, 2), {}, True, "and the names agree"),
-        (("quantity", "age"), Kind.WHOLE, (100, 110, 100), BOTH, False, "from about zero on"),
-        (("ssn", "tax_number"), Kind.WHOLE, (5000, 9000, 4990), {}, True, "compared as whole numbers"),
-        (("dob", "born"), Kind.DATE, (400, 30000, 400), {**DAYS, "aligned": True}, True, ""),
-        (("hired", "born"), Kind.DATE, (400, 30000, 400), DAYS, False, "only a part"),
-        (("sex", "sex"), Kind.TEXT, (0, 3, 0), {}, False, "0 % of the 0 values"),
-        (("status", "status"), Kind.TEXT, (3, 3, 3), {}, False, "codes as few"),  # the name says nothing
+        (("zip_code", "postcode"), ValueKind.TEXT, (48, 60, 45), {}, True, "93.8 % of the 48 values of main.pat"),
+        (("zip_code", "postcode"), ValueKind.TEXT, (48, 60, 43), {}, False, "too few for a join"),
+        (("zip_code", "postcode"), ValueKind.TEXT, (60, 48, 45), {}, True, "of main.voters.postcode are in main.pat"),
+        (("sex", "deceased"), ValueKind.TEXT, (2, 2, 2), {}, False, "codes as few as these fit by accident"),
+        (("sex", "Sex"), ValueKind.TEXT, (2, 2, 2), {}, True, "and the names agree"),
+        (("quantity", "age"), ValueKind.WHOLE, (100, 110, 100), BOTH, False, "from about zero on"),
+        (("ssn", "tax_number"), ValueKind.WHOLE, (5000, 9000, 4990), {}, True, "compared as whole numbers"),
+        (("dob", "born"), ValueKind.DATE, (400, 30000, 400), {**DAYS, "aligned": True}, True, ""),
+        (("hired", "born"), ValueKind.DATE, (400, 30000, 400), DAYS, False, "only a part"),
+        (("sex", "sex"), ValueKind.TEXT, (0, 3, 0), {}, False, "0 % of the 0 values"),
+        (("status", "status"), ValueKind.TEXT, (3, 3, 3), {}, False, "codes as few"),  # the name says nothing
     ],
 )  # fmt: skip
 def test_what_is_joinable_and_why(
-    names: tuple[str, str], kind: Kind, counts: tuple[int, int, int], flags: dict[str, bool], joinable: bool, words: str
+    names: tuple[str, str],
+    kind: ValueKind,
+    counts: tuple[int, int, int],
+    flags: dict[str, bool],
+    joinable: bool,
+    words: str,
 ) -> None:
     found = judge(*names, kind, counts, **flags)
     assert found.joinable is joinable
@@ -377,7 +384,7 @@ def test_a_clinic(store: Store) -> None:
     assert found.unfinished == ()
     assert found.statements <= 8
     assert any("by accident" in note for note in found.notes)
-    [dates] = [joint for joint in found.joints if joint.left.column == "birth_date"]
+    [dates] = [pair for pair in found.same_attributes if pair.left.column == "birth_date"]
     assert "100 % of the " in dates.detail and "compared as dates" in dates.detail
 
 
@@ -433,7 +440,7 @@ def test_everything_measured_is_brute_force(store: Store) -> None:
         store.table(f"t{number}", {"a": "INTEGER", "b": "VARCHAR"}, rows)
         tables[f"t{number}"] = rows
     with store.connect() as engine:
-        found = Measuring(engine, catalog_of(engine, store).tables, everything=True).run()
+        found = ContainmentSearch(engine, catalog_of(engine, store).tables, everything=True).run()
 
     def values(attribute: Attribute) -> set[object]:
         place = "ab".index(attribute.column)
@@ -471,7 +478,7 @@ def test_what_is_one_already_is_not_compared_and_what_is_refused_is_compared_wit
     with store.connect() as engine:
         catalog = catalog_of(engine, store)
         refused = frozenset(map(catalog.attribute, known))
-        found = joints(engine, catalog, refused=[refused])
+        found = same_attributes(engine, catalog, refused=[refused])
     assert pairs(found) == {frozenset((each, "c.number")) for each in known}
 
 
@@ -507,7 +514,7 @@ def test_a_closed_table_and_a_closed_column_are_said(postgres_store: PostgresSto
     postgres_store.execute(f"GRANT SELECT ON seen TO {reader}")
     postgres_store.execute(f"GRANT SELECT (code_a) ON half TO {reader}")
     with postgres_store.connect_as(reader) as engine:
-        found = joints(engine, engine.catalog(postgres_store.schema))
+        found = same_attributes(engine, engine.catalog(postgres_store.schema))
     assert pairs(found) == {frozenset(("seen.code_a", "half.code_a"))}
     assert any("closed were not compared" in each and "GRANT SELECT" in each for each in found.unfinished)
     assert any("may not read" in each and "half.code_b" in each for each in found.unfinished)
@@ -531,7 +538,7 @@ def test_no_value_is_told(store: Store) -> None:
                 return rows
 
             session.execute = watched  # type: ignore[method-assign,assignment]
-        found = joints(engine, catalog)
+        found = same_attributes(engine, catalog)
     assert len(pairs(found)) == 2
     told = f"{found} {handed}"
     assert "cnry" not in told and "77000" not in told

@@ -59,9 +59,9 @@ def read(store: Store) -> tuple[Lineage, Catalog]:
 
 def shown(found: Lineage, view: str) -> dict[str, str]:
     told: dict[str, list[str]] = {}
-    for joint in found.joints:
-        if joint.left.table.name == view:
-            told.setdefault(joint.left.column, []).append(f"= {joint.right.table.name}.{joint.right.column}")
+    for pair in found.same_attributes:
+        if pair.left.table.name == view:
+            told.setdefault(pair.left.column, []).append(f"= {pair.right.table.name}.{pair.right.column}")
     for dependency in found.dependencies:
         if dependency.dependent.table.name == view:
             bases = " ".join(f"{each.table.name}.{each.column}" for each in dependency.determinants)
@@ -99,7 +99,9 @@ def test_tables_of_other_schemas_and_of_the_same_name(views: Store) -> None:
         views.execute("CREATE VIEW v AS SELECT e.colour, p.zip FROM elsewhere.people e JOIN people p ON p.id = e.id")
         with views.connect() as engine:
             found = lineage(engine.catalog(), engine.dialect)
-        bases = {joint.left.column: joint.right.table.schema for joint in found.joints if joint.left.table.name == "v"}
+        bases = {
+            pair.left.column: pair.right.table.schema for pair in found.same_attributes if pair.left.table.name == "v"
+        }
         assert bases["colour"] == "elsewhere" and bases["zip"] not in ("elsewhere", "")
         alone, _ = read(views)  # the other schema is not in this catalog
         assert shown(alone, "v") == {}
@@ -117,7 +119,7 @@ def test_hostile_names(store: Store) -> None:
             f"CREATE VIEW {quoted(name)} AS SELECT x.{quoted(name)} AS {quoted(other)} FROM {quoted(name + ' t')} AS x"
         )
     found, _ = read(store)
-    assert {(j.left.table.name, j.left.column, j.right.table.name, j.right.column) for j in found.joints} == {
+    assert {(j.left.table.name, j.left.column, j.right.table.name, j.right.column) for j in found.same_attributes} == {
         (name, names[place - 1], f"{name} t", name) for place, name in enumerate(names)
     }
 
@@ -128,7 +130,7 @@ def test_hostile_names(store: Store) -> None:
         ("SELECT FROM WHERE (", "cannot be read"),
         ("SELECT a FROM gone", "gone is not in the catalog"),
         ("SELECT a FROM read_csv('x.csv')", "reads from a function or a file"),
-        ("DROP TABLE t", "of a kind that qidsql does not know"),
+        ("DROP TABLE t", "of an unknown kind"),
     ],
 )
 def test_a_view_that_cannot_be_followed_is_said(definition: str, reason: str) -> None:
@@ -136,6 +138,6 @@ def test_a_view_that_cannot_be_followed_is_said(definition: str, reason: str) ->
     bad = CatalogTable(TableName("v", "main"), "view", (CatalogColumn("a", "INTEGER"),), definition=definition)
     fine = CatalogTable(TableName("w", "main"), "view", (CatalogColumn("a", "INTEGER"),), definition="SELECT A FROM T")
     found = lineage(Catalog((good, bad, fine)), DUCKDB)
-    assert [joint.right for joint in found.joints] == [Attribute(good.name, "a")]
+    assert [pair.right for pair in found.same_attributes] == [Attribute(good.name, "a")]
     [note] = found.notes
     assert "main.v was not followed" in note and reason in note

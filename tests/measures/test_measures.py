@@ -241,7 +241,7 @@ def test_without_a_null_the_rows_that_match_are_those_of_the_class(rows: list[tu
     assert MatchSizes({}, {}).profile(1) == ClassProfile.of_sizes({}, 1).of_matches()
     with pytest.raises(ValueError, match="below 2"):
         MatchSizes({}, {}).profile(2)
-    with pytest.raises(ValueError, match="from 4 on were put together; they do not tell those below 5"):
+    with pytest.raises(ValueError, match="from 4 on are counted together, so those below 5 are not known"):
         sizes.profile(5)
 
 

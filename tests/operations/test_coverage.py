@@ -294,7 +294,7 @@ def test_the_scope_of_a_file(postgres_store: PostgresStore, tmp_path: Path) -> N
     assert source["out_of_scope"] >= 1
     assert "Out of scope: " in shown(loaded(RunResult, document))
     outcome = inside("init", "env:SOURCE", "--update", cwd=tmp_path, SOURCE=postgres_store.url)
-    assert "nothing, it knows all of it" in outcome.out, "not even of the whole database"
+    assert "nothing, it is up to date" in outcome.out, "not even of the whole database"
 
 
 def test_the_history_in_the_source_is_no_table_to_audit(postgres_store: PostgresStore, tmp_path: Path) -> None:

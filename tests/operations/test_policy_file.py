@@ -136,11 +136,11 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
         ('url = "env:CLINIC_URL"', 'url = ""', r":3: sources.clinic.url: expected a text in quotes, got an empty one"),
         ("workers = 3", "workers = 65", r":4: sources.clinic.workers: expected at most 64"),
         ("[defaults]", "[default]", r":7: default: qidsql does not know this key; did you mean defaults\?"),
-        ("format = 1", "format = 2", r":1: format: 2 takes a later qidsql; this one, \d.*, reads format 1. Upgrade it"),
+        ("format = 1", "format = 2", r":1: format: 2 needs a later qidsql; this one, \d.*, reads format 1. Upgrade it"),
         ("format = 1", "format = 0", r":1: format: expected 1"),
         ('table = "public.patients"', "table = 3 +", r"qidsql.toml:15:\d+: not valid TOML"),
         ("rows_at_risk = 0.25", 'source = "files"', r"qidsql.toml:32:\d+: not valid TOML; this key .* already"),
-        ("[defaults]", "[sources.clinic]", r"qidsql.toml:7:\d+: not valid TOML; this key or table is there already"),
+        ("[defaults]", "[sources.clinic]", r"qidsql.toml:7:\d+: not valid TOML; this key or table is given twice"),
         ("[[tables.exceptions]]", "[tables.exceptions]", r"exceptions: expected \[\[tables.exceptions\]\] in double"),
     ],
 )

@@ -385,7 +385,7 @@ def test_the_terminal_says_why_and_what_is_next(store: Store, tmp_path: Path) ->
     policy_file(tmp_path, store.url, entries("people", "pay"))
     os.rename(tmp_path / "qidsql.toml", tmp_path / "our own.toml")
     told = inside("run", "-q", "our own.toml", cwd=tmp_path).out
-    assert "holds 1 direct identifier: staff_id" in told  # its classes are large enough: the table shows no reason
+    assert "contains 1 direct identifier: staff_id" in told  # its classes are large enough: the table shows no reason
     assert "Next: qidsql report last --config 'our own.toml' --output report.html" in told
     assert inside("report", "last", "--config", "our own.toml", "--output", "r.html", cwd=tmp_path).code == 0
     [document] = [history_of(tmp_path).result(head.run) for head in history_of(tmp_path).runs()]

@@ -237,7 +237,7 @@ def test_keys_where_nulls_match_nothing_else(store: Store) -> None:
         assert found.complete and found.algorithm == "borders"
         assert {each.columns for each in found.column_sets} == {("a", "c")}
         assert api.keys(engine, "t", nulls="wildcard").optimal
-        with pytest.raises(UsageError, match="hitting-sets takes NULL for a value"):
+        with pytest.raises(UsageError, match="hitting-sets treats NULL as a value"):
             api.keys(engine, "t", all=True, algorithm="hitting-sets", nulls="wildcard")
 
 

@@ -11,7 +11,7 @@ from qidsql.errors import BudgetSpent
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.sampler import TableSampler
-from qidsql.search.row_pairs import Agreeing
+from qidsql.search.row_pairs import AgreeingPairs
 from tests.random_tables import together
 from tests.stores import Store
 
@@ -114,10 +114,10 @@ class MemoryWitnesses:
         self.rows, self.max_pairs, self.max_masks, self.budget = rows, max_pairs, max_masks, budget
         self.asked: list[int] = []
 
-    def agreeing(self, sets: Sequence[int]) -> list[Agreeing]:
+    def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
         return [self._agreeing(agree) for agree in sets]
 
-    def _agreeing(self, agree: int) -> Agreeing:
+    def _agreeing(self, agree: int) -> AgreeingPairs:
         if self.budget is not None and len(self.asked) >= self.budget:
             raise BudgetSpent("enough")
         self.asked.append(agree)
@@ -128,7 +128,7 @@ class MemoryWitnesses:
         ]
         few = 2 * len(masks) <= self.max_pairs
         distinct = sorted(set(masks if few else masks[:1]), key=int.bit_count)
-        return Agreeing(2 * len(masks), tuple(distinct[: self.max_masks]), few and len(distinct) <= self.max_masks)
+        return AgreeingPairs(2 * len(masks), tuple(distinct[: self.max_masks]), few and len(distinct) <= self.max_masks)
 
 
 class OnceSampler:

@@ -18,7 +18,7 @@ from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum import minimum
 from qidsql.search.pair_sample import PairSample
 from qidsql.search.result import SearchResult
-from qidsql.search.row_pairs import Agreeing
+from qidsql.search.row_pairs import AgreeingPairs
 from tests.search.tables import (
     MemoryProfiler,
     MemoryWitnesses,
@@ -113,7 +113,7 @@ class Failing(MemoryWitnesses):
         super().__init__(rows, 6)
         self.error, self.answers = error, answers
 
-    def agreeing(self, sets: Sequence[int]) -> list[Agreeing]:
+    def agreeing(self, sets: Sequence[int]) -> list[AgreeingPairs]:
         if len(self.asked) >= self.answers:
             raise self.error
         return super().agreeing(sets)

@@ -190,9 +190,9 @@ def test_a_sample_too_small_says_nothing() -> None:
 
 @pytest.mark.parametrize("wrong", [Fraction(0), Fraction(1), Fraction(3, 2)])
 def test_ratios_out_of_range_are_refused(wrong: Fraction) -> None:
-    with pytest.raises(UsageError, match="epsilon must lie between 0 and 1"):
+    with pytest.raises(UsageError, match="epsilon must be between 0 and 1"):
         key_rows(wrong, DELTA, 1)
-    with pytest.raises(UsageError, match="delta must lie between 0 and 1"):
+    with pytest.raises(UsageError, match="delta must be between 0 and 1"):
         key_pairs(DELTA, wrong, 1)
 
 

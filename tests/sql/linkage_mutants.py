@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from qidsql.core.tables import TableName
-from qidsql.core.value_kinds import MEASURED, NUMBERS, Kind
+from qidsql.core.value_kinds import NUMBERS, WITH_DISTANCES, ValueKind
 from qidsql.engines.base import Engine
 from qidsql.linkage.containment import form_of
 from qidsql.sql.relation import Relation
@@ -27,28 +27,28 @@ PLACES = {"a": 0, "b": 1, "who": 2, "id": 3}
 PAIRS = [(one, other) for one in range(4) for other in range(4) if one != other and (one, other) != (2, 3)]
 
 
-def compared(engine: Engine, table: str, column: str, kind: Kind) -> Compared:
+def compared(engine: Engine, table: str, column: str, kind: ValueKind) -> Compared:
     name: TableName = engine.describe(table).name
-    return Compared(name, column, form_of(kind, engine.dialect), kind in NUMBERS, kind in MEASURED)
+    return Compared(name, column, form_of(kind, engine.dialect), kind in NUMBERS, kind in WITH_DISTANCES)
 
 
-def columns(engine: Engine, names: Sequence[str], kind: Kind) -> list[Compared]:
+def columns(engine: Engine, names: Sequence[str], kind: ValueKind) -> list[Compared]:
     return [compared(engine, table, name, kind) for table in ("people", "people_copy") for name in names]
 
 
 def ranges(engine: Engine, _: Relation) -> Statement[Any]:
-    numbers = list(enumerate(columns(engine, ("b", "id"), Kind.FLOAT)))
+    numbers = list(enumerate(columns(engine, ("b", "id"), ValueKind.FLOAT)))
     return column_ranges(
         engine.dialect, [[(n, c, 3 + n) for n, c in numbers[:2]], [(n, c, None) for n, c in numbers[2:]]]
     )
 
 
 def texts_in_common(engine: Engine, _: Relation) -> Statement[Any]:
-    return values_in_common(engine.dialect, columns(engine, ("a", "who"), Kind.TEXT), PAIRS)
+    return values_in_common(engine.dialect, columns(engine, ("a", "who"), ValueKind.TEXT), PAIRS)
 
 
 def numbers_in_common(engine: Engine, _: Relation) -> Statement[Any]:
-    return values_in_common(engine.dialect, columns(engine, ("b", "id"), Kind.WHOLE), PAIRS)
+    return values_in_common(engine.dialect, columns(engine, ("b", "id"), ValueKind.WHOLE), PAIRS)
 
 
 def in_samples(engine: Engine, _: Relation) -> Statement[Any]:
@@ -57,7 +57,7 @@ def in_samples(engine: Engine, _: Relation) -> Statement[Any]:
     Groups: people.b in copy.b; people.id whole and halved in copy.id, and in copy.b, which has fewer than half of its
     values; people.b in people.b.
     """
-    b, ids, copy_b, copy_ids = columns(engine, ("b", "id"), Kind.WHOLE)
+    b, ids, copy_b, copy_ids = columns(engine, ("b", "id"), ValueKind.WHOLE)
     smalls = [(0, 0, b, 1), (1, 1, ids, 1), (2, 1, ids, 2), (3, 2, b, 1)]
     bigs = [(3, 2, b, 1), (4, 0, copy_b, 1), (5, 1, copy_ids, 1), (6, 2, b, 1), (7, 1, copy_b, 1)]
     asked = sampled_in_common(engine.dialect, *([InGroup(*each) for each in side] for side in (smalls, bigs)))
@@ -74,7 +74,7 @@ def in_samples(engine: Engine, _: Relation) -> Statement[Any]:
 
 def by_match(engine: Engine, _: Relation) -> Statement[Any]:
     """Rows of people by their matches on b and who in the copy."""
-    texts, numbers = columns(engine, ("who",), Kind.TEXT), columns(engine, ("b",), Kind.WHOLE)
+    texts, numbers = columns(engine, ("who",), ValueKind.TEXT), columns(engine, ("b",), ValueKind.WHOLE)
     on = [(side[0].value(engine.dialect), side[1].value(engine.dialect)) for side in (texts, numbers)]
     return rows_by_match(engine.dialect, texts[0].source(), texts[1].source(), on, 2)
 

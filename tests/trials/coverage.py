@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import qidsql
-from qidsql.commands.init.init import write
+from qidsql.commands.init.init import write_file
 from qidsql.commands.init.request import InitRequest
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
@@ -181,7 +181,7 @@ class _History:
         found = replace(qidsql.init(self.store.url, schema=schema, statistics=False), url=self.store.url)
         if update:  # of the whole source, as far as there is a scope to tell
             found = replace(found, scope=())
-        write(found, InitRequest(update=update), self.folder / "qidsql.toml")
+        write_file(found, InitRequest(update=update), self.folder / "qidsql.toml")
         self.model.learned()
 
     # changes

@@ -36,7 +36,7 @@ def test_a_run_advises_keys_and_an_audit_options(store: Store, tmp_path: Path) -
     assert not re.search(OPTION, words), re.findall(f".*{OPTION}.*", words)
     told = json.loads(written)["tables"]
     assert (
-        'declared so: card = "direct identifier", "the e-mail" = "direct identifier" in [tables.roles]'
+        'not published: card = "direct identifier", "the e-mail" = "direct identifier" in [tables.roles]'
         in told[0]["reason"]
     )
     assert tomllib.loads(POLICY_FILE.role("other", ["the e-mail"]).partition(" in ")[0]) == {"the e-mail": "other"}
@@ -45,7 +45,7 @@ def test_a_run_advises_keys_and_an_audit_options(store: Store, tmp_path: Path) -
     shown = re.sub(r"(?s)<style.*?</style>|<[^>]*>", "", html)
     assert not re.search(OPTION, re.sub(r"qidsql (init|report) .*", "", shown)), re.findall(f".*{OPTION}.*", shown)
     alone = inside("audit", store.url, names[0])
-    assert "declared so: --identifier card --identifier the e-mail" in " ".join(alone.out.split())
+    assert "Declare what is not published: --identifier card --identifier the e-mail" in " ".join(alone.out.split())
 
 
 def test_what_a_reader_may_not_read_is_advised_by_keys(

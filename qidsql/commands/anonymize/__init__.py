@@ -1,1 +1,1 @@
-"""qidsql anonymize: what is asked, the work, the result and its report."""
+"""qidsql anonymize: request, work, result, report."""

@@ -1,4 +1,4 @@
-"""k-anonymization of a table by suppression: the plan, its cost, and how far from the optimum it can be."""
+"""k-anonymization of a table by suppression: the plan, its cost, and its distance from the optimum."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from qidsql.commands import gate
-from qidsql.commands.anonymize.request import AnonymizeRequest, Method
+from qidsql.commands.anonymize.request import AnonymizationMethod, AnonymizeRequest
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
@@ -19,7 +19,7 @@ from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, write_plan
-from qidsql.protection.copies import Target, plan_by_codes
+from qidsql.protection.copies import ProtectedCopy, plan_by_codes
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
@@ -27,27 +27,27 @@ from qidsql.sql.relation import Relation
 from qidsql.sql.statements import integer
 from qidsql.wording.numbers import count, percent, plural
 
-MAX_LINES = 10_000  # of a plan that stands in a printed statement
-PATIENCE = 60.0  # seconds that go into a proof or an improvement when no limit is given
+MAX_LINES = 10_000  # of a plan within a printed statement
+PATIENCE = 60.0  # seconds for a proof or an improvement when no limit is given
 
 
 @one_answer
 def anonymize(
     engine: Engine, request: AnonymizeRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> AnonymizeResult:
-    """The cheapest anonymization that is found, with the bound that is proved, and the copy where one was asked for.
+    """The cheapest anonymization found, with the proved bound, and the copy if one was requested.
 
-    The rows are coded by one statement, all else is worked out on a workbench of our own. A copy is written and audited
-    in the engine's one transaction and kept only when it is k-anonymous. A stop (budget, lost connection, Ctrl-C)
-    before an anonymization is found makes the verdict inconclusive, and then nothing is written. Raises UsageError,
-    UnknownName, AccessError, StatementError, SourceError. [Chakaravarthy, Pandit & Sabharwal, 2, 4]
+    One statement codes the rows; all else is computed on a local workbench. A copy is written and audited in one
+    transaction of the engine and kept only if it is k-anonymous. A stop (budget, lost connection, Ctrl-C) before an
+    anonymization is found makes the verdict inconclusive, and nothing is written. Raises UsageError, UnknownName,
+    AccessError, StatementError, SourceError. [Chakaravarthy, Pandit & Sabharwal, 2, 4]
     """
     on_stage("reading the catalog")
     return _Anonymization(engine, request, on_stage).run()
 
 
 class _Anonymization:
-    """One run of `anonymize`, its result growing."""
+    """One run of `anonymize`; collects its result."""
 
     def __init__(self, engine: Engine, request: AnonymizeRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
@@ -62,7 +62,7 @@ class _Anonymization:
         self._written = False
 
     def run(self) -> AnonymizeResult:
-        nothing = "not searched to the end, and nothing was written"
+        nothing = "the search did not finish, and nothing was written"
         try:
             return self._run()
         except Stopped as stop:
@@ -91,8 +91,8 @@ class _Anonymization:
                 return self._result(Verdict.INCONCLUSIVE, self._reason(found), str(found.stopped))
             if request.script is not None:
                 self._script = self._engine.dialect.script(self._statement(request.script, patterns))
-            if protection.target is not None:
-                return self._write(protection.target, patterns)
+            if protection.copy is not None:
+                return self._write(protection.copy, patterns)
         return self._result(Verdict.FINISHED, self._reason(found))
 
     def _anonymization(self, patterns: RowPatterns) -> Anonymization:
@@ -101,7 +101,7 @@ class _Anonymization:
         plan = SuppressionPlan.of(patterns, k, weights, deadline=deadline, on_stage=self._on_stage)
         anonymizer = Anonymizer(patterns, k, weights, deadline or time.monotonic() + PATIENCE)
         method = self._request.chosen_method
-        exact = method is Method.EXACT or (method is Method.AUTO and anonymizer.small)
+        exact = method is AnonymizationMethod.EXACT or (method is AnonymizationMethod.AUTO and anonymizer.small)
         if exact and not anonymizer.solvable:
             raise UsageError(
                 f"{plural(patterns.patterns, 'distinct row')} of {plural(len(patterns.names), 'column')} are too many "
@@ -117,7 +117,7 @@ class _Anonymization:
         return gate.anonymization(found, anonymizer)
 
     def _statement(self, script: Script, patterns: RowPatterns) -> str:
-        """What would make the same copy: the plan stands in it by codes, so that it holds no value."""
+        """A statement that makes the same copy. The plan in it consists of codes, so it contains no value."""
         table, columns, dialect = self._protection.table, self._protection.columns, self._engine.dialect
         if table.kind in FILES:
             raise UsageError("a file takes no statements; --into writes a copy of it")
@@ -141,24 +141,24 @@ class _Anonymization:
         make = create_view if script is Script.VIEW else create_table
         return make(dialect, name, query)
 
-    def _write(self, goal: Target, patterns: RowPatterns) -> AnonymizeResult:
-        """Writes the copy, audits it, and keeps it only when it passes."""
+    def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> AnonymizeResult:
+        """Write the copy, audit it, and keep it only if it passes."""
         profiler, k = self._protection.profiler, self._request.policy.k
         assert self._found is not None
-        self._on_stage(f"writing {goal}")
+        self._on_stage(f"writing {copy}")
         write_plan(patterns)
-        goal.write(patterns, self._protection.columns, profiler.deadline, parting=True)
-        self._on_stage(f"auditing {goal}")
-        copy = TableProfiler(self._engine, Relation(goal.rows(self._protection.columns)), profiler.names, k)
-        self._after = copy.profile(copy.everything)
+        copy.write(patterns, self._protection.columns, profiler.deadline, parting=True)
+        self._on_stage(f"auditing {copy}")
+        profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), profiler.names, k)
+        self._after = profiler_of_copy.profile(profiler_of_copy.everything)
         if self._after.smallest < k or self._after.rows != patterns.rows:
             rows = count(self._after.rows_at_risk)
             return self._result(
                 Verdict.VIOLATION, f"the copy failed its audit ({rows} rows at risk), so it was not kept"
             )
-        goal.keep()
+        copy.keep()
         self._written = True
-        return self._result(Verdict.FINISHED, f"{self._reason(self._found)}; {goal} was written and passed its audit")
+        return self._result(Verdict.FINISHED, f"{self._reason(self._found)}; {copy} was written and passed its audit")
 
     def _reason(self, found: Anonymization) -> str:
         k = self._request.policy.k
@@ -169,7 +169,7 @@ class _Anonymization:
         share = percent(Fraction(cells, self._rows * len(found.cells)))
         made = f"suppressing {plural(cells, 'cell')} ({share}) makes the table {k}-anonymous"
         if found.optimal:
-            return f"{made}; proved: nothing less does"
+            return f"{made}; proved: fewer do not suffice"
         least = count(found.lower_bound)
         weighted = any(each != 1 for each in self._protection.weights)
         return f"{made}; proved: {f'a weight of at least {least} is' if weighted else f'at least {least} are'} needed"
@@ -188,7 +188,7 @@ class _Anonymization:
             rows_blank=found.rows_blank if found else 0,
             row_patterns=self._patterns,
             after=self._after,
-            target=str(protection.target) if self._written else None,
+            target=str(protection.copy) if self._written else None,
             copied=tuple(column.name for column in protection.copied) if self._written else (),
             not_copied=protection.not_copied,
             script=self._script,

@@ -1,4 +1,4 @@
-"""What an anonymization comes to, for people at a terminal: the answer first, then what it costs column by column."""
+"""The anonymize report for the terminal: the outcome first, then its cost column by column."""
 
 import shlex
 
@@ -15,7 +15,7 @@ BAR = 28
 
 
 def report(console: Console, result: AnonymizeResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     head(console, result.verdict, result.reason)
     rows = facts(result.account)
     k = result.account.policy.k

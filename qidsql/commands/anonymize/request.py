@@ -1,4 +1,4 @@
-"""What `anonymize` is asked: how many rows are to be identical, how to search, where the copy goes."""
+"""The request of `anonymize`: how many rows shall be identical, how to search, where to write the copy."""
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
@@ -26,21 +26,21 @@ from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
 
 
-class Method(StrEnum):
-    """How an anonymization is searched for."""
+class AnonymizationMethod(StrEnum):
+    """How to search for an anonymization."""
 
-    AUTO = "auto"  # exact where that is small enough
+    AUTO = "auto"  # exact if the table is small enough
     EXACT = "exact"
     HEURISTIC = "heuristic"
 
 
 @dataclass(frozen=True)
 class AnonymizeRequest(CopyOptions, Audited, Weighted):
-    """The fewest cells to suppress so that every row is identical to k - 1 others, a suppressed cell being a value.
+    """The fewest cells to suppress so that every row is identical to k - 1 others; a suppressed cell is a value.
 
     The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,
-    Theorems 3.1, 3.2]. A few thousand distinct rows of a few columns are solved exactly, as an integer program; beyond
-    that the answer is a heuristic's, with a proved lower bound. Without --into nothing is written; a copy is audited
+    Theorems 3.1, 3.2]. A few thousand distinct rows of a few columns are solved exactly, as an integer program; larger
+    tables get a heuristic's answer with a proved lower bound. Without --into nothing is written; a copy is audited
     before it is kept. Where a suppressed cell may match anything, `qidsql suppress` needs fewer cells and is always
     optimal. Each distinct row leaves the engine as codes, not its values; codes of few values can be turned back.
     """
@@ -48,10 +48,12 @@ class AnonymizeRequest(CopyOptions, Audited, Weighted):
     table: TableName = None
     _: KW_ONLY
     k: K = 5
-    method: Annotated[str, Option("exact, heuristic, or auto: exact where it is small enough", "NAME")] = Method.AUTO
+    method: Annotated[str, Option("exact, heuristic, or auto: exact if the table is small enough", "NAME")] = (
+        AnonymizationMethod.AUTO
+    )
     weights: ColumnWeights = None
     sql: Annotated[
-        str | None, Option("print a statement that makes the same copy; run none", "view|table", panel=COPY)
+        str | None, Option("print a statement that makes the same copy, without running it", "view|table", panel=COPY)
     ] = None
     columns: Columns = ()
     exclude: Exclude = ()
@@ -65,11 +67,11 @@ class AnonymizeRequest(CopyOptions, Audited, Weighted):
         super().__post_init__()
         _ = self.policy, self.column_weights, self.chosen_method
         if self.script is Script.UPDATE:
-            raise UsageError("--sql must be view or table: an update cannot tell equal rows apart")
+            raise UsageError("--sql must be view or table: an update cannot distinguish equal rows")
 
     @property
-    def chosen_method(self) -> Method:
-        return choice(Method, "method", self.method)
+    def chosen_method(self) -> AnonymizationMethod:
+        return choice(AnonymizationMethod, "method", self.method)
 
 
 COMMAND = Command(

@@ -1,4 +1,4 @@
-"""What an anonymization comes to."""
+"""The result of `anonymize`."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,7 +10,7 @@ from qidsql.measures.profiles import ClassProfile
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AnonymizeResult(Result):
-    """The cells to suppress so that every row is identical to k - 1 others, `*` being a value."""
+    """The cells to suppress so that every row is identical to k - 1 others; `*` is a value."""
 
     account: Annotated[SearchAccount, FLAT]
     algorithm: str
@@ -25,7 +25,7 @@ class AnonymizeResult(Result):
     target: Annotated[str | None, "the copy that was written and kept"]
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
-    script: Annotated[tuple[str, ...], "would make the copy, as long as the table stays as it is"]
+    script: Annotated[tuple[str, ...], "statements that make the copy, while the table is unchanged"]
 
     @reported
     def optimal(self) -> Annotated[bool, "no anonymization costs less, by the proved bound"]:

@@ -1,1 +1,1 @@
-"""qidsql audit: what is asked, the work, the result and its report."""
+"""qidsql audit: request, work, result, report."""

@@ -1,4 +1,4 @@
-"""The main job: one table against one policy, from the catalog to a verdict."""
+"""The audit of one table against one policy, from the catalog to a verdict."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,15 +42,15 @@ from qidsql.wording.option_names import setting
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
 WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
-BEGUN_ANEW = 2  # times at most, where the snapshot is lost
+BEGUN_ANEW = 2  # restarts at most, where the snapshot is lost
 MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
-MAX_STATEMENTS = 1000  # unless the policy says otherwise, and fewer where that would scan more than ...
+MAX_STATEMENTS = 1000  # unless the policy sets it, and fewer where that would scan more than ...
 MAX_ROWS_SCANNED = 2_000_000_000  # ... so many rows in all
 
 
 @dataclass
 class _Draft:
-    """What is known so far."""
+    """The facts known so far."""
 
     table: Table
     columns: list[ColumnFinding] = field(default_factory=list)
@@ -64,26 +64,27 @@ class _Draft:
     unfinished: list[str] = field(default_factory=list)
     sets_profiled: int = 0
     notes: list[str] = field(default_factory=list)
-    todo: list[str] = field(default_factory=list)  # what has not begun, in words
+    todo: list[str] = field(default_factory=list)  # parts that have not begun, in words
     weights: Mapping[str, int] = field(default_factory=dict)  # of columns; 1 where there is none
     interrupted: bool = False
 
     def leave(self, reason: str) -> None:
-        """Notes why the work ends here, and what is left undone."""
+        """Note why the work ends here, and which parts are not done."""
         undone = f"; not done: {', '.join(self.todo)}" if self.todo else ""
-        if not any(reason in said for said in self.unfinished) or undone:
+        if not any(reason in noted for noted in self.unfinished) or undone:
             self.unfinished.append(reason + undone)
 
 
 def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None] = lambda stage: None) -> AuditResult:
-    """Audits one table against a policy.
+    """Audit one table against a policy.
 
-    First every column by itself and all audited columns together, which decides k-anonymity for every column set
-    [Yuan & Wang, Corollary 1]; only when that fails, what would help and which sets are to blame. `on_stage` is called
-    with the words of each stage that begins; of the fewest columns to withhold, those of least weight are named.
-    A stop (budget, lost connection, Ctrl-C) ends the work and is said in `unfinished`; what is proved by then stands.
-    All is of one state of the data: where its snapshot is lost before the verdict, the audit begins anew on another,
-    twice at most, and says so. Raises UsageError, UnknownName, AccessError, StatementError.
+    First each column alone and all audited columns together, which decides k-anonymity for every column set
+    [Yuan & Wang, Corollary 1]; only if that fails, the effect of withholding columns and the minimal column sets to
+    blame. `on_stage` is called with a description of each stage. Among the fewest columns to withhold, those of least
+    weight are reported. A stop (budget, lost connection, Ctrl-C) ends the work and is reported in `unfinished`; facts
+    proved by then remain valid. All statements see one state of the data: if its snapshot is lost before the verdict,
+    the audit starts again on another, twice at most, and notes it. Raises UsageError, UnknownName, AccessError,
+    StatementError.
     """
     accounting, policy = Accounting(engine), request.policy
     lost: list[str] = []
@@ -99,7 +100,7 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
             if len(lost) == BEGUN_ANEW:
                 break
             lost.append(str(engine.ended))
-            on_stage(f"begins anew: {lost[-1]}")
+            on_stage(f"starting again: {lost[-1]}")
     if draft.interrupted:
         proved = f" Proved by then: {reason}" if verdict is Verdict.VIOLATION else ""
         verdict, reason = Verdict.INCONCLUSIVE, f"{name} was interrupted before the end.{proved}"
@@ -125,7 +126,7 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
                 *draft.table.notes,
                 *comparison_notes(_measured(draft.table, draft.columns)),
                 *draft.notes,
-                *(f"begun anew: {reason}" for reason in lost),
+                *(f"started again: {reason}" for reason in lost),
             ),
         ),
         interrupted=draft.interrupted,
@@ -133,7 +134,7 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
 
 
 def _fill(engine: Engine, table: str | None, policy: Policy, draft: _Draft, on_stage: Callable[[str], None]) -> None:
-    """Fills the draft, from the catalog on, as far as the work comes."""
+    """Fill the draft, from the catalog on, as far as the work gets."""
     try:
         on_stage("reading the catalog")
         described = engine.narrowed(engine.describe(table), policy.where)
@@ -149,9 +150,9 @@ def _fill(engine: Engine, table: str | None, policy: Policy, draft: _Draft, on_s
 
 
 def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[Any]]:
-    """The statements that an audit asks first, in their order: those behind the verdict, and what withholding a column
-    would change. Which column sets a search goes on to depends on the answers. Only the catalog is read.
-    With a workspace: the one that makes the copy.
+    """The statements that an audit sends first, in order: those behind the verdict and the effects of withholding one
+    column. The column sets that a search visits later depend on the answers. Reads only the catalog.
+    With a workspace: the statement that makes the copy.
     """
     if engine.workspace:
         return engine.rehearsed(lambda: audit(engine, request))
@@ -164,7 +165,7 @@ def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[
 
 
 def default_statements(rows: int) -> int:
-    """How many statements an audit may ask when nobody says: fewer the larger the table, since each is a scan."""
+    """The default budget of statements of an audit: fewer the larger the table, since each is a scan."""
     return max(MAX_STATEMENTS // 10, min(MAX_STATEMENTS, MAX_ROWS_SCANNED // max(1, rows)))
 
 
@@ -185,7 +186,7 @@ def _examine(
     draft: _Draft,
     on_stage: Callable[[str], None],
 ) -> None:
-    """Fills the draft, stage by stage. Raises Stopped when the work ends early."""
+    """Fill the draft, stage by stage. Raises Stopped if the work ends early."""
     every = table_profiler(engine, table, audited_columns(table, roles), policy)
     if engine.workspace:
         on_stage(f"coding {every.columns} columns")
@@ -214,7 +215,7 @@ def _examine(
             return
         try:
             _explain(audited, policy, draft.profile, draft, on_stage)
-        except StatementError as error:  # the verdict stands; only the reasons stay incomplete
+        except StatementError as error:  # the verdict is proved; only the reasons stay incomplete
             draft.leave(str(error))
     finally:
         draft.sets_profiled = every.sets
@@ -223,10 +224,10 @@ def _examine(
 def _explain(
     audited: TableProfiler, policy: Policy, whole: ClassProfile, draft: _Draft, on_stage: Callable[[str], None]
 ) -> None:
-    """Why the table fails: what withholding columns would change, and which minimal sets are to blame."""
+    """Why the table fails: the effects of withholding columns, and the minimal column sets to blame."""
     criteria = (policy.criteria[0], Key(), *policy.criteria[1:])
-    draft.todo = ["what withholding a column would change", *(f"minimal sets: {c.name}" for c in criteria)]
-    on_stage("violation found; trying what withholding columns would change")
+    draft.todo = ["the effects of withholding columns", *(f"minimal sets: {c.name}" for c in criteria)]
+    on_stage("violation found; measuring the effects of withholding columns")
     _withhold(audited, policy, draft)
     del draft.todo[0]
     for criterion in criteria:
@@ -238,7 +239,7 @@ def _explain(
 def _with_profiles(
     findings: Sequence[ColumnFinding], profiler: TableProfiler, nulls: Sequence[int], policy: Policy
 ) -> list[ColumnFinding]:
-    """The columns with their own profiles, as far as these are known; direct identifiers recognised."""
+    """The columns with their own profiles, as far as they are known; direct identifiers recognised."""
     profiles, missing = profiler.known(), dict(zip(profiler.names, nulls, strict=True))
     by_value = profiler.by_value.known()
     return [
@@ -254,7 +255,7 @@ def _with_profiles(
 
 
 def _recognised(finding: ColumnFinding, profile: ClassProfile | None, policy: Policy) -> ColumnFinding:
-    """The column, as a direct identifier where its values tell so (by their profile) and nobody asked for it."""
+    """The column, as a direct identifier if its profile shows that and the policy does not name it."""
     nulls = finding.nulls
     declared = finding.name.lower() in map(str.lower, policy.quasi_identifiers)
     if declared or policy.columns or policy.keep_identifiers or profile is None or nulls is None:
@@ -269,7 +270,7 @@ def _recognised(finding: ColumnFinding, profile: ClassProfile | None, policy: Po
 
 
 def _withhold(profiler: TableProfiler, policy: Policy, draft: _Draft) -> None:
-    """What the table would be without each column, then without the best two, then three.
+    """Profile the table without each column, then without the best two, then three.
 
     Columns + 2 * WITHHOLD_CHOICE profiles at most.
     """
@@ -295,7 +296,7 @@ def _withhold(profiler: TableProfiler, policy: Policy, draft: _Draft) -> None:
 
 
 def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, policy: Policy, draft: _Draft) -> None:
-    """Appends what one search found. Raises Stopped when no statement can follow."""
+    """Append the findings of one search. Raises Stopped if no more statements can be sent."""
     if not criterion.met_by(whole):
         draft.searches.append(
             SearchFinding(
@@ -312,7 +313,7 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
         result = minimal_keys(profiler, PairsThatAgree(profiler), policy.max_size, MAX_SETS)
     elif any(criterion.met_by(profile) for profile in profiler.singles()):
         result = _minimal_sets(profiler, criterion, policy)
-    else:  # one set at once, should the list not become complete
+    else:  # one set at once, in case the list does not become complete
         result = greedy_minimal(profiler, criterion, _weakest_first(profiler))
         if result.stopped is None:
             early, result = result.found, _minimal_sets(profiler, criterion, policy)
@@ -324,9 +325,9 @@ def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, 
         names = names_of(found.mask, profiler.names)
         draft.column_sets.append(ColumnSetFinding(criterion=criterion.name, columns=names, profile=found.profile))
     if criterion == policy.criteria[0] and result.complete:
-        # Every column set below k holds a minimal one, so what is withheld has to hit each of these.
+        # Every column set below k contains a minimal one, so the withheld columns have to hit each of these.
         each = [draft.weights.get(name, 1) for name in profiler.names]
-        one = sum(each) + 1  # more than all together: what counts first is how many are withheld, then their weights
+        one = sum(each) + 1  # more than all together: first the number of withheld columns counts, then their weights
         least = minimum_hitting_set([found.mask for found in result.found], [one + weight for weight in each])
         fewest = least.lower_bound // one  # a set of that weight has so many columns at least
         gate.withheld(least.mask, criterion, profiler)
@@ -345,7 +346,7 @@ def _minimal_sets(profiler: TableProfiler, criterion: Criterion, policy: Policy)
 
 
 def _weakest_first(profiler: TableProfiler) -> list[int]:
-    """Columns in the order in which greedy descent should try to leave them out: fewest classes first."""
+    """Columns in the order in which greedy descent tries to remove them: fewest classes first."""
     singles = profiler.singles()
     return sorted(
         range(profiler.columns), key=lambda place: (singles[place].classes, -singles[place].colliding_pairs, -place)

@@ -1,4 +1,4 @@
-"""The report for people at a terminal: verdict first, then what it rests on, then what to do."""
+"""The audit report for the terminal: the verdict first, then its basis, then the next step."""
 
 import shlex
 
@@ -21,7 +21,7 @@ SHOWN_SETS = 10
 
 
 def report(console: Console, result: AuditResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     _head(console, result)
     _columns(console, result)
     for search in result.searches:
@@ -89,7 +89,7 @@ def _columns(console: Console, result: AuditResult) -> None:
 
 
 def _search(console: Console, search: SearchFinding, result: AuditResult) -> None:
-    gloss = " (tells every row apart)" if search.criterion == "key" and result.entities is None else ""
+    gloss = " (identifies every row)" if search.criterion == "key" and result.entities is None else ""
     title = f"Minimal sets: {search.criterion}{gloss}"
     whole = "the list is complete" if search.complete else search.unfinished
     sets = result.found_by(search)
@@ -108,7 +108,7 @@ def _search(console: Console, search: SearchFinding, result: AuditResult) -> Non
 
 
 def _measures_table(policy: Policy, narrow: bool, *heads: str) -> Table:
-    """A table whose rows begin with these cells and go on with `_measures`. On a narrow screen heads are wrapped."""
+    """A table whose rows begin with these cells and continue with `_measures`. On a narrow screen heads are wrapped."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for head in heads:
         table.add_column(head, overflow="fold", max_width=24 if head == "Type" else None)
@@ -122,7 +122,7 @@ def _measures_table(policy: Policy, narrow: bool, *heads: str) -> Table:
 def _measures(profile: ClassProfile, narrow: bool) -> list[str]:
     """Classes, the two ratios (of rows only, and where there is room), smallest class, share below k.
 
-    What is told of classes is left out where there are none.
+    With wildcard NULLs there are no classes, and their figures are omitted.
     """
     if profile.wildcard:
         separation = [] if narrow else [ratio(profile.separation_ratio, 6)]
@@ -174,7 +174,7 @@ def _foot(console: Console, result: AuditResult) -> None:
 
 
 def _next(result: AuditResult) -> str:
-    """The command that a reader would probably want to run now; empty when there is nothing to add."""
+    """The command to run next; empty if there is nothing to add."""
     k = f" --k {result.account.policy.k}"
     recognised = [column.name for column in result.columns if column.recognised]
     if result.column_sets:
@@ -186,7 +186,7 @@ def _next(result: AuditResult) -> str:
 
 
 def _hanging(head: Text, body: Text, indent: int) -> Table:
-    """A head with its text beside it, continued under itself."""
+    """A head with its text beside it, with a hanging indent."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, min_width=indent - 2)
     grid.add_column(overflow="fold")

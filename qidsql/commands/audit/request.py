@@ -1,4 +1,4 @@
-"""What `audit` is asked: one table against one policy."""
+"""The request of `audit`: one table against one policy."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
@@ -31,8 +31,8 @@ from qidsql.declarations.options import Option
 class AuditRequest(Requirements, Audited, Weighted):
     """Is this table k-anonymous, and if not, which columns are to blame?
 
-    Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and what withholding
-    a column would change. Reads only; no row and no cell value leaves the database.
+    Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and the effect of
+    withholding each column. Reads only; no row and no cell value leaves the database.
     """
 
     table: TableName = None
@@ -41,7 +41,7 @@ class AuditRequest(Requirements, Audited, Weighted):
     exclude: Exclude = ()
     identifiers: Identifiers = ()
     sensitive: Sensitive = ()
-    quasi_identifiers: tuple[str, ...] = ()  # of policy files: recognised as nothing else
+    quasi_identifiers: tuple[str, ...] = ()  # from policy files: never recognised as direct identifiers
     keep_identifiers: Annotated[
         bool, Option("search recognised direct identifiers too", panel=COLUMNS, in_policies=True)
     ] = False

@@ -1,4 +1,4 @@
-"""What an audit finds out: the verdict, the columns, the column sets to blame, and what would help."""
+"""The result of `audit`: the verdict, the columns, the column sets to blame, and what would help."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -11,7 +11,7 @@ from qidsql.measures.profiles import ClassProfile, SizeBin
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnFinding:
-    """A column: what it is to the audit, why, and its own profile where it was measured."""
+    """A column: its role in the audit, the reason for it, and its own profile where it was measured."""
 
     name: str
     type: str
@@ -20,9 +20,9 @@ class ColumnFinding:
     profile: ClassProfile | None
     nulls: int | None
     without: Annotated[
-        ClassProfile | None, "of the other audited columns together: what withholding this one would leave"
+        ClassProfile | None, "of the other audited columns together: the effect of withholding this one"
     ] = None
-    recognised: Annotated[bool, "a direct identifier that nobody declared"] = False
+    recognised: Annotated[bool, "a direct identifier that was not declared"] = False
 
     @reported
     def audited(self) -> bool:
@@ -40,29 +40,29 @@ class ColumnSetFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchFinding:
-    """What is known of the minimal column sets that meet one criterion; they are among `column_sets`."""
+    """The state of the search for the minimal column sets that meet one criterion; they are among `column_sets`."""
 
     criterion: str
-    complete: Annotated[bool, "the list is proved whole"]
+    complete: Annotated[bool, "the list is proved complete"]
     complete_to_size: int
     algorithm: str
     impossible: Annotated[str, "why there can be none, so that no search was needed"] = ""
-    unfinished: Annotated[str, "why the list is not whole"] = ""
+    unfinished: Annotated[str, "why the list is not complete"] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Withheld:
-    """What would be left if these columns were not published."""
+    """The table without these columns."""
 
     columns: tuple[str, ...]
     passes: Annotated[bool, "the policy would be met then"]
-    still: Annotated[str, "what would stand in the way, in words"]
+    still: Annotated[str, "the remaining obstacles, in words"]
     profile: Annotated[ClassProfile, FLAT]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeastWithheld:
-    """The fewest columns to withhold so that the others reach k: one choice of them, and the proved least number."""
+    """The fewest columns to withhold so that the others reach k: one choice of them, and the proved minimum."""
 
     columns: tuple[str, ...]
     at_least: int
@@ -70,7 +70,7 @@ class LeastWithheld:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditResult(Result):
-    """All that an audit found out."""
+    """The result of one audit."""
 
     format: int = field(default=2, init=False)
     account: Annotated[Account, FLAT]
@@ -78,15 +78,15 @@ class AuditResult(Result):
     columns: tuple[ColumnFinding, ...]
     profile: Annotated[ClassProfile | None, "of all audited columns together"]
     class_sizes: tuple[SizeBin, ...]
-    column_sets: Annotated[tuple[ColumnSetFinding, ...], "of each search the smallest first, then those of most rows"]
+    column_sets: Annotated[tuple[ColumnSetFinding, ...], "of each search the smallest first, then by rows at risk"]
     searches: tuple[SearchFinding, ...]
     withheld: tuple[Withheld, ...]
     least_withheld: LeastWithheld | None
-    assumptions: Annotated[tuple[str, ...], "what the verdict takes for granted"]
+    assumptions: Annotated[tuple[str, ...], "assumptions behind the verdict"]
     interrupted: Annotated[bool, UNWRITTEN] = False  # the user asked to stop
 
     @reported
-    def complete(self) -> Annotated[bool, "nothing is left undone, and every list is proved whole"]:
+    def complete(self) -> Annotated[bool, "nothing is left undone, and every list is proved complete"]:
         return not self.account.unfinished and all(search.complete for search in self.searches)
 
     def found_by(self, search: SearchFinding) -> tuple[ColumnSetFinding, ...]:

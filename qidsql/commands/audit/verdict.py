@@ -1,4 +1,4 @@
-"""From what is known to a verdict and the sentence that gives its reason."""
+"""The verdict of an audit and the sentence that gives its reason."""
 
 from collections.abc import Sequence
 
@@ -15,9 +15,9 @@ from qidsql.wording.option_names import role, setting
 def judge(
     table: str, policy: Policy, rows: int | None, columns: Sequence[ColumnFinding], profile: ClassProfile | None
 ) -> tuple[Verdict, str]:
-    """The verdict on a table, and why, in one sentence. Never a pass while anything is open.
+    """The verdict on a table and its reason in one sentence. Never a pass while anything is open.
 
-    `profile` is that of all audited columns together, None when it is not known.
+    `profile` is that of all audited columns together, None if it is not known.
     """
     recognised = [c.name for c in columns if c.recognised]
     audited = [c.name for c in columns if c.audited]
@@ -35,17 +35,18 @@ def judge(
         for criterion in policy.criteria:
             if criterion.met_by(profile):
                 return Verdict.VIOLATION, (
-                    f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, but they hold a {criterion.name}"
+                    f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, "
+                    f"but they contain a {criterion.name}"
                 )
     if recognised:
         rest = f"the others are {profile.smallest}-anonymous" if profile else "the rest was not judged"
         declared = role(Role.DIRECT_IDENTIFIER, recognised)
         return Verdict.VIOLATION, (
-            f"{table} holds {plural(len(recognised), 'direct identifier')}: {', '.join(recognised)}; {rest}. "
-            f"What is not published is declared so: {declared}"
+            f"{table} contains {plural(len(recognised), 'direct identifier')}: {', '.join(recognised)}; {rest}. "
+            f"Declare what is not published: {declared}"
         )
     if profile is None:
-        return Verdict.INCONCLUSIVE, f"{table} was not examined to the end"
+        return Verdict.INCONCLUSIVE, f"{table} was not fully examined"
     if unreadable:
         return Verdict.INCONCLUSIVE, (
             f"{table} is {profile.smallest}-anonymous on the columns audited, but {', '.join(unreadable)} could not be "
@@ -55,35 +56,37 @@ def judge(
 
 
 def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequence[str]) -> str:
-    """What the profile of all audited columns says about k, in one sentence."""
-    asked = f"{table} is {profile.smallest}-anonymous on {_columns(audited)}; the policy asks for {policy.k}"
+    """The k-anonymity shown by the profile of all audited columns, in one sentence."""
+    reached = f"{table} is {profile.smallest}-anonymous on {_columns(audited)}; the policy requires {policy.k}"
     if profile.smallest >= policy.k:
-        return asked
+        return reached
     unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
-    standing = f"match fewer than {policy.k}" if profile.wildcard else f"stand in classes of fewer than {policy.k}"
+    smaller = f"match fewer than {policy.k}" if profile.wildcard else f"are in groups of fewer than {policy.k}"
     return (
-        f"{asked}: {count(profile.rows_at_risk)} of {count(profile.rows)} {unit} ({percent(profile.share_at_risk)}) "
-        f"{standing}"
+        f"{reached}: {count(profile.rows_at_risk)} of {count(profile.rows)} {unit} ({percent(profile.share_at_risk)}) "
+        f"{smaller}"
     )
 
 
 def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, ...]:
-    """What the verdict takes for granted, each in a sentence that a person can deny."""
+    """The assumptions behind the verdict, each in a sentence that a reader can deny."""
     taken = []
     if any(c.role in (Role.DIRECT_IDENTIFIER, Role.EXCLUDED) for c in columns):
-        taken.append("what is left out is not published together with the audited columns")
+        taken.append("columns left out are not published together with the audited columns")
     if any(c.role is Role.SENSITIVE for c in columns):
         taken.append(
-            "sensitive columns are not known outside; whether a class shares one value of them is not checked "
-            "(l-diversity)"
+            "sensitive columns are not known outside; whether all rows of a group share one value of them is not "
+            "checked (l-diversity)"
         )
     if policy.entity:
-        taken.append(f"{policy.entity} is not published: with it, the rows of an entity could be joined and tell more")
+        taken.append(
+            f"{policy.entity} is not published: with it, the rows of an entity could be joined and reveal more"
+        )
     else:
         entity = setting("entity")
-        taken.append(f"each row is another person; where one can have several, name the column of persons ({entity})")
+        taken.append(f"each row is another person; if a person can have several, name the column of persons ({entity})")
     if policy.nulls == Nulls.WILDCARD:
-        taken.append("a NULL may stand for any value: who knows better what was blanked finds smaller classes")
+        taken.append("a NULL may have been any value: anyone who knows the suppressed values finds smaller groups")
     return tuple(taken)
 
 

@@ -1,1 +1,1 @@
-"""qidsql demo: what is asked, the work, the result and its report."""
+"""qidsql demo: request, work, result, report."""

@@ -1,4 +1,4 @@
-"""A sample database to try everything on: a made-up clinic. No real person is in it."""
+"""A sample database to try everything on: a made-up clinic with no real person in it."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ Your own data: qidsql audit SOURCE TABLE (SOURCE: a Postgres URL, a DuckDB datab
 
 
 def write_demo(path: Path) -> None:
-    """Makes the sample database at `path`, the same rows every time. Raises SourceError when the file exists."""
+    """Make the sample database at `path`, always with the same rows. Raises SourceError if the file exists."""
     from qidsql.engines.duckdb.sample import write_sample
 
     write_sample(path, PATIENTS)

@@ -1,4 +1,4 @@
-"""What `demo` is asked: where the sample database is kept."""
+"""The request of `demo`: where to keep the sample database."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +12,8 @@ from qidsql.declarations.options import Option
 class DemoRequest:
     """Make a sample database and audit it: the two-minute tour.
 
-    The clinic in it is made up: 20,000 patients, 60,000 visits. The exit code is 0 although the audit finds a
-    violation, since finding it is what the demo is for.
+    Its clinic is made up: 20,000 patients, 60,000 visits. The exit code is 0 although the audit finds a violation,
+    since finding it is the purpose of the demo.
     """
 
     keep: Annotated[Path | None, Option("keep the sample database in this file", "FILE")] = None

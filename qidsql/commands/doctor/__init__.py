@@ -1,1 +1,1 @@
-"""qidsql doctor: what is asked, the work, the result and its report."""
+"""qidsql doctor: request, work, result, report."""

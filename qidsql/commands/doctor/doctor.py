@@ -1,4 +1,4 @@
-"""Whether a source can be audited: the connection, its rights, every table; and what to do where it cannot."""
+"""Whether a source can be audited: the connection, its rights, every table; and the remedies."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -22,9 +22,9 @@ from qidsql.wording.numbers import some
 def doctor(
     source: Source, request: DoctorRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> DoctorResult:
-    """Whether the source can be audited, and what to do where not. A failed connection is an answer, not an error.
+    """Whether the source can be audited, and the remedies if not. A failed connection is a result, not an error.
 
-    Only catalogs are read, and the planner is asked whether columns can be grouped: no statement reads a table.
+    Reads only catalogs, and lets the planner check whether columns can be grouped: no statement reads a table.
     Raises UnknownName (no such schema), UsageError, Interrupted.
     """
     clock = time.monotonic()
@@ -74,7 +74,7 @@ def doctor(
 
 
 def _judge(tables: Sequence[TableHealth], others: Sequence[Check]) -> tuple[Verdict, str]:
-    """The verdict on a source with a connection, and why, in one sentence."""
+    """The verdict on a source with a connection and its reason in one sentence."""
     good = sum(table.auditable for table in tables)
     if not tables:
         return Verdict.INCONCLUSIVE, "connected, but there is no table"
@@ -86,7 +86,7 @@ def _judge(tables: Sequence[TableHealth], others: Sequence[Check]) -> tuple[Verd
 
 
 def _checks(engine: Engine, listed: CatalogTable) -> list[Check]:
-    """What an audit of the table would meet."""
+    """The obstacles and limits that an audit of the table would meet."""
     if listed.obstacle is not None:
         return [_problem(listed.obstacle)]
     try:
@@ -108,6 +108,6 @@ def _checks(engine: Engine, listed: CatalogTable) -> list[Check]:
 
 
 def _problem(message: str) -> Check:
-    """An error's message as text and remedy."""
+    """A failed check from an error's message, split into text and remedy."""
     text, _, remedy = message.partition("; ")
     return Check(State.PROBLEM, text, remedy)

@@ -1,4 +1,4 @@
-"""Whether the packages that qidsql needs are there, in versions that it works with."""
+"""Whether the packages that qidsql needs are installed in supported versions."""
 
 import platform
 import re
@@ -8,16 +8,16 @@ from qidsql.core.checks import Check, State
 from qidsql.version import __version__
 from qidsql.wording.numbers import plural
 
-SHOWN = ("duckdb", "sqlglot", "psycopg", "highspy")  # those that answers depend on
+SHOWN = ("duckdb", "sqlglot", "psycopg", "highspy")  # the packages that results depend on
 
 
 def installation() -> list[Check]:
-    """One check for what is as it should be, one for each package that is missing or of another version."""
+    """One check for all that is in order, and one for each package that is missing or of another version."""
     good = [f"qidsql {__version__}", f"Python {platform.python_version()}"]
     bad = []
     wanted = _wanted()
     if not wanted:
-        bad.append(Check(State.NOTE, "qidsql runs from a checkout: which packages it needs is not known"))
+        bad.append(Check(State.NOTE, "qidsql runs from a checkout: its required packages are not known"))
     for package in SHOWN:
         wanted.setdefault(package, "")
     others = 0
@@ -38,7 +38,7 @@ def installation() -> list[Check]:
 
 
 def _wanted() -> dict[str, str]:
-    """The packages and versions that this installation of qidsql asks for; nothing in a bare checkout."""
+    """The packages and versions that this installation of qidsql requires; nothing in a bare checkout."""
     try:
         lines = metadata.requires("qidsql") or []
     except metadata.PackageNotFoundError:
@@ -55,7 +55,7 @@ def _version(package: str) -> str | None:
 
 
 def _within(version: str, bounds: str) -> bool:
-    """Whether a version keeps bounds such as >=30.30,<31."""
+    """Whether a version is within bounds such as >=30.30,<31."""
     number = _number(version)
     limits = re.findall(r"(>=|<)\s*([\d.]+)", bounds)
     return all((sign == ">=") == (number >= _number(bound)) for sign, bound in limits)

@@ -1,4 +1,4 @@
-"""The report of doctor: the verdict, then what is wrong with its remedy, then what is fine."""
+"""The doctor report for the terminal: the verdict, then the problems with their remedies, then what is in order."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ SHOWN = 40  # findings on tables
 
 
 def report(console: Console, result: DoctorResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     head = Table.grid(padding=(0, 4))
     head.add_column(no_wrap=True)
     head.add_column(overflow="fold")
@@ -34,7 +34,7 @@ def report(console: Console, result: DoctorResult) -> None:
     _checks(console, "Session", result.session)
     _tables(console, result)
     if result.grants:
-        who = "Rights that are missing" if result.grantee is None else f"All that {result.grantee} needs"
+        who = "Missing rights" if result.grantee is None else f"All rights that {result.grantee} needs"
         console.print(Text(f"{who} (printed only, nothing was run)"), soft_wrap=True)
         for grant in result.grants:
             console.print(Text(f"  {grant};"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What `doctor` is asked: which tables of the source to look at, and for whom."""
+"""The request of `doctor`: which tables of the source to examine, and for which role."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,9 +10,9 @@ from qidsql.declarations.options import Option
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorRequest:
-    """Can this source be audited? Connection, rights, row-level security, limits, every table; and what to do.
+    """Can this source be audited? Checks connection, rights, row-level security, limits and every table.
 
-    Prints the least GRANTs that are missing. No table is read.
+    Prints remedies and the least GRANTs that are missing. Reads no table.
     """
 
     schema: Schema = None

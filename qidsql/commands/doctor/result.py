@@ -1,4 +1,4 @@
-"""What `doctor` finds: whether an audit could run, and what stands in its way."""
+"""The result of `doctor`: whether an audit could run, and its obstacles."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ from qidsql.declarations.results import UNWRITTEN, Rounded, reported
 
 @dataclass(frozen=True, slots=True)
 class TableHealth:
-    """A table, whether it can be audited, and the findings on it."""
+    """A table, whether it can be audited, and its checks."""
 
     table: str
     kind: str
@@ -24,17 +24,17 @@ class TableHealth:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DoctorResult(Result):
-    """The findings on the installation, the source and its tables.
+    """The checks of the installation, the source and its tables.
 
-    The verdict is `pass` where all tables can be audited, `error` where no connection came about, else `inconclusive`.
+    The verdict is `pass` if all tables can be audited, `error` if the connection failed, else `inconclusive`.
     """
 
     kind: Literal["doctor"] = "doctor"
     source: str
-    engine: Annotated[str | None, "null where no connection came about"]
+    engine: Annotated[str | None, "null if the connection failed"]
     installation: tuple[Check, ...]
     session: tuple[Check, ...]
     tables: tuple[TableHealth, ...]
-    grants: Annotated[tuple[str, ...], "the rights that are missing, or all that the role needs; none was granted"]
+    grants: Annotated[tuple[str, ...], "the missing rights, or all that the role needs; none was granted"]
     seconds: Annotated[float, Rounded(3)]
-    grantee: Annotated[str | None, UNWRITTEN] = None  # the role that was asked for
+    grantee: Annotated[str | None, UNWRITTEN] = None  # the role of --role

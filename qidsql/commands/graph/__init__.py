@@ -1,1 +1,1 @@
-"""qidsql graph: what is asked, the work, the result and its report."""
+"""qidsql graph: request, work, result, report."""

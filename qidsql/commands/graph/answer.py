@@ -1,15 +1,14 @@
-"""The answer of an attribute graph to the request: what separates, what to protect, which paths are cut."""
+"""The answer of an attribute graph to the request: a separating set, columns to protect, the paths that are cut."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from qidsql.attribute_graph.graph import attribute_graph
-from qidsql.attribute_graph.network import Membership, every_path, leading, network, paths
-from qidsql.attribute_graph.network import Path as Way
-from qidsql.attribute_graph.protection import least_protection, way_round
-from qidsql.attribute_graph.separation import Algorithm, separate
-from qidsql.commands.graph.building import BuiltGraph, named
+from qidsql.attribute_graph.network import Membership, Path, every_path, leading, network, paths
+from qidsql.attribute_graph.protection import bypass, least_protection
+from qidsql.attribute_graph.separation import CutAlgorithm, separate
+from qidsql.commands.graph.building import BuiltGraph, matching_attributes
 from qidsql.commands.graph.request import GraphRequest
 from qidsql.commands.graph.result import (
     AttributeFinding,
@@ -44,7 +43,7 @@ class Answer:
         self.protected = self._protected(request.published)
         self.found = separate(self.graph, self.identifiers, self.sensitive, request.chosen_algorithm, MAX_CUTS)
         self.network = leading(network(self.graph, self.identifiers, self.sensitive))
-        self.tables_between = {stop.table for stop in self.network if not isinstance(stop, (int, str))}
+        self.tables_between = {vertex.table for vertex in self.network if not isinstance(vertex, (int, str))}
         self.ends = {*self.identifiers, *self.sensitive}
         self.chosen = min(self.found.cuts, key=self._preference, default=None)
         self.protection = self._protection()
@@ -72,12 +71,15 @@ class Answer:
             protection=self.protection,
             attributes=self._attributes(),
             tables=self._tables(),
-            merges=tuple(MergeFinding(str(j.left), str(j.right), str(j.ground), j.detail) for j in self.graph.joints),
+            merges=tuple(
+                MergeFinding(str(each.left), str(each.right), str(each.ground), each.detail)
+                for each in self.graph.same_attributes
+            ),
             refused=tuple((str(each.left), str(each.right)) for each in self.built.outside.refused),
         )
 
     def notes(self) -> list[str]:
-        """That rows of the table to be published may belong together: a column to protect is another table's key."""
+        """Notes on columns to protect that are the key of another table: rows of one person may belong together."""
         found = []
         for number, table in zip(self.protected, self.protection.tables if self.protection else (), strict=False):
             own = self.graph.tables[number].name
@@ -86,12 +88,12 @@ class Answer:
                 other = next((a for a in self.graph.nodes[node] if a.table != own and a in self.built.keys), None)
                 if other is not None and Attribute(own, column) not in self.built.keys:
                     found.append(
-                        f"{own}.{column} is the key of {other.table}: where that lists persons it is a person's "
+                        f"{own}.{column} is the key of {other.table}: if that table lists persons, it is a person's "
                         f"number, to be withheld or replaced, and the rows of one person are no crowd"
                     )
         return found
 
-    # who and what
+    # identifiers, sensitive attributes, tables to be published
 
     def _nodes(self, typed: Sequence[str]) -> tuple[int, ...]:
         return tuple(dict.fromkeys(self._node(each) for each in typed))
@@ -100,9 +102,9 @@ class Answer:
         try:
             return self.graph.node(typed)
         except UnknownName:
-            if any(True for _ in named([typed], self.built.excluded)):
+            if any(True for _ in matching_attributes([typed], self.built.excluded)):
                 raise UsageError(
-                    f"{typed} is left out by --exclude; name what is kept apart, or do not leave it out"
+                    f"{typed} is left out by --exclude; name attributes that are not left out, or do not exclude it"
                 ) from None
             raise
 
@@ -114,8 +116,8 @@ class Answer:
         other = next(each for each in self.request.what if self.graph.node(each) == node)
         if one == other:
             return f"{one} is given as identifier and as sensitive; choose one"
-        why = [j for j in self.graph.joints if self.graph.place.get(j.left) == node]
-        shown = some([f"{j.left} = {j.right} ({j.ground})" for j in why], 3)
+        why = [each for each in self.graph.same_attributes if self.graph.place.get(each.left) == node]
+        shown = some([f"{each.left} = {each.right} ({each.ground})" for each in why], 3)
         return f"identifier {one} and sensitive {other} are one attribute: {shown}; refuse the merge in --outside FILE"
 
     def _protected(self, typed: Sequence[str]) -> tuple[int, ...]:
@@ -131,7 +133,7 @@ class Answer:
                     break
             left_out = {each.table for each in self.built.excluded}
             if not hits and any(name.casefold() in (str(t).casefold(), t.name.casefold()) for t in left_out):
-                raise UsageError(f"table {name} is left out by --exclude; it cannot be protected, too")
+                raise UsageError(f"table {name} is left out by --exclude; it cannot be protected too")
             if not hits:
                 raise UnknownName("table", [name], "the graph", [str(table.name) for table in self.graph.tables])
             if len(hits) > 1:
@@ -143,7 +145,7 @@ class Answer:
     # the cut
 
     def _preference(self, cut: tuple[int, ...]) -> tuple[bool, int, tuple[int, ...]]:
-        """Among cuts of one size: those that protecting the tables to be published can carry out, then in them."""
+        """Sort key of cuts of one size: first those that the tables to be published can carry out, then inside them."""
         if not self.protected:
             return False, 0, cut
         here = {node for table in self.protected for node in self.graph.members[table]}
@@ -155,16 +157,16 @@ class Answer:
             Membership(t, node) for t in self.protected for node in self.graph.members[t] if node in chosen
         )
 
-    def _open(self, kept: frozenset[Membership]) -> Way | None:
-        return way_round(self.graph, self.identifiers, self.sensitive, kept)
+    def _open(self, kept: frozenset[Membership]) -> Path | None:
+        return bypass(self.graph, self.identifiers, self.sensitive, kept)
 
     def _undirected(self) -> tuple[str, ...] | None:
-        """A smallest cut where every way is open, if it is larger: what the dependencies are relied on for."""
+        """A smallest cut without the dependencies, if it is larger: shows what the answer relies on them for."""
         if not self.graph.directed:
             return None
         tables = [replace(each, dependencies=()) for each in self.graph.tables]
-        open_ways = attribute_graph(tables, self.graph.joints)
-        found = separate(open_ways, self.identifiers, self.sensitive, Algorithm.MINIMUM_CUT, 1)
+        undirected = attribute_graph(tables, self.graph.same_attributes)
+        found = separate(undirected, self.identifiers, self.sensitive, CutAlgorithm.MINIMUM_CUT, 1)
         if not found.cuts or len(found.cuts[0]) <= self.found.minimum:
             return None
         return self._names(found.cuts[0])
@@ -173,8 +175,12 @@ class Answer:
         if not self.protected or self.chosen is None:
             return None
         of_cut = self._memberships(self.chosen)
-        way = self._open(of_cut)
-        least = None if way is None else least_protection(self.graph, self.identifiers, self.sensitive, self.protected)
+        open_path = self._open(of_cut)
+        least = (
+            None
+            if open_path is None
+            else least_protection(self.graph, self.identifiers, self.sensitive, self.protected)
+        )
         used = of_cut if least is None else least
         tables = []
         for number in self.protected:
@@ -195,9 +201,9 @@ class Answer:
         ]
         return Protection(
             tables=tuple(tables),
-            sufficient=way is None or least is not None,
+            sufficient=open_path is None or least is not None,
             exposed={name: others for name, others in exposed if others},
-            way_round=None if way is None else self._path(way),
+            way_round=None if open_path is None else self._path(open_path),
         )
 
     def _columns(self, table: int, nodes: Iterable[int]) -> tuple[str, ...]:
@@ -206,26 +212,26 @@ class Answer:
         chosen = set(nodes)
         return tuple(each.column for each in of.attributes if self.graph.place[each] in chosen)
 
-    # what it looks like
+    # findings
 
     def _paths(self) -> tuple[tuple[PathFinding, ...], bool]:
-        """The paths, shortest first, and whether these are all."""
+        """The paths, shortest first, and whether the list is complete."""
         most = self.request.max_paths
         if self.request.every_path:
-            ways = (
+            every = (
                 (path, ())
                 for one in self.identifiers
                 for other in self.sensitive
                 for path in every_path(self.graph, one, other)
             )
-            found: list[Way] = list(islice(ways, most + 1))
+            found: list[Path] = list(islice(every, most + 1))
         else:
             found = list(islice(paths(self.network), most + 1))
-        found.sort(key=lambda way: len(way[0]))
-        return tuple(self._path(way) for way in found[:most]), len(found) <= most
+        found.sort(key=lambda path: len(path[0]))
+        return tuple(self._path(path) for path in found[:most]), len(found) <= most
 
-    def _path(self, way: Way) -> PathFinding:
-        nodes, tables = way
+    def _path(self, path: Path) -> PathFinding:
+        nodes, tables = path
         cut = self.chosen or ()
         return PathFinding(
             self._names(nodes),
@@ -267,18 +273,18 @@ class Answer:
             )
         return tuple(found)
 
-    # in a sentence
+    # verdict and reason
 
     def _judge(self, protection: Protection | None, account: GraphAccount) -> tuple[Verdict, str]:
         who, what = (" and ".join(self._names(each)) for each in (self.identifiers, self.sensitive))
         if self.chosen is None:
             where = some([str(self.graph.tables[table].name) for table in self.found.together], 3)
             return Verdict.VIOLATION, (
-                f"no separating set: an identifier and a sensitive attribute stand in one table, {where}. Publish it "
-                f"without one of them; --exclude TABLE.COLUMN asks again as if that were done"
+                f"no separating set: an identifier and a sensitive attribute are in one table, {where}. Publish it "
+                f"without one of them; --exclude TABLE.COLUMN gives the answer for that case"
             )
         if not self.chosen:
-            answer = f"nothing leads from {who} to {what} in these {plural(len(self.graph.tables), 'table')}"
+            answer = f"no path leads from {who} to {what} in these {plural(len(self.graph.tables), 'table')}"
         else:
             answer = self._cut_words(self.chosen, f"{who} from {what}")
         if protection is not None and self.chosen:
@@ -288,31 +294,31 @@ class Answer:
             )
             if not protection.sufficient:
                 return Verdict.VIOLATION, (
-                    f"{answer}, but protecting {tables} alone does not: a path goes round it, {self._way(protection)}"
+                    f"{answer}, but protecting {tables} alone does not: a path avoids it, {self._open_path(protection)}"
                 )
             if protection.way_round is None:
                 answer += f"; to protect: {columns}"
             else:
-                answer += f"; where only {tables} can be protected it takes {columns}"
+                answer += f"; if only {tables} can be protected, protect {columns}"
         silent = [] if self.chosen else self._silent()
         if silent:
             return (
                 Verdict.INCONCLUSIVE,
-                f"as far as there are values, {answer}; {some(silent, 3)} holds none to compare",
+                f"as far as there are values, {answer}; {some(silent, 3)} has no values to compare",
             )
         if account.unfinished:
-            return Verdict.INCONCLUSIVE, f"as far as attributes were compared, {answer}; more may be one"
+            return Verdict.INCONCLUSIVE, f"as far as attributes were compared, {answer}; more of them may be the same"
         return Verdict.FINISHED, answer
 
     def _silent(self) -> list[str]:
-        """The tables of identifiers and sensitive attributes of which no value could be compared."""
+        """The tables of identifiers and sensitive attributes without any value to compare."""
         named = {str(attribute.table) for node in self.ends for attribute in self.graph.nodes[node]}
         return sorted(named & {str(table) for table in self.built.silent})
 
     def _cut_words(self, cut: Sequence[int], apart: str) -> str:
-        """That a cut separates, and how it stands among the others."""
+        """The sentence that a cut separates, with the number of other cuts."""
         names, more = self._names(cut), len(self.found.cuts) - 1
-        if self.request.chosen_algorithm is Algorithm.PATHS:
+        if self.request.chosen_algorithm is CutAlgorithm.PATHS:
             how = "" if len(cut) > self.found.minimum else ", and no fewer do"
             return f"{_listed(names)} separate{'s' if len(cut) == 1 else ''} {apart}{how if len(cut) > 1 else ''}"
         others = "" if not more else f" (as would {plural(more, 'other set')} of {len(cut)})"
@@ -323,14 +329,14 @@ class Answer:
         return f"{_listed(names)} together separate {apart}, and no fewer do{others}"
 
     @staticmethod
-    def _way(protection: Protection) -> str:
-        way = protection.way_round
-        assert way is not None
-        return " - ".join(way.attributes)
+    def _open_path(protection: Protection) -> str:
+        path = protection.way_round
+        assert path is not None
+        return " - ".join(path.attributes)
 
 
 def _listed(names: Sequence[str]) -> str:
-    """a, b and c; the first of them when they are many"""
+    """a, b and c; only the first names of a long list"""
     if len(names) > 12:
         return some(names)
     return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])

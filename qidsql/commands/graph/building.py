@@ -1,4 +1,4 @@
-"""The attribute graph of a whole source: its catalog, what its values tie together, and what is known outside."""
+"""The attribute graph of a whole source: its catalog, the links that its values show, and facts known outside."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,23 +16,22 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Stopped, UnknownName, UsageError
-from qidsql.linkage.same_attributes import Linkage
-from qidsql.linkage.same_attributes import joints as linked
+from qidsql.linkage.same_attributes import Linkage, same_attributes
 from qidsql.search.dependencies import dependencies
 
 
 @dataclass
 class BuiltGraph:
-    """The graph, and how it came about."""
+    """The graph and the facts about its construction."""
 
     graph: AttributeGraph
     outside: Outside
-    typed: frozenset[Attribute]  # what the request names, so that the answer names it so too
+    typed: frozenset[Attribute]  # named in the request, so preferred as names in the answer
     excluded: tuple[Attribute, ...] = ()
     unfinished: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    silent: frozenset[TableName] = frozenset()  # tables without a value that could be compared
-    keys: frozenset[Attribute] = frozenset()  # declared: no two rows have the same value
+    silent: frozenset[TableName] = frozenset()  # tables without a value to compare
+    keys: frozenset[Attribute] = frozenset()  # declared unique
 
 
 def build(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str], None]) -> BuiltGraph:
@@ -42,22 +41,22 @@ def build(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str]
     """
     on_stage("reading the catalog")
     if engine is None and (request.then or request.schema):
-        raise UsageError(f"--{'then' if request.then else 'schema'} is about tables of a source, and none is named")
+        raise UsageError(f"--{'then' if request.then else 'schema'} applies to tables of a source, and none is given")
     catalog = Catalog(()) if engine is None else engine.catalog(request.schema)
     tables = [GraphTable(each.name, tuple(c.name for c in each.columns), each.kind) for each in catalog.tables]
     outside = read_outside(request.file, tables)
     kept = _without(outside.tables, request.left_out)
     found = Linkage(()) if engine is None else _linkage(engine, catalog, request, outside.refused, on_stage)
-    joints = [*outside.joints, *found.joints]
+    same = [*outside.same_attributes, *found.same_attributes]
     if request.accept_names:
-        joints += outside_names(outside.tables)
+        same += outside_names(outside.tables)
     attributes = {attribute for table in kept for attribute in table.attributes}
     excluded = tuple(each for table in outside.tables for each in table.attributes if each not in attributes)
-    typed = frozenset(named((*request.who, *request.what), list(attributes)))
-    made = attribute_graph([*kept, *_computed(found.dependencies)], joints, outside.refused, typed)
+    typed = frozenset(matching_attributes((*request.who, *request.what), list(attributes)))
+    made = attribute_graph([*kept, *_computed(found.dependencies)], same, outside.refused, typed)
     notes = list(found.notes)
     if engine is not None and not request.containment:
-        notes.append("values were not compared (--no-containment): what only they would tie together stays apart")
+        notes.append("values were not compared (--no-containment): columns that only values would link stay separate")
     return BuiltGraph(made, outside, typed, excluded, list(found.unfinished), notes, found.silent, _keys(catalog))
 
 
@@ -67,8 +66,8 @@ def _keys(catalog: Catalog) -> frozenset[Attribute]:
     )
 
 
-def named(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Attribute]:
-    """The attributes of these names, of those that name one alone."""
+def matching_attributes(names: Iterable[str], attributes: Sequence[Attribute]) -> Iterator[Attribute]:
+    """The attributes that these names identify; unknown and ambiguous names are skipped."""
     for name in names:
         with suppress(UnknownName, UsageError):
             yield find_attribute(name, attributes)
@@ -81,9 +80,9 @@ def _linkage(
     refused: Iterable[Refusal],
     on_stage: Callable[[str], None],
 ) -> Linkage:
-    """What the source says of its attributes, and what their values do where these are to be compared."""
+    """The links that the source declares, and those that values show if they are to be compared."""
     with interruptible():
-        return linked(
+        return same_attributes(
             engine,
             catalog,
             values=request.containment,
@@ -102,8 +101,8 @@ def with_dependencies(
     budget: tuple[int | None, float | None],
     on_stage: Callable[[str], None],
 ) -> BuiltGraph:
-    """The graph with the dependencies that hold in all rows of the source's own tables, those between alone: closing
-    ways leads to no other table.
+    """The graph with the dependencies that are true of all rows, in those of the source's own tables that lie between:
+    dependencies remove paths, so no other table can come between.
     """
     statements, seconds = budget
     give_up = None if seconds is None else time.monotonic() + seconds
@@ -125,15 +124,15 @@ def with_dependencies(
                 profiler = table_profiler(engine, described, columns, Policy(max_statements=left, max_seconds=still))
                 pairs = tuple((columns[a].name, columns[b].name) for a, b in dependencies(profiler))
             except Stopped as stop:
-                unfinished.append(f"dependencies were not looked for in {table.name} and those after it: {stop}")
+                unfinished.append(f"dependencies were not searched in {table.name} and the tables after it: {stop}")
                 break
             tables[number] = replace(table, dependencies=tuple(dict.fromkeys((*table.dependencies, *pairs))))
-    graph = attribute_graph(tables, built.graph.joints, preferred=built.typed)
+    graph = attribute_graph(tables, built.graph.same_attributes, preferred=built.typed)
     return replace(built, graph=graph, unfinished=unfinished)
 
 
 def _computed(computed: Iterable[Dependency]) -> list[GraphTable]:
-    """The columns of views that are computed from others, each with these: who has the one can link to the others."""
+    """A table for each computed column of a view and the columns it is computed from: these link to one another."""
     return [
         GraphTable(TableName(f"{each.dependent} computed"), (), "computed", others=(each.dependent, *each.determinants))
         for each in computed
@@ -141,7 +140,7 @@ def _computed(computed: Iterable[Dependency]) -> list[GraphTable]:
 
 
 def _without(tables: Sequence[GraphTable], left_out: Sequence[str]) -> list[GraphTable]:
-    """The tables without those, and without those columns, that are left out. Raises UnknownName, UsageError."""
+    """The tables without the excluded tables and columns. Raises UnknownName, UsageError."""
     names = {str(each.name) for each in tables}
     gone_tables: set[str] = set()
     gone: set[Attribute] = set()

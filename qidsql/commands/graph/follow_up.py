@@ -1,4 +1,4 @@
-"""What follows a graph: another command on the table to be published, with the columns to protect."""
+"""The command that follows a graph: it runs on the table to be published, with the columns to protect."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,23 +18,22 @@ from qidsql.errors import UsageError
 
 
 def follow(engine: Engine, request: GraphRequest, result: GraphResult, on_stage: Callable[[str], None]) -> GraphResult:
-    """The result with that of the command that was asked to follow it.
+    """The result together with that of the command that --then requests.
 
-    None follows unless the graph was finished and protecting these columns of the table closes every path: a table
-    that passes would say nothing. An entity is not published, and so not among the columns. The budgets of the request
-    are for both: where nothing is left of them, the result is inconclusive. Raises UsageError, and as the command that
-    follows.
+    No command runs unless the graph was finished and protecting these columns of the table closes every path: a pass
+    would prove nothing. An entity is not published, so it is not among the columns. The budgets of the request cover
+    both: if nothing is left of them, the result is inconclusive. Raises UsageError, and the errors of the command.
     """
     if request.following is None or result.protection is None or result.verdict is not Verdict.FINISHED:
         return result
     [table] = result.protection.tables
     if not table.columns:
         return result
-    if request.entity in table.columns:  # it tells persons apart and is not published: what else is to be protected?
+    if request.entity in table.columns:  # it identifies persons and is not published: other columns have to remain
         table = replace(table, columns=tuple(name for name in table.columns if name != request.entity))
         if not table.columns:
             raise UsageError(
-                f"--entity {request.entity} is all there is to protect in {table.table}: withhold it, or replace it; "
+                f"--entity {request.entity} is the only column to protect in {table.table}: withhold or replace it; "
                 f"a person's number is no quasi-identifier"
             )
     statements, seconds = request.max_statements, request.max_seconds

@@ -1,4 +1,4 @@
-"""The formats of `graph` that are pictures."""
+"""The picture formats of `graph`."""
 
 from collections.abc import Callable
 
@@ -8,11 +8,11 @@ from qidsql.commands.graph.result import GraphResult
 from qidsql.errors import UsageError
 
 PICTURES: dict[str, Callable[[GraphResult], str]] = {"html": page.render, "dot": dot.render, "mermaid": mermaid.render}
-ALONE = ("dot", "mermaid")  # pictures of the graph and nothing else
+ALONE = ("dot", "mermaid")  # formats that show only the graph
 
 
 def renderer(request: GraphRequest, format: str) -> Callable[[GraphResult], str]:
-    """What draws the result. Raises UsageError where the picture would leave out what was asked for."""
+    """The function that draws the result. Raises UsageError if the picture would omit a requested part."""
     if request.then is not None and format in ALONE:
         raise UsageError(
             f"--format {format} is a picture of the graph alone; leave out --then, or choose another format"

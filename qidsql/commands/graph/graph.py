@@ -1,4 +1,4 @@
-"""Which attributes stand between a person and a secret: the graph of a whole source, and what separates in it."""
+"""Which attributes lie between a person and a secret: the graph of a whole source, and its separating sets."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -19,11 +19,11 @@ from qidsql.errors import Stopped
 
 def graph(source: Source, request: GraphRequest, on_stage: Callable[[str], None] = lambda stage: None) -> GraphResult:
     """Which attributes separate the identifiers from the sensitive attributes, in a source, a file of outside tables,
-    or both; then the command that is to follow.
+    or both; then the command of --then.
 
-    A violation where nothing does, since both stand in one table, or where the tables to be published cannot by
-    themselves. A stop while attributes are compared makes the answer inconclusive, unless it is such a violation: what
-    was not found yet can only join more. Raises UsageError, UnknownName, AccessError, StatementError.
+    A violation if no set separates, since both are in one table, or if protecting the tables to be published does not
+    suffice. A stop while attributes are compared makes the result inconclusive, unless it is such a violation: links
+    not found yet can only add paths. Raises UsageError, UnknownName, AccessError, StatementError.
     """
     if request.outside is not None and not source.named:
         return separated(None, request, on_stage)
@@ -32,7 +32,7 @@ def graph(source: Source, request: GraphRequest, on_stage: Callable[[str], None]
 
 
 def separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str], None]) -> GraphResult:
-    """The answer of the graph alone."""
+    """The result of the graph alone."""
     with nullcontext() if engine is None else engine.answer():
         return _separated(engine, request, on_stage)
 
@@ -61,7 +61,7 @@ def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[
         built = build(engine, request, on_stage)
     except Stopped as stop:
         return _nothing(request, account([str(stop)]))
-    on_stage("looking for what separates")
+    on_stage("computing separating sets")
     answer = Answer(built, request)
     if engine is not None and request.find_dependencies:
         left = None if request.max_seconds is None else request.max_seconds - (time.monotonic() - clock)
@@ -72,10 +72,10 @@ def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[
 
 
 def _nothing(request: GraphRequest, account: GraphAccount) -> GraphResult:
-    """The answer where the work had to end before the catalog was read."""
+    """The result if the work ended before the catalog was read."""
     return GraphResult(
         verdict=Verdict.INCONCLUSIVE,
-        reason="the source's tables were not read to the end",
+        reason="the source's tables could not all be read",
         account=account,
         identifiers=names(request.identifiers),
         sensitive=names(request.sensitive),

@@ -1,4 +1,4 @@
-"""What separates a person from a secret, for people at a terminal: the answer, the cut, the paths, what to do."""
+"""The graph report for the terminal: the answer, the cut, the paths, the next steps."""
 
 import shlex
 from collections import Counter
@@ -25,7 +25,7 @@ SHOWN_MERGES = 12
 
 
 def report(console: Console, result: GraphResult) -> None:
-    """Writes the report, and that of the command that followed."""
+    """Write the report, and that of the command that followed."""
     head(console, result.verdict, result.reason)
     _facts(console, result)
     _cut(console, result)
@@ -76,16 +76,16 @@ def _facts(console: Console, result: GraphResult) -> None:
 
 
 def _how(rows: Table, result: GraphResult) -> None:
-    """How the cut was found, and what it relies on."""
+    """How the cut was found, and its assumptions."""
     how = {"minimum-cut": "minimum-cut: a maximum flow proves that no smaller set separates"}
-    paths = "paths: Yan et al., Algorithm 2; it separates, but need not be smallest"
+    paths = "paths: Yan et al., Algorithm 2; the set separates, but need not be smallest"
     rows.add_row("Algorithm", how.get(result.account.algorithm, paths))
     if result.directed:
         closed = sum(len(table.dependencies) for table in result.tables)
         rows.add_row(
             "Directed",
-            f"{plural(closed, 'dependency', 'dependencies')} taken to lead one way: that nobody concludes from a "
-            f"determined value back to what determines it",
+            f"{plural(closed, 'dependency', 'dependencies')} taken as one-way: nobody is assumed to infer a "
+            f"determinant from the value that it determines",
         )
     if result.undirected_cut is not None:
         rows.add_row(
@@ -98,7 +98,7 @@ def _cut(console: Console, result: GraphResult) -> None:
     if not result.cut:
         return
     console.print()
-    console.print(Text("Quasi-identifiers: what stands between", style="bold"))
+    console.print(Text("Quasi-identifiers: the separating set", style="bold"))
     columns = {attribute.name: attribute.columns for attribute in result.attributes}
     rows = grid()
     for name in result.cut:
@@ -107,7 +107,7 @@ def _cut(console: Console, result: GraphResult) -> None:
     if result.lower_bound is not None and not result.optimal:
         console.print(f"  a set of {count(result.lower_bound)} separates too (--algorithm minimum-cut)")
     for name, part in result.by_sensitive.items():
-        console.print(f"  {name} by itself: {', '.join(part) or 'nothing leads there'}")
+        console.print(f"  {name} alone: {', '.join(part) or 'no path leads there'}")
     others = [each.columns for each in result.column_sets if each.columns != result.cut]
     for cut in others[:SHOWN_CUTS]:
         console.print(f"  or: {', '.join(cut)}")
@@ -123,14 +123,14 @@ def _paths(console: Console, result: GraphResult) -> None:
     whole = (
         "all of them" if result.paths_complete else f"the {count(len(result.paths))} shortest; --max-paths N for more"
     )
-    console.print(Text.assemble(("Paths", "bold"), f"  {whole}; [ ] is where they are cut"))
+    console.print(Text.assemble(("Paths", "bold"), f"  {whole}; [ ] marks where they are cut"))
     for number, path in enumerate(result.paths, 1):
         line = Table.grid(padding=(0, 2))
-        line.add_row(f"{number:>3}", way(path))
+        line.add_row(f"{number:>3}", path_text(path))
         console.print(line)
 
 
-def way(path: PathFinding) -> str:
+def path_text(path: PathFinding) -> str:
     """name -(voters)- [zip_code] -(main.visits)- diagnosis"""
     shown = [f"[{name}]" if name in path.cut_at else name for name in path.attributes]
     if not path.tables:
@@ -140,7 +140,7 @@ def way(path: PathFinding) -> str:
 
 def _protection(console: Console, found: Protection) -> None:
     console.print()
-    console.print(Text("In what is to be published", style="bold"))
+    console.print(Text("In the tables to be published", style="bold"))
     rows = grid()
     for table in found.tables:
         columns = ", ".join(table.columns) or "none of its columns"
@@ -154,11 +154,11 @@ def _protection(console: Console, found: Protection) -> None:
     for tables, names in elsewhere.items():
         rows.add_row("  Exposed", f"{some(names)}: also shown by {some(tables, 6)}")
     if found.way_round is not None:
-        rows.add_row("  Open", f"{way(found.way_round)}")
+        rows.add_row("  Open", f"{path_text(found.way_round)}")
         advice = (
             "with the smallest set alone this path stays open; the columns above close it"
             if found.sufficient
-            else "protect the same columns in these tables too, or withhold them; nothing in the table itself helps"
+            else "protect the same columns in these tables too, or withhold them; the table alone cannot close it"
         )
         rows.add_row("", advice)
     console.print(rows)
@@ -169,11 +169,11 @@ def _merges(console: Console, result: GraphResult) -> None:
         return
     console.print()
     grounds = Counter(merge.ground for merge in result.merges)
-    told = ", ".join(
+    grounds_shown = ", ".join(
         f"{count(number)} {ground if ground == 'declared' else f'by {ground}'}" for ground, number in grounds.items()
     )
     console.print(
-        Text.assemble(("Taken for one attribute", "bold"), f"  {told}; refuse what is not, in --outside FILE")
+        Text.assemble(("Taken for one attribute", "bold"), f"  {grounds_shown}; refuse wrong merges in --outside FILE")
     )
     near = {
         column for attribute in result.attributes if attribute.part is not Part.ASIDE for column in attribute.columns
@@ -199,7 +199,7 @@ def _foot(console: Console, result: GraphResult) -> None:
 
 
 def steps(result: GraphResult) -> list[tuple[str, str]]:
-    """What to type next, each with what it is for: what checks the answer, closes a way round it, or completes it."""
+    """The next commands, each with its purpose: to check the answer, close an open path, or complete the answer."""
     account, protection = result.account, result.protection
     if not account.source:
         return []
@@ -221,7 +221,7 @@ def steps(result: GraphResult) -> list[tuple[str, str]]:
 
 
 def _again(result: GraphResult, protect: Sequence[str] = ()) -> str:
-    """The command of this result, with these tables to be protected besides its own."""
+    """The command of this result, with these tables protected in addition."""
     account = result.account
     tables = [table.name for table in result.tables if table.protected]
     options = [

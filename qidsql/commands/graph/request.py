@@ -1,11 +1,11 @@
-"""What `graph` is asked: who is to be kept apart from what, and where to look."""
+"""The request of `graph`: which attributes to separate, and where to look."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from qidsql.attribute_graph.separation import Algorithm
+from qidsql.attribute_graph.separation import CutAlgorithm
 from qidsql.core.options import MaxSeconds, MaxStatements, Schema
 from qidsql.core.parsing import choice, names
 from qidsql.core.policy import Policy
@@ -13,13 +13,13 @@ from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option
 from qidsql.errors import UsageError
 
-ENDS = "What is kept apart"
-MERGED = "Which columns are one attribute"
-FOLLOWING = "What follows"
+ENDS = "Attributes to separate"
+MERGED = "Columns that are one attribute"
+FOLLOWING = "Following command"
 
 
 class Then(StrEnum):
-    """What can be run on the table to be published."""
+    """The commands that can run on the table to be published."""
 
     AUDIT = "audit"
     MASK = "mask"
@@ -28,11 +28,11 @@ class Then(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class GraphRequest:
-    """Which attributes are the bridge from a person to a secret, over all tables that someone can join.
+    """Which attributes link a person to a secret, over all tables that someone can join.
 
     Prints the smallest set of attributes that separates the identifiers from the sensitive ones, the paths that it
-    cuts, and, with --protect, which of its columns lie in the table to be published and which are exposed elsewhere.
-    Tables known outside the database stand in --outside FILE; without SOURCE they are all there is.
+    cuts, and, with --protect, which of its columns are in the table to be published and which are exposed elsewhere.
+    --outside FILE describes tables known outside the database; without SOURCE they are the whole graph.
     """
 
     identifiers: Annotated[
@@ -44,7 +44,7 @@ class GraphRequest:
         FileName, Option("a .toml file: tables known outside, dependencies, merges accepted and refused", "FILE")
     ] = None
     exclude: Annotated[
-        Names, Option("what nobody outside sees: a table or pattern, or TABLE.COLUMN (repeat)", "NAME")
+        Names, Option("hidden from outsiders: a table or pattern, or TABLE.COLUMN (repeat)", "NAME")
     ] = ()
     protect: Annotated[Names, Option("a table to be published, which can be protected (repeat)", "TABLE")] = ()
     algorithm: Annotated[
@@ -53,21 +53,21 @@ class GraphRequest:
             "minimum-cut: the smallest sets, proved; paths: Algorithm 2 of Yan et al.",
             "minimum-cut|paths",
         ),
-    ] = Algorithm.MINIMUM_CUT
-    accept_names: Annotated[bool, Option("columns of one name and kind of type are one attribute", panel=MERGED)] = (
+    ] = CutAlgorithm.MINIMUM_CUT
+    accept_names: Annotated[bool, Option("columns of equal name and similar type are one attribute", panel=MERGED)] = (
         False
     )
     containment: Annotated[
         bool,
         Option(
-            "compare the values of columns, in the database: those found in one another are one attribute",
+            "compare the values of columns, in the database: columns contained in one another are one attribute",
             flags=("--containment/--no-containment",),
             panel=MERGED,
         ),
     ] = True
     find_dependencies: Annotated[
         bool,
-        Option("columns that determine another in every row of today lead one way, as those of --outside FILE do"),
+        Option("treat columns that determine another in all present rows as one-way, like those of --outside FILE"),
     ] = False
     max_paths: Annotated[int, Option("paths to list at most", "N")] = 10
     every_path: Annotated[bool, Option("list also paths that go through several attributes of one table")] = False
@@ -79,11 +79,11 @@ class GraphRequest:
             panel=FOLLOWING,
         ),
     ] = None
-    k: Annotated[int, Option("the class size that --then asks for", "K", panel=FOLLOWING)] = 5
+    k: Annotated[int, Option("the class size that --then requires", "K", panel=FOLLOWING)] = 5
     entity: Annotated[
         str | None,
         Option(
-            "the column of that table that tells persons apart: --then counts persons in a class, not rows",
+            "the column of that table that identifies persons: --then counts persons in a class, not rows",
             "NAME",
             panel=FOLLOWING,
         ),
@@ -95,11 +95,11 @@ class GraphRequest:
         _ = self.chosen_algorithm
         if not self.who or not self.what:
             raise UsageError(
-                "name what is to be kept apart: --identifier TABLE.COLUMN (who) and --sensitive TABLE.COLUMN (what)"
+                "name the attributes to separate: --identifier TABLE.COLUMN (who) and --sensitive TABLE.COLUMN (what)"
             )
         if self.k < 2:
             raise UsageError(f"--k must be at least 2, got {self.k}: every table is 1-anonymous")
-        Policy(max_statements=self.max_statements, max_seconds=self.max_seconds)  # which says what a budget can be
+        Policy(max_statements=self.max_statements, max_seconds=self.max_seconds)  # checks the budgets
         if self.max_paths < 1:
             raise UsageError(f"--max-paths must be at least 1, got {self.max_paths}")
         if self.following is not None and len(self.published) != 1:
@@ -111,17 +111,17 @@ class GraphRequest:
 
     @property
     def who(self) -> tuple[str, ...]:
-        """The identifiers, as a person named them."""
+        """The identifiers as typed."""
         return names(self.identifiers)
 
     @property
     def what(self) -> tuple[str, ...]:
-        """The sensitive attributes, as a person named them."""
+        """The sensitive attributes as typed."""
         return names(self.sensitive)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The tables and attributes that nobody outside sees."""
+        """The tables and attributes hidden from outsiders."""
         return names(self.exclude)
 
     @property
@@ -135,8 +135,8 @@ class GraphRequest:
         return None if self.outside is None else Path(self.outside)
 
     @property
-    def chosen_algorithm(self) -> Algorithm:
-        return choice(Algorithm, "algorithm", self.algorithm)
+    def chosen_algorithm(self) -> CutAlgorithm:
+        return choice(CutAlgorithm, "algorithm", self.algorithm)
 
     @property
     def following(self) -> Then | None:

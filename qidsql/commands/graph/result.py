@@ -1,4 +1,4 @@
-"""What `graph` finds out: the attributes that separate, the paths that they cut, the columns to protect."""
+"""The result of `graph`: the attributes that separate, the paths that they cut, the columns to protect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from qidsql.declarations.results import FLAT, Rounded, reported
 
 
 class Part(StrEnum):
-    """What an attribute is to the answer."""
+    """The role of an attribute in the answer."""
 
     IDENTIFIER = "identifier"
     SENSITIVE = "sensitive"
@@ -26,7 +26,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AttributeFinding:
-    """An attribute, as one or several columns that are one to whoever joins their tables."""
+    """An attribute, with the columns that are the same attribute for anyone who joins their tables."""
 
     name: str
     part: Part
@@ -40,7 +40,7 @@ class TableFinding:
     name: str
     kind: str
     attributes: Annotated[tuple[str, ...], "by their names, in the order of its columns"]
-    dependencies: Annotated[tuple[tuple[str, str], ...], "attributes of which the first determines the second"]
+    dependencies: Annotated[tuple[tuple[str, str], ...], "attribute pairs: the first determines the second"]
     reason: Annotated[str, "why a table known outside counts"]
     between: Annotated[bool, "some path from an identifier to a sensitive attribute leads through it"]
     protected: Annotated[bool, "it is to be published"]
@@ -58,23 +58,23 @@ class MergeFinding:
 
 @dataclass(frozen=True, slots=True)
 class PathFinding:
-    """A path from an identifier to a sensitive attribute: attributes, the tables between them, where it is cut."""
+    """A path from an identifier to a sensitive attribute: attributes, the tables between them, and the cut."""
 
     attributes: tuple[str, ...]
     tables: Annotated[
-        tuple[str, ...], "empty for a path of the relationship matrix, whose steps can stand in several tables"
+        tuple[str, ...], "empty for a path of the relationship matrix, whose steps can be in several tables"
     ]
     cut_at: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ProtectedTable:
-    """What to protect in a table that is to be published."""
+    """The columns to protect in a table that is to be published."""
 
     table: str
     columns: Annotated[
         tuple[str, ...],
-        "to take as its quasi-identifiers: those of the cut where they suffice, else the fewest in it that do, else "
+        "to take as its quasi-identifiers: those of the cut if they suffice, else the fewest in it that do, else "
         "those of the cut",
     ]
     cut: Annotated[tuple[str, ...], "its columns in the cut"]
@@ -84,7 +84,7 @@ class ProtectedTable:
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What protecting the tables to be published can do."""
+    """The effect of protecting the tables to be published."""
 
     tables: tuple[ProtectedTable, ...]
     sufficient: Annotated[bool, "no path is left when it is done"]
@@ -96,7 +96,7 @@ class Protection:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GraphAccount:
-    """What was asked, and what it took."""
+    """The request in brief, and the work spent on it."""
 
     source: Annotated[str, "empty where only a file was read"]
     engine: str
@@ -108,7 +108,7 @@ class GraphAccount:
     seconds: Annotated[float, Rounded(3)]
     statements: int
     scans: int
-    unfinished: Annotated[tuple[str, ...], "what is left undone, and why"]
+    unfinished: Annotated[tuple[str, ...], "the parts that are not done, and why"]
     notes: tuple[str, ...]
 
 
@@ -130,7 +130,7 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Attributes that separate."""
+    """A separating set of attributes."""
 
     columns: tuple[str, ...]
 
@@ -142,7 +142,7 @@ class GraphResult(Result):
     account: Annotated[GraphAccount, FLAT]
     identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
-    cut: Annotated[tuple[str, ...] | None, "one of `column_sets`; null where both stand `together` in one table"]
+    cut: Annotated[tuple[str, ...] | None, "one of `column_sets`; null if one table contains both (`together`)"]
     column_sets: tuple[Cut, ...]
     complete: Annotated[bool, "these are all cuts of that size"]
     lower_bound: Annotated[int | None, "the size of a smallest cut"]
@@ -151,7 +151,7 @@ class GraphResult(Result):
         "the cuts of the sensitive attributes one by one, where the cut is their union (Yan et al., equation 4)",
     ]
     directed: Annotated[bool, "some dependency leads one way"]
-    undirected_cut: Annotated[tuple[str, ...] | None, "a smallest cut without the dependencies, where it is another"]
+    undirected_cut: Annotated[tuple[str, ...] | None, "a smallest cut without the dependencies, where it differs"]
     together: Annotated[tuple[str, ...], "tables with an identifier and a sensitive attribute"]
     paths: tuple[PathFinding, ...]
     paths_complete: bool

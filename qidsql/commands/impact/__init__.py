@@ -1,1 +1,1 @@
-"""qidsql impact: what is asked, the work, the result and its report."""
+"""qidsql impact: request, work, result, report."""

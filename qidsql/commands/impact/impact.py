@@ -1,4 +1,4 @@
-"""What local suppression did to a table: its cells, its distributions, a regression (Wilson, section 4)."""
+"""The effect of local suppression on a table: its cells, its distributions, a regression (Wilson, section 4)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -48,11 +48,11 @@ MAX_LEVELS = 200  # of all factors of a regression together
 def impact(
     engine: Engine, request: ImpactRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> ImpactResult:
-    """The table beside its protected copy in the same source.
+    """Compare the table with its protected copy in the same source.
 
     Two statements for rows and weights, one per column (a scan of each table), one per regression. A stop (budget,
-    lost connection, Ctrl-C) makes the verdict inconclusive, with what was measured by then. Raises UsageError (weights
-    that are missing or negative, too many levels), UnknownName, AccessError, StatementError.
+    lost connection, Ctrl-C) makes the verdict inconclusive; the result has what was measured by then. Raises UsageError
+    (missing or negative weights, too many levels), UnknownName, AccessError, StatementError.
     """
     on_stage("reading the catalog")
     comparison = _Comparison(engine, request)
@@ -71,7 +71,7 @@ def impact(
 
 
 class _Comparison:
-    """One comparison, as far as it has come."""
+    """One comparison; collects its result."""
 
     def __init__(self, engine: Engine, request: ImpactRequest) -> None:
         self._engine, self._request = engine, request
@@ -88,7 +88,7 @@ class _Comparison:
         self._covariates: list[SharedColumn] = []
 
     def read_catalog(self) -> None:
-        """What is compared with what. Raises UsageError, UnknownName, AccessError, Stopped."""
+        """Match the columns of both tables. Raises UsageError, UnknownName, AccessError, Stopped."""
         engine, request, search = self._engine, self._request, self._search
         search.begin()
         self._protected = engine.describe(request.protected)
@@ -102,8 +102,8 @@ class _Comparison:
         self._covariates = [self._shared(name) for name in request.explaining]
         if self._outcome is not None and not numeric(engine.dialect, self._outcome.original):
             raise UsageError(f"--outcome {self._outcome.original.name} must be a column of numbers")
-        asked = [column.name for column in search.table.resolve(search.profiler.names) if column.name != weight]
-        found = {name: self._find(name) for name in asked}
+        searched = [column.name for column in search.table.resolve(search.profiler.names) if column.name != weight]
+        found = {name: self._find(name) for name in searched}
         self._columns = [
             SharedColumn(self._original.column(name), protected, request.mark)
             for name, protected in found.items()
@@ -120,7 +120,7 @@ class _Comparison:
         return self._original, self._protected
 
     def count_rows(self) -> None:
-        """Rows of both tables, and whether their weights can be used."""
+        """Count the rows of both tables, and check that their weights can be used."""
         weights = self._weights()
         found = self._ask(
             [weighed_rows(self._engine.dialect, t, w) for t, w in zip(self._tables, weights, strict=True)]
@@ -137,7 +137,7 @@ class _Comparison:
                 raise UsageError(f"--weight {self._weight} is 0 in every row of {table.name}")
 
     def compare(self, on_stage: Callable[[str], None]) -> None:
-        """Each column before and after, a few at a time, so that those answered stand when the work has to end."""
+        """Compare the columns before and after, a few at a time, so that results remain when the work has to end."""
         on_stage("comparing distributions")
         request, step = self._request, 2 * self._engine.workers
         for start in range(0, len(self._columns), step):
@@ -156,7 +156,7 @@ class _Comparison:
             self._variables += map(self._variable, part, self._ask(statements))
 
     def regress(self, on_stage: Callable[[str], None]) -> None:
-        """The regression on the full data, without suppressed rows, and with suppressed cells filled."""
+        """Fit the regression on the full data, without suppressed rows, and with suppressed cells filled."""
         if self._outcome is None:
             return
         on_stage("fitting regressions")
@@ -250,7 +250,7 @@ class _Comparison:
         )
 
     def _numbered(self) -> list[Covariate]:
-        """The covariates with their places among numbers (behind the outcome) and among factors."""
+        """The covariates with their places among numbers (after the outcome) and among factors."""
         numbers, factors = 1, 0
         covariates = []
         for column in self._covariates:
@@ -265,7 +265,7 @@ class _Comparison:
         if sum(total.values()) > MAX_LEVELS:
             worst = max(total, key=lambda name: total[name])
             raise UsageError(
-                f"the covariates that are no numbers have {count(sum(total.values()))} values, {worst} alone "
+                f"the covariates that are not numbers have {count(sum(total.values()))} values, {worst} alone "
                 f"{count(total[worst])}; a regression takes {MAX_LEVELS} at most: leave it out, or coarsen it in a view"
             )
         return covariates
@@ -310,7 +310,7 @@ class _Comparison:
         return ModelImpact(data=data, fit=fitted)
 
     def _labels(self) -> dict[tuple[str, int], str]:
-        """The texts of values by column and level: none unless the user asked for them."""
+        """The texts of values by column and level: none without --show-values."""
         return {
             (variable.name, value.rank): value.value
             for variable in self._variables
@@ -322,8 +322,8 @@ class _Comparison:
         notes = [f"{self._protected.name}: {note}" for note in self._protected.notes]
         before, after = self.rows
         if before is not None and after is not None and before != after:
-            what = f"{plural(abs(before - after), 'row')} {'fewer' if after < before else 'more'}"
-            notes.append(f"the copy has {what}: the cells of rows left out count as suppressed")
+            difference = f"{plural(abs(before - after), 'row')} {'fewer' if after < before else 'more'}"
+            notes.append(f"the copy has {difference}: the cells of rows left out count as suppressed")
         gained = [variable.name for variable in self._variables if variable.gained]
         if gained:
             notes.append(f"values became more frequent in {some(gained)}: the copy was changed, not only suppressed")
@@ -338,7 +338,7 @@ class _Comparison:
             empty = self._original if self.rows[0] == 0 else self._protected
             return f"there is nothing to compare: {empty.name} has no row"
         if unfinished:
-            return f"{names}, was not compared to the end"
+            return f"{names}, was not fully compared"
         cells = sum(variable.cells for variable in self._variables)
         suppressed = sum(variable.suppressed for variable in self._variables)
         return (

@@ -1,4 +1,4 @@
-"""One regression on several choices of rows, side by side, for people at a terminal."""
+"""One regression on several choices of rows, side by side, for the terminal."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from qidsql.wording.numbers import count, plural, some
 
 
 def report(console: Console, regression: RegressionImpact) -> None:
-    """Writes which covariates are significant, the tests that say so, and the coefficients that show no value."""
+    """Write the significant covariates, their tests, and the coefficients that reveal no value."""
     title(console, f"Linear regression of {regression.outcome} on {', '.join(regression.covariates)}")
     _models(console, regression)
     fits = {model.data: model.fit for model in regression.models if model.fit is not None}
@@ -44,7 +44,7 @@ def _models(console: Console, regression: RegressionImpact) -> None:
 
 
 def _significant(fit: FittedModel, covariates: Sequence[str]) -> str:
-    """All, all but a few, or those that are, in the words of Wilson's Table 4."""
+    """All, all but a few, or a list of them, as in Wilson's Table 4."""
     others = [name for name in covariates if name not in fit.significant]
     if not fit.significant:
         return "none"
@@ -68,7 +68,7 @@ def _tests(console: Console, covariates: Sequence[str], fits: dict[str, FittedMo
 
 
 def _coefficients(console: Console, regression: RegressionImpact, fits: dict[str, FittedModel]) -> None:
-    """The coefficients of numbers; those of levels only where the user asked for values, else they have no name."""
+    """The coefficients of numbers; those of levels only with --show-values, since else they have no name."""
     found = [{each.term: each for each in fit.coefficients} for fit in fits.values()]
     table = columns("Coefficient (SE)")
     for data in fits:
@@ -101,7 +101,7 @@ def title(console: Console, text: str) -> None:
 
 
 def columns(*heads: str) -> Table:
-    """A table without lines, that begins with these columns."""
+    """A table without lines that starts with these columns."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for each in heads:
         table.add_column(each, overflow="fold")

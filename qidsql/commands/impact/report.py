@@ -1,4 +1,4 @@
-"""What protection did to a table, for people at a terminal: cells, distributions, regressions, in Wilson's order."""
+"""The impact report for the terminal: cells, distributions, regressions, in Wilson's order."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ BAR = 28
 
 
 def report(console: Console, result: ImpactResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     head(console, result.verdict, result.reason)
     _facts(console, result)
     if result.variables:
@@ -150,7 +150,7 @@ def _foot(console: Console, result: ImpactResult) -> None:
         table.add_row(Text("Unfinished", style="yellow"), unfinished)
         console.print(table)
     shown = any(value.value is not None for variable in result.variables for value in variable.values or ())
-    values = "values are shown as asked for" if shown else "no cell value left the engine"
+    values = "values are shown as requested" if shown else "no cell value left the engine"
     console.print(f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}; only read, {values}.")
 
 

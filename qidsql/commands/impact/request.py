@@ -1,4 +1,4 @@
-"""What `impact` is asked: the protected copy, which columns, the weights, the regression."""
+"""The request of `impact`: the protected copy, the columns, the weights, the regression."""
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -17,10 +17,10 @@ REGRESSION = "The regression"
 
 @dataclass(frozen=True)
 class ImpactRequest:
-    """What local suppression did to a table: its cells, its distributions, a regression.
+    """The effect of local suppression on a table: its cells, its distributions, a regression.
 
     Compares a table with its protected copy, in which suppressed cells are NULL. Only counts and sums leave the
-    database. The exit code is 0 whatever they are, 3 when a budget ended the work or a table is empty.
+    database. The exit code is 0 whatever they are, 3 if a budget ended the work or a table is empty.
     """
 
     table: TableName = None
@@ -33,7 +33,7 @@ class ImpactRequest:
     covariates: Annotated[
         Names,
         Option(
-            "a column that explains it (repeat): numbers as they are, others by an indicator per value",
+            "a column that explains it (repeat): numbers unchanged, others by an indicator per value",
             "NAME",
             ("--covariate",),
             REGRESSION,
@@ -43,7 +43,7 @@ class ImpactRequest:
         float | None,
         Option("a third regression, suppressed cells replaced by this", "NUMBER", panel=REGRESSION),
     ] = None
-    mark: Annotated[str | None, Option("stands for a suppressed cell too, such as '*'", "TEXT")] = None
+    mark: Annotated[str | None, Option("a text that marks a suppressed cell besides NULL, such as '*'", "TEXT")] = None
     show_values: Annotated[bool, Option("name values in the report; they leave the database then")] = False
     max_values: Annotated[int, Option("columns with more are not compared value by value", "N", least=1)] = 1000
     columns: Columns = ()
@@ -70,7 +70,7 @@ class ImpactRequest:
 
     @cached_property
     def policy(self) -> Policy:
-        """The covariates are compared too, where columns are named."""
+        """The policy; if columns are named, the covariates are added to them."""
         named = names(self.columns)
         return Policy.of(self, columns=(*named, *self.explaining) if named else ())
 

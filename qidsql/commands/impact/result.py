@@ -1,4 +1,4 @@
-"""What the comparison of a table with its protected copy finds out."""
+"""The result of comparing a table with its protected copy."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, SIGNED, UNWRITTEN, Rounded, reported
 
 PERCENT = Rounded(4)
-DIGITS = Rounded(10, significant=True)  # without those that differ from run to run: engines add floats in any order
+DIGITS = Rounded(10, significant=True)  # further digits differ from run to run: engines add floats in any order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,7 @@ class ValueImpact:
     """One value before and after."""
 
     rank: Annotated[int, "its place by rows in the original, 1 for the most frequent"]
-    value: Annotated[str | None, "its text, where that was asked for", OMITTED]
+    value: Annotated[str | None, "its text, if requested", OMITTED]
     rows_before: int
     rows_after: int
     percent_before: Annotated[float | None, "of the (weighted) rows with a value; null where there are none", PERCENT]
@@ -28,7 +28,7 @@ class ValueImpact:
 
     @property
     def kept(self) -> bool:
-        """Whether there are rows of it before and after."""
+        """Whether it has rows before and after."""
         return min(self.rows_before, self.rows_after) > 0
 
     @property
@@ -48,7 +48,7 @@ class ValueImpact:
         )
 
     @reported
-    def overlap(self) -> Annotated[bool | None, "whether the intervals do"]:
+    def overlap(self) -> Annotated[bool | None, "whether the intervals overlap"]:
         before, after = self.interval_before, self.interval_after
         return None if before is None or after is None else before[0] <= after[1] and after[0] <= before[1]
 
@@ -107,7 +107,7 @@ class ModelTerm:
 
     covariate: str | None
     level: Annotated[int | None, "a value's number, most frequent first; 0: suppressed", OMITTED] = None
-    value: Annotated[str | None, "the value's text, where that was asked for", OMITTED] = None
+    value: Annotated[str | None, "the value's text, if requested", OMITTED] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,12 +145,12 @@ class FittedModel:
     significant: Annotated[tuple[str, ...], "covariates"]
     covariates: tuple[CovariateImpact, ...]
     coefficients: tuple[TermEstimate, ...]
-    collinear: Annotated[tuple[ModelTerm, ...], "left out, since those before them say the same"]
+    collinear: Annotated[tuple[ModelTerm, ...], "left out, since earlier terms determine them"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelImpact:
-    """One regression: the rows it is made of, in words, and the fit; or why there is none."""
+    """One regression: its choice of rows, in words, and the fit; or why there is none."""
 
     data: str
     fit: Annotated[FittedModel | None, FLAT] = None
@@ -172,7 +172,7 @@ class RegressionImpact:
 
 @dataclass(frozen=True, kw_only=True)
 class Differences:
-    """Of the percentages of all values that are kept, before less after, in points."""
+    """Differences of the percentages of all kept values, before less after, in points."""
 
     least: Annotated[float, PERCENT, SIGNED]
     greatest: Annotated[float, PERCENT, SIGNED]
@@ -189,22 +189,22 @@ class Differences:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ImpactResult(Result):
-    """What protection did to a table."""
+    """The effect of protection on a table."""
 
     account: Annotated[SearchAccount, FLAT]
     protected: str
     rows_before: int | None
     rows_after: int | None
     weight: Annotated[str | None, "the column of weights"]
-    mark: Annotated[str | None, "what stands for a suppressed cell besides NULL"]
-    missing_columns: Annotated[tuple[str, ...], "that the copy does not have"]
-    extra_columns: Annotated[tuple[str, ...], "that only the copy has"]
+    mark: Annotated[str | None, "the text that marks a suppressed cell besides NULL"]
+    missing_columns: Annotated[tuple[str, ...], "not in the copy"]
+    extra_columns: Annotated[tuple[str, ...], "only in the copy"]
     variables: tuple[VariableImpact, ...]
     regression: RegressionImpact | None
 
     @property
     def kept_values(self) -> tuple[ValueImpact, ...]:
-        """The values that are there before and after, of all columns compared value by value."""
+        """The values that occur before and after, of all columns compared value by value."""
         return tuple(value for variable in self.variables for value in variable.values or () if value.kept)
 
     @reported
@@ -216,7 +216,7 @@ class ImpactResult(Result):
         return sum(value.overlap is not None for value in self.kept_values)
 
     @reported
-    def values_overlapping(self) -> Annotated[int, "values whose intervals do"]:
+    def values_overlapping(self) -> Annotated[int, "values whose intervals overlap"]:
         return sum(value.overlap is True for value in self.kept_values)
 
     @reported

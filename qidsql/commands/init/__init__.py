@@ -1,1 +1,1 @@
-"""qidsql init: what is asked, the work, the result and its report."""
+"""qidsql init: request, work, result, report."""

@@ -1,7 +1,7 @@
-"""The proposed qidsql.toml: its text, and what an update adds to one that a person has corrected.
+"""The proposed qidsql.toml: its text, and the additions to a file that a person has corrected.
 
-Names of tables and columns come from the database and may hold anything: they enter as TOML strings and keys, made by
-tomlkit, and into comments only without line ends and control characters.
+Names of tables and columns come from the database and may contain anything: they are written as TOML strings and keys
+by tomlkit, and in comments only without line ends and control characters.
 """
 
 import glob
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 HEAD = """\
-# What qidsql audits, and what each column is to it. Proposed by `qidsql init`: read it, and correct it.
+# The tables that qidsql audits, and the role of each column. Proposed by `qidsql init`: read it, and correct it.
 #   direct identifier  names one person (a name, an e-mail address, a number): not to be published; left out
 #   quasi-identifier   known outside (birth date, place, work): together these single people out; audited
 #   sensitive          not known outside (a diagnosis, an income); left out
-#   other              says nothing of a person; left out
-# Behind each role stands the reason. CHECK marks what names and counts do not settle: a run lists it as undecided until
-# the word is taken away. Tables with audit = false are known, and not audited.
+#   other              not about a person; left out
+# A comment after each role gives the reason. CHECK marks roles that names and counts do not settle: a run lists them as
+# undecided until you remove the word. Tables with audit = false are known, and not audited.
 """
 K = 5
 WIDEST = 64  # characters before the reasons, at most
@@ -52,8 +52,8 @@ def draft(result: InitResult) -> str:
 
 
 class Update(NamedTuple):
-    """A file's text as it is to be: what was added, what went behind a # since the source no longer has it, and what
-    else the source no longer has, in words."""
+    """The new text of a file, the entries added, the entries commented out since the source no longer has them, and
+    other entries that the source no longer has, in words."""
 
     text: str
     added: list[str]
@@ -62,9 +62,9 @@ class Update(NamedTuple):
 
 
 def updated(file: TomlFile, result: InitResult) -> Update:
-    """The file with what is new to it. What stands there stays as it is; what vanished goes behind a #.
+    """The file with new entries added. Existing entries are unchanged; vanished ones are commented out.
 
-    Raises UsageError when it names another source.
+    Raises UsageError if the file names another source.
     """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -74,8 +74,8 @@ def updated(file: TomlFile, result: InitResult) -> Update:
         _source(tomlkit.parse(file.text), result, path)
         text, retired, left = without_vanished(file, result)
         document = tomlkit.parse(text)
-    except TOMLKitError:  # its own words could quote what stands in the file
-        raise UsageError(f"{path} cannot be added to as it is; write another file (--output)") from None
+    except TOMLKitError:  # its message could quote the file
+        raise UsageError(f"{path} cannot be updated; write another file (--output)") from None
     source = _source(document, result, path)
     scope = document["sources"][source].get("scope", ())
     several = source if len(document.get("sources", {})) > 1 else None
@@ -101,10 +101,10 @@ def updated(file: TomlFile, result: InitResult) -> Update:
 
 
 def without_vanished(file: TomlFile, result: InitResult) -> tuple[str, list[str], list[str]]:
-    """The file's text with a # before the tables and roles that the source no longer has, what these are, and what
-    else is gone: an entity, without which the audit would be another, and what shares its line with others.
+    """The file's text with a # before the tables and roles that the source no longer has, the list of these, and a list
+    of what else is gone: an entity, since the audit changes without it, and entries that share a line with others.
 
-    Tables are left alone where only a part of the source was looked at.
+    Tables are left alone if only a part of the source was examined.
     """
     import tomlkit
 
@@ -143,7 +143,7 @@ def without_vanished(file: TomlFile, result: InitResult) -> tuple[str, list[str]
 
 
 def _columns_named(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The columns that an entry names, each with the key that it stands under."""
+    """The columns that an entry names, each with its key."""
     for key in ("roles", "weights"):
         if isinstance(entry.get(key), Mapping):
             yield from ((key, str(name)) for name in entry[key])
@@ -156,7 +156,7 @@ def _retired(line: str) -> str:
 
 
 def _block(file: TomlFile, place: int) -> range:
-    """The lines, from 0, of an entry that is written as [[tables]]; empty for others."""
+    """The lines, from 0, of an entry written as [[tables]]; empty for others."""
     begin = file.lines.get(("tables", place))
     written = file.text.split("\n")
     if begin is None or not written[begin - 1].lstrip().startswith("[["):
@@ -164,13 +164,13 @@ def _block(file: TomlFile, place: int) -> range:
     inside = {line for path, line in file.lines.items() if path[:2] == ("tables", place)}
     following = min((line for line in file.lines.values() if line > max(inside)), default=len(written) + 1)
     end = following - 1
-    while end > begin and written[end - 1].lstrip()[:1] in ("", "#"):  # these belong to what follows
+    while end > begin and written[end - 1].lstrip()[:1] in ("", "#"):  # these lines belong to the next entry
         end -= 1
     return range(begin - 1, end)
 
 
 def _own_line(file: TomlFile, path: KeyPath) -> int | None:
-    """The line, from 0, that a key has for itself; None where it shares it, or goes over several."""
+    """The line, from 0, that contains only this key; None if the key shares it, or spans several lines."""
     line = file.lines.get(path)
     alone = all(each == path[: len(each)] for each, number in file.lines.items() if number == line)
     written = file.text.split("\n")
@@ -187,16 +187,16 @@ def _is_statement(line: str) -> bool:
 
 
 def slug(label: str) -> str:
-    """A short name for a source."""
+    """A short name for a source, from its label."""
     place = re.sub(r"[?].*$", "", label).rstrip("/").rpartition("/")[2]
     name = re.sub(r"\W+", "_", place.partition(".")[0]).strip("_").lower()
     return name if name and name.isascii() else "source"
 
 
-def named(table: TableName) -> str:
-    """The table's name as the file writes it: plainly where that can be read in one way only.
+def written_name(table: TableName) -> str:
+    """The table's name as written in the file: unquoted if that is unambiguous.
 
-    A name that looks like a pattern is written as the pattern that only itself meets.
+    A name that looks like a pattern is written as the pattern that matches only itself.
     """
     if re.search(PATTERN, str(table)):
         return glob.escape(str(table))
@@ -206,16 +206,16 @@ def named(table: TableName) -> str:
 
 
 def _scope(result: InitResult) -> str:
-    """The tables that the file answers for, where not all were looked at."""
+    """The patterns of the tables that the file covers, if not all were examined."""
     if not result.scope:
         return ""
     patterns = ", ".join(map(_string, result.scope))
-    return _line("scope", f"[{patterns}]", "the tables that this file answers for", 0) + "\n"
+    return _line("scope", f"[{patterns}]", "the tables that this file covers", 0) + "\n"
 
 
 def _left_out(table: SkippedTable, source: str | None) -> str:
-    """The section of a table that nothing is proposed for."""
-    head = [("table", _string(named(table.table)), "")]
+    """The section of a table without proposals."""
+    head = [("table", _string(written_name(table.table)), "")]
     head += [("audit", "false", table.reason if table.certain else f"CHECK: {table.reason}")]
     if source is not None:
         head.insert(0, ("source", _string(source), ""))
@@ -223,18 +223,18 @@ def _left_out(table: SkippedTable, source: str | None) -> str:
 
 
 def _table(table: TableProposal, source: str | None) -> str:
-    """The section of a table; one that says not to audit it where nothing is left for that."""
+    """The section of a table; with audit = false if no column is left to audit."""
     size = "" if table.rows is None else f", {plural(table.rows, 'row')}"
-    head = [("table", _string(named(table.table)), f"{table.kind}{size}")]
+    head = [("table", _string(written_name(table.table)), f"{table.kind}{size}")]
     if source is not None:
         head.insert(0, ("source", _string(source), ""))
     if not table.auditable:
         why = "nothing here is about a person" if table.of_things else "no column would be left to audit"
-        head.append(("audit", "false", f"{why}, as far as names tell; take this line away to audit it after all"))
+        head.append(("audit", "false", f"{why}, judging by names; remove this line to audit it anyway"))
     if table.entity is not None:
         head.append(("entity", _string(table.entity), table.entity_reason))
     elif table.entity_reason:
-        head.append(("# entity", '"..."', f"one of {table.entity_reason}, if it tells apart whom the table is about"))
+        head.append(("# entity", '"..."', f"one of {table.entity_reason}, if it identifies the persons of the table"))
     roles = [_role(column) for column in table.columns if column.column != table.entity]
     width = min(WIDEST, max(len(f"{key} = {value}") for key, value, _ in roles + head) if roles else 0)
     lines = ["[[tables]]", *(_line(*each, width) for each in head)]
@@ -257,7 +257,7 @@ def _line(key: str, value: str, comment: str, width: int) -> str:
 
 
 def _remark(text: str, end: str = "\n") -> str:
-    """A comment: one line, whatever the names in it hold."""
+    """A comment on one line, without line ends or control characters."""
     plain = "".join(" " if sign < " " or sign in LINE_ENDS or "\x7f" <= sign < "\xa0" else sign for sign in text)
     return f"# {plain}{end}"
 
@@ -275,7 +275,7 @@ def _string(value: str) -> str:
 
 
 def _source(document: "TOMLDocument", result: InitResult, path: str) -> str:
-    """What the file calls the source. Raises UsageError where it does not have it."""
+    """The name of the source in the file. Raises UsageError if the file does not have it."""
     sources = document.get("sources")
     named_here = sources if isinstance(sources, Mapping) else {}
     for name, source in named_here.items():
@@ -290,7 +290,7 @@ def _source(document: "TOMLDocument", result: InitResult, path: str) -> str:
 
 
 def _same_file(path: Path, result: InitResult) -> bool:
-    """Whether a path, as the file means it, is the source."""
+    """Whether a path in the file is the source."""
     try:
         return path.samefile(result.source)
     except (OSError, ValueError):
@@ -305,7 +305,7 @@ def _all_entries(document: "TOMLDocument") -> Iterator[tuple[Any, str]]:
 
 
 class _Listed:
-    """The entries of a source by what they name."""
+    """The entries of a source, found by table name."""
 
     def __init__(self, entries: Iterable[tuple[Any, str]]) -> None:
         found = list(entries)
@@ -331,26 +331,26 @@ def entry_names(typed: str, table: TableName) -> bool:
 
 
 def spellings(table: TableName) -> set[str]:
-    """The ways to write a table's name in an entry, letter case apart."""
-    written = {named(table), str(table), table.name, table_node(table).sql()}
+    """The spellings of a table's name in an entry, in lower case."""
+    written = {written_name(table), str(table), table.name, table_node(table).sql()}
     return {each.casefold() for each in written}
 
 
 def _within(scope: Any, table: TableName) -> bool:
-    """Whether the file answers for the table."""
+    """Whether the file covers the table."""
     patterns = scope if isinstance(scope, list) else []
     return not patterns or any(fits(str(pattern), str(table)) for pattern in patterns)
 
 
 def _is_plain(typed: str, table: TableName) -> bool:
     """Whether an entry is about this table alone."""
-    return typed == named(table) or not re.search(PATTERN, typed)
+    return typed == written_name(table) or not re.search(PATTERN, typed)
 
 
 def _add_roles(entries: list[Any], table: TableProposal) -> list[str]:
-    """Adds the columns that none of the table's entries has a word for to the first one.
+    """Add the columns that no entry of the table lists to its first entry; return their names.
 
-    A pattern that only says what to leave out gets no quasi-identifier: its tables are audited for these anyhow.
+    A pattern that only lists columns to leave out gets no quasi-identifier: its tables are audited for these anyway.
     """
     import tomlkit
 

@@ -1,4 +1,4 @@
-"""The proposed roles of all columns of a source, and the qidsql.toml that a person corrects."""
+"""The proposed roles of all columns of a source, and the qidsql.toml for a person to correct."""
 
 import glob
 import os
@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from qidsql.column_roles import dbt
-from qidsql.column_roles.proposal import Measured
+from qidsql.column_roles.proposal import ValueCounts
 from qidsql.column_roles.table_proposals import TableProposals
 from qidsql.commands.init.draft import draft, slug, updated
 from qidsql.commands.init.request import InitRequest
@@ -30,24 +30,24 @@ K = 2  # no count by k is used
 
 
 def init(source: Source, request: InitRequest, on_stage: Callable[[str], None] = lambda stage: None) -> InitResult:
-    """The proposed role of each column of the source's tables; with `output` also written into that file.
+    """The proposed role of each column of the source's tables; with `output` also written to that file.
 
-    Labels, names and types come from the catalog. Of each table the rows, NULLs and the classes of each column are
+    Labels, names and types come from the catalog. For each table the rows, the NULLs and the classes of each column are
     counted, smallest table first, within the budget; a column costs at most one statement and one scan. A statement
-    that fails ends the counts of its table alone. Raises SourceError, UsageError, UnknownName, AccessError,
-    Interrupted, and BudgetSpent before the catalog is read.
+    that fails ends only the counts of its table. Raises SourceError, UsageError, UnknownName, AccessError, Interrupted,
+    and BudgetSpent before the catalog is read.
     """
     request.check_file()
     clock = time.monotonic()
     with source.opened() as engine:
         result = _proposals(source, engine, request, clock, on_stage)
-    return result if request.file is None else write(result, request, request.file)
+    return result if request.file is None else write_file(result, request, request.file)
 
 
 def _proposals(
     source: Source, engine: Engine, request: InitRequest, clock: float, on_stage: Callable[[str], None]
 ) -> InitResult:
-    said = dbt.read(Path(request.dbt)) if request.dbt is not None else {}
+    described = dbt.read_labels(Path(request.dbt)) if request.dbt is not None else {}
     on_stage("reading the catalog")
     catalog = engine.catalog(request.schema)
     chosen, left_out = _chosen(catalog, request, engine.label)
@@ -57,11 +57,11 @@ def _proposals(
     proposals = TableProposals(catalog)
     tables = []
     for listed in chosen:
-        labels = {column.name: dbt.labels_of(said, listed.name, column.name) for column in listed.columns}
+        labels = {column.name: dbt.labels_of(described, listed.name, column.name) for column in listed.columns}
         tables.append(proposals.of(listed, labels, counting.found.get(listed.name)))
     aside = {each.table for each in left_out if each.reason == A_VIEW}
     notes = []
-    if said and not any(dbt.labels_of(said, table.name, c.name) for table in chosen for c in table.columns):
+    if described and not any(dbt.labels_of(described, table.name, c.name) for table in chosen for c in table.columns):
         notes.append(f"--dbt {request.dbt} describes none of these tables")
     return InitResult(
         source=engine.label,
@@ -71,7 +71,7 @@ def _proposals(
         tables=tuple(tables),
         left_out=tuple(left_out),
         aside=tuple(proposals.of(table) for table in catalog.tables if table.name in aside),
-        statements=counting.asked,
+        statements=counting.sent,
         seconds=time.monotonic() - clock,
         unfinished=tuple(counting.unfinished),
         notes=tuple(notes),
@@ -81,14 +81,14 @@ def _proposals(
 
 
 def _url(source: Source, engine: Engine) -> str:
-    """The source as a file names it: as it was written where that is a variable, or data files with their options."""
+    """The source as written in a file: unchanged if it is a variable, or data files with options."""
     text = source.text or ""
     with_options = engine.options_in_path and text.startswith(f"{engine.label}?")
     return text if with_options or text.startswith("env:") else engine.label
 
 
-def write(result: InitResult, request: InitRequest, file: Path) -> InitResult:
-    """Writes the file, all of it or nothing. With `update` what stands in it stays as it is. Raises UsageError."""
+def write_file(result: InitResult, request: InitRequest, file: Path) -> InitResult:
+    """Write the file, all of it or nothing. With `update` existing entries are unchanged. Raises UsageError."""
     result = replace(result, url=_from_folder(result.url, file.parent))
     if request.update:
         text, added, retired, left = updated(read_toml(file), result)
@@ -101,7 +101,7 @@ def write(result: InitResult, request: InitRequest, file: Path) -> InitResult:
     try:
         beside.write_text(text, encoding="utf-8")
         if file.exists() and not (request.force or request.update):
-            raise UsageError(f"{file} was made by somebody else meanwhile; --update adds to it")
+            raise UsageError(f"{file} was created by another process in the meantime; --update adds to it")
         os.replace(beside, file)
     except OSError as error:
         raise UsageError(f"{file} cannot be written ({error.strerror})") from None
@@ -111,7 +111,7 @@ def write(result: InitResult, request: InitRequest, file: Path) -> InitResult:
 
 
 def _from_folder(url: str, folder: Path) -> str:
-    """The source as a file in that folder names it: a relative path is meant from there."""
+    """The source as written in a file in that folder: a relative path is relative to the folder."""
     if re.match(r"env:|[a-zA-Z][\w+.-]*://", url) or Path(url).expanduser().is_absolute():
         return url
     return os.path.relpath(url, folder)
@@ -140,7 +140,7 @@ def _chosen(catalog: Catalog, request: InitRequest, label: str) -> tuple[list[Ca
 
 
 def _scope(request: InitRequest) -> tuple[str, ...]:
-    """The patterns of the tables that were looked at; none: all."""
+    """The patterns of the examined tables; none: all."""
     if request.schema is None:
         return request.patterns
     schema = glob.escape(request.schema)
@@ -158,18 +158,18 @@ class _Counting:
 
     def __init__(self, engine: Engine, request: InitRequest, clock: float) -> None:
         self.engine = engine
-        self.found: dict[TableName, Mapping[str, Measured]] = {}
+        self.found: dict[TableName, Mapping[str, ValueCounts]] = {}
         self.unfinished: list[str] = []
         self._before = engine.asked
         self._most = request.max_statements
         self._until = clock + request.max_seconds
 
     @property
-    def asked(self) -> int:
+    def sent(self) -> int:
         return self.engine.asked - self._before
 
     def count(self, tables: Sequence[CatalogTable], on_stage: Callable[[str], None]) -> None:
-        """Counts table by table, smallest first; views, whose size nobody knows, last."""
+        """Count table by table, smallest first; views, whose size is unknown, last."""
         order = sorted(tables, key=lambda t: (t.estimated_rows is None, t.estimated_rows or 0, str(t.name)))
         try:
             for place, table in enumerate(order):
@@ -188,7 +188,7 @@ class _Counting:
         engine = self.engine
         table = engine.describe_listed(listed)
         columns = [column for column in table.columns if column.readable]
-        left = Budget(max(0, self._most - self.asked), self._until - time.monotonic())
+        left = Budget(max(0, self._most - self.sent), self._until - time.monotonic())
         if (left.max_seconds or 0) <= 0:
             raise BudgetSpent("the time budget (--max-seconds) is used up")
         profiler = TableProfiler(
@@ -202,7 +202,7 @@ class _Counting:
         _, nulls = profiler.counts()
         profiles = profiler.singles()
         self.found[listed.name] = {
-            name: Measured(profile, missing)
+            name: ValueCounts(profile, missing)
             for name, profile, missing in zip(profiler.names, profiles, nulls, strict=True)
         }
 

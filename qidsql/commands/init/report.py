@@ -1,4 +1,4 @@
-"""The report of init: counts per role, what a person should look at first, what comes next."""
+"""The init report for the terminal: counts per role, the columns to check first, the next step."""
 
 import shlex
 
@@ -13,7 +13,7 @@ SHOWN = 12  # doubtful columns
 
 
 def report(console: Console, result: InitResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     columns = sum(len(table.columns) for table in result.tables)
     facts = Table.grid(padding=(0, 2))
     facts.add_column(no_wrap=True)
@@ -23,7 +23,7 @@ def report(console: Console, result: InitResult) -> None:
     for role, number in result.roles.items():
         facts.add_row(f"  {role}", count(number))
     if result.doubts:
-        facts.add_row("  to check", f"{count(len(result.doubts))}: what names and counts do not settle")
+        facts.add_row("  to check", f"{count(len(result.doubts))}: not settled by names and counts")
     for why, of_things in (("no column would be left", False), ("nothing in it is about a person", True)):
         found = [str(t.table) for t in result.tables if not t.auditable and t.of_things == of_things]
         if found:
@@ -44,15 +44,15 @@ def report(console: Console, result: InitResult) -> None:
         soft_wrap=True,
     )
     if result.added is not None:
-        console.print(Text(f"Added to {result.output}: {some(result.added) or 'nothing, it knows all of it'}"))
-    for gone, what in ((result.retired, "now behind a # in"), (result.gone, "take it out of")):
+        console.print(Text(f"Added to {result.output}: {some(result.added) or 'nothing, it is up to date'}"))
+    for gone, action in ((result.retired, "commented out in"), (result.gone, "remove from")):
         if gone:
-            console.print(Text(f"No longer in the source, {what} {result.output}: {some(gone)}"))
+            console.print(Text(f"No longer in the source, {action} {result.output}: {some(gone)}"))
     if result.added is None and result.output is not None:
         console.print(Text(f"Written: {result.output}"))
     if result.output is not None:
         if not any(table.auditable for table in result.tables):
-            console.print("Nothing would be audited yet: take an audit = false away, or give columns other roles.")
+            console.print("Nothing would be audited yet: remove an audit = false, or give columns other roles.")
         run = "qidsql run" + ("" if result.output == "qidsql.toml" else f" {shlex.quote(result.output)}")
         console.print(Text(f"Next: read {result.output}, correct the roles, then: {run}"))
 

@@ -1,4 +1,4 @@
-"""What `init` is asked: the tables to propose roles for, what may be counted, and the file to write."""
+"""The request of `init`: the tables to propose roles for, the counting, and the file to write."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,28 +19,28 @@ THE_FILE = "The file"
 class InitRequest:
     """Propose a role for every column, and write qidsql.toml for a person to correct.
 
-    Labels that others gave (dbt, security labels of PostgreSQL Anonymizer, comments) win over names; names are looked
-    up in a vocabulary in English, German, French and Spanish; types and counts of values correct them. The reason
-    stands beside each role. No cell value is read. The summary goes to stdout (to stderr with --output -).
+    Existing labels (dbt, security labels of PostgreSQL Anonymizer, comments) take precedence over names; names are
+    looked up in a vocabulary in English, German, French and Spanish; types and counts of values correct them. The
+    reason is written beside each role. No cell value is read. The summary goes to stdout (to stderr with --output -).
     """
 
     schema: Schema = None
     tables: Annotated[
-        Names, Option("only tables of these names, such as visits_* (repeat)", "PATTERN", ("--table",))
+        Names, Option("only tables with these names, such as visits_* (repeat)", "PATTERN", ("--table",))
     ] = ()
     views: Annotated[bool, Option("propose roles for views too")] = False
     dbt: Annotated[
         FileName, Option("labels from dbt: a manifest.json or schema.yml with meta or tags on columns", "FILE")
     ] = None
     statistics: Annotated[
-        bool, Option("count values, or read the catalog alone", flags=("--statistics/--no-statistics",))
+        bool, Option("count values, or read only the catalog", flags=("--statistics/--no-statistics",))
     ] = True
     output: Annotated[
         FileName, Option(f"the file to write; - is stdout; default: {DEFAULT}", "FILE", ("-o", "--output"), THE_FILE)
     ] = None
-    force: Annotated[bool, Option("write the file anew, whatever stands in it", panel=THE_FILE)] = False
+    force: Annotated[bool, Option("overwrite the file", panel=THE_FILE)] = False
     update: Annotated[
-        bool, Option("add what is new to the file, and leave what stands in it as it is", panel=THE_FILE)
+        bool, Option("add new entries to the file, and leave existing ones unchanged", panel=THE_FILE)
     ] = False
     max_statements: Annotated[int, Option("statements that count values, at most", "N", panel=BUDGET)] = 2000
     max_seconds: Annotated[float, Option("seconds to count values, at most", "N", panel=BUDGET)] = 120
@@ -48,13 +48,13 @@ class InitRequest:
     def __post_init__(self) -> None:
         for name in ("max_statements", "max_seconds"):
             if getattr(self, name) <= 0:
-                raise UsageError(f"{setting(name)} must be more than 0; --no-statistics asks nothing")
+                raise UsageError(f"{setting(name)} must be more than 0; --no-statistics sends no statement")
         if self.force and self.update:
-            raise UsageError("--force writes the file anew, --update keeps what stands in it; choose one")
+            raise UsageError("--force overwrites the file, --update keeps its entries; choose one")
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The names of the tables to look at; none: all."""
+        """The names of the tables to examine; none: all."""
         return names(self.tables)
 
     @property
@@ -63,7 +63,7 @@ class InitRequest:
         return None if self.output is None else Path(self.output)
 
     def check_file(self) -> None:
-        """Whether the file can become what is asked for. Raises UsageError."""
+        """Check that the file can be written as requested. Raises UsageError."""
         file = self.file
         if file is None:
             if self.update:
@@ -72,9 +72,9 @@ class InitRequest:
         if file.is_dir() or not file.absolute().parent.is_dir():
             raise UsageError(f"{file} cannot be written: its folder must exist, and it must name a file")
         if self.update and not file.exists():
-            raise UsageError(f"there is no {file} to update; leave --update out to write it")
+            raise UsageError(f"there is no {file} to update; omit --update to write it")
         if file.exists() and not (self.force or self.update):
-            raise UsageError(f"{file} is there already; --update adds what is new to it, --force writes it anew")
+            raise UsageError(f"{file} exists already; --update adds new entries to it, --force overwrites it")
 
 
 COMMAND = Command(

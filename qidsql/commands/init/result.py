@@ -1,4 +1,4 @@
-"""What `init` proposes: the role of each column of a source, with the reason."""
+"""The result of `init`: a proposed role for each column of a source, with the reason."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ NO_COLUMNS = "it has no columns"
 
 @dataclass(frozen=True, slots=True)
 class SkippedTable:
-    """A table that nothing is proposed for."""
+    """A table without proposals."""
 
     table: TableName
     reason: str
-    certain: Annotated[bool, UNWRITTEN] = True  # that it is left out is no matter to decide
+    certain: Annotated[bool, UNWRITTEN] = True  # leaving it out needs no decision
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class InitResult(Result):
-    """The proposals for a source, and what became of the file."""
+    """The proposals for a source, and the changes to the file."""
 
     verdict: Annotated[Verdict, UNWRITTEN] = Verdict.FINISHED
     reason: Annotated[str, UNWRITTEN] = ""
@@ -38,12 +38,12 @@ class InitResult(Result):
     notes: tuple[str, ...] = ()
     output: Annotated[str | None, "the file, once it is written"] = None
     added: Annotated[tuple[str, ...] | None, "by --update: tables and columns that were new to it"] = None
-    retired: Annotated[tuple[str, ...], "what the source no longer has, now behind a # in the file"] = ()
-    gone: Annotated[tuple[str, ...], "what else it no longer has, for a person to take out"] = ()
-    url: Annotated[str, UNWRITTEN] = ""  # of the source, as the file names it
+    retired: Annotated[tuple[str, ...], "entries that the source no longer has, commented out in the file"] = ()
+    gone: Annotated[tuple[str, ...], "other entries that it no longer has, for a person to remove"] = ()
+    url: Annotated[str, UNWRITTEN] = ""  # of the source, as written in the file
     name: Annotated[str, UNWRITTEN] = ""  # of the source in the file
     there: Annotated[tuple[tuple[TableName, tuple[str, ...]], ...], UNWRITTEN] = ()  # all tables, all columns
-    scope: Annotated[tuple[str, ...], UNWRITTEN] = ()  # patterns of the tables that were looked at; none: all
+    scope: Annotated[tuple[str, ...], UNWRITTEN] = ()  # patterns of the examined tables; none: all
     aside: Annotated[
         tuple[TableProposal, ...], UNWRITTEN
     ] = ()  # for views left out, without counts: a file can name them
@@ -55,6 +55,6 @@ class InitResult(Result):
 
     @property
     def doubts(self) -> list[tuple[TableProposal, Proposal]]:
-        """The columns that a person should look at first, those left out of the audit before the others."""
+        """The columns that a person should check first, those left out of the audit before the others."""
         doubtful = [(table, column) for table in self.tables for column in table.columns if column.doubt]
         return sorted(doubtful, key=lambda each: each[1].role is PolicyRole.QUASI_IDENTIFIER)

@@ -1,1 +1,1 @@
-"""qidsql keys: what is asked, the work, the result and its report."""
+"""qidsql keys: request, work, result, report."""

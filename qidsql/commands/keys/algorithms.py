@@ -1,4 +1,4 @@
-"""The algorithms of `keys` by their names: what each finds, and how it is called. A new search is an entry here."""
+"""The algorithms of `keys` by name: the kind of sets each finds, and its call. A new search is an entry here."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from qidsql.search.levelwise import levelwise
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum import minimum
 from qidsql.search.pruned import iterative, pruned
-from qidsql.search.result import SearchResult, Tell
+from qidsql.search.result import OnFound, SearchResult
 from qidsql.search.sampled import sampled_key, sampled_separation
 
 if TYPE_CHECKING:
     from qidsql.commands.table_search import TableSearch
 
-HINT_PAIRS = 50_000  # random pairs of rows that tell a search where to look: one statement, for half of the questions
+HINT_PAIRS = 50_000  # random pairs of rows that guide a search: one statement, and half as many statements after it
 
 
 class SearchOptions(Protocol):
-    """What searches take of a request."""
+    """The options of a request that searches use."""
 
     @property
     def sampling(self) -> Sampling: ...
@@ -33,7 +33,7 @@ class SearchOptions(Protocol):
     def max_size(self) -> int | None: ...
 
 
-Run: TypeAlias = "Callable[[TableSearch, Criterion, SearchOptions, Tell], SearchResult]"
+Run: TypeAlias = "Callable[[TableSearch, Criterion, SearchOptions, OnFound], SearchResult]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Algorithm:
     pairs: bool = False
 
 
-def _sampled(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
+def _sampled(search: "TableSearch", criterion: Criterion, request: SearchOptions, on_found: OnFound) -> SearchResult:
     sampling, profiler, weights = request.sampling, search.profiler, search.weights
     epsilon, delta = sampling.epsilon or Fraction(0), sampling.delta or DELTA
     sampler = search.sampler(sampling.seed or 0)
@@ -56,50 +56,56 @@ def _sampled(search: "TableSearch", criterion: Criterion, request: SearchOptions
     return sampled_key(profiler, criterion.almost(epsilon), sampler, delta, weights, sampling.verify)
 
 
-def _pruned(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
+def _pruned(search: "TableSearch", criterion: Criterion, request: SearchOptions, on_found: OnFound) -> SearchResult:
     sampler, delta = search.sampler(request.sampling.seed or 0), request.sampling.delta or DELTA
-    return pruned(search.profiler, criterion, sampler, delta=delta, max_size=request.max_size, tell=tell)
+    return pruned(search.profiler, criterion, sampler, delta=delta, max_size=request.max_size, on_found=on_found)
 
 
-def _iterative(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
+def _iterative(search: "TableSearch", criterion: Criterion, request: SearchOptions, on_found: OnFound) -> SearchResult:
     sampler, delta = search.sampler(request.sampling.seed or 0), request.sampling.delta or DELTA
-    return iterative(search.profiler, criterion, sampler, delta=delta, max_size=request.max_size, tell=tell)
+    return iterative(search.profiler, criterion, sampler, delta=delta, max_size=request.max_size, on_found=on_found)
 
 
-def _minimal_keys(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
+def _minimal_keys(
+    search: "TableSearch", criterion: Criterion, request: SearchOptions, on_found: OnFound
+) -> SearchResult:
     pairs = search.row_pairs
-    assert pairs is not None  # the request refuses what has none
-    return minimal_keys(search.profiler, pairs, request.max_size, tell=tell)
+    assert pairs is not None  # the request was refused otherwise
+    return minimal_keys(search.profiler, pairs, request.max_size, on_found=on_found)
 
 
-def _borders(search: "TableSearch", criterion: Criterion, request: SearchOptions, tell: Tell) -> SearchResult:
-    # Pairs of rows measure some criteria without bias: a sample of them tells where to look.
+def _borders(search: "TableSearch", criterion: Criterion, request: SearchOptions, on_found: OnFound) -> SearchResult:
+    # Pairs of rows measure some criteria without bias: a sample of them guides the search.
     hinted = search.row_pairs is not None and criterion.unit is Unit.PAIRS
     hints = search.sampler(0).of_pairs(HINT_PAIRS) if hinted else None
-    return borders(search.profiler, criterion, request.max_size, hints, tell=tell)
+    return borders(search.profiler, criterion, request.max_size, hints, on_found=on_found)
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     "implicit-hitting-set": Algorithm(
         Wanted.MINIMUM,
-        lambda search, criterion, request, tell: minimum(search.profiler, criterion, search.row_pairs, search.weights),
+        lambda search, criterion, request, on_found: minimum(
+            search.profiler, criterion, search.row_pairs, search.weights
+        ),
     ),
     "greedy": Algorithm(
-        Wanted.MINIMUM, lambda search, criterion, request, tell: greedy(search.profiler, criterion, search.weights)
+        Wanted.MINIMUM, lambda search, criterion, request, on_found: greedy(search.profiler, criterion, search.weights)
     ),
     "naive-greedy": Algorithm(
         Wanted.MINIMUM,
-        lambda search, criterion, request, tell: naive_greedy(search.profiler, criterion, search.weights),
+        lambda search, criterion, request, on_found: naive_greedy(search.profiler, criterion, search.weights),
     ),
     "sampled": Algorithm(Wanted.MINIMUM, _sampled, samples=True),
     "greedy-minimal": Algorithm(
-        Wanted.MINIMAL, lambda search, criterion, request, tell: greedy_minimal(search.profiler, criterion)
+        Wanted.MINIMAL, lambda search, criterion, request, on_found: greedy_minimal(search.profiler, criterion)
     ),
     "hitting-sets": Algorithm(Wanted.ALL, _minimal_keys, pairs=True),
     "borders": Algorithm(Wanted.ALL, _borders),
     "levelwise": Algorithm(
         Wanted.ALL,
-        lambda search, criterion, request, tell: levelwise(search.profiler, criterion, request.max_size, tell=tell),
+        lambda search, criterion, request, on_found: levelwise(
+            search.profiler, criterion, request.max_size, on_found=on_found
+        ),
     ),
     "pruned": Algorithm(Wanted.ALL, _pruned, samples=True),
     "iterative": Algorithm(Wanted.ALL, _iterative, samples=True),

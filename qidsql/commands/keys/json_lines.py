@@ -1,4 +1,4 @@
-"""Column sets for programs, a line each as they are found; the last line says what the search came to."""
+"""Column sets as JSON Lines, written as they are found; the last line has the result of the search."""
 
 import json
 from collections.abc import Callable
@@ -20,5 +20,5 @@ def line(found: FoundSet) -> str:
 
 
 def last(result: KeysResult) -> str:
-    """The whole result but for the sets, as a line of JSON. It alone has a `verdict`: without it a file is cut off."""
+    """The whole result without the sets, as a line of JSON. Only it has a `verdict`: a file without it is truncated."""
     return json.dumps({k: v for k, v in result.to_dict().items() if k != "column_sets"}, ensure_ascii=False) + "\n"

@@ -16,19 +16,20 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
-from qidsql.search.result import Found, SearchResult, unheard
+from qidsql.search.result import Found, SearchResult, ignore_found
 from qidsql.search.sampled import NOTHING
 from qidsql.wording.numbers import count, decimal, plural
 
 
 @one_answer
 def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] = lambda stage: None) -> KeysResult:
-    """The column sets of one table that were asked for, measured on the full table, with what is proved of them.
+    """The requested column sets of one table, measured on the full table, with what is proved of them.
 
-    Unless only a sample is asked, all columns together come first: when they do not meet the criterion, no set does,
-    and no search is needed. `on_found` of the request is handed each set once, as soon as it is known to be in the
-    answer. A stop (budget, lost connection, Ctrl-C, a statement that fails after others were answered) makes the
-    verdict inconclusive; what is proved by then stands. Raises UsageError, UnknownName, AccessError, StatementError.
+    Unless only a sample is requested, all columns together are profiled first: if they do not meet the criterion, no
+    set does, and no search is needed. `on_found` of the request is called with each set once, as soon as it is known to
+    be in the answer. A stop (budget, lost connection, Ctrl-C, a statement that fails after earlier ones succeeded)
+    makes the verdict inconclusive; facts proved by then remain valid. Raises UsageError, UnknownName, AccessError,
+    StatementError.
     """
     on_stage("reading the catalog")
     search = TableSearch(engine, request.table, request.policy, request.column_weights)
@@ -36,7 +37,7 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
     result = SearchResult(criterion, name, (), False, 0)
     whole: ClassProfile | None = None
     impossible, unfinished = "", ""
-    telling = None if request.on_found is None else _Telling(search, request.on_found)
+    found_sets = None if request.on_found is None else _FoundSets(search, request.on_found)
     try:
         with interruptible():
             search.use_workspace(on_stage)
@@ -48,9 +49,9 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
                 if whole.rows and not criterion.met_by(whole):
                     impossible = criterion.impossible(whole)
             if whole is None or (whole.rows and not impossible):
-                on_stage(f"looking for {WORDS[wanted]} ({criterion.name}) by {name}")
+                on_stage(f"searching {WORDS[wanted]} ({criterion.name}) by {name}")
                 found = ALGORITHMS[name].run(
-                    search, criterion, request, partial(telling.tell, criterion) if telling else unheard
+                    search, criterion, request, partial(found_sets.add, criterion) if found_sets else ignore_found
                 )
                 result = gate.column_sets(found, search.profiler, search.weights, request.limit)
                 unfinished = str(result.stopped or "")
@@ -58,8 +59,8 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
         unfinished = str(stop)
     if impossible:
         result = SearchResult(criterion, "profile of all columns", (), True, search.profiler.columns)
-    if telling:
-        telling.finish(result)
+    if found_sets:
+        found_sets.finish(result)
     sets = tuple(_set(found, result, search) for found in sorted(result.found, key=_order))
     rows = whole.rows if whole is not None else next((s.profile.rows for s in sets if s.profile is not None), None)
     empty = rows == 0
@@ -84,24 +85,24 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
     )
 
 
-class _Telling:
-    """Hands on each set once, as the search comes upon it, and at the end what it did not come to tell."""
+class _FoundSets:
+    """Passes each set on once, as the search finds it, and at the end those not passed on yet."""
 
     def __init__(self, search: TableSearch, on_found: Callable[[FoundSet], None]) -> None:
         self._search, self._on_found = search, on_found
-        self._told: set[int] = set()
+        self._passed_on: set[int] = set()
 
-    def tell(self, criterion: Criterion, found: Sequence[Found]) -> None:
+    def add(self, criterion: Criterion, found: Sequence[Found]) -> None:
         self.finish(SearchResult(criterion, "", tuple(found), False, 0))
 
     def finish(self, result: SearchResult) -> None:
-        new = [found for found in result.found if found.mask not in self._told]
-        self._told.update(found.mask for found in new)
+        new = [found for found in result.found if found.mask not in self._passed_on]
+        self._passed_on.update(found.mask for found in new)
         for found in new:
             self._on_found(_set(found, result, self._search))
 
 
-# The answer in words
+# The reason in words
 
 
 def _order(found: Found) -> tuple[int, int, int]:
@@ -109,7 +110,7 @@ def _order(found: Found) -> tuple[int, int, int]:
 
 
 def _set(found: Found, result: SearchResult, search: TableSearch) -> FoundSet:
-    """A set with its measures, where they are those of the full table."""
+    """A set with its measures, if they are those of the full table."""
     weight = sum(search.weights[place] for place in positions(found.mask))
     measured = result.algorithm != "sampled" or (result.certificate is not None and result.certificate.verified)
     if not measured:
@@ -128,8 +129,8 @@ def _reason(result: SearchResult, sets: tuple[FoundSet, ...], wanted: Wanted, we
         return _list_reason(result, sets)
     if not sets:
         bound = result.lower_bound
-        least = f"; it is proved that each has {_weight(bound, weights)} at least" if bound else ""
-        return f"no {name} was found in the end{least}" if result.stopped else f"no {name} was found"
+        least = f"; proved: each has at least {_weight(bound, weights)}" if bound else ""
+        return f"no {name} was found before the search ended{least}" if result.stopped else f"no {name} was found"
     if result.algorithm == "sampled":
         return _sampled_reason(result, sets[0])
     size = plural(len(sets[0].columns), "column")
@@ -139,7 +140,7 @@ def _reason(result: SearchResult, sets: tuple[FoundSet, ...], wanted: Wanted, we
         return f"a smallest {name} has {_weight(sets[0].weight, weights)}; proved: none has less"
     if result.lower_bound:
         least = _weight(result.lower_bound, weights)
-        return f"a {name} of {_weight(sets[0].weight, weights)}; proved: each has {least} at least"
+        return f"a {name} of {_weight(sets[0].weight, weights)}; proved: each has at least {least}"
     return f"a {name} of {size}, picked greedily; a smaller one may exist"
 
 
@@ -153,12 +154,10 @@ def _list_reason(result: SearchResult, sets: tuple[FoundSet, ...]) -> str:
         return f"{found}; the list is proved complete"
     if result.certificate is not None:
         missing = f"but for a chance of {decimal(result.certificate.delta)}, none is missing"
-        return f"{found}; {missing}" if result.stopped is None else f"{found}; not searched to the end"
+        return f"{found}; {missing}" if result.stopped is None else f"{found}; the search did not finish"
     known = f"the list is complete up to {plural(result.complete_to_size, 'column')}"
     if result.stopped is not None and sets and len(sets[0].columns) > result.complete_to_size:
-        return (
-            f"{found}, the smallest seen until then; there may be far more than can be listed; {known}: none so small"
-        )
+        return f"{found}, the smallest found so far; there may be far more than can be listed; {known}: none that small"
     return f"{found}; {known}"
 
 
@@ -171,7 +170,7 @@ def _sampled_reason(result: SearchResult, found: FoundSet) -> str:
         return f"a {name} of {size}: found on a sample, measured on the full table"
     if certificate.promise == NOTHING:
         kept = "" if found.meets is None else "; on the full table the set is none"
-        return f"no {name} can be vouched for: the sample holds duplicate rows{kept}"
+        return f"no {name} can be guaranteed: the sample contains duplicate rows{kept}"
     if found.meets is None:
         return f"a {name} of {size}, but for a chance of {decimal(certificate.delta)}; not measured on the full table"
-    return f"the {size} found on a sample are no {name} of the full table: the chance delta came true"
+    return f"the {size} found on a sample are no {name} of the full table: the error of probability delta occurred"

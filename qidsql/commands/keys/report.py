@@ -1,4 +1,4 @@
-"""What a search for keys found, for people at a terminal: the answer first, then the sets and what proves them."""
+"""The keys report for the terminal: the answer first, then the sets and their proof."""
 
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +14,7 @@ from qidsql.wording.numbers import count, percent, plural, ratio
 
 
 def report(console: Console, result: KeysResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     head(console, result.verdict, result.reason)
     rows = facts(result.account)
     rows.add_row("Criterion", result.criterion)
@@ -59,19 +59,19 @@ def _sets(console: Console, result: KeysResult) -> None:
 
 
 def _steps(result: KeysResult) -> list[tuple[str, str]]:
-    """What to run next, and what for."""
+    """The next commands, each with its purpose."""
     work, policy = result.account, result.account.policy
     if result.verdict is Verdict.INCONCLUSIVE:
         return []
     if not result.column_sets:
         nearly = " --separation 0.999" if policy.entity is None else f" --violates {policy.k}"
         if result.impossible and result.criterion == "key":
-            return [(command("keys", work, nearly + roles(policy)), "the fewest columns that nearly tell all apart")]
+            return [(command("keys", work, nearly + roles(policy)), "the fewest columns that separate nearly all rows")]
         return []
     steps = []
     if result.wanted is not Wanted.ALL and result.certificate is None:
-        asked = "" if result.criterion == "key" else criterion(policy)
-        steps.append((command("keys", work, f" --all{asked}{roles(policy)}"), "every minimal set"))
+        chosen = "" if result.criterion == "key" else criterion(policy)
+        steps.append((command("keys", work, f" --all{chosen}{roles(policy)}"), "every minimal set"))
     steps.append((command("profile", work, column_set(result.column_sets[0].columns)), "the first set's class sizes"))
     steps.append((command("mask", work, f" --violates {policy.k}{roles(policy)}"), "what can be published"))
     return steps

@@ -1,4 +1,4 @@
-"""What `keys` is asked: which column sets, by what criterion, how far to search."""
+"""The request of `keys`: which column sets, by what criterion, how far to search."""
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
@@ -31,7 +31,7 @@ from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName, UsageError
 
-SEARCH = "What to look for"
+SEARCH = "Search"
 WORDS = {
     Wanted.MINIMUM: "one smallest set",
     Wanted.MINIMAL: "one minimal set",
@@ -47,15 +47,15 @@ NAMES = "; ".join(
 class KeysRequest(SampleOptions, CriterionOptions, Weighted):
     """Which columns together are a key or a quasi-identifier: the smallest set, or every minimal one.
 
-    Without a criterion: keys, which tell every row apart. Every set is measured on the full table. The exit code is 0
-    whatever is found, 3 when a budget ended the search or there is no row.
+    Without a criterion it searches keys, which identify every row. Every set is measured on the full table. The exit
+    code is 0 whatever is found, 3 if a budget ended the search or there is no row.
     """
 
     table: TableName = None
     _: KW_ONLY
     all: Annotated[bool, Option("all minimal sets, not one smallest", panel=SEARCH)] = False
     minimal: Annotated[bool, Option("one minimal set, by the fewest statements", panel=SEARCH)] = False
-    algorithm: Annotated[str | None, Option(f"{NAMES}. Default: chosen and said", "NAME", panel=SEARCH)] = None
+    algorithm: Annotated[str | None, Option(f"{NAMES}. Default: chosen and reported", "NAME", panel=SEARCH)] = None
     max_size: Annotated[int | None, Option("largest column set of --all", "N", panel=BUDGET)] = None
     limit: Annotated[
         int,
@@ -81,30 +81,28 @@ class KeysRequest(SampleOptions, CriterionOptions, Weighted):
             raise UsageError("choose one of --all and --minimal")
         name, wanted, sampling = self.search, self.wanted, self.sampling
         if sampling.epsilon is not None and wanted is not Wanted.MINIMUM:
-            raise UsageError(
-                f"--epsilon finds one small set on a sample, not {WORDS[wanted]}; leave one of the two out"
-            )
+            raise UsageError(f"--epsilon finds one small set on a sample, not {WORDS[wanted]}; omit one of the two")
         if name not in ALGORITHMS:
             raise UnknownName("algorithm", [name], "qidsql keys", ALGORITHMS)
         algorithm = ALGORITHMS[name]
         if algorithm.wanted is not wanted:
             raise UsageError(
-                f"the algorithm {name} finds {WORDS[algorithm.wanted]}, not {WORDS[wanted]}; leave one of the two out"
+                f"the algorithm {name} finds {WORDS[algorithm.wanted]}, not {WORDS[wanted]}; omit one of the two"
             )
         if algorithm.pairs and not self.criterion.pairs_decide:
             raise UsageError(f"the algorithm {name} finds keys only; for other criteria use borders")
         if algorithm.pairs and self.nulls == Nulls.WILDCARD:
             raise UsageError(
-                f"the algorithm {name} takes NULL for a value; with --nulls wildcard use borders, which is chosen "
-                "when none is named"
+                f"the algorithm {name} treats NULL as a value; with --nulls wildcard use borders, the default when no "
+                "algorithm is named"
             )
         if (name == "sampled") != (sampling.epsilon is not None):
-            raise UsageError("--epsilon and the algorithm sampled go together: a sample needs to know how far to err")
+            raise UsageError("--epsilon and the algorithm sampled go together: a sample needs an allowed error")
         if self.entity is not None and (algorithm.samples or algorithm.pairs):
             raise UsageError(
-                f"the algorithm {name} compares rows, not entities; with --entity leave out --epsilon and --algorithm"
+                f"the algorithm {name} compares rows, not entities; with --entity omit --epsilon and --algorithm"
             )
-        if sampling.asked and not algorithm.samples:
+        if sampling.given and not algorithm.samples:
             raise UsageError(f"--delta, --seed and --no-verify are for samples; the algorithm {name} takes none")
         if self.weights and wanted is not Wanted.MINIMUM:
             raise UsageError(f"--weights are for one smallest set, not for {WORDS[wanted]}")
@@ -119,7 +117,7 @@ class KeysRequest(SampleOptions, CriterionOptions, Weighted):
 
     @property
     def wanted(self) -> Wanted:
-        """What is looked for: as asked, or what a named algorithm finds."""
+        """The kind of sets to find: as requested, or what a named algorithm finds."""
         if self.all or self.minimal:
             return Wanted.ALL if self.all else Wanted.MINIMAL
         named = ALGORITHMS.get(self.algorithm or "")
@@ -127,7 +125,7 @@ class KeysRequest(SampleOptions, CriterionOptions, Weighted):
 
     @property
     def search(self) -> str:
-        """The algorithm: the one that was named, else the one chosen for what is wanted."""
+        """The algorithm: as named, else the default for the wanted sets."""
         if self.algorithm is not None:
             return self.algorithm
         if self.wanted is Wanted.MINIMUM:
@@ -139,7 +137,7 @@ class KeysRequest(SampleOptions, CriterionOptions, Weighted):
 
     @property
     def plan(self) -> str:
-        """What is going to be done, in words."""
+        """A description of the search."""
         return f"{WORDS[self.wanted]} ({self.criterion.name}) by {self.search}"
 
 

@@ -1,4 +1,4 @@
-"""What a search for keys and quasi-identifiers finds out: the column sets, and what is proved of them."""
+"""The result of a search for keys and quasi-identifiers: the column sets, and what is proved of them."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from qidsql.search.result import Certificate
 
 @dataclass(frozen=True)
 class FoundSet:
-    """A column set; its measures where the full table was asked."""
+    """A column set, with its measures if the full table was profiled."""
 
     columns: tuple[str, ...]
     weight: int
-    meets: Annotated[bool | None, "whether the full table meets the criterion; null where only a sample was asked"]
+    meets: Annotated[bool | None, "whether the full table meets the criterion; null if only a sample was profiled"]
     profile: Annotated[ClassProfile | None, FLAT]
 
 
@@ -30,12 +30,12 @@ class KeysResult(Result):
     wanted: Wanted
     algorithm: str
     column_sets: tuple[FoundSet, ...]
-    minimal: Annotated[bool, "no set can do without one of its columns"]
-    complete: Annotated[bool, "the list is proved whole"]
-    complete_to_size: Annotated[int, "the list is proved whole up to so many columns"]
-    cost: Annotated[int | None, "the weight of the one set that was asked for"]
-    lower_bound: Annotated[int | None, "what every set weighs at least, as far as is proved"]
-    impossible: Annotated[str, "why there can be none; empty where there can"]
+    minimal: Annotated[bool, "no set meets the criterion without one of its columns"]
+    complete: Annotated[bool, "the list is proved complete"]
+    complete_to_size: Annotated[int, "the list is proved complete up to so many columns"]
+    cost: Annotated[int | None, "the weight of the one requested set"]
+    lower_bound: Annotated[int | None, "a proved lower bound of the weight of every set"]
+    impossible: Annotated[str, "why there can be none; else empty"]
     certificate: Certificate | None
     profile: Annotated[ClassProfile | None, "of all columns together"]
     shown: Annotated[int, UNWRITTEN] = 10  # sets that a report for people lists

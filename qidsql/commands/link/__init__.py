@@ -1,1 +1,1 @@
-"""qidsql link: what is asked, the work, the result and its report."""
+"""qidsql link: request, work, result, report."""

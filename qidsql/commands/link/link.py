@@ -1,4 +1,4 @@
-"""Which columns of two tables are joinable, and whom a join on them singles out."""
+"""Which columns of two tables are joinable, and which rows a join on them singles out."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,10 +14,10 @@ from qidsql.commands.table_search import one_answer, unknown_table
 from qidsql.core.catalog import Attribute, CatalogColumn, CatalogTable
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
-from qidsql.core.value_kinds import NUMBERS, Kind, asked_as, compared_as
+from qidsql.core.value_kinds import NUMBERS, ValueKind, comparable_on_request, compared_as
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
-from qidsql.linkage.containment import Measuring, compared
+from qidsql.linkage.containment import ContainmentSearch, compared_column
 from qidsql.linkage.joinable import CONTAINED, Containment
 from qidsql.linkage.names import names_agree
 from qidsql.sql.relation import condition, table_node
@@ -28,7 +28,7 @@ from qidsql.wording.numbers import count, percent, plural, some
 @dataclass(slots=True)
 class _Draft:
     compared: list[Containment] = field(default_factory=list)
-    shared: list[tuple[str, str, Kind]] = field(default_factory=list)
+    shared: list[tuple[str, str, ValueKind]] = field(default_factory=list)
     join: Join | None = None
     unseen: list[str] = field(default_factory=list)  # columns that could not be compared
     nothing: str = ""  # why no values were compared at all
@@ -39,8 +39,8 @@ class _Draft:
 def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] = lambda stage: None) -> LinkResult:
     """The joinable columns of two tables, each with its ground, and how many rows of each match how many of the other.
 
-    About one statement per kind of columns for a first look, one for each pair that is left to count values in common,
-    and one for the matches, all in the engine. A stop makes the verdict inconclusive, unless it is a violation already.
+    About one statement per kind of columns for the first pass, one for each remaining pair to count common values, and
+    one for the matches, all in the engine. A stop makes the verdict inconclusive, unless it is a violation already.
     Raises UsageError, UnknownName, AccessError, StatementError.
     """
     accounting, policy = Accounting(engine), request.policy
@@ -54,7 +54,7 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
         draft.shared = list(dict.fromkeys(_given(typed, *sides) for typed in request.given))
         if not request.given:
             left_over = None if policy.max_statements is None else policy.max_statements - 1  # one for the matches
-            measured = Measuring(
+            measured = ContainmentSearch(
                 engine, sides, everything=True, max_statements=left_over, deadline=deadline, on_stage=on_stage
             ).run()
             draft.unseen = [
@@ -96,31 +96,31 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
 def _sides(
     engine: Engine, left: str, right: str, where: str | None
 ) -> tuple[tuple[Table, Table], tuple[CatalogTable, CatalogTable]]:
-    """The two tables, as they are described and as the catalog lists them. Raises UsageError, UnknownName."""
+    """The two tables as described by the engine and as listed in the catalog. Raises UsageError, UnknownName."""
     tables = engine.narrowed(engine.describe(left), where), engine.describe(right)
     if tables[0].name == tables[1].name:
-        raise UsageError(f"{left} and {right} are one table; name two")
+        raise UsageError(f"{left} and {right} are the same table; name two")
     in_catalog = {table.name: table for table in engine.catalog().tables}
     return tables, (in_catalog[tables[0].name], in_catalog[tables[1].name])
 
 
-def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, str, Kind]:
-    """The pair of columns that --on a=b means. Raises UsageError, UnknownName."""
+def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, str, ValueKind]:
+    """The pair of columns named by --on a=b. Raises UsageError, UnknownName."""
     parts = typed.split("=")
     if len(parts) < 2:
         raise UsageError(f"--on must be a pair of columns such as zip=postcode, got {typed}")
     wrong: UnknownName | None = None
-    for place in range(1, len(parts)):  # a name may hold the sign itself
+    for place in range(1, len(parts)):  # a name may contain the sign itself
         try:
             one, other = _column("=".join(parts[:place]), left), _column("=".join(parts[place:]), right)
         except UnknownName as error:
             wrong = wrong or error
             continue
         kinds = [column.kind for column in (one, other)]
-        kind = None if kinds[0] is None or kinds[1] is None else asked_as(kinds[0], kinds[1])
+        kind = None if kinds[0] is None or kinds[1] is None else comparable_on_request(kinds[0], kinds[1])
         if kind is None:
             raise UsageError(
-                f"--on {typed}: {one.type} and {other.type} are not compared; make them one type in a view"
+                f"--on {typed}: {one.type} and {other.type} cannot be compared; convert them to one type in a view"
             )
         return one.name, other.name, kind
     assert wrong is not None
@@ -128,7 +128,7 @@ def _given(typed: str, left: CatalogTable, right: CatalogTable) -> tuple[str, st
 
 
 def _column(typed: str, table: CatalogTable) -> CatalogColumn:
-    """The column of that name; spaces around it and letter case count only where they tell two apart."""
+    """The column of that name; surrounding spaces and letter case count only where they distinguish two columns."""
     for same in (str, str.strip, lambda name: name.strip().casefold()):
         found = [column for column in table.columns if same(column.name) == same(typed)]
         if len(found) == 1:
@@ -136,21 +136,21 @@ def _column(typed: str, table: CatalogTable) -> CatalogColumn:
     raise UnknownName("column", [typed], str(table.name), [column.name for column in table.columns])
 
 
-def _shared(found: Sequence[Containment], left: Table) -> Iterator[tuple[str, str, Kind]]:
-    """The joinable pairs of columns, each column in one pair at most: first where names agree, then the strongest."""
+def _shared(found: Sequence[Containment], left: Table) -> Iterator[tuple[str, str, ValueKind]]:
+    """The joinable pairs of columns, each column in at most one pair: equal names first, then the strongest."""
     used: set[Attribute] = set()
     order = sorted(found, key=lambda each: (not names_agree(each.left, each.right), -each.strength))
     for each in order:
         if each.joinable and not used & {each.left, each.right}:
             used |= {each.left, each.right}
             one, other = (each.left, each.right) if each.left.table == left.name else (each.right, each.left)
-            yield one.column, other.column, Kind(each.compared_as)
+            yield one.column, other.column, ValueKind(each.compared_as)
 
 
-def _nothing_compared(sides: Sequence[CatalogTable], valued: Iterable[tuple[Attribute, Kind]]) -> str:
-    """Why no value of one table could be compared with one of the other; nothing where some were.
+def _nothing_compared(sides: Sequence[CatalogTable], valued: Iterable[tuple[Attribute, ValueKind]]) -> str:
+    """Why no value of one table could be compared with one of the other; empty if some were.
 
-    Kinds are looked at only where both tables have columns of them: a table without a value in these is named.
+    Only kinds that both tables have columns of are considered: a table without a value in these is named.
     """
     kinds = [{kind for each, kind in valued if each.table == table.name} for table in sides]
     if any(compared_as(one, other) for one in kinds[0] for other in kinds[1]):
@@ -171,23 +171,23 @@ def _source(table: Table) -> exp.Expr:
 
 
 def _pairs(
-    engine: Engine, sides: tuple[CatalogTable, CatalogTable], shared: Sequence[tuple[str, str, Kind]]
+    engine: Engine, sides: tuple[CatalogTable, CatalogTable], shared: Sequence[tuple[str, str, ValueKind]]
 ) -> list[tuple[exp.Expr, exp.Expr]]:
-    def value(table: CatalogTable, name: str, kind: Kind) -> exp.Expr:
+    def value(table: CatalogTable, name: str, kind: ValueKind) -> exp.Expr:
         [column] = [column for column in table.columns if column.name == name]
-        digits = kind in NUMBERS and column.kind is Kind.TEXT
-        return compared(Attribute(table.name, name), kind, engine.dialect, digits).value(engine.dialect)
+        digits = kind in NUMBERS and column.kind is ValueKind.TEXT
+        return compared_column(Attribute(table.name, name), kind, engine.dialect, digits).value(engine.dialect)
 
     return [(value(sides[0], one, kind), value(sides[1], other, kind)) for one, other, kind in shared]
 
 
-def _join(shared: Sequence[tuple[str, str, Kind]], counts: Sequence[int]) -> Join:
+def _join(shared: Sequence[tuple[str, str, ValueKind]], counts: Sequence[int]) -> Join:
     columns = tuple(JoinedColumns(one, other) for one, other, _ in shared)
     return Join(columns, Matches(*counts[:5]), Matches(*counts[5:10]), counts[10])
 
 
 def _left_out(sides: Sequence[CatalogTable]) -> tuple[str, ...]:
-    """Columns that took no part in the comparison, and why."""
+    """Columns left out of the comparison, with the reason."""
     notes = []
     for table in sides:
         closed = [column.name for column in table.columns if not column.readable]
@@ -200,7 +200,7 @@ def _left_out(sides: Sequence[CatalogTable]) -> tuple[str, ...]:
 
 
 def _judge(left: str, right: str, request: LinkRequest, draft: _Draft) -> tuple[Verdict, str]:
-    """The verdict on a link, and why, in one sentence. Never a pass while anything is open."""
+    """The verdict on a link and its reason in one sentence. Never a pass while anything is open."""
     join, k = draft.join, request.k
     if join is not None:
         own, other = join.left, join.right
@@ -211,7 +211,7 @@ def _judge(left: str, right: str, request: LinkRequest, draft: _Draft) -> tuple[
             if side.with_null == side.rows:  # a NULL matches nothing
                 return (
                     Verdict.INCONCLUSIVE,
-                    f"nothing was compared: each row of {table} has a NULL in what is joined ({on})",
+                    f"nothing was compared: each row of {table} has a NULL in the joined columns ({on})",
                 )
         matching = "exactly one row" if k == 2 else f"1 to {k - 1} rows"
         found = (
@@ -229,7 +229,7 @@ def _judge(left: str, right: str, request: LinkRequest, draft: _Draft) -> tuple[
             )
         return Verdict.PASS, found
     if draft.unfinished:
-        return Verdict.INCONCLUSIVE, f"the link between {left} and {right} was not examined to the end"
+        return Verdict.INCONCLUSIVE, f"the link between {left} and {right} was not fully examined"
     if draft.nothing:
         return Verdict.INCONCLUSIVE, f"no values of {left} and {right} were compared: {draft.nothing}"
     near = _near(left, right, draft)
@@ -241,13 +241,13 @@ def _judge(left: str, right: str, request: LinkRequest, draft: _Draft) -> tuple[
     if draft.unseen:
         return Verdict.INCONCLUSIVE, (
             f"no columns of {left} and {right} are joinable as far as they were compared; "
-            f"{plural(len(draft.unseen), 'column')} took no part: {some(draft.unseen, 6)}"
+            f"{plural(len(draft.unseen), 'column')} could not be compared: {some(draft.unseen, 6)}"
         )
-    return Verdict.PASS, f"no column of {left} and {right} holds 90 % of the values of one of the other"
+    return Verdict.PASS, f"no column of {left} and {right} contains 90 % of the values of one of the other"
 
 
 def _doubts(left: str, right: str, draft: _Draft) -> str:
-    """What might be joined besides the columns that are, in words; nothing where a person named these."""
+    """Other columns that might be joined, in words; empty if the request names the columns."""
     near = _near(left, right, draft)
     parts = [f"{plural(near, 'pair')} of columns not taken (see below)"] if near else []
     if draft.unseen:
@@ -256,7 +256,7 @@ def _doubts(left: str, right: str, draft: _Draft) -> str:
 
 
 def _near(left: str, right: str, draft: _Draft) -> int:
-    """How many pairs of columns that are not joined, of columns that are not, are contained, if only by accident."""
+    """The number of pairs of columns outside the join that are contained, if only by accident."""
     used = {f"{table}.{pair[side]}" for pair in draft.shared for side, table in enumerate((left, right))}
     return sum(
         not each.joinable and each.strength >= CONTAINED and not {str(each.left), str(each.right)} & used

@@ -1,4 +1,4 @@
-"""A link of two tables, for people at a terminal: what joins them and why, then whom the join singles out."""
+"""The link report for the terminal: the joined columns with their grounds, then the rows that the join singles out."""
 
 import shlex
 from collections.abc import Callable
@@ -15,12 +15,12 @@ from qidsql.terminal.pieces import NOTHING_LEFT, grid
 from qidsql.wording.numbers import count, percent, plural, seconds, share
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
-SHOWN = 8  # of the pairs that are not taken
-NEARLY = 0.5  # of the values of one column in the other: less is not shown
+SHOWN = 8  # of the pairs that were not taken
+NEARLY = 0.5  # of the values of one column in the other: pairs below are not shown
 
 
 def report(console: Console, result: LinkResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     head = grid()
     head.add_row(Text(result.verdict.upper(), style=COLOURS[result.verdict]), result.reason)
     console.print(head)
@@ -41,7 +41,7 @@ def report(console: Console, result: LinkResult) -> None:
         console.print(_matches(result, result.link))
         console.print(
             f"{plural(result.link.singled_out, 'pair')} of rows that are alone in their tables and match each other: "
-            f"whoever holds both tables knows that these are one."
+            f"anyone with both tables knows that they are the same."
         )
     _foot(console, result)
 
@@ -120,20 +120,20 @@ def _foot(console: Console, result: LinkResult) -> None:
         line = grid()
         line.add_row(Text("Unfinished", style="yellow"), unfinished)
         console.print(line)
-    asked = f"{plural(result.account.statements, 'statement')}, at most {plural(result.account.scans, 'scan')}"
-    console.print(f"{asked}, {seconds(result.account.seconds)}; only read, {NOTHING_LEFT}.")
+    work = f"{plural(result.account.statements, 'statement')}, at most {plural(result.account.scans, 'scan')}"
+    console.print(f"{work}, {seconds(result.account.seconds)}; only read, {NOTHING_LEFT}.")
     if result.link is None:
         return
     steps, source = [], shlex.quote(result.account.source)
     if result.link.left.matching_below_k:
         columns = column_set([pair.left for pair in result.link.columns])
         typed = f"qidsql suppress {source} {shlex.quote(result.left)}{columns}"
-        steps.append((typed, "the fewest cells to blank so that no one stands out on these columns"))
+        steps.append((typed, "the fewest cells to suppress so that these columns single out no row"))
     elif result.link.right.matching_below_k:
         typed = f"qidsql link {source} {shlex.quote(result.right)} {shlex.quote(result.left)}"
         if result.columns_given:
             typed += "".join(f" --on {shlex.quote(f'{pair.right}={pair.left}')}" for pair in result.link.columns)
         typed += f" --k {result.k}" if result.k != 2 else ""
         rows = plural(result.link.right.matching_below_k, "row")
-        steps.append((typed, f"the other way round: {rows} of {result.right} would be singled out"))
+        steps.append((typed, f"the other direction: {rows} of {result.right} would be singled out"))
     following(console, steps)

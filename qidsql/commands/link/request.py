@@ -1,11 +1,11 @@
-"""What `link` is asked: two tables, the columns to join, and when a row is singled out."""
+"""The request of `link`: two tables, the columns to join, and when a row counts as singled out."""
 
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Annotated
 
 from qidsql.core.options import CRITERION, MaxSeconds, MaxStatements, RowsBelowK, Where
-from qidsql.core.parsing import names, share
+from qidsql.core.parsing import names, positive_share
 from qidsql.core.policy import Audited
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
@@ -13,23 +13,23 @@ from qidsql.declarations.options import Names, Option
 
 @dataclass(frozen=True)
 class LinkRequest(Audited):
-    """Which columns of two tables are joinable, and whom a join on them singles out.
+    """Which columns of two tables are joinable, and which rows a join on them singles out.
 
-    Columns are joinable when at least 90 % of the values of one stand in the other, and not by accident: a few codes,
-    or numbers that lie close together from zero on, have to agree in their names too. Each pair is shown with its
-    ground. A violation: a row of TABLE_A (that meets --where) matches fewer than --k rows of TABLE_B on all of them;
-    with --rows-at-risk, when this share of its rows does. A NULL matches nothing.
+    Columns are joinable if at least 90 % of the values of one are in the other, and not by accident: columns of few
+    codes, or of numbers that lie close together from zero on, must also agree in their names. Each pair is shown with
+    its ground. A violation: a row of TABLE_A (that meets --where) matches fewer than --k rows of TABLE_B on all of
+    them; with --rows-at-risk, if this share of its rows does. A NULL matches nothing.
     """
 
-    left: Annotated[str, Option("the table whose rows are to stay unknown", "TABLE_A", argument=True)]
-    right: Annotated[str, Option("the table that someone may hold beside it", "TABLE_B", argument=True)]
+    left: Annotated[str, Option("the table whose rows must not be identified", "TABLE_A", argument=True)]
+    right: Annotated[str, Option("the table that someone may join with it", "TABLE_B", argument=True)]
     _: KW_ONLY
     on: Annotated[
         Names,
-        Option("join column A of TABLE_A with column B of TABLE_B (repeat); default: all found joinable", "A=B"),
+        Option("join column A of TABLE_A with column B of TABLE_B (repeat); default: all joinable columns", "A=B"),
     ] = ()
     k: Annotated[
-        int, Option("a row is singled out when it matches fewer than K rows, at least 1", "K", panel=CRITERION)
+        int, Option("a row is singled out if it matches fewer than K rows, at least 1", "K", panel=CRITERION)
     ] = 2
     rows_at_risk: RowsBelowK = None
     where: Where = None
@@ -41,13 +41,13 @@ class LinkRequest(Audited):
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The pairs of columns to join, each as a=b; none: those found to be joinable."""
+        """The pairs of columns to join, each as a=b; none: all joinable columns."""
         return names(self.on)
 
     @property
     def limit(self) -> Fraction:
-        """The share of singled-out rows that is too much; 0: any row."""
-        return Fraction(0) if self.rows_at_risk is None else share("rows_at_risk", self.rows_at_risk)
+        """The share of singled-out rows that is a violation; 0: any row."""
+        return Fraction(0) if self.rows_at_risk is None else positive_share("rows_at_risk", self.rows_at_risk)
 
 
 COMMAND = Command(

@@ -1,4 +1,4 @@
-"""What `link` finds out: which columns of two tables are joinable, and whom the join singles out."""
+"""The result of `link`: which columns of two tables are joinable, and which rows the join singles out."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +19,7 @@ class JoinedColumns:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The rows of one table by how many rows of the other they match: agree with on all joined columns."""
+    """The rows of one table by the number of matches: rows of the other that agree on all joined columns."""
 
     rows: int
     with_null: Annotated[int, "with a NULL in a joined column, which matches nothing"]
@@ -38,21 +38,21 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """What a join of two tables on their shared columns does to the rows of both."""
+    """The effect of a join of two tables on the rows of both."""
 
     columns: tuple[JoinedColumns, ...]
     left: Matches
     right: Matches
     singled_out: Annotated[
         int,
-        "rows that are alone in their table and match exactly one row, which is alone in the other: whoever holds both "
-        "tables knows that these two are one",
+        "rows that are alone in their table and match exactly one row, which is alone in the other: anyone with both "
+        "tables knows that these two are the same",
     ]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LinkResult(Result):
-    """Which columns of two tables are joinable, by what ground, and whom a join on them singles out."""
+    """Which columns of two tables are joinable, on what ground, and which rows a join on them singles out."""
 
     account: Annotated[Account, FLAT]
     left: str
@@ -60,4 +60,4 @@ class LinkResult(Result):
     k: int
     columns_compared: tuple[Containment, ...]
     columns_given: Annotated[bool, "the joined columns were named by the user"]
-    link: Annotated[Join | None, "null where no columns are joined, or time ran out"]
+    link: Annotated[Join | None, "null if no columns are joined, or time ran out"]

@@ -1,1 +1,1 @@
-"""qidsql mask: what is asked, the work, the result and its report."""
+"""qidsql mask: request, work, result, report."""

@@ -1,4 +1,4 @@
-"""Which columns of a table can be published together, and the script that would do it."""
+"""Which columns of a table can be published together, and a script to publish them."""
 
 from collections.abc import Callable
 
@@ -20,20 +20,19 @@ from qidsql.wording.numbers import count, decimal, plural
 def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] = lambda stage: None) -> MaskResult:
     """Which columns to publish so that they do not meet the criterion, measured on the full table.
 
-    Greedy unless an exact or a sampled plan was asked for. A stop (budget, lost connection, Ctrl-C) makes the outcome
-    inconclusive (as does a statement that fails after others were answered): the best plan known to be safe by then,
-    and the bound proved. Applies nothing. Raises UsageError,
-    UnknownName, AccessError, StatementError.
+    Greedy unless an exact or a sampled plan is requested. A stop (budget, lost connection, Ctrl-C, a statement that
+    fails after earlier ones succeeded) makes the verdict inconclusive: the result is the best plan known to be safe by
+    then, with the proved bound. Applies nothing. Raises UsageError, UnknownName, AccessError, StatementError.
     """
     on_stage("reading the catalog")
     search = TableSearch(engine, request.table, request.policy, request.column_weights)
     if request.view is not None and (request.view == search.table.name.name or not engine.dialect.keeps(request.view)):
-        raise UsageError(f"--view {request.view} is the table itself, or longer than {engine.label} keeps names")
+        raise UsageError(f"--view {request.view} is the table itself, or longer than names of {engine.label} can be")
     plan, unfinished = None, ""
     try:
         with interruptible():
             search.use_workspace(on_stage)
-            on_stage(f"looking for columns without a {request.criterion.name}")
+            on_stage(f"searching columns without a {request.criterion.name}")
             plan = gate.masking(_plan(search, request), search.weights)
         unfinished = str(plan.stopped or "")
     except Stopped as stop:
@@ -74,7 +73,7 @@ def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:
 
 
 def _script(engine: Engine, search: TableSearch, request: MaskRequest, published: tuple[str, ...]) -> tuple[str, ...]:
-    """What would publish the columns: a view, or the columns of the table itself. Empty for files and for nothing."""
+    """Statements that publish the columns: a view, or a grant of columns. Empty for files and if nothing is safe."""
     table, dialect = search.table, engine.dialect
     if not published or table.kind in FILES:
         return ()
@@ -89,13 +88,14 @@ def _script(engine: Engine, search: TableSearch, request: MaskRequest, published
 
 def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | None, plain: bool) -> str:
     if plan is None:
-        return "not searched to the end: no columns are known to be safe"
+        return "the search did not finish: no columns are known to be safe"
     if rows == 0:
         return "there is nothing to measure: no row"
     what = f"{count(published)} of {plural(columns, 'column')} can be published"
     if plan.safe is False:
         return (
-            f"the {plural(published, 'column')} found on a sample are not safe on the full table: the chance came true"
+            f"the {plural(published, 'column')} found on a sample are not safe on the full table: the error of "
+            f"probability delta occurred"
         )
     if plan.safe is None and plan.certificate is not None:
         return f"{what}, but for a chance of {decimal(plan.certificate.delta)}; not measured on the full table"

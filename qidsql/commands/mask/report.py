@@ -1,4 +1,4 @@
-"""What can be published, for people at a terminal: the answer first, then the columns, their measures, the script."""
+"""The mask report for the terminal: the answer first, then the columns, their measures, the script."""
 
 from rich.console import Console
 from rich.text import Text
@@ -12,7 +12,7 @@ from qidsql.wording.numbers import count, percent, ratio
 
 
 def report(console: Console, result: MaskResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     head(console, result.verdict, result.reason)
     rows = facts(result.account)
     rows.add_row("Forbidden", result.criterion)
@@ -49,7 +49,7 @@ def report(console: Console, result: MaskResult) -> None:
 
 
 def _steps(result: MaskResult) -> list[tuple[str, str]]:
-    """What to run next, and what for."""
+    """The next commands, each with its purpose."""
     work, policy = result.account, result.account.policy
     if result.verdict is Verdict.INCONCLUSIVE:
         return []

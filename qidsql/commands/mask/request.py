@@ -1,4 +1,4 @@
-"""What `mask` is asked: what may not be published, and how far to search."""
+"""The request of `mask`: the forbidden criterion, and how far to search."""
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -33,8 +33,8 @@ from qidsql.measures.criteria import Criterion
 class MaskRequest(SampleOptions, CriterionOptions, Weighted):
     """Which columns can be published together, so that they do not meet the criterion.
 
-    Prints what is published and withheld, how near the optimum that is, and the statements that would carry it out;
-    runs none of them. A ratio of exactly --distinct or --separation may be published.
+    Prints the columns to publish and to withhold, the distance from the optimum, and statements to carry it out; runs
+    none of them. A ratio of exactly --distinct or --separation may be published.
     """
 
     table: TableName = None
@@ -42,7 +42,7 @@ class MaskRequest(SampleOptions, CriterionOptions, Weighted):
     exact: Annotated[bool, Option("prove that no choice publishes more")] = False
     weights: ColumnWeights = None
     view: Annotated[str | None, Option("the view's name; default: TABLE_published", "NAME", panel=COPY)] = None
-    role: Annotated[str, Option("who is to read it, in the script", "NAME", panel=COPY)] = "reader"
+    role: Annotated[str, Option("the role that may read it, in the script", "NAME", panel=COPY)] = "reader"
     columns: Columns = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()
@@ -58,14 +58,14 @@ class MaskRequest(SampleOptions, CriterionOptions, Weighted):
         _ = self.column_weights
         self.policy.check(self.forbidden)
         sampling = self.sampling
-        if sampling.asked and sampling.epsilon is None:
+        if sampling.given and sampling.epsilon is None:
             raise UsageError("--delta, --seed and --no-verify are for samples: give --epsilon as well")
         if sampling.epsilon is not None:
             if self.exact:
-                raise UsageError("--exact asks the full table and --epsilon a sample; choose one")
+                raise UsageError("--exact searches the full table and --epsilon a sample; choose one")
             self.criterion.near_sample(sampling.epsilon, sampling.delta or DELTA, 1)
             if self.entity is not None:
-                raise UsageError("a sample of rows says nothing about entities; leave out --entity or --epsilon")
+                raise UsageError("a sample of rows does not measure entities; omit --entity or --epsilon")
 
     @cached_property
     def policy(self) -> Policy:
@@ -73,12 +73,12 @@ class MaskRequest(SampleOptions, CriterionOptions, Weighted):
 
     @cached_property
     def forbidden(self) -> Criterion:
-        """What the published columns must not meet."""
+        """The criterion that the published columns must not meet."""
         return self.criterion.forbidden
 
     @property
     def plan(self) -> str:
-        """What is going to be done, in words."""
+        """A description of the search."""
         how = "implicit-hitting-set, proved" if self.exact else "greedy" if self.epsilon is None else "sampled"
         return f"columns to publish without a {self.forbidden.name}, by {how}"
 

@@ -1,4 +1,4 @@
-"""What a masking finds out: the columns to publish, how good that choice is, and the script for it."""
+"""The result of `mask`: the columns to publish, how good that choice is, and the script for it."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -14,13 +14,13 @@ class MaskResult(Result):
     """Which columns can be published together."""
 
     account: Annotated[SearchAccount, FLAT]
-    criterion: Annotated[str, "what the published columns must not be"]
+    criterion: Annotated[str, "must not hold for the published columns"]
     algorithm: str
     published: tuple[str, ...]
     withheld: tuple[str, ...]
     weight: Annotated[int, "of the published columns"]
-    bound: Annotated[int | None, "what no choice can exceed, as far as is proved; null where no column is known yet"]
-    safe: Annotated[bool | None, "whether the full table shows so; null where only a sample was asked"]
+    bound: Annotated[int | None, "a proved upper bound of the weight of every choice; null if no column is known yet"]
+    safe: Annotated[bool | None, "whether the full table confirms it; null if only a sample was profiled"]
     profile: Annotated[ClassProfile | None, "of the published columns, on the full table"]
     certificate: Certificate | None
     script: Annotated[tuple[str, ...], "statements that would carry it out, none of which was run"]

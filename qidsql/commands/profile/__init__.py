@@ -1,1 +1,1 @@
-"""qidsql profile: what is asked, the work, the result and its report."""
+"""qidsql profile: request, work, result, report."""

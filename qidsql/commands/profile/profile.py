@@ -16,10 +16,10 @@ from qidsql.wording.numbers import plural
 def profile(
     engine: Engine, request: ProfileRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> ProfileResult:
-    """The measures of the columns together (all readable ones where none is named).
+    """The measures of the columns together (all readable ones if none is named).
 
-    One statement, one scan; where a NULL matches anything, before it one to count the NULLs, and at most one for each
-    column with some. A stop makes the verdict inconclusive. Raises UsageError, UnknownName, AccessError,
+    One statement, one scan; where a NULL matches anything, first one to count the NULLs, and at most one for each
+    column with NULLs. A stop makes the verdict inconclusive. Raises UsageError, UnknownName, AccessError,
     StatementError.
     """
     on_stage("reading the catalog")

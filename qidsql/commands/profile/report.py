@@ -1,4 +1,4 @@
-"""The measures of one column set, for people at a terminal."""
+"""The profile report for the terminal."""
 
 from rich.console import Console
 
@@ -9,7 +9,7 @@ from qidsql.wording.numbers import count, percent, plural, ratio
 
 
 def report(console: Console, result: ProfileResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     account, policy = result.account, result.account.policy
     k = policy.k
     unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
@@ -34,7 +34,7 @@ def report(console: Console, result: ProfileResult) -> None:
     else:
         rows.add_row("Classes", f"{count(profile.classes)}, of {between}")
     if not profile.entities:
-        pairs = "share of all pairs that the set tells apart"
+        pairs = "share of all pairs that the set separates"
         if not profile.wildcard:
             rows.add_row("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
         rows.add_row("Separation ratio", f"{ratio(profile.separation_ratio, 9)}  ({pairs})")

@@ -1,4 +1,4 @@
-"""What `profile` is asked: one column set of one table."""
+"""The request of `profile`: one column set of one table."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
@@ -13,7 +13,7 @@ from qidsql.declarations.options import Names, Option
 class ProfileRequest(Audited):
     """The measures of one column set: classes, ratios, k, rows at risk.
 
-    One statement, one scan. A measure is all it gives: the exit code is 0 whatever it is, 3 where there is no row.
+    One statement, one scan. There is no verdict: the exit code is 0 whatever the measures are, 3 if there is no row.
     """
 
     table: TableName = None

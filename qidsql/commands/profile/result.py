@@ -1,4 +1,4 @@
-"""The measures of one column set."""
+"""The result of `profile`."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -21,5 +21,5 @@ class ProfileResult(Result):
     """The measures of one column set."""
 
     account: Annotated[SearchAccount, FLAT]
-    column_sets: Annotated[tuple[ProfiledSet, ...], "the one that was measured; none where time ran out"]
+    column_sets: Annotated[tuple[ProfiledSet, ...], "the one that was measured; none if time ran out"]
     class_sizes: tuple[SizeBin, ...]

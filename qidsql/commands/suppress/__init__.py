@@ -1,1 +1,1 @@
-"""qidsql suppress: what is asked, the work, the result and its report."""
+"""qidsql suppress: request, work, result, report."""

@@ -1,4 +1,4 @@
-"""What is suppressed, for people at a terminal: the answer, what the columns lose, rows by cells, what is next."""
+"""The suppress report for the terminal: the outcome, the losses by column, rows by cells, the next step."""
 
 import shlex
 
@@ -11,14 +11,14 @@ from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, foot, head
 from qidsql.wording.numbers import count, plural, share
 
 METHODS = {
-    "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or blank",
-    "shared": "shared: rows stay whole that match blank cells of others, though they stand out by what is left",
+    "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or suppressed",
+    "shared": "shared: rows that match suppressed cells of others stay whole, though their own values are rare",
 }
 BAR = 28
 
 
 def report(console: Console, result: SuppressResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     head(console, result.verdict, result.reason)
     rows = facts(result.account)
     others = plural(result.k - 1, "other")
@@ -87,7 +87,7 @@ def _by_cells(console: Console, result: SuppressResult) -> None:
 def _foot(console: Console, result: SuppressResult) -> None:
     work = result.account
     shown = any(loss.most for loss in result.losses)
-    values = "values are shown as asked for, and every distinct row left the engine as codes" if shown else CODES_LEFT
+    values = "values are shown as requested, and every distinct row left the engine as codes" if shown else CODES_LEFT
     foot(console, work, written=result.target, values=values)
     source, name = shlex.quote(work.source), shlex.quote(work.table)
     if result.target is None and not result.script and result.cells:

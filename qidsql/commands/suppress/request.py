@@ -1,4 +1,4 @@
-"""What `suppress` is asked: how many rows each row must match, what cells count, where the copy goes."""
+"""The request of `suppress`: how many rows each row must match, the weights of cells, the copy."""
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
@@ -27,20 +27,20 @@ from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
 
 
-class Method(StrEnum):
-    """How cells are chosen."""
+class SuppressionMethod(StrEnum):
+    """How to choose the cells."""
 
-    OPTIMAL = "optimal"  # the lightest of each row by itself [Wilson]
-    SHARED = "shared"  # fewer in all: the blank cells of one row protect other rows too
+    OPTIMAL = "optimal"  # the lightest cells of each row on its own [Wilson]
+    SHARED = "shared"  # fewer in all: the suppressed cells of one row protect other rows too
 
 
 @dataclass(frozen=True)
 class SuppressRequest(CopyOptions, Audited, Weighted):
-    """The fewest cells to blank so that no row stands out: each matches k - 1 others on all columns that it keeps.
+    """The fewest cells to suppress so that each row matches k - 1 others on all columns that it keeps.
 
     Optimal for every row, and proved. Without --into nothing is written; a copy is audited before it is kept. Its
-    quasi-identifiers are suppressed, other columns copied as they are, direct identifiers left out. Each distinct row
-    leaves the engine as codes: values stay there without --show-values, but codes of few values can be turned back.
+    quasi-identifiers are suppressed, other columns copied unchanged, direct identifiers left out. Each distinct row
+    leaves the engine as codes: its values do not without --show-values, but codes of few values can be turned back.
     """
 
     table: TableName = None
@@ -49,15 +49,15 @@ class SuppressRequest(CopyOptions, Audited, Weighted):
     method: Annotated[
         str,
         Option(
-            "optimal: the fewest cells of each row by itself, proved; shared: fewer in all, since the blank cells of "
-            "one row protect others too, which stay whole",
+            "optimal: the fewest cells of each row on its own, proved; shared: fewer in all, since the suppressed "
+            "cells of one row protect others too, which stay whole",
             "optimal|shared",
         ),
-    ] = Method.OPTIMAL
+    ] = SuppressionMethod.OPTIMAL
     weights: ColumnWeights = None
     sql: Annotated[
         str | None,
-        Option("print statements that suppress the same cells; run none", "view|table|update", panel=COPY),
+        Option("print statements that suppress the same cells, without running them", "view|table|update", panel=COPY),
     ] = None
     columns: Columns = ()
     exclude: Exclude = ()
@@ -74,16 +74,16 @@ class SuppressRequest(CopyOptions, Audited, Weighted):
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.policy, self.column_weights, self.chosen_method
-        if self.script is not None and self.chosen_method is Method.SHARED:
+        if self.script is not None and self.chosen_method is SuppressionMethod.SHARED:
             raise UsageError(
-                "a printed statement suppresses each row by itself, so it takes no --method shared; use --into"
+                "a printed statement suppresses each row on its own, so it takes no --method shared; use --into"
             )
         if self.script is not None and self.nulls == Nulls.WILDCARD:
             raise UsageError("a printed statement counts equal rows, so it takes no --nulls wildcard; use --into")
 
     @property
-    def chosen_method(self) -> Method:
-        return choice(Method, "method", self.method)
+    def chosen_method(self) -> SuppressionMethod:
+        return choice(SuppressionMethod, "method", self.method)
 
 
 COMMAND = Command(

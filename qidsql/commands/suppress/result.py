@@ -1,25 +1,25 @@
-"""What a suppression takes and leaves."""
+"""The result of `suppress`."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from qidsql.commands.suppress.request import Method
+from qidsql.commands.suppress.request import SuppressionMethod
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 
 
 @dataclass(frozen=True)
 class ValueLoss:
-    """A value that loses cells, as text; only where the user asked to see values."""
+    """A value that loses cells, as text; only with --show-values."""
 
     value: str | None
     cells: int
-    of: Annotated[int, "cells that hold it"]
+    of: Annotated[int, "cells with this value"]
 
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """What a column loses."""
+    """The losses of a column."""
 
     name: str
     weight: int
@@ -27,32 +27,32 @@ class ColumnLoss:
     values: Annotated[int, "different values in the table"]
     values_touched: Annotated[int, "values that lose a cell"]
     values_gone: Annotated[int, "values that lose all their cells"]
-    most: Annotated[tuple[ValueLoss, ...], "the values that lose most; empty unless values were asked for"] = ()
+    most: Annotated[tuple[ValueLoss, ...], "the values that lose most; empty without --show-values"] = ()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SuppressResult(Result):
-    """The lightest suppression. Before there is a plan (inconclusive, violation) the figures are null or empty."""
+    """The lightest suppression. Without a plan (inconclusive, violation) the figures are null or empty."""
 
     account: Annotated[SearchAccount, FLAT]
     k: int
-    method: Method
+    method: SuppressionMethod
     cost: Annotated[int | None, "the weight of the suppressed cells"]
     lower_bound: Annotated[
-        int | None, "what every suppression weighs at least in which each row is safe by its own blank cells, if proved"
+        int | None, "a proved lower bound of every suppression in which each row is safe by its own suppressed cells"
     ]
     cells: int | None
     records: Annotated[int | None, "rows that lose a cell"]
     by_cells: Annotated[dict[int, int], "rows by the cells they lose"]
     losses: tuple[ColumnLoss, ...]
     algorithm: tuple[str, ...]
-    masks: Annotated[int, "different column sets that are suppressed"]
+    masks: Annotated[int, "distinct column sets that are suppressed"]
     target: Annotated[str | None, "the copy that was written"]
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
     at_risk: Annotated[int | None, "rows of the copy that match fewer than k, where NULL matches anything"]
-    script: Annotated[tuple[str, ...], "the statements that were asked for instead of a copy"]
+    script: Annotated[tuple[str, ...], "the statements requested instead of a copy"]
 
     @reported
-    def optimal(self) -> Annotated[bool, "no suppression of the kind weighs less, by the proved bound"]:
+    def optimal(self) -> Annotated[bool, "no suppression of this kind weighs less, by the proved bound"]:
         return self.cost is not None and self.cost == self.lower_bound

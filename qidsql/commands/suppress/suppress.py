@@ -1,9 +1,9 @@
-"""The fewest cells to suppress so that nobody stands out: the plan, a script for it, or the copy itself."""
+"""The fewest cells to suppress so that no row stands out: the plan, a script for it, or the copy itself."""
 
 from collections.abc import Callable, Sequence
 
 from qidsql.commands import gate
-from qidsql.commands.suppress.request import Method, SuppressRequest
+from qidsql.commands.suppress.request import SuppressionMethod, SuppressRequest
 from qidsql.commands.suppress.result import ColumnLoss, SuppressResult, ValueLoss
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
@@ -13,7 +13,7 @@ from qidsql.core.tables import FILES, Nulls, TableName, weight_of
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.protection.copies import Target
+from qidsql.protection.copies import ProtectedCopy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.shared import shared
@@ -33,19 +33,19 @@ NAMED_VALUES = 3
 def suppress(
     engine: Engine, request: SuppressRequest, on_stage: Callable[[str], None] = lambda stage: None
 ) -> SuppressResult:
-    """The lightest cells to suppress so that every row matches k - 1 others, and the copy where one was asked for.
+    """The lightest cells to suppress so that every row matches k - 1 others, and the copy if one was requested.
 
-    The rows are coded by one statement, the plan is computed in a workbench of our own; a copy is written and audited
-    in the engine's one transaction and kept only when every row of it matches k rows. A stop (budget, lost connection,
-    Ctrl-C) makes the verdict inconclusive, and then nothing is written. Raises UsageError, UnknownName, AccessError,
-    StatementError, SourceError.
+    One statement codes the rows, and a local workbench computes the plan; a copy is written and audited in one
+    transaction of the engine and kept only if every row of it matches k rows. A stop (budget, lost connection, Ctrl-C)
+    makes the verdict inconclusive, and nothing is written. Raises UsageError, UnknownName, AccessError, StatementError,
+    SourceError.
     """
     on_stage("reading the catalog")
     return _Suppression(engine, request, on_stage).run()
 
 
 class _Suppression:
-    """One run of `suppress`, its result growing."""
+    """One run of `suppress`; collects its result."""
 
     def __init__(self, engine: Engine, request: SuppressRequest, on_stage: Callable[[str], None]) -> None:
         self._engine, self._request, self._on_stage = engine, request, on_stage
@@ -60,14 +60,13 @@ class _Suppression:
         self._script: tuple[str, ...] = ()
 
     def run(self) -> SuppressResult:
+        unfinished = "the plan was not finished, and nothing was written"
         try:
             return self._run()
         except Stopped as stop:
-            return self._result(Verdict.INCONCLUSIVE, "not worked out to the end, and nothing was written", str(stop))
+            return self._result(Verdict.INCONCLUSIVE, unfinished, str(stop))
         except KeyboardInterrupt:
-            return self._result(
-                Verdict.INCONCLUSIVE, "not worked out to the end, and nothing was written", "interrupted"
-            )
+            return self._result(Verdict.INCONCLUSIVE, unfinished, "interrupted")
 
     def _run(self) -> SuppressResult:
         request, k = self._request, self._request.policy.k
@@ -91,17 +90,17 @@ class _Suppression:
                 deadline=self._profiler.deadline,
                 on_stage=self._on_stage,
             )
-            if request.chosen_method is Method.SHARED:
-                self._on_stage("looking for rows that blank cells of others protect")
+            if request.chosen_method is SuppressionMethod.SHARED:
+                self._on_stage("searching rows that suppressed cells of others protect")
                 plan = shared(plan, deadline=self._profiler.deadline)
             self._on_stage("checking the plan")
-            by_itself = request.chosen_method is Method.OPTIMAL and request.policy.nulls == Nulls.EQUAL
-            self._plan = gate.suppression(plan, by_itself, self._profiler.deadline)
+            separately = request.chosen_method is SuppressionMethod.OPTIMAL and request.policy.nulls == Nulls.EQUAL
+            self._plan = gate.suppression(plan, separately, self._profiler.deadline)
             self._losses = self._lost(patterns)
             if request.script is not None:
                 self._script = self._statements(request.script)
-            if self._protection.target is not None:
-                return self._write(self._protection.target, patterns)
+            if self._protection.copy is not None:
+                return self._write(self._protection.copy, patterns)
         return self._result(Verdict.FINISHED, self._reason())
 
     @property
@@ -113,7 +112,7 @@ class _Suppression:
         return self._protection.names
 
     def _lost(self, patterns: RowPatterns) -> tuple[ColumnLoss, ...]:
-        """What each column and its values lose."""
+        """The losses of each column and its values."""
         assert self._plan is not None
         lost = values_lost(self._plan, NAMED_VALUES, self._profiler.deadline)
         losses = []
@@ -134,7 +133,7 @@ class _Suppression:
         return tuple(losses)
 
     def _values(self, place: int, most: Sequence[CellsLost], shuffle_key: str) -> tuple[ValueLoss, ...]:
-        """The values that lose most, as text. Asked only where the user wants to see values."""
+        """The values that lose most, as text. Queried only with --show-values."""
         name = self._names[place]
         codes = [loss.code for loss in most]
         query = values_at(self._engine.dialect, self._profiler.source, name, place, codes, shuffle_key)
@@ -143,7 +142,7 @@ class _Suppression:
         return tuple(ValueLoss(texts.get(loss.code), loss.cells, loss.of) for loss in most)
 
     def _statements(self, script: Script) -> tuple[str, ...]:
-        """What would suppress the same cells, in the engine alone."""
+        """Statements that suppress the same cells in the engine alone."""
         assert self._plan is not None
         table, dialect = self._protection.table, self._engine.dialect
         if table.kind in FILES:
@@ -170,14 +169,14 @@ class _Suppression:
         make = create_view if script is Script.VIEW else create_table
         return dialect.script(make(dialect, name, query))
 
-    def _write(self, goal: Target, patterns: RowPatterns) -> SuppressResult:
-        """Writes the copy, audits it, and keeps it only when it passes."""
+    def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> SuppressResult:
+        """Write the copy, audit it, and keep it only if it passes."""
         profiler, k = self._profiler, self._request.policy.k
-        self._on_stage(f"writing {goal}")
-        goal.write(patterns, self._protection.columns, profiler.deadline)
-        self._on_stage(f"auditing {goal}")
-        copy = TableProfiler(self._engine, Relation(goal.rows(self._protection.columns)), self._names, k)
-        with RowPatterns.of(copy) as written:
+        self._on_stage(f"writing {copy}")
+        copy.write(patterns, self._protection.columns, profiler.deadline)
+        self._on_stage(f"auditing {copy}")
+        profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), self._names, k)
+        with RowPatterns.of(profiler_of_copy) as written:
             check = wildcard_check(written, k, profiler.deadline)
         self._at_risk = check.at_risk
         if not check.passes or check.rows != patterns.rows:
@@ -185,9 +184,9 @@ class _Suppression:
                 Verdict.VIOLATION,
                 f"the copy failed its audit ({count(check.at_risk)} rows at risk), so it was not kept",
             )
-        goal.keep()
+        copy.keep()
         self._written = True
-        return self._result(Verdict.FINISHED, f"{self._reason()}; {goal} was written and passed its audit")
+        return self._result(Verdict.FINISHED, f"{self._reason()}; {copy} was written and passed its audit")
 
     def _reason(self) -> str:
         assert self._plan is not None
@@ -195,7 +194,7 @@ class _Suppression:
         cells = plural(plan.cells, "cell")
         if not plan.cells:
             return f"nothing needs to be suppressed: every row matches {plural(plan.k - 1, 'other')}"
-        proof = "proved: no row is safe with fewer blanks of its own" if plan.optimal else "fewer may do"
+        proof = "proved: no row is safe with fewer blanks of its own" if plan.optimal else "fewer may suffice"
         weighted = f", of the weight {count(plan.weight)}," if any(each != 1 for each in plan.weights) else ""
         return f"{cells}{weighted} in {plural(plan.records, 'row')} are to be suppressed; {proof}"
 
@@ -212,9 +211,9 @@ class _Suppression:
             records=plan.records if plan else None,
             by_cells=plan.by_cells if plan else {},
             losses=self._losses,
-            algorithm=plan.ways if plan else (),
+            algorithm=plan.methods if plan else (),
             masks=len(plan.masks) if plan else 0,
-            target=str(self._protection.target) if self._written else None,
+            target=str(self._protection.copy) if self._written else None,
             copied=tuple(column.name for column in self._protection.copied) if self._written else (),
             not_copied=self._protection.not_copied,
             at_risk=self._at_risk,

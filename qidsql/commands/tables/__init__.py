@@ -1,1 +1,1 @@
-"""qidsql tables: its request, the work, the result and its report."""
+"""qidsql tables: request, work, result, report."""

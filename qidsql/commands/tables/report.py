@@ -1,4 +1,4 @@
-"""The tables of a source, for people at a terminal."""
+"""The tables report for the terminal."""
 
 from rich.console import Console
 from rich.table import Table
@@ -10,7 +10,7 @@ from qidsql.wording.numbers import count, plural, some
 
 
 def report(console: Console, result: TablesResult) -> None:
-    """Writes a line for each table, or for each column where there is one table."""
+    """Write a line for each table, or for each column of a single table."""
     head(console, result.verdict, result.reason)
     source = grid()
     source.add_row("Source", f"{result.source}; {result.engine}")

@@ -1,4 +1,4 @@
-"""The options of `tables`: which tables of a source to list."""
+"""The request of `tables`: which tables of a source to list."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The tables of a source."""
+"""The result of `tables`."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -30,7 +30,7 @@ class ListedTable:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TablesResult(Result):
-    """The tables of a source, in the order of their names. The verdict is `inconclusive` where there is none."""
+    """The tables of a source, in the order of their names. The verdict is `inconclusive` if there is none."""
 
     source: str
     engine: str

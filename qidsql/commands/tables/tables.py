@@ -17,8 +17,8 @@ def tables(
 ) -> TablesResult:
     """The tables and views that the user can see, with the names of their columns.
 
-    Two or three statements on the catalog; no table is read. A name that fits in other letter case only is accepted.
-    Raises UnknownName with near misses where a table, a pattern or a schema fits nothing, and StatementError.
+    Two or three statements on the catalog; no table is read. Names match in any letter case.
+    Raises UnknownName with near misses if a table, a pattern or a schema matches nothing, and StatementError.
     """
     on_stage("reading the catalog")
     listed = sorted(engine.catalog(request.schema).tables, key=lambda table: table.name)

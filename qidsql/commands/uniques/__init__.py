@@ -1,1 +1,1 @@
-"""qidsql uniques: what is asked, the work, the result and its report."""
+"""qidsql uniques: request, work, result, report."""

@@ -1,4 +1,4 @@
-"""Minimal unsafe combinations, for people at a terminal: how many, then of what sizes, in which columns, for whom."""
+"""The uniques report for the terminal: the number of combinations, then by size, column, column set and row."""
 
 from rich.console import Console
 from rich.table import Table
@@ -9,7 +9,7 @@ from qidsql.commands.uniques.result import Scores, UniquesResult
 from qidsql.terminal.pieces import CODES_LEFT, facts, foot, head
 from qidsql.wording.numbers import count, percent, plural, share
 
-WAYS = {
+ALGORITHMS = {
     "pairs": "pairs: every record compared with every other, all column sets at once",
     "sets": "sets: column set by column set, small ones first",
     "none": "none",
@@ -18,14 +18,14 @@ BAR = 24
 
 
 def report(console: Console, result: UniquesResult) -> None:
-    """Writes the report."""
+    """Write the report."""
     head(console, result.verdict, result.reason)
     rows = facts(result.account)
     shared = "that one row has alone" if result.k == 2 else f"that fewer than {result.k} rows share"
     rows.add_row("Unsafe", f"a combination of values {shared}; minimal: without any one of them it is safe")
-    rows.add_row("Algorithm", WAYS[result.algorithm])
+    rows.add_row("Algorithm", ALGORITHMS[result.algorithm])
     for line in _not_looked_at(result):
-        rows.add_row("Not seen", line)
+        rows.add_row("Not searched", line)
     if result.into is not None:
         rows.add_row("List", f"{plural(result.listed or 0, 'line')} in {result.into}")
     console.print(rows)
@@ -36,9 +36,9 @@ def report(console: Console, result: UniquesResult) -> None:
                 console.print(table(result))
         if result.scores is not None:
             _scores(console, result.scores)
-    asked = [f"the keys ({result.key})"] if result.key else []
-    asked += ["the values in the list"] if result.values_listed else []
-    values = f"{' and '.join(asked)} left the engine, as asked" if asked else CODES_LEFT
+    read = [f"the keys ({result.key})"] if result.key else []
+    read += ["the values in the list"] if result.values_listed else []
+    values = f"{' and '.join(read)} left the engine, as requested" if read else CODES_LEFT
     foot(console, result.account, written=result.into, values=values)
 
 

@@ -1,4 +1,4 @@
-"""What `uniques` is asked: which combinations are unsafe, what is counted and scored, where the list goes."""
+"""The request of `uniques`: which combinations are unsafe, the counts and scores to report, the list."""
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
@@ -21,7 +21,7 @@ from qidsql.core.options import (
     TableName,
     Where,
 )
-from qidsql.core.parsing import choice, names, share
+from qidsql.core.parsing import choice, names, positive_share
 from qidsql.core.policy import Audited
 from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command
@@ -30,7 +30,7 @@ from qidsql.errors import UsageError
 
 
 class By(StrEnum):
-    """What the report counts the combinations by."""
+    """The groups by which the report counts combinations."""
 
     SIZE = "size"
     COLUMN = "column"
@@ -49,10 +49,10 @@ class ScoreKind(StrEnum):
 class UniquesRequest(Audited):
     """Which value combinations single out rows: all minimal ones, of every size.
 
-    A combination is unsafe when fewer than k rows have it, and minimal when it is safe without any one of its values
-    (minimal sample uniques, MINUCS). Counts by size, column, column set and record, and SUDA or DIS risk scores. Each
-    distinct row leaves the engine as codes: values stay there unless --key or --show-values ask for them, but codes of
-    few values can be turned back by who knows how frequent these are.
+    A combination is unsafe if fewer than k rows have it, and minimal if it is safe without any one of its values
+    (minimal sample uniques, MINUCS). Reports counts by size, column, column set and record, and SUDA or DIS risk
+    scores. Each distinct row leaves the engine as codes: its values do not without --key or --show-values, but codes of
+    few values can be turned back by anyone who knows how frequent these are.
     """
 
     table: TableName = None
@@ -62,7 +62,7 @@ class UniquesRequest(Audited):
     by: Annotated[Names, Option("size, column, set or record (repeat); default: all", "WHAT", in_shells=False)] = ()
     scores: Annotated[str | None, Option("risk scores of the records", "suda|dis")] = None
     sampling_fraction: Annotated[
-        Ratio, Option("the share of the population that the table holds, for DIS scores; default: 0.01", "RATIO")
+        Ratio, Option("the share of the population in the table, for DIS scores; default: 0.01", "RATIO")
     ] = None
     nulls: NullRule = Nulls.EQUAL
     into: Annotated[
@@ -74,13 +74,13 @@ class UniquesRequest(Audited):
             in_shells=False,
         ),
     ] = None
-    replace: Annotated[bool, Option("the list may take the place of an older one", panel=COPY, in_shells=False)] = False
+    replace: Annotated[bool, Option("the list may replace an older one", panel=COPY, in_shells=False)] = False
     key: Annotated[
         str | None,
-        Option("call records by this column's values, in the list and among the highest scores", "COLUMN"),
+        Option("identify records by this column's values, in the list and among the highest scores", "COLUMN"),
     ] = None
     show_values: Annotated[
-        bool, Option("write the values of the combinations into the list, too", panel=COPY, in_shells=False)
+        bool, Option("write the values of the combinations to the list too", panel=COPY, in_shells=False)
     ] = False
     columns: Columns = ()
     exclude: Exclude = ()
@@ -93,7 +93,7 @@ class UniquesRequest(Audited):
     def __post_init__(self) -> None:
         _ = self.policy, self.shown, self.fraction
         if self.writable and len(Path(str(self.into)).parts) > 1:
-            raise UsageError(f"--into {self.into}: a file has to end in .parquet or .csv, a table stands in no folder")
+            raise UsageError(f"--into {self.into}: a file must end in .parquet or .csv, and a table is in no folder")
         if self.fraction is not None and self.score_kind is not ScoreKind.DIS:
             raise UsageError("--sampling-fraction is for DIS scores: give --scores dis as well")
         if self.score_kind is not None and self.k != 2:
@@ -101,13 +101,13 @@ class UniquesRequest(Audited):
         if self.show_values and self.into is None:
             raise UsageError("--show-values is for the list: give --into FILE as well")
         if self.key is not None and self.scores is None and self.into is None:
-            raise UsageError("--key names the records of --scores and of the list (--into): give one of them as well")
+            raise UsageError("--key identifies the records of --scores and of the list (--into): give one of them too")
         if self.replace and self.into is None:
             raise UsageError("--replace is for the list: give --into FILE as well")
 
     @cached_property
     def shown(self) -> tuple[By, ...]:
-        """What the report has tables of."""
+        """The tables of the report."""
         return tuple(choice(By, "by", name) for name in names(self.by)) or tuple(By)
 
     @cached_property
@@ -118,7 +118,7 @@ class UniquesRequest(Audited):
     def fraction(self) -> Fraction | None:
         """The sampling fraction of DIS scores."""
         given = self.sampling_fraction
-        return None if given is None else share("sampling_fraction", given)
+        return None if given is None else positive_share("sampling_fraction", given)
 
     @property
     def file(self) -> Path | None:
@@ -128,7 +128,7 @@ class UniquesRequest(Audited):
 
     @property
     def writable(self) -> bool:
-        """Whether the list goes into a table of the source, which has to be opened for writing."""
+        """Whether the list is written to a table of the source, which has to be opened for writing."""
         return self.into is not None and self.file is None
 
 

@@ -1,4 +1,4 @@
-"""What a search for minimal unsafe combinations finds out."""
+"""The result of a search for minimal unsafe combinations."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,11 +11,11 @@ from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, Rounded
 
 @dataclass(frozen=True)
 class ColumnUniques:
-    """A column's part."""
+    """The share of one column in the combinations."""
 
     name: str
-    combinations: Annotated[int, "that the column belongs to"]
-    contribution: Annotated[Fraction, "the share of all SUDA scores that they make up", Rounded(6)]
+    combinations: Annotated[int, "that contain the column"]
+    contribution: Annotated[Fraction, "their share of all SUDA scores", Rounded(6)]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class RecordScore:
     """A record at risk."""
 
     record: Annotated[int, "its number among the distinct rows in the order of the searched columns, from 1"]
-    key: Annotated[str | None, "the value of the key column, where one was asked for", OMITTED]
+    key: Annotated[str | None, "the value of the key column, if requested", OMITTED]
     score: int | float
     combinations: int
     smallest: Annotated[int, "the size of its smallest combination"]
@@ -71,12 +71,12 @@ class UniquesResult(Result):
     column_sets_in_all: int
     rows_at_risk: Annotated[int, "rows that have an unsafe combination"]
     by_smallest: Annotated[dict[int, int], "rows at risk by the size of their smallest combination"]
-    complete: Annotated[bool, "every row and every column set was looked at"]
+    complete: Annotated[bool, "every row and every column set was searched"]
     rows_looked_at: int
-    complete_to_size: Annotated[int, "column sets of up to so many columns were looked at"]
+    complete_to_size: Annotated[int, "column sets of up to so many columns were searched"]
     scores: Scores | None
     into: Annotated[str | None, "where the list is"]
     listed: Annotated[int | None, "lines of the list"]
-    key: Annotated[str | None, "the column whose values name records, as was asked"]
-    values_listed: Annotated[bool, "whether the list holds values, as was asked"]
-    shown: Annotated[tuple[By, ...], UNWRITTEN] = tuple(By)  # what a report for people has tables of
+    key: Annotated[str | None, "the column whose values identify records, if requested"]
+    values_listed: Annotated[bool, "whether the list contains values, as requested"]
+    shown: Annotated[tuple[By, ...], UNWRITTEN] = tuple(By)  # the tables of the terminal's report

@@ -22,7 +22,7 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped
-from qidsql.protection.copies import Target, target
+from qidsql.protection.copies import ProtectedCopy, planned_copy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.uniques.listing import RecordKeys, UniquesList, check_file
 from qidsql.wording.numbers import count, plural
@@ -43,9 +43,9 @@ def uniques(
 ) -> UniquesResult:
     """Every minimal unsafe combination of the searched columns, counted by size, column, column set and record.
 
-    One statement to the source, which codes the rows; the search works on codes. A stop (budget, Ctrl-C) makes the
-    verdict inconclusive: what was counted by then, and how far the search came. Raises UsageError, UnknownName,
-    AccessError, StatementError.
+    Sends one statement to the source, which codes the rows; the search works on codes. A stop (budget, Ctrl-C) makes
+    the verdict inconclusive: the result has what was counted by then, and how far the search got. Raises UsageError,
+    UnknownName, AccessError, StatementError.
 
     [Wilson, 2 and 3.2; Elliot et al. for the scores]
     """
@@ -54,14 +54,14 @@ def uniques(
         check_file(request.file, request.replace)
     on_stage("reading the catalog")
     if request.key is not None:
-        with suppress(Stopped):  # the search will meet it again, and reports it
+        with suppress(Stopped):  # the search will raise it again, and reports it
             key = engine.describe(request.table).column(request.key).name
             policy = replace(policy, exclude=(*policy.exclude, key))
     search = TableSearch(engine, request.table, policy, {})
-    goal = None
+    copy = None
     if request.writable and not search.stopped:
-        goal = target(engine, search.table, (), str(request.into), request.replace)
-    run = _Run(goal)
+        copy = planned_copy(engine, search.table, (), str(request.into), request.replace)
+    run = _Run(copy)
     try:
         run.search(search, request, on_stage)
     except Stopped as stop:
@@ -74,10 +74,10 @@ def uniques(
 
 
 class _Run:
-    """One search; what it found so far stays when it is stopped."""
+    """One search; keeps its findings if it is stopped."""
 
-    def __init__(self, goal: Target | None) -> None:
-        self.goal = goal
+    def __init__(self, copy: ProtectedCopy | None) -> None:
+        self.copy = copy
         self.counts: UniqueCounts | None = None
         self.found: MinimalUniques | None = None
         self.scores: Scores | None = None
@@ -98,7 +98,7 @@ class _Run:
             )
             self.counts = counts = UniqueCounts(records, found.largest)
             path = request.file
-            if self.goal is not None:
+            if self.copy is not None:
                 path = profiler.engine.exports() / f"uniques.{profiler.engine.export_format}"
             listing = None if path is None else UniquesList(patterns, path)
             for block, masks in found:
@@ -107,7 +107,7 @@ class _Run:
                     listing.add(block, masks)
                 on_stage(_stage(found, records.rows))
             if found.largest >= records.columns and policy.nulls == Nulls.EQUAL:
-                gate.uniques(counts, policy.k)
+                gate.unique_counts(counts, policy.k)
             keys = None
             if request.key is not None:
                 on_stage("fetching keys")
@@ -121,17 +121,17 @@ class _Run:
                     listing.add_values(profiler)
                 sets = (mask for mask, _ in counts.sets())
                 listed = listing.write(sets, keys is not None, request.show_values, profiler.deadline)
-                if self.goal is not None and path is not None:
+                if self.copy is not None and path is not None:
                     types = listing.types(keys is not None, request.show_values)
-                    self.goal.receive(path, types, profiler.deadline)
-                    self.goal.keep()
+                    self.copy.receive(path, types, profiler.deadline)
+                    self.copy.keep()
                 self.listed = listed
 
 
 def _stage(found: "MinimalUniques", rows: int) -> str:
-    if found.way == "pairs":
-        return f"comparing records: {count(found.progress.rows)} of {plural(rows, 'row')} looked at"
-    return f"counting classes of column sets: all of up to {plural(found.progress.size, 'column')} looked at"
+    if found.method == "pairs":
+        return f"comparing records: {count(found.progress.rows)} of {plural(rows, 'row')} searched"
+    return f"counting classes of column sets: all of up to {plural(found.progress.size, 'column')} searched"
 
 
 def _result(search: TableSearch, request: UniquesRequest, run: _Run) -> UniquesResult:
@@ -144,7 +144,7 @@ def _result(search: TableSearch, request: UniquesRequest, run: _Run) -> UniquesR
         verdict=Verdict.INCONCLUSIVE if run.unfinished or rows == 0 else Verdict.FINISHED,
         reason=_reason(policy, counts, run.unfinished),
         k=policy.k,
-        algorithm="none" if found is None else found.way,
+        algorithm="none" if found is None else found.method,
         combinations=0 if counts is None else counts.combinations,
         by_size={} if counts is None else counts.by_size,
         by_column=_columns(names, counts),
@@ -156,7 +156,7 @@ def _result(search: TableSearch, request: UniquesRequest, run: _Run) -> UniquesR
         rows_looked_at=rows_looked_at,
         complete_to_size=size,
         scores=run.scores,
-        into=None if run.listed is None else str(run.goal or request.into),
+        into=None if run.listed is None else str(run.copy or request.into),
         listed=run.listed,
         key=request.key,
         values_listed=request.show_values,
@@ -228,14 +228,14 @@ def _reason(policy: Policy, counts: "UniqueCounts | None", unfinished: str) -> s
         return "not searched: the rows could not be coded in time"
     rows = counts.records.rows
     if rows == 0:
-        return "there is nothing to look at: no row"
+        return "there is nothing to search: no row"
     if rows < policy.k:
         return f"{plural(rows, 'row')}, fewer than k = {policy.k}: even without any column none is safe"
     number, at_risk = counts.combinations, sum(counts.by_smallest.values())
     what = "minimal sample unique" if policy.k == 2 else "minimal unsafe combination"
     found = f"{plural(number, what)} in {count(at_risk)} of {plural(rows, 'row')}"
     if unfinished:
-        return f"at least {found}; not searched to the end"
+        return f"at least {found}; the search did not finish"
     if counts.largest < counts.records.columns:
-        found += f"; sets of more than {plural(counts.largest, 'column')} were not looked at (--max-size)"
+        found += f"; sets of more than {plural(counts.largest, 'column')} were not searched (--max-size)"
     return found

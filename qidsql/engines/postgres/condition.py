@@ -27,7 +27,7 @@ from qidsql.engines.condition import (
     no_columns,
 )
 from qidsql.engines.postgres.dialect import POSTGRES
-from qidsql.engines.postgres.tokens import Kind, Token, tokens
+from qidsql.engines.postgres.tokens import Token, TokenKind, tokens
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.sql.statements import Row
 from qidsql.sql.templates import Filling
@@ -107,7 +107,7 @@ def accepted(
         missing = _name_at_fault(error, statements[0])
         raise _not_bound(error, ask, table, names, missing) or translate(error, "where condition") from None
     times = any(name.alone in MOMENTS and not name.quoted for name in names)
-    times |= any(word.kind is Kind.STRING and TIMES.search(word.text) for word in words)
+    times |= any(word.kind is TokenKind.STRING and TIMES.search(word.text) for word in words)
     changed = ", ".join(str(name) for (name,) in ask("changed_settings"))
     note = f"the where condition is read with {changed} as an audit sets it, not as the role has it"
     return Condition(where, momentary or times, (note,) if changed else ())
@@ -119,19 +119,19 @@ def _words(where: str) -> list[Token]:
         words = tokens(where)
     except ValueError:
         raise UsageError(UNREADABLE) from None
-    if any(word.kind is Kind.PARAMETER for word in words):
+    if any(word.kind is TokenKind.PARAMETER for word in words):
         raise UsageError(NO_PARAMETER)
     depth = 0
     for word in words:
-        depth += (word.kind is Kind.SIGN) * ((word.text in "([") - (word.text in ")]"))
-        if depth < 0 or (word.kind is Kind.SIGN and word.text == ";"):
+        depth += (word.kind is TokenKind.SIGN) * ((word.text in "([") - (word.text in ")]"))
+        if depth < 0 or (word.kind is TokenKind.SIGN and word.text == ";"):
             raise UsageError(UNREADABLE)
     return words
 
 
 def _names(words: Sequence[Token]) -> Iterator[_Name]:
     """The names and the words of SQL, with what is around them."""
-    texts = [word.text if word.kind in (Kind.NAME, Kind.SIGN) else "" for word in words]
+    texts = [word.text if word.kind in (TokenKind.NAME, TokenKind.SIGN) else "" for word in words]
     around = ["", "", *texts, "", "", ""]
     place = 0
     while place < len(words):
@@ -144,10 +144,10 @@ def _names(words: Sequence[Token]) -> Iterator[_Name]:
             following = words[place + 1].kind if place + 1 < len(words) else None
             yield _Name(
                 tuple(parts),
-                words[first].kind is Kind.QUOTED,
+                words[first].kind is TokenKind.QUOTED,
                 tuple(around[first : first + 2]),
                 tuple(around[place + 3 : place + 6]),
-                following is Kind.STRING,
+                following is TokenKind.STRING,
             )
         place += 1
 

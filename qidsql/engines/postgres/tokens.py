@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 )
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     NAME = "name"  # a word: a name or a keyword, in lower case as Postgres reads it
     QUOTED = "quoted"  # a name in quotes, without them
     STRING = "string"
@@ -36,12 +36,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    kind: Kind
+    kind: TokenKind
     text: str
 
     @property
     def is_name(self) -> bool:
-        return self.kind in (Kind.NAME, Kind.QUOTED)
+        return self.kind in (TokenKind.NAME, TokenKind.QUOTED)
 
 
 def tokens(text: str) -> list[Token]:
@@ -60,14 +60,14 @@ def tokens(text: str) -> list[Token]:
             place = _end_of_comment(text, place)
         elif kind == "tag":
             place = text.index(piece, place) + len(piece)
-            found.append(Token(Kind.STRING, text[match.start() : place]))
+            found.append(Token(TokenKind.STRING, text[match.start() : place]))
         elif kind == "quoted":
-            found.append(Token(Kind.QUOTED, piece[1:-1].replace('""', '"')))
+            found.append(Token(TokenKind.QUOTED, piece[1:-1].replace('""', '"')))
         elif kind == "string" and found and found[-1].text.startswith(("E'", "e'")):
             raise ValueError("goes on with another string, where a backslash escapes as in the first")
         elif kind != "space":
             found.append(
-                Token(Kind(kind), re.sub("[A-Z]+", lambda m: m[0].lower(), piece) if kind == "name" else piece)
+                Token(TokenKind(kind), re.sub("[A-Z]+", lambda m: m[0].lower(), piece) if kind == "name" else piece)
             )
     return found
 

@@ -1,15 +1,15 @@
 """What kinds of values Postgres' types hold, by the names that format_type() gives them."""
 
-from qidsql.core.value_kinds import Kind
+from qidsql.core.value_kinds import ValueKind
 
 PATTERNS = (
-    (Kind.WHOLE, r"smallint|integer|bigint"),
-    (Kind.DECIMAL, r"numeric"),
-    (Kind.FLOAT, r"real|double precision"),
-    (Kind.TEXT, r"text|character( varying)?|bpchar|name|(\w+\.)?citext|enum"),
-    (Kind.DATE, r"date"),
-    (Kind.TIMESTAMP, r"timestamp without time zone"),
-    (Kind.ZONED, r"timestamp with time zone"),
-    (Kind.TIME, r"time without time zone"),
-    (Kind.UUID, r"uuid"),
+    (ValueKind.WHOLE, r"smallint|integer|bigint"),
+    (ValueKind.DECIMAL, r"numeric"),
+    (ValueKind.FLOAT, r"real|double precision"),
+    (ValueKind.TEXT, r"text|character( varying)?|bpchar|name|(\w+\.)?citext|enum"),
+    (ValueKind.DATE, r"date"),
+    (ValueKind.TIMESTAMP, r"timestamp without time zone"),
+    (ValueKind.ZONED, r"timestamp with time zone"),
+    (ValueKind.TIME, r"time without time zone"),
+    (ValueKind.UUID, r"uuid"),
 )

@@ -1,4 +1,4 @@
-"""Anonymizations of row patterns on the workbench: optimal by integer program, or placed greedily and then improved.
+"""Anonymizations of row patterns on the workbench: optimal by integer program, or greedy and then improved.
 
 [Chakaravarthy, Pandit & Sabharwal, 2 and 4]
 """
@@ -19,22 +19,22 @@ from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.table_changes import inserting, making
 from qidsql.sql.templates import Filling, fill
 
-EXACT_PAIRS = 60_000  # row patterns x column sets that are given to the solver at once
-MOST_PAIRS = 2_000_000  # ... that are given to it when that is insisted on
-BLOCK_PAIRS = 8_000  # ... and that it improves at a time
+EXACT_PAIRS = 60_000  # row patterns x column sets solved exactly by default
+MOST_PAIRS = 2_000_000  # ... solved exactly on request
+BLOCK_PAIRS = 8_000  # ... improved in one block
 BLOCK_SECONDS = 2.0
 SETTLED = 1000  # a round that saves less than this part of the cost is the last
 SETS_AT_ONCE = 16
-FEW_COLUMNS = 12  # up to which every column set is tried
+FEW_COLUMNS = 12  # up to this number every column set is tried
 
 
 @dataclass(frozen=True, slots=True)
 class Anonymization:
-    """What becomes of the rows: the workbench's table `shares` (pattern, kept, size: so many rows of the row pattern
-    keep these columns). No anonymization costs less than `lower_bound`.
+    """A plan for all rows: the workbench's table `shares` (pattern, kept, size: so many rows of the row pattern keep
+    these columns). No anonymization costs less than `lower_bound`.
 
     `cells` counts the suppressed cells of each column, `cost` is their weight, `rows` the rows that lose a cell,
-    `rows_blank` those that lose all. `stopped` says why neither a proof nor anything better was looked for any longer.
+    `rows_blank` those that lose all. `stopped` is why the search ended without a proof, if it did.
     """
 
     algorithm: str
@@ -51,8 +51,8 @@ class Anonymization:
 
 
 class Anonymizer:
-    """Anonymizations of some row patterns, which have k rows at least. Works in tables of their workbench and asks the
-    source nothing. `deadline` is one of `time.monotonic`.
+    """Anonymizations of some row patterns of at least k rows. Works in tables of their workbench and sends the source
+    no statement. `deadline` is of `time.monotonic`.
     """
 
     def __init__(self, patterns: RowPatterns, k: int, weights: Sequence[int], deadline: float | None = None) -> None:
@@ -65,16 +65,16 @@ class Anonymizer:
 
     @property
     def small(self) -> bool:
-        """Whether the integer program is small enough to be given to the solver whole."""
+        """Whether the integer program is small enough to be solved as a whole."""
         return self._pairs <= EXACT_PAIRS
 
     @property
     def solvable(self) -> bool:
-        """Whether the solver may find something better in an hour, though hardly a proof."""
+        """Whether the solver may find a better plan within an hour, though hardly a proof."""
         return self._pairs <= MOST_PAIRS
 
     def exact(self, lower_bound: int = 0) -> Anonymization:
-        """The cheapest anonymization, or the best found by the deadline or Ctrl-C. Starts from the shares there are."""
+        """The cheapest anonymization, or the best found by the deadline or Ctrl-C. Starts from the present shares."""
         known = self._shares("shares")
         found = self._solve(exp.to_table("patterns"), known, lower_bound, self._deadline)
         self._run("shares", "making of a table")
@@ -82,11 +82,11 @@ class Anonymizer:
         return self._account("integer program", found.lower_bound, found.stopped)
 
     def greedy(self, wishes: Iterable[int], on_stage: Callable[[str], None] = lambda stage: None) -> None:
-        """Shares for all rows: column set by column set, those that lose least first, rows in classes of k are placed.
+        """Make shares for all rows: column set by column set, those that lose least first, place rows in classes of k.
 
-        Every column set is tried where there are few columns, else those that rows would keep if they could choose
+        Tries every column set if there are few columns, else those that rows would keep if they could choose
         (`wishes`), and ever smaller ones, without the columns of most values. Of the column sets that lose the same,
-        the one that places most comes first. A few statements per column set, on rows that grow fewer. Raises Stopped.
+        the one that places most comes first. A few statements per column set, on ever fewer rows. Raises Stopped.
         """
         unplaced = making(exp.to_table("unplaced"), exp.select("*").from_("patterns"), replace=True)
         self._ask(unplaced, "making of a table")
@@ -118,7 +118,7 @@ class Anonymizer:
         return found - {0}
 
     def improve(self, lower_bound: int, on_stage: Callable[[str], None] = lambda stage: None) -> Anonymization:
-        """Solves the integer program for blocks of neighbouring groups, in ever other neighbourhoods, while that pays.
+        """Solve the integer program for blocks of neighbouring groups, in changing neighbourhoods, while costs drop.
 
         Ends at the deadline, at Ctrl-C, or when a round over all blocks saves next to nothing.
         """
@@ -134,7 +134,7 @@ class Anonymizer:
         return self._account("greedy, improved in blocks", lower_bound, stopped)
 
     def _round(self, places: Sequence[int], cost: int, on_stage: Callable[[str], None]) -> tuple[int, Stopped | None]:
-        """What one round over all blocks saves, and what ended it early."""
+        """The saving of one round over all blocks, and the stop that ended it early."""
         order = [self._bench.node(f"common[{place + 1}]") for place in places]
         self._run(
             "blocks",
@@ -148,18 +148,18 @@ class Anonymizer:
         saved, stopped = 0, None
         try:
             for block in range(blocks):
-                on_stage(f"improving what costs {cost - saved:,}: block {block + 1} of {blocks}")
+                on_stage(f"improving a cost of {cost - saved:,}: block {block + 1} of {blocks}")
                 saved += self._improve_block(block)
         except Stopped as stop:
             stopped = stop
         except KeyboardInterrupt:
             stopped = Interrupted("interrupted; what was found by then is kept")
         if self._bench.ended is None:
-            self._run("keep_improved", "keeping of what is better")
+            self._run("keep_improved", "keeping of improvements")
         return saved, stopped
 
     def _improve_block(self, block: int) -> int:
-        """What is saved by solving one block anew."""
+        """The saving of solving one block again."""
         self._check_time()
         codes = [self._bench.node(f"ANY_VALUE({code.name}) AS {code.name}") for code in self._codes]
         source = fill("workbench/anonymization/block_patterns", block=block, codes=codes)
@@ -176,7 +176,7 @@ class Anonymizer:
         return before - found.cost
 
     def _solve(self, source: exp.Expr, known: Sequence[Share], lower_bound: int, deadline: float | None) -> Assignment:
-        """The cheapest assignment of the source's row patterns that the solver finds, never worse than the known."""
+        """The cheapest assignment of the source's row patterns that the solver finds, never worse than `known`."""
         sizes = exp.select("pattern", "size").from_(source).order_by(exp.column("pattern"))
         rows = self._ask(sizes, "sizes of row patterns")
         place_of = {integer(pattern): place for place, (pattern, _) in enumerate(rows)}
@@ -214,7 +214,7 @@ class Anonymizer:
         return Anonymization(algorithm, cost, lower_bound, tuple(cells), rows, blank, stopped)
 
     def wrong(self) -> int:
-        """How many groups have fewer than k rows, and how many row patterns have shares that do not add up."""
+        """The number of groups with fewer than k rows, and of row patterns whose shares do not add up."""
         [row] = self._run("wrong_shares", "check of the plan", key=self._common(), k=self._k)
         return sum(map(integer, row))
 
@@ -225,7 +225,7 @@ class Anonymizer:
     # one column set
 
     def _gains(self, column_sets: Sequence[int]) -> dict[int, int]:
-        """How many rows each column set would place."""
+        """The number of rows that each column set would place."""
         gains: dict[int, int] = {}
         for start in range(0, len(column_sets), SETS_AT_ONCE):
             queries = [
@@ -250,14 +250,14 @@ class Anonymizer:
     def _lost(self, kept: int) -> int:
         return lost(kept, self._weights)
 
-    # the workbench's tables; their names and columns are all our own
+    # the workbench's tables; their names and columns are generated here
 
     def _common(self) -> exp.Expr:
-        """What the rows of a group have in common, as a list: the codes that are kept, -1 for each that is not."""
+        """The common values of a group's rows, as a list: the codes of kept columns, -1 for the others."""
         return self._bench.node(f"[{self._text('CASE WHEN kept & {bit} <> 0 THEN {code} ELSE -1 END', ', ')}]")
 
     def _each(self, form: str, between: str) -> exp.Expr:
-        """An expression put together from one part for each column."""
+        """An expression of one part per column."""
         return self._bench.node(self._text(form, between))
 
     def _text(self, form: str, between: str) -> str:
@@ -280,11 +280,11 @@ class Anonymizer:
         return self._ask(fill(f"workbench/anonymization/{template}", **holes), purpose)
 
     def _ask(self, statement: exp.Expr, purpose: str) -> list[Row]:
-        """The rows of a statement, which takes no time worth a deadline: at one the workbench would be lost."""
+        """The rows of a statement. It has no deadline: it is fast, and exceeding one would lose the workbench."""
         return self._bench.ask(statement, purpose, None)
 
 
 def write_plan(patterns: RowPatterns) -> None:
-    """Makes the table `plan` (pattern, mask, first_row, last_row) of the workbench's shares."""
+    """Make the table `plan` (pattern, mask, first_row, last_row) of the workbench's shares."""
     everything = (1 << len(patterns.names)) - 1
     patterns.bench.ask(fill("workbench/anonymization/plan_of_shares", everything=everything), "plan")

@@ -1,4 +1,4 @@
-"""k-anonymization by suppression: every row identical to at least k - 1 others, a suppressed cell being a value (`*`).
+"""k-anonymization by suppression: every row identical to at least k - 1 others; a suppressed cell is a value (`*`).
 
 [Chakaravarthy, Pandit & Sabharwal, "On the complexity of the k-anonymization problem"] NP-hard from three columns on,
 even to approximate closely (Theorems 3.1, 3.2); the integer program over row patterns of their section 4 is exact.
@@ -23,7 +23,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many rows of a row pattern keep these columns and lose the others."""
+    """The number of rows of a row pattern that keep these columns and lose the others."""
 
     pattern: int
     kept: int
@@ -32,9 +32,9 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What becomes of every row. No anonymization costs less than `lower_bound`; optimal when that is the cost.
+    """A plan for every row. No anonymization costs less than `lower_bound`; optimal if that is the cost.
 
-    `shares` is empty when nothing was found. `stopped` says why the search ended early, if it did.
+    `shares` is empty if nothing was found. `stopped` is why the search ended early, if it did.
     """
 
     shares: tuple[Share, ...]
@@ -55,11 +55,11 @@ def cheapest_assignment(
     deadline: float | None = None,
     known: Assignment | None = None,
 ) -> Assignment:
-    """The cheapest assignment of the rows to groups, each group taken having k rows at least.
+    """The cheapest assignment of the rows to groups; each group used has at least k rows.
 
-    `sizes` are the rows of each row pattern; `groups` must hold, of every k rows or more that could be made identical,
-    the one that keeps most. The cost of a row is the weight of the columns it loses. Asks no statement; time is
-    exponential in the groups, so that a deadline or Ctrl-C ends it with the best found and the bound proved by then.
+    `sizes` are the rows of each row pattern; `groups` must contain, for every k rows or more that could be made
+    identical, the one that keeps most. The cost of a row is the weight of the columns it loses. Sends no statement;
+    time is exponential in the groups; a deadline or Ctrl-C ends it with the best solution and bound known by then.
     `known` is an assignment to start from. [Chakaravarthy et al., 4]
     """
     total = sum(weights)
@@ -91,7 +91,7 @@ def cheapest_assignment(
 
 
 def _start(groups: Sequence[Group], shares: Iterable[Share], variables: int) -> list[float]:
-    """The values of the program's variables that stand for the shares."""
+    """The values of the program's variables that represent the shares."""
     first = list(accumulate((1 + len(group.members) for group in groups), initial=0))
     of_pattern: dict[int, list[int]] = {}
     for number, group in enumerate(groups):
@@ -99,8 +99,8 @@ def _start(groups: Sequence[Group], shares: Iterable[Share], variables: int) -> 
             of_pattern.setdefault(member, []).append(number)
     values = [0.0] * variables
     for share in shares:
-        # All that agree on these columns may agree on others too: of the groups that keep these, the one that keeps
-        # least more.
+        # Rows that agree on these columns may agree on others too: of the groups that keep these, take the one that
+        # keeps the fewest more.
         fitting = (number for number in of_pattern[share.pattern] if not share.kept & ~groups[number].kept)
         number = min(fitting, key=lambda number: groups[number].kept.bit_count())
         values[first[number]] = 1.0
@@ -109,7 +109,7 @@ def _start(groups: Sequence[Group], shares: Iterable[Share], variables: int) -> 
 
 
 def cost_of(shares: Iterable[Share], weights: Sequence[int]) -> int:
-    """The weight of all cells that are suppressed."""
+    """The weight of all suppressed cells."""
     return sum(lost(share.kept, weights) * share.rows for share in shares)
 
 
@@ -119,7 +119,7 @@ def lost(kept: int, weights: Sequence[int]) -> int:
 
 
 def _shares(sizes: Sequence[int], taken: Sequence[Group], k: int, weights: Sequence[int]) -> tuple[Share, ...]:
-    """The cheapest way to attach the rows to the groups that are taken: a flow, whose corners are whole numbers."""
+    """The cheapest assignment of the rows to the groups used: a flow, whose vertices are integral."""
     flow = IntegerProgram()
     attached: list[list[tuple[int, Group]]] = [[] for _ in sizes]
     for group in taken:
@@ -131,7 +131,7 @@ def _shares(sizes: Sequence[int], taken: Sequence[Group], k: int, weights: Seque
     for size, variables in zip(sizes, attached, strict=True):
         flow.between(size, [(variable, 1) for variable, _ in variables], size)
     values = solve(flow).values
-    assert values is not None, "the groups taken hold all rows"
+    assert values is not None, "the groups used cover all rows"
     shares = []
     rows_of = dict.fromkeys(taken, 0)
     for pattern, (size, variables) in enumerate(zip(sizes, attached, strict=True)):

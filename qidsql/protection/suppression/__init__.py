@@ -1,1 +1,1 @@
-"""Local suppression: the lightest cells to blank per record [Wilson, 3]."""
+"""Local suppression: the lightest cells to suppress per record [Wilson, 3]."""

@@ -1,13 +1,13 @@
-"""Local suppression: the lightest cells to blank per record, so that no unsafe combination of values is left in it.
+"""Local suppression: the lightest cells to suppress per record, so that it keeps no unsafe combination of values.
 
-A suppressed cell matches anything [Wilson, section 3]. The cells of a record that stay visible are then safe exactly
-when at least k - 1 other records agree with it on all of them: every unsafe combination lies in a set of columns that
-fewer agree on, and has to lose a cell. So a record's optimum is the lightest column set M such that k records agree
-with it on the rest, and no integer program is needed; for k = 2 that is the (weighted) Hamming distance to the nearest
-other record. Among sets of equal weight the smallest as a number is taken, so that every way to search gives one plan.
+A suppressed cell matches anything [Wilson, section 3]. The visible cells of a record are then safe if and only if at
+least k - 1 other records agree with it on all of them: every unsafe combination is in a set of columns that fewer agree
+on, and has to lose a cell. So a record's optimum is the lightest column set M such that k records agree with it on the
+rest, and no integer program is needed; for k = 2 that is the (weighted) Hamming distance to the nearest other record.
+Among sets of equal weight the smallest as a number is taken, so that every search gives the same plan.
 
-Here are the parts that need no table: sets of columns in the order of their weight, blocks of columns, and the search
-among the records nearby.
+This module has the parts that need no table: sets of columns in the order of their weight, blocks of columns, and the
+search among nearby records.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,12 +23,12 @@ class Levels:
 
     @property
     def counts(self) -> dict[int, int]:
-        """How many column sets there are of each weight."""
+        """The number of column sets of each weight."""
         return self._counts[-1]
 
     @cached_property
     def _counts(self) -> list[dict[int, int]]:
-        """The same for the first columns, 0 and more of them."""
+        """The counts over the first columns, for 0 and more of them."""
         counts: list[dict[int, int]] = [{0: 1}]
         for weight in self.weights:
             more = dict(counts[-1])
@@ -38,7 +38,7 @@ class Levels:
         return counts
 
     def above(self, weight: int) -> int | None:
-        """The least weight above this one that a column set can have."""
+        """The least weight above this one that a column set has."""
         return min((other for other in self.counts if other > weight), default=None)
 
     def sets(self, weight: int) -> Iterator[int]:
@@ -59,8 +59,8 @@ class Levels:
 def blocks(number: int, weights: Sequence[int], values: Sequence[int]) -> list[int]:
     """The columns in so many disjoint blocks, for the pigeonhole principle: see `radius`.
 
-    Heavy columns stand together, so that the radius is large; among equals, the blocks have about as many
-    combinations of values each, so that few records agree on one.
+    Heavy columns are together, so that the radius is large; among equals, the blocks have similar numbers of
+    combinations of values, so that few records agree on one.
     """
     order = sorted(range(len(weights)), key=lambda place: (-weights[place], -values[place], place))
     found = [1 << place for place in order[:number]]
@@ -75,13 +75,13 @@ def blocks(number: int, weights: Sequence[int], values: Sequence[int]) -> list[i
 
 
 def radius(parts: Sequence[int], weights: Sequence[int]) -> int:
-    """Records that differ by at most this weight agree on a whole block: else each block would hold a difference."""
+    """Records that differ by at most this weight agree on a whole block: else each block would contain a difference."""
     return sum(min(weights[place] for place in range(len(weights)) if part >> place & 1) for part in parts) - 1
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Difference:
-    """The columns in which a record differs from so many others, and their weight."""
+    """The columns in which a record differs from a number of others, and their weight."""
 
     mask: int
     weight: int
@@ -89,10 +89,10 @@ class Difference:
 
 
 def lightest_union(differences: Sequence[Difference], needed: int, weights: Sequence[int], everything: int) -> int:
-    """The lightest column set that holds the differences to `needed` other records; the smallest number among equals.
+    """The lightest column set that contains the differences to `needed` other records; the smallest number of equals.
 
-    Any such set that is minimal is a union of differences, which are joined depth first, the lightest first. A branch
-    is left when the records that it lacks cannot come in without weighing as much as the best set known.
+    Any minimal such set is a union of differences, which are joined depth first, the lightest first. A branch ends
+    when the lacking records cannot be included without weighing as much as the best set known.
     """
     weigh = _weigher(weights)
     best = (weigh(everything), everything)
@@ -109,7 +109,7 @@ def lightest_union(differences: Sequence[Difference], needed: int, weights: Sequ
         for place, (weight, mask, added, _) in enumerate(joined):
             if (weight, mask) >= best or _reach(joined[place:], lacking, best[0]) < lacking:
                 return
-            # What holds one that was refused before has been searched in that one's branch.
+            # Supersets of a rejected candidate were already searched in its branch.
             if not any(other & ~mask == 0 for other in refused):
                 grow(mask, [*(each for *_, each in joined[place:]), *inside], list(refused))
                 refused.append(added)
@@ -119,7 +119,7 @@ def lightest_union(differences: Sequence[Difference], needed: int, weights: Sequ
 
 
 def _reach(joined: Sequence[tuple[int, int, int, Difference]], lacking: int, limit: int) -> int:
-    """How many records can come in without a union above the limit; counted up to those that lack."""
+    """How many records can be included without a union above the limit; counted up to the number lacking."""
     found = 0
     for weight, _, _, each in joined:
         if weight > limit or found >= lacking:

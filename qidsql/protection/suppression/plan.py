@@ -1,9 +1,9 @@
 """The optimal suppression of every row pattern, computed on the workbench.
 
-Weights of suppressed cells are tried in ascending order. All patterns whose optimum is the next weight are found in
-the cheapest of three ways: by column sets (group the rows by the rest of the columns, any k), by nearest neighbours
-(k = 2: patterns that differ little agree on one of a few blocks of columns, or every pair is compared), by the search
-among the records nearby (k > 2). A pattern that is solved is left out from then on.
+Weights of suppressed cells are tried in ascending order. All patterns whose optimum is the next weight are found by
+the cheapest of three methods: by column sets (group the rows by the remaining columns, any k), by nearest neighbours
+(k = 2: similar patterns agree on one of a few blocks of columns, or every pair is compared), by the search among
+nearby records (k > 2). A solved pattern is skipped from then on.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from qidsql.sql.templates import Filling, fill
 from qidsql.wording.numbers import count, plural
 
 MAX_COLUMNS = 63  # a mask is a signed 64-bit integer
-# What the ways cost, relative to each other: a row in a grouping, a pair of patterns, a statement, a search in Python.
+# The relative costs of the methods: a row in a grouping, a pair of patterns, a statement, a search in Python.
 GROUPED, COMPARED, STATEMENT, SEARCHED = 30.0, 12.0, 2e6, 3e6
 SETS_AT_ONCE = 12
 PAIRS_AT_ONCE = 20_000_000
@@ -34,16 +34,16 @@ PAIRS_AT_ONCE = 20_000_000
 class SuppressionPlan:
     """The lightest cells to suppress, as the table `plan` (pattern, mask) beside the `patterns` of a workbench.
 
-    `masks` counts rows by the column set suppressed in them; it holds every row. `lower_bound` is what every plan of
-    the kind weighs at least, where that is proved: plans in which each row is safe by its own blank cells. `ways` says
-    by what the plan was found, in words.
+    `masks` counts rows by the column set suppressed in them, over all rows. `lower_bound` is a proved lower bound of
+    the weight of plans in which each row is safe by its own suppressed cells, if there is one. `methods` are those
+    that found the plan.
     """
 
     patterns: RowPatterns
     k: int
     weights: tuple[int, ...]
     masks: dict[int, int]
-    ways: tuple[str, ...]
+    methods: tuple[str, ...]
     lower_bound: int | None
 
     @classmethod
@@ -57,14 +57,14 @@ class SuppressionPlan:
         deadline: float | None = None,
         on_stage: Callable[[str], None] = lambda stage: None,
     ) -> "SuppressionPlan":
-        """The optimal plan. Asks the workbench only. With `wildcard` a NULL matches anything from the start.
+        """The optimal plan. Queries the workbench only. With `wildcard` a NULL matches anything from the start.
 
-        Raises UsageError where the table has fewer than k rows or more than 63 columns, Stopped, StatementError.
+        Raises UsageError if the table has fewer than k rows or more than 63 columns, Stopped, StatementError.
         """
         if patterns.rows < k:
             raise UsageError(
                 f"no suppression helps: the table has {plural(patterns.rows, 'row')}, fewer than k = {k}; "
-                f"even blank rows would stand out"
+                f"even blank rows would be identifiable"
             )
         if len(patterns.names) > MAX_COLUMNS:
             raise UsageError(
@@ -73,7 +73,7 @@ class SuppressionPlan:
         planner = _Planner(patterns, k, tuple(weights or [1] * len(patterns.names)), wildcard, deadline, on_stage)
         planner.solve()
         masks = plan_masks(patterns, deadline)
-        return cls(patterns, k, planner.weights, masks, planner.ways, _weight(masks, planner.weights))
+        return cls(patterns, k, planner.weights, masks, planner.methods, _weight(masks, planner.weights))
 
     @property
     def weight(self) -> int:
@@ -82,7 +82,7 @@ class SuppressionPlan:
 
     @property
     def optimal(self) -> bool:
-        """True when no plan of the kind weighs less, by the proved bound."""
+        """True if the proved bound shows that no plan of this kind weighs less."""
         return self.weight == self.lower_bound
 
     @property
@@ -91,12 +91,12 @@ class SuppressionPlan:
 
     @property
     def records(self) -> int:
-        """How many rows lose a cell."""
+        """The number of rows that lose a cell."""
         return sum(rows for mask, rows in self.masks.items() if mask)
 
     @property
     def by_cells(self) -> dict[int, int]:
-        """How many rows lose so many cells."""
+        """The number of rows by lost cells."""
         found: Counter[int] = Counter()
         for mask, rows in self.masks.items():
             found[mask.bit_count()] += rows
@@ -104,7 +104,7 @@ class SuppressionPlan:
 
     @property
     def by_column(self) -> tuple[int, ...]:
-        """How many cells each column loses."""
+        """The number of cells that each column loses."""
         found = [0] * len(self.patterns.names)
         for mask, rows in self.masks.items():
             for place in positions(mask):
@@ -113,7 +113,7 @@ class SuppressionPlan:
 
 
 def plan_masks(patterns: RowPatterns, deadline: float | None) -> dict[int, int]:
-    """How many rows the table `plan` suppresses each column set in. Raises Stopped, StatementError."""
+    """The number of rows by suppressed column set, from the table `plan`. Raises Stopped, StatementError."""
     rows = patterns.bench.ask(fill("workbench/suppression/plan_masks"), "totals of the plan", deadline)
     return {integer(mask): integer(number) for mask, _, number in rows}
 
@@ -123,7 +123,7 @@ def _weight(masks: Mapping[int, int], weights: Sequence[int]) -> int:
 
 
 class _Planner:
-    """Solves level by level. `unsolved` is the number of patterns without a mask."""
+    """Solves the patterns weight by weight. `unsolved` is the number of patterns without a mask."""
 
     def __init__(
         self,
@@ -144,8 +144,8 @@ class _Planner:
         self.unsolved = patterns.patterns
 
     @property
-    def ways(self) -> tuple[str, ...]:
-        return tuple(f"{way} ({plural(solved, 'pattern')})" for way, solved in self._used.items() if solved)
+    def methods(self) -> tuple[str, ...]:
+        return tuple(f"{method} ({plural(solved, 'pattern')})" for method, solved in self._used.items() if solved)
 
     def _run(self, template: str, purpose: str, **holes: Filling) -> list[Row]:
         return self._ask(fill(f"workbench/suppression/{template}", **holes), purpose)
@@ -155,8 +155,8 @@ class _Planner:
 
     def solve(self) -> None:
         self._ask(self._packing.table(), "packing of row patterns")
-        self._run("start_plan", "patterns that are safe as they are", k=self._k)
-        self._count("safe as they are")
+        self._run("start_plan", "patterns that are safe whole", k=self._k)
+        self._count("safe whole")
         done = -1 if self._wildcard else 0  # optima up to this weight are found
         while self.unsolved:
             level = self._levels.above(done)
@@ -164,12 +164,12 @@ class _Planner:
             done = self._solve_level(level)
 
     def _solve_level(self, level: int) -> int:
-        """Solves what has its optimum at the level, and says up to which weight all is solved then."""
+        """Solve the patterns with this optimum; return the weight up to which all are solved then."""
         total, last = float(self._patterns.patterns), max(self._levels.counts)
         by_sets = self._levels.counts[level] * (total * GROUPED + STATEMENT)
         all_pairs = self.unsolved * total * COMPARED
         if self._k > 2:
-            # A level of sets may solve little, so it is to cost no more than a part of what ends the work.
+            # A level of sets may solve little, so it may cost only a part of what finishes the work.
             if not self._wildcard and 4 * by_sets <= all_pairs + self.unsolved * SEARCHED:
                 return self._by_sets(level)
             self._by_nearby()
@@ -224,7 +224,7 @@ class _Planner:
     # by nearest neighbours, k = 2
 
     def _blocks(self, level: int) -> list[int]:
-        """The fewest blocks of columns such that patterns within the level agree on one; empty where there are none."""
+        """The fewest blocks of columns such that patterns within the level agree on one; empty if there are none."""
         for number in range(1, len(self.weights) + 1):
             parts = blocks(number, self.weights, self._patterns.values)
             if radius(parts, self.weights) >= level:
@@ -232,7 +232,7 @@ class _Planner:
         return []
 
     def _pairs(self, block: int) -> float:
-        """What comparing the pairs that agree on a block costs."""
+        """The cost of comparing the pairs that agree on a block."""
         keys = {table: self._packing.key(block, table) for table in ("packed", "unsolved")}
         named = {
             table: [exp.alias_(key, f"key{place}") for place, key in enumerate(found)] for table, found in keys.items()
@@ -255,7 +255,7 @@ class _Planner:
         return float(str(pairs)) * COMPARED + STATEMENT
 
     def _by_blocks(self, parts: Sequence[int], within: int) -> int:
-        """Compares the patterns that agree on one of the blocks, which all within that weight do."""
+        """Compare the patterns that agree on one of the blocks: all patterns within that weight do."""
         unsolved, radius_ = exp.to_table("unsolved"), exp.convert(within)
         self._nearest(
             [self._near(unsolved, self._packing.agree(part, "unsolved", "packed"), radius_) for part in parts]
@@ -263,7 +263,7 @@ class _Planner:
         return within
 
     def _by_all_pairs(self) -> int:
-        """Compares each pattern left with all others: first for the weights alone, then for the columns."""
+        """Compare each remaining pattern with all others: first for the weights only, then for the columns."""
         packing = self._packing
         radii = fill(
             "workbench/suppression/radii",
@@ -292,14 +292,14 @@ class _Planner:
         self._run("add_nearest", "nearest patterns", found=_together(found))
         self._count("by nearest neighbours")
 
-    # by the records nearby, k > 2
+    # by nearby records, k > 2
 
     def _by_nearby(self) -> None:
         packing = self._packing
         while self.unsolved:
             rows = self._run(
                 "nearby",
-                "patterns nearby",
+                "nearby patterns",
                 some=max(1, PAIRS_AT_ONCE // self._patterns.patterns),
                 k=self._k,
                 differences=packing.differences("unsolved", "packed"),
@@ -313,17 +313,17 @@ class _Planner:
             ]
             values = exp.select("*").from_(exp.values(found, alias="found"))
             self._ask(inserting("plan", values), "patterns solved")
-            self._count("by the search among records nearby")
+            self._count("by the search among nearby records")
 
     def _lightest(self, needed: int, cells: Sequence[int]) -> int:
         differences = [Difference(*cells[place : place + 3]) for place in range(0, len(cells), 3)]
         return lightest_union(differences, needed, self.weights, self._everything)
 
-    def _count(self, way: str) -> None:
-        """What was solved since the last count was solved in this way."""
+    def _count(self, method: str) -> None:
+        """Credit the patterns solved since the last count to this method."""
         self._run("unsolved", "patterns without a mask")
         [[left]] = self._ask(exp.select("COUNT(*)").from_("unsolved"), "patterns without a mask")
-        self._used[way] += self.unsolved - integer(left)
+        self._used[method] += self.unsolved - integer(left)
         self.unsolved = integer(left)
         self._on_stage(f"suppressing: {count(self.unsolved)} of {plural(self._patterns.patterns, 'pattern')} left")
 

@@ -1,4 +1,4 @@
-"""A suppression plan counted anew: do k rows fit what each row leaves visible, and are all blanks needed?"""
+"""An independent check of a suppression plan: k rows fit the visible cells of each row, and no blank is superfluous."""
 
 from dataclasses import dataclass
 
@@ -10,15 +10,15 @@ from qidsql.sql.masks import Packing
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
 
-MOST = 100_000_000  # patterns x column sets that are grouped; a plan with more of them is checked in part
-SAMPLE = 100  # patterns of which single cells are restored
+MOST = 100_000_000  # patterns x column sets that are grouped; larger plans are checked in part
+SAMPLE = 100  # patterns whose single cells are restored
 
 
 @dataclass(frozen=True, slots=True)
 class PlanCheck:
-    """`patterns` of the plan were checked; fewer than k rows agree with what `unsafe` of them leave visible.
+    """The result for `patterns` of the plan: fewer than k rows agree with the visible cells of `unsafe` of them.
 
-    `needless` times a cell could be restored alone and k rows would still agree, in the patterns that lose most.
+    `needless` counts cells that could be restored alone with k rows still agreeing, in the patterns that lose most.
     """
 
     patterns: int
@@ -27,7 +27,7 @@ class PlanCheck:
 
 
 def plan_check(plan: SuppressionPlan, deadline: float | None = None) -> PlanCheck:
-    """Counts a plan that takes a NULL for a value, in which each row is safe by its own blank cells.
+    """Check a plan in which NULL is a value and each row is safe by its own suppressed cells.
 
     Two statements to the workbench. Raises Stopped, StatementError.
     """
@@ -46,9 +46,9 @@ def plan_check(plan: SuppressionPlan, deadline: float | None = None) -> PlanChec
 
 
 def rows_at_risk(plan: SuppressionPlan, deadline: float | None = None) -> int:
-    """How many rows of the table match fewer than k rows of it once both are suppressed by the plan.
+    """The number of rows that match fewer than k rows once all are suppressed by the plan.
 
-    A NULL matches anything then, as in a copy. Asks the workbench only. Raises Stopped, StatementError.
+    A NULL matches anything then, as in a copy. Queries the workbench only. Raises Stopped, StatementError.
     """
     codes = [
         exp.alias_(exp.func("IF", exp.BitwiseAnd(this=exp.column("mask"), expression=bit).neq(0), 0, code), code.name)
@@ -62,7 +62,7 @@ def rows_at_risk(plan: SuppressionPlan, deadline: float | None = None) -> int:
 
 
 def _fits(plan: SuppressionPlan, rows: exp.Query, packing: Packing, deadline: float | None) -> tuple[int, int]:
-    """How many patterns there are with a mask, and how many of these have fewer than k rows that agree."""
+    """The number of patterns with a mask, and of those with fewer than k rows that agree."""
     names = [f"key{lane}" for lane in packing.lanes]
     keys = [
         exp.alias_(exp.BitwiseAnd(this=exp.column(f"k{lane}"), expression=exp.column(f"v{lane}")), name)

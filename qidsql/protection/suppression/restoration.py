@@ -1,7 +1,7 @@
-"""Cells that need not be suppressed after all, since a blank cell protects other rows as well.
+"""Cells that need not be suppressed after all, since a suppressed cell protects other rows as well.
 
-Where every row is suppressed by itself, two rows that stand out from all others but not from each other lose the cell
-in which they differ, both. One would do: a blank cell matches anything, so that the other matches the first. Which
+If every row is suppressed on its own, two rows that differ from all others but match each other except for one cell
+both lose that cell. One would suffice: a suppressed cell matches anything, so that the other matches the first. Which
 rows may stay whole is a dominating set problem, for which this is a greedy answer without a proof.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """A row pattern that loses cells: its number, its rows, and what the cells weigh in all of them."""
+    """A row pattern that loses cells: its number, its rows, and the weight of its cells over all rows."""
 
     pattern: int
     rows: int
@@ -19,10 +19,10 @@ class Suppressed:
 
 
 def restorable(patterns: Sequence[Suppressed], protectors: Iterable[tuple[int, int]], k: int) -> list[int]:
-    """The patterns that can stay whole at once; each still matches k rows, its own among them.
+    """The patterns that can stay whole at once; each still matches k rows, including its own.
 
-    `protectors` pairs a pattern with one that matches it for its blank cells. A pattern that stays suppressed is
-    matched by the rows that it was suppressed for, whole or not. In the order of how few others a pattern protects.
+    `protectors` pairs a pattern with one that it matches through its suppressed cells. A pattern that stays suppressed
+    is matched by the rows that it was suppressed for, whole or not. Patterns that protect the fewest others come first.
     """
     rows: Mapping[int, int] = {each.pattern: each.rows for each in patterns}
     protects: dict[int, list[int]] = {}

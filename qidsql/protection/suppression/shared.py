@@ -1,4 +1,4 @@
-"""A plan with fewer cells than the best of every row by itself, since the blank cells of one row protect others too."""
+"""A plan with fewer cells than the best of every row on its own: suppressed cells of one row protect others too."""
 
 from dataclasses import replace
 
@@ -15,9 +15,9 @@ SETS_AT_ONCE = 12
 
 
 def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> SuppressionPlan:
-    """The plan with patterns restored that others protect, in the same table. No bound is proved for such plans.
+    """The plan with patterns restored that others protect, in the same table. Such plans have no proved bound.
 
-    A statement to the workbench per dozen column sets that the plan suppresses. Raises Stopped, StatementError.
+    A statement to the workbench per dozen suppressed column sets. Raises Stopped, StatementError.
     """
     patterns, bench = plan.patterns, plan.patterns.bench
     packing, everything = Packing(patterns.values), (1 << len(patterns.names)) - 1
@@ -45,4 +45,6 @@ def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> Suppressi
     spared = exp.update("plan", {"mask": 0}, where=exp.column("pattern").isin(*whole))
     bench.ask(spared, "patterns that stay whole", deadline)
     masks_now = plan_masks(patterns, deadline)
-    return replace(plan, masks=masks_now, ways=(*plan.ways, f"{len(whole):,} patterns whole again"), lower_bound=None)
+    return replace(
+        plan, masks=masks_now, methods=(*plan.methods, f"{len(whole):,} patterns whole again"), lower_bound=None
+    )

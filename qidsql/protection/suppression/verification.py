@@ -1,7 +1,7 @@
-"""Is every row of a table safe where NULL matches anything? The audit of a suppressed copy, on its own row patterns.
+"""The audit of a suppressed copy, on its own row patterns: whether every row is safe if NULL matches anything.
 
-Rows that match on all columns match on every subset of them, so a row that k rows match on the whole is matched by k
-on every column set: the whole decides, as without NULLs [Yuan & Wang, Prop. 1]. Matching is no equivalence, since two
+Rows that match on all columns match on every subset of them, so a row that k rows match on all columns is matched by k
+on every column set: all columns decide, as without NULLs [Yuan & Wang, Prop. 1]. Matching is no equivalence, since two
 rows can match a third and not each other, so that classes overlap and each row has its own count.
 """
 
@@ -17,14 +17,14 @@ from qidsql.sql.statements import integer
 from qidsql.sql.table_changes import making
 from qidsql.sql.templates import fill
 
-GROUPED, COMPARED = 60.0, 6.0  # what a row in a grouping and a pair of patterns cost, relative to each other
-GROUPS = 1500  # more sets of NULLs are not paired with each other
+GROUPED, COMPARED = 60.0, 6.0  # relative costs of a row in a grouping and of a pair of patterns
+GROUPS = 1500  # if there are more sets of NULLs, they are not paired with each other
 SETS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class WildcardCheck:
-    """`smallest`: the fewest rows that one row matches, itself included; None where all match k or more.
+    """`smallest`: the fewest rows that one row matches, itself included; None if all match k or more.
 
     `at_risk` rows match fewer than k.
     """
@@ -42,13 +42,13 @@ class WildcardCheck:
 def wildcard_check(
     patterns: RowPatterns, k: int, deadline: float | None = None, table: str = "patterns"
 ) -> WildcardCheck:
-    """How many rows match fewer than k rows, exactly. Asks the workbench only. Raises Stopped, StatementError.
+    """Count the rows that match fewer than k rows, exactly. Queries the workbench only. Raises Stopped, StatementError.
 
     `table` is the workbench's table of row patterns, or one of the same form.
 
-    Two rows match when they agree on the columns where neither has a NULL. So the rows that match a row, and have
-    NULLs together with it in a column set W and all of it, are those that agree with it outside W: a grouping per W.
-    Where there are too many W, every pair of patterns left is compared.
+    Two rows match if they agree on the columns where neither has a NULL. So the rows that match a row, and have NULLs
+    together with it in exactly a column set W, are those that agree with it outside W: a grouping per W. If there are
+    too many W, every pair of remaining patterns is compared.
     """
     bench, packing = patterns.bench, Packing(patterns.values, wildcard=True)
     everything = (1 << len(patterns.names)) - 1
@@ -78,13 +78,13 @@ def wildcard_check(
     if len(groups) <= GROUPS:
         unions = dict.fromkeys(groups) | dict.fromkeys(one | other for one in groups for other in groups)
         todo = iter(unions)
-        asked = 0
+        tried = 0
         while left:
-            if left * COMPARED < (len(unions) - asked) * GROUPED:
+            if left * COMPARED < (len(unions) - tried) * GROUPED:
                 break
             if not (batch := list(islice(todo, SETS_AT_ONCE))):
                 return WildcardCheck(k, patterns.rows, at_risk, smallest)
-            asked += len(batch)
+            tried += len(batch)
             found = []
             for union in batch:
                 outside = everything & ~union

@@ -1,17 +1,17 @@
-"""On which columns does one record agree with each of the others: a mask for every pair, one record at a time."""
+"""The columns on which one record agrees with each of the others: a mask for every pair, one record at a time."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qidsql.protection.records import Records
 
-MEMORY = 64_000_000  # bytes for the values whose rows are kept as a line of flags
-RARE = 200  # a value of fewer than 1 in so many records is a list of its records
+MEMORY = 64_000_000  # bytes for the values whose rows are stored as a line of flags
+RARE = 200  # a value of fewer than 1 in so many records is stored as a list of records
 MOST_COLUMNS = 32
 
 
 class Agreement:
-    """The agreement masks of records, at most 32 columns: bit c is set where both have the same code in column c.
+    """The agreement masks of records, at most 32 columns: bit c is set if both have the same code in column c.
 
     With `wildcard`, NULL (code 0) agrees with everything. Work for one record: about columns * records byte
     operations. Memory: 4 bytes a cell, and MEMORY.
@@ -34,7 +34,7 @@ class Agreement:
         self._flags = {(column, code): self._flags_of(column, code) for _, column, code in frequent[:keep]}
 
     def masks(self, record: int, out: NDArray[np.int32]) -> None:
-        """Writes the agreement mask with every record, itself included, into `out`, which was all zero at first."""
+        """Write the agreement mask with every record, itself included, to `out`, which must be zero at first."""
         planes = out.view(np.uint8).reshape(-1, 4)
         plane = np.empty(len(out), dtype=np.uint8)
         columns = self._records.columns
@@ -55,7 +55,7 @@ class Agreement:
         return flags
 
     def _add(self, plane: NDArray[np.uint8], column: int, code: int) -> None:
-        """Sets the column's bit for all records that agree with the code."""
+        """Set the column's bit for all records that agree with the code."""
         bit = np.uint8(1 << column % 8)
         order, starts = self._members[column]
         if self._wildcard and code == 0:

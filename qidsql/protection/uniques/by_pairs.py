@@ -1,6 +1,6 @@
-"""All minimal unsafe combinations, record by record: which column sets does a record share with others?
+"""All minimal unsafe combinations, record by record: the column sets that a record shares with others.
 
-A record is safe on a column set when k rows, its own included, agree on it: when enough pairs agree on at least these
+A record is safe on a column set if k rows, its own included, agree on it: if enough pairs agree on at least these
 columns. The agreement masks of a record, closed under subsets, are its safe sets; the minimal sets outside of them are
 its minimal unsafe combinations. All on masks, in blocks of records: records^2 masks, and records * 2^columns bits.
 """
@@ -19,23 +19,23 @@ from qidsql.protection.records import Records
 from qidsql.protection.uniques import column_lattice
 from qidsql.protection.uniques.agreement import Agreement
 
-MOST_COLUMNS = 22  # 2^22 bits are half a megabyte to the record
+MOST_COLUMNS = 22  # 2^22 bits are half a megabyte per record
 FLAGS = 1 << 21  # bytes of flags per step, so that the words of a step stay in the processor's cache
-TICK = 0.2  # seconds between looks at the clock
+TICK = 0.2  # seconds between checks of the clock
 Found = tuple[NDArray[np.intp], NDArray[np.intp]]  # records, and the mask of a column set for each
 
 
 class UniquesByPairs:
-    """Iterates over blocks of records and their minimal unsafe sets; `looked_at` counts the rows done by then.
+    """Iterates over blocks of records and their minimal unsafe sets; `searched` counts the rows done so far.
 
     Exact for every k and with `wildcard`. At most MOST_COLUMNS columns, no sets of more than `max_size`. `check` is
     called several times a second and may raise to end the search.
 
-    [Wilson, section 2, step 2, for each record by itself; Manning, Haglin & Keane 2008 for the name minimal sample
+    [Wilson, section 2, step 2, for each record on its own; Manning, Haglin & Keane 2008 for the name minimal sample
     unique]
     """
 
-    way = "pairs"
+    method = "pairs"
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class UniquesByPairs:
         workers: int = 0,
     ) -> None:
         assert records.columns <= MOST_COLUMNS
-        self.looked_at = 0
+        self.searched = 0
         self._records, self._k, self._check = records, k, check
         self._small = None if max_size is None else column_lattice.sets_up_to(max_size, records.columns)
         self._todo = np.flatnonzero(records.sizes < k)  # k equal rows are safe on every set
@@ -68,11 +68,11 @@ class UniquesByPairs:
                         running.append((blocks[0], pool.submit(self._block, blocks.popleft())))
                     block, future = running.popleft()
                     found = self._answer(future)
-                    self.looked_at += int(self._records.sizes[block].sum())
+                    self.searched += int(self._records.sizes[block].sum())
                     yield found
             finally:
                 pool.shutdown(cancel_futures=True)
-        self.looked_at = self._records.rows
+        self.searched = self._records.rows
 
     def _answer(self, future: Future[Found]) -> Found:
         while True:
@@ -83,17 +83,17 @@ class UniquesByPairs:
                 continue
 
     def _block(self, block: NDArray[np.intp]) -> Found:
-        """The minimal unsafe sets of some records. In a worker thread; numpy lets go of the interpreter's lock."""
+        """The minimal unsafe sets of some records. Runs in a worker thread; numpy releases the interpreter's lock."""
         parts = [self._minimal(block[start : start + self._step]) for start in range(0, len(block), self._step)]
         return np.concatenate([records for records, _ in parts]), np.concatenate([masks for _, masks in parts])
 
     def _minimal(self, block: NDArray[np.intp]) -> Found:
         columns = self._records.columns
         if self._k == 2:
-            safe = column_lattice.packed(self._shared(block))
+            safe = column_lattice.lattice_of(self._shared(block))
             column_lattice.close_downwards(safe, columns)
         else:
-            safe = column_lattice.packed(self._often_shared(block))
+            safe = column_lattice.lattice_of(self._often_shared(block))
         unsafe = column_lattice.minimal_outside(safe, columns)
         if self._small is not None:
             unsafe &= self._small
@@ -129,7 +129,7 @@ class UniquesByPairs:
         return flags
 
     def _scratch(self, name: str, shape: tuple[int, ...], kind: type) -> NDArray[Any]:
-        """Memory of the thread's own, kept from block to block, zero at first."""
+        """Memory of the thread, reused from block to block, zero at first."""
         if not hasattr(self._own, name):
             setattr(self._own, name, np.zeros(shape, dtype=kind))
         found: NDArray[Any] = getattr(self._own, name)

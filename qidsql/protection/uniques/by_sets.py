@@ -1,7 +1,8 @@
 """All minimal unsafe combinations, column set by column set, the small sets first.
 
-A class of fewer than k rows on a set leaves the search for every superset. It leaves whole, so the classes that remain
-are counted right from what remains (stripped partitions), and a class that turns out too small is minimal.
+A class of fewer than k rows on a set is removed from the search of every superset. It is removed as a whole, so the
+remaining classes are counted correctly from the remaining rows (stripped partitions), and a class found too small is
+minimal.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,13 +14,13 @@ from numpy.typing import NDArray
 
 from qidsql.protection.records import Records
 
-DENSE = 8  # classes are counted in an array where it has at most so many places per record, else by sorting
-KEPT = 200_000_000  # bytes of partitions that are kept for the next size; others are made again
+DENSE = 8  # classes are counted in an array if it has at most so many places per record, else by sorting
+KEPT = 200_000_000  # bytes of partitions kept for the next size; others are recomputed
 
 
 @dataclass(slots=True)
 class _Partition:
-    """The records that are safe on a set, as bits; and, where kept, these records with the class of each."""
+    """The records that are safe on a set, as bits; and, if kept, these records with the class of each."""
 
     live: NDArray[np.uint8]
     count: int
@@ -30,13 +31,13 @@ class _Partition:
 class UniquesBySets:
     """Iterates over column sets and the records that are minimally unsafe on each, sizes ascending.
 
-    `complete_to_size` is the size done by then. Any k, any number of columns; NULL is a value of its own. At most
-    `max_size` columns to the set. `check` is called for every set and may raise to end the search.
+    `complete_to_size` is the size done so far. Any k, any number of columns; NULL is a value. At most `max_size`
+    columns per set. `check` is called for every set and may raise to end the search.
 
-    [Wilson, section 2, step 2 and his remark in 3.2 on combinations that need not be looked at again]
+    [Wilson, section 2, step 2 and his remark in 3.2 on combinations that need not be examined again]
     """
 
-    way = "sets"
+    method = "sets"
 
     def __init__(
         self,
@@ -119,7 +120,7 @@ class UniquesBySets:
     def _refined(
         self, records: NDArray[np.int32], classes: NDArray[np.int64], column: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Every record's class after one column more, and the rows of each class."""
+        """Every record's class after one more column, and the rows of each class."""
         codes = self._records.codes[column][records].astype(np.int64)
         codes_end = int(codes.max(initial=0)) + 1
         keys = classes * codes_end + codes

@@ -1,6 +1,6 @@
-"""All column sets of some records at once: a bit for each set, 64 of them in a word. Knows no tables.
+"""All column sets of some records at once: a bit for each set, 64 of them in a word. Independent of tables.
 
-A lattice is an array of words, a line per record; bit s of a line stands for the column set with the mask s. Going
+A lattice is an array of words, a line per record; bit s of a line represents the column set with the mask s. Going
 from every set to those with one column more or less is a shift of the words for the first six columns, and a move
 between words for the others, so that one pass of plain word operations per column decides all 2^columns sets.
 """
@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
-WORD_COLUMNS = 6  # 2^6 bits to the word
+WORD_COLUMNS = 6  # 2^6 bits per word
 WITHOUT = [np.uint64(sum(1 << bit for bit in range(64) if not bit >> column & 1)) for column in range(WORD_COLUMNS)]
 
 
-def packed(flags: NDArray[np.uint8]) -> Words:
+def lattice_of(flags: NDArray[np.uint8]) -> Words:
     """The lattice of a line of flags (0 or not) per record, each at least 64 long."""
     return np.packbits(flags, axis=1, bitorder="little").view("<u8")
 
@@ -23,11 +23,11 @@ def sets_up_to(size: int, columns: int) -> Words:
     sizes = np.zeros(1, dtype=np.uint8)
     for _ in range(max(columns, WORD_COLUMNS)):
         sizes = np.concatenate((sizes, sizes + np.uint8(1)))
-    return packed((sizes <= size).view(np.uint8).reshape(1, -1))
+    return lattice_of((sizes <= size).view(np.uint8).reshape(1, -1))
 
 
 def close_downwards(safe: Words, columns: int) -> None:
-    """Adds every subset of every set, in place: columns passes over the words."""
+    """Add every subset of every set, in place: `columns` passes over the words."""
     shifted = np.empty_like(safe)
     for column in range(min(columns, WORD_COLUMNS)):
         np.right_shift(safe, np.uint64(1 << column), out=shifted)
@@ -39,7 +39,7 @@ def close_downwards(safe: Words, columns: int) -> None:
 
 
 def minimal_outside(safe: Words, columns: int) -> Words:
-    """The sets that are not in the lattice while all their subsets are. Columns passes over the words."""
+    """The sets that are not in the lattice while all their subsets are. `columns` passes over the words."""
     found = ~safe
     shifted = np.empty_like(safe)
     for column in range(min(columns, WORD_COLUMNS)):
@@ -65,9 +65,9 @@ def members(lattice: Words) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def add_supersets(counts: NDArray[np.unsignedinteger], columns: int, most: int) -> None:
-    """Turns counts per set into counts of the set and all its supersets, none above `most`, in place.
+    """Turn counts per set into counts of the set and all its supersets, none above `most`, in place.
 
-    A line per record, 2^columns counts each; their type must hold 2 * most.
+    A line per record, 2^columns counts each; their type must have room for 2 * most.
     """
     for column in range(columns):
         without, with_it = _halves(counts, column, shift=0)

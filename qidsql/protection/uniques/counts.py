@@ -1,4 +1,4 @@
-"""What is counted of minimal unsafe combinations while they stream by, so that no list of them is ever held."""
+"""Counts of minimal unsafe combinations, taken while these stream by, so that no list of them is ever in memory."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from qidsql.protection.records import Records
 
-DENSE_COLUMNS = 22  # up to here a counter for every column set is an array
+DENSE_COLUMNS = 22  # up to this number the counters of all column sets are an array
 
 
 class UniqueCounts:
     """Counts over the minimal unsafe combinations of some records, each once for every row that it belongs to.
 
-    `by_record[r, s]`: how many of size s record r has, s at most `largest`; larger ones are not counted. Memory: 4
-    bytes per record and size, 8 bytes per column set.
+    `by_record[r, s]`: the number of combinations of size s of record r, s at most `largest`; larger ones are not
+    counted. Memory: 4 bytes per record and size, 8 bytes per column set.
     """
 
     def __init__(self, records: Records, largest: int) -> None:
@@ -34,7 +34,7 @@ class UniqueCounts:
             self._sizes = np.concatenate((self._sizes, self._sizes + np.uint8(1)))
 
     def add(self, records: NDArray[np.integer], masks: NDArray[np.integer] | int) -> None:
-        """Counts one combination for each record, of its own column set or of one for all; no record twice then."""
+        """Count one combination for each record, of its own column set or of one for all; no record twice then."""
         if isinstance(masks, int):
             self.by_record[records, masks.bit_count()] += 1
             self._by_set[masks] += int(self.records.sizes[records].sum())
@@ -45,7 +45,7 @@ class UniqueCounts:
 
     @property
     def by_size(self) -> dict[int, int]:
-        """Combinations of each size, where there are any."""
+        """Combinations of each size that occurs."""
         counts = self._per_row(self.by_record)
         return {size: int(number) for size, number in enumerate(counts) if number}
 
@@ -55,14 +55,14 @@ class UniqueCounts:
 
     @property
     def by_smallest(self) -> dict[int, int]:
-        """Rows by the size of their smallest combination; rows that have none are left out."""
+        """Rows by the size of their smallest combination; rows without one are left out."""
         having = self.by_record.any(axis=1)
         smallest = np.argmax(self.by_record[having] > 0, axis=1)
         counts = np.bincount(smallest, weights=self.records.sizes[having])  # exact below 2^53 rows
         return {size: int(number) for size, number in enumerate(counts) if number}
 
     def sets(self) -> Iterator[tuple[int, int]]:
-        """Every column set with its combinations, where there are any."""
+        """Every column set that has combinations, with their number."""
         if isinstance(self._by_set, Counter):
             yield from self._by_set.items()
         else:
@@ -70,7 +70,7 @@ class UniqueCounts:
             yield from zip(filled.tolist(), self._by_set[filled].tolist(), strict=True)
 
     def top_sets(self, most: int) -> tuple[int, list[tuple[int, int]]]:
-        """How many column sets have combinations, and those that have the most: smaller ones first among equals."""
+        """The number of column sets with combinations, and those with the most: smaller ones first among equals."""
         if isinstance(self._by_set, Counter):
             ordered = sorted(self._by_set.items(), key=lambda each: (-each[1], each[0].bit_count(), each[0]))
             return len(ordered), ordered[:most]
@@ -102,7 +102,7 @@ class UniqueCounts:
 
 
 def suda_weight(size: int, columns: int) -> int:
-    """What a minimal unsafe combination adds to its record's SUDA score: (columns - size)!
+    """The addend of a minimal unsafe combination to its record's SUDA score: (columns - size)!
 
     Small combinations count for more. [Elliot, Manning, Mayes, Gurd & Bane: SUDA, a program for detecting special
     uniques; sdcMicro's suda2 with original_scores]
@@ -111,9 +111,9 @@ def suda_weight(size: int, columns: int) -> int:
 
 
 def agree_with_classes(counts: UniqueCounts, k: int) -> bool:
-    """True when complete counts fit the sizes of classes, where a NULL is a value: a definition of their own.
+    """True if complete counts match the class sizes, by a definition of their own; a NULL is a value.
 
-    A record has a combination exactly when its class is below k, and a combination of one column for each column on
+    A record has a combination if and only if its class is below k, and a combination of one column for each column on
     which fewer than k rows have its value, unless all rows together are below k.
     """
     records = counts.records
@@ -127,7 +127,7 @@ def agree_with_classes(counts: UniqueCounts, k: int) -> bool:
 
 
 def suda_scores(counts: UniqueCounts) -> NDArray[np.int64] | NDArray[np.object_]:
-    """Every record's SUDA score, exactly: at most columns!, so 64 bits do for 20 columns; else Python's integers."""
+    """Every record's SUDA score, exactly: at most columns!, so 64 bits suffice for 20 columns; else Python integers."""
     columns = counts.records.columns
     weights = [suda_weight(size, columns) for size in range(counts.largest + 1)]
     kind: type = np.int64 if columns <= 20 else object
@@ -138,7 +138,7 @@ def suda_scores(counts: UniqueCounts) -> NDArray[np.int64] | NDArray[np.object_]
 
 
 def contributions(counts: UniqueCounts) -> list[Fraction]:
-    """For each column the share of the sum of all SUDA scores that combinations with it make up.
+    """For each column the share of its combinations in the sum of all SUDA scores.
 
     The shares add up to more than 1, for a combination counts for each of its columns. [sdcMicro, suda2:
     attribute_contributions]
@@ -154,11 +154,11 @@ def contributions(counts: UniqueCounts) -> list[Fraction]:
 def dis_scores(
     scores: NDArray[np.int64] | NDArray[np.object_], records: Records, fraction: Fraction
 ) -> NDArray[np.float64]:
-    """Every record's DIS-SUDA score: an estimate of the chance that a match with its combination is the right person.
+    """Every record's DIS-SUDA score: an estimated probability that a match with its combination is the right person.
 
     `fraction` is the sampling fraction f. With u rows unique on all columns and p rows in pairs, DIS = u f / (u f + p
-    (1 - f)) is the chance for a unique row; it is shared out over the records by their SUDA scores s as
-    1 / (1 + (u / DIS - u) / (s^q a)), a = the sum of s^-q over all rows, q = 1 + (8 - columns) / 20. 0 where s is 0.
+    (1 - f)) is the probability for a unique row; it is distributed over the records by their SUDA scores s as
+    1 / (1 + (u / DIS - u) / (s^q a)), a = the sum of s^-q over all rows, q = 1 + (8 - columns) / 20. 0 if s is 0.
     An estimate, so in floating point. [Skinner & Elliot 2002; Elliot et al.; sdcMicro, src/Suda2.h]
     """
     found = np.zeros(records.count)

@@ -1,4 +1,4 @@
-"""The list of minimal unsafe combinations, in a file that the workbench writes: it is never whole in memory."""
+"""The list of minimal unsafe combinations, in a file that the workbench writes: never all in memory."""
 
 import os
 from collections.abc import Iterable
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def check_file(path: Path, replace: bool) -> None:
-    """Raises UsageError when the list cannot be written there."""
+    """Raise UsageError if the list cannot be written there."""
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise UsageError(f"--into {path} cannot be written: its folder must exist, and it must name a file")
     if not os.access(path.absolute().parent, os.W_OK):
         raise UsageError(f"--into {path} cannot be written: this user has no right to write in its folder")
     if path.exists() and not replace:
-        raise UsageError(f"--into {path} exists; give --replace to write over it, or name another file")
+        raise UsageError(f"--into {path} exists already; give --replace to overwrite it, or name another file")
 
 
 class RecordKeys:
@@ -63,11 +63,11 @@ class RecordKeys:
 
 
 class UniquesList:
-    """Takes the blocks of a search, and writes them to a file in the end.
+    """Collects the blocks of a search, and writes them to a file at the end.
 
-    Columns of the file: record (the number of the row pattern, from 1), rows (how many it stands for), key (where keys
-    are given; then a line for each row), size, columns (a list of names; JSON text in a csv file), values (the same,
-    where wanted). The lines are in no order.
+    Columns of the file: record (the number of the row pattern, from 1), rows (its number of rows), key (if keys are
+    given; then a line for each row), size, columns (a list of names; JSON text in a csv file), values (the same, if
+    requested). The order of the lines is undefined.
     """
 
     def __init__(self, patterns: RowPatterns, path: Path) -> None:
@@ -76,7 +76,7 @@ class UniquesList:
         self._bench.ask(fill("workbench/uniques/uniques"), "making of a table")
 
     def add(self, records: "NDArray[Any]", masks: "NDArray[Any] | int") -> None:
-        """Adds a combination for each record. Raises StatementError, Interrupted."""
+        """Add a combination for each record. Raises StatementError, Interrupted."""
         import numpy as np
 
         if isinstance(masks, int):
@@ -84,7 +84,7 @@ class UniquesList:
         self._bench.add("uniques", "noting of combinations", pattern=records.astype(np.int32), set_number=masks)
 
     def add_values(self, profiler: TableProfiler) -> None:
-        """Fetches the values of the columns, for the list to show them. One statement, a scan per column."""
+        """Fetch the values of the columns for the list. One statement, a scan per column."""
         patterns, engine = self._patterns, profiler.engine
         query = column_values(engine.dialect, profiler.source, patterns.names, patterns.shuffle_key)
         codes = exp.union(
@@ -103,13 +103,14 @@ class UniquesList:
 
     @staticmethod
     def types(keys: bool, values: bool) -> dict[str, str]:
-        """The columns of a csv file, and what they hold."""
+        """The columns of a csv file and their types."""
         named = {"key": "VARCHAR"} if keys else {}
         shown = {"values": "VARCHAR"} if values else {}
         return {"record": "BIGINT", "rows": "BIGINT", **named, "size": "BIGINT", "columns": "VARCHAR", **shown}
 
     def write(self, sets: Iterable[int], keys: bool, values: bool, deadline: float | None) -> int:
-        """Writes the file, whole or not at all; how many lines it has. Raises Stopped, StatementError, UsageError."""
+        """Write the file, completely or not at all; return its number of lines. Raises Stopped, StatementError,
+        UsageError."""
         self._number(sets)
         csv = self._path.suffix == ".csv"
         columns = [exp.column("size", table="patterns").as_("rows")]
@@ -137,7 +138,7 @@ class UniquesList:
         return integer(lines)
 
     def _number(self, sets: Iterable[int]) -> None:
-        """Tells the workbench the columns of every set."""
+        """Store the columns of every set in the workbench."""
         import numpy as np
 
         names = self._patterns.names

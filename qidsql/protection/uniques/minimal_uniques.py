@@ -1,6 +1,6 @@
-"""Minimal unsafe combinations of some records: two ways to find them, and which of them costs less.
+"""Minimal unsafe combinations of some records: two methods to find them, and the choice of the cheaper one.
 
-A combination of values is unsafe when fewer than k rows have it, and minimal when every part of it is safe: Wilson's
+A combination of values is unsafe if fewer than k rows have it, and minimal if every part of it is safe: Wilson's
 MINUCS, the minimal sample uniques (MSU) of Manning, Haglin & Keane for k = 2.
 """
 
@@ -16,9 +16,9 @@ from qidsql.protection.records import Records
 from qidsql.protection.uniques.by_pairs import MOST_COLUMNS, UniquesByPairs
 from qidsql.protection.uniques.by_sets import UniquesBySets
 
-MOST_SETS = 20_000_000  # column sets that are looked at one by one: hours
+MOST_SETS = 20_000_000  # column sets that are examined one by one: hours
 
-# Nanoseconds, measured; only their proportions matter
+# Nanoseconds, measured; only their ratios matter
 PAIR_CELL = 0.3  # comparing one cell with one cell
 PAIR = 4.0  # noting one pair's mask
 LATTICE_BIT = 0.9  # one set of one record, all passes
@@ -33,7 +33,7 @@ Found = tuple[NDArray[np.integer], NDArray[np.integer] | int]
 
 @dataclass(slots=True)
 class Progress:
-    """How far the search came: rows whose sets were all looked at, and the size up to which all sets were."""
+    """The progress of a search: rows whose sets were all searched, and the size up to which all sets were."""
 
     rows: int = 0
     size: int = 0
@@ -42,9 +42,9 @@ class Progress:
 class MinimalUniques:
     """Every minimal unsafe combination of the records, in blocks: record numbers, and a mask for each or for all.
 
-    `way` is "pairs" (record by record, all sizes at once) or "sets" (column set by column set, small ones first),
-    whichever is likely to take less time; with NULL as `wildcard` classes overlap, and only pairs will do. `progress`
-    tells how far it came. Raises UsageError when the columns are too many for both.
+    `method` is "pairs" (record by record, all sizes at once) or "sets" (column set by column set, small ones first),
+    whichever is likely to be faster; with NULL as `wildcard` classes overlap, and only pairs work. `progress` is the
+    state of the search. Raises UsageError if the columns are too many for both.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class MinimalUniques:
         max_size: int | None = None,
         wildcard: bool = False,
         check: Callable[[], object] = lambda: None,
-        way: str | None = None,
+        method: str | None = None,
     ) -> None:
         self.progress = Progress()
         self.largest = min(max_size or records.columns, records.columns)
@@ -64,12 +64,12 @@ class MinimalUniques:
         if not self.seconds:
             most = f"at most {MOST_COLUMNS} columns" + (" with --nulls wildcard" if self._wildcard else "")
             raise UsageError(
-                f"{records.columns} columns have too many sets to look at: give --max-size 3, or choose {most} (-c)"
+                f"{records.columns} columns have too many sets to search: give --max-size 3, or choose {most} (-c)"
             )
-        self.way = way or min(self.seconds, key=lambda each: self.seconds[each])
+        self.method = method or min(self.seconds, key=lambda each: self.seconds[each])
 
     def _costs(self) -> dict[str, float]:
-        """Nanoseconds that each way may take, where it can be taken."""
+        """The estimated nanoseconds of each method that is possible."""
         records, columns = self._records, self._records.columns
         costs = {}
         if columns <= MOST_COLUMNS:
@@ -85,11 +85,11 @@ class MinimalUniques:
         records, progress, k = self._records, self.progress, self._k
         if records.rows < k:  # not even the empty combination, which all rows share, is safe
             yield np.arange(records.count), 0
-        elif self.way == "pairs":
+        elif self.method == "pairs":
             cap = None if self.largest == records.columns else self.largest
             pairs = UniquesByPairs(records, k, self._wildcard, cap, self._check)
             for found in pairs:
-                progress.rows = pairs.looked_at
+                progress.rows = pairs.searched
                 yield found
         else:
             sets = UniquesBySets(records, k, self.largest, self._check)
@@ -98,5 +98,5 @@ class MinimalUniques:
                     progress.size = sets.complete_to_size
                     yield numbers, mask
             finally:
-                progress.size = sets.complete_to_size  # also where the last sets looked at had nothing
+                progress.size = sets.complete_to_size  # also if the last sets searched had no combination
         progress.rows, progress.size = records.rows, self.largest

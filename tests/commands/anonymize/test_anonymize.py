@@ -121,7 +121,7 @@ def test_words(duckdb_store: DuckDBStore) -> None:
     duckdb_store.execute("DELETE FROM nobody")
     done = run("anonymize", duckdb_store.url, "people", "--k", "2")
     assert done.code == 0
-    assert "proved: nothing less does" in done.out
+    assert "proved: fewer do not suffice" in done.out
     assert "3 cells" in done.out
     safe = run("anonymize", duckdb_store.url, "people", "--k", "2", "-c", "c0")
     assert "nothing needs to be suppressed" in safe.out
@@ -195,7 +195,7 @@ def test_the_printed_statement_makes_the_same_copy(store: Store, script: str) ->
 
 def test_a_copy_that_cannot_be_is_refused(store: Store) -> None:
     table(store, "people", [("a",), ("a",)])
-    for wrong, words in (("people", "is the table itself"), ("taken", "is there already")):
+    for wrong, words in (("people", "is the table itself"), ("taken", "exists already")):
         if wrong == "taken":
             table(store, "taken", [("b",)])
         with pytest.raises(UsageError, match=words):

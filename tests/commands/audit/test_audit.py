@@ -85,7 +85,7 @@ def test_what_a_verdict_assumes_is_said(store: Store) -> None:
         entity = audit(engine, AuditRequest("t", k=2, entity="b", sensitive=("c",)))
     assert result.verdict is Verdict.PASS
     assert "the one column audited (a)" in result.reason
-    assert any("what is left out is not published" in each for each in result.assumptions)
+    assert any("columns left out are not published" in each for each in result.assumptions)
     text = terminal.render(result, 120)
     assert len(re.findall("b, c", text)) == 1  # named once, where they are left out
     assert any("--entity" in each for each in result.assumptions)

@@ -35,12 +35,12 @@ def judged(
 def test_a_table_at_k_passes_and_one_below_violates() -> None:
     assert judged(AGE, CITY, profile=SAFE) == (
         "pass",
-        "people is 5-anonymous on the 2 columns audited; the policy asks for 5",
+        "people is 5-anonymous on the 2 columns audited; the policy requires 5",
     )
     assert judged(AGE, profile=RISKY) == (
         "violation",
-        "people is 1-anonymous on the one column audited (age); the policy asks for 5: 6 of 16 rows (37.5 %) stand in "
-        "classes of fewer than 5",
+        "people is 1-anonymous on the one column audited (age); the policy requires 5: 6 of 16 rows (37.5 %) are in "
+        "groups of fewer than 5",
     )
     assert judged(AGE, profile=SAFE, k=6)[0] == "violation"
 
@@ -56,12 +56,12 @@ def test_a_table_without_rows_is_never_a_pass(profile: ClassProfile | None) -> N
 def test_a_ratio_that_is_reached_violates() -> None:
     verdict, reason = judged(AGE, CITY, profile=SAFE, distinct=Fraction(1, 5))
     assert verdict == "violation"
-    assert reason.startswith("people is 5-anonymous on the 2 columns audited, but they hold a 0.2-distinct quasi-id")
+    assert reason.startswith("people is 5-anonymous on the 2 columns audited, but they contain a 0.2-distinct quasi-id")
     assert judged(AGE, profile=SAFE, distinct=Fraction(1, 4))[0] == "pass"
 
 
 def test_without_the_whole_profile_one_audited_column_can_violate_and_nothing_passes() -> None:
-    assert judged(AGE, profile=None) == ("inconclusive", "people was not examined to the end")
+    assert judged(AGE, profile=None) == ("inconclusive", "people was not fully examined")
     assert judged(AGE, column("zip", profile=SAFE), profile=None)[0] == "inconclusive"
     one = column("zip", profile=RISKY)
     assert judged(AGE, one, profile=None) == ("violation", "people is below k = 5 on zip alone")
@@ -72,8 +72,8 @@ def test_without_the_whole_profile_one_audited_column_can_violate_and_nothing_pa
 def test_a_direct_identifier_that_nobody_declared_violates() -> None:
     verdict, reason = judged(AGE, RECOGNISED, profile=SAFE)
     assert verdict == "violation"
-    assert reason.startswith("people holds 1 direct identifier: email; the others are 5-anonymous. ")
-    assert "email" in reason.partition("declared so: ")[2]
+    assert reason.startswith("people contains 1 direct identifier: email; the others are 5-anonymous. ")
+    assert "email" in reason.partition("Declare what is not published: ")[2]
     verdict, reason = judged(AGE, RECOGNISED, profile=None)
     assert verdict == "violation"
     assert "email; the rest was not judged. " in reason
@@ -87,20 +87,20 @@ def test_a_column_that_could_not_be_read_is_never_a_pass() -> None:
         "people is 5-anonymous on the columns audited, but diagnosis could not be read: grant SELECT, or declare"
     )
     assert judged(AGE, UNREADABLE, profile=RISKY)[0] == "violation"
-    assert judged(AGE, UNREADABLE, profile=None)[1] == "people was not examined to the end"
+    assert judged(AGE, UNREADABLE, profile=None)[1] == "people was not fully examined"
 
 
 def test_who_stands_in_small_classes_is_said_in_the_unit_that_was_counted() -> None:
     entities = anonymity("people", Policy(entity="person"), RISKY, ["age"])
-    assert entities.endswith("6 of 16 entities (person) (37.5 %) stand in classes of fewer than 5")
+    assert entities.endswith("6 of 16 entities (person) (37.5 %) are in groups of fewer than 5")
     wildcard = anonymity("people", Policy(nulls="wildcard"), RISKY.of_matches(), ["age"])
     assert wildcard.endswith("6 of 16 rows (37.5 %) match fewer than 5")
 
 
 def test_what_a_verdict_takes_for_granted() -> None:
     def said(*columns: ColumnFinding, **policy: Any) -> list[str]:
-        parts = {"left out is not published": "left out", "l-diversity": "sensitive", "each row is another": "rows"}
-        parts |= {"person is not published": "entity", "a NULL may stand for any value": "wildcard"}
+        parts = {"left out are not published": "left out", "l-diversity": "sensitive", "each row is another": "rows"}
+        parts |= {"person is not published": "entity", "a NULL may have been any value": "wildcard"}
         taken = assumptions(Policy(**policy), columns)
         return [name for text in taken for part, name in parts.items() if part in text]
 

@@ -215,7 +215,7 @@ def test_where_a_table_is_empty_nothing_leads_is_no_answer(store: Store) -> None
     store.table("log", {"line": "VARCHAR"}, [])
     ends = {"identifiers": "people.name", "sensitive": "visits.diagnosis"}
     empty = ask(store, **ends)
-    assert empty.verdict is Verdict.INCONCLUSIVE and "visits holds none to compare" in empty.reason
+    assert empty.verdict is Verdict.INCONCLUSIVE and "visits has no values to compare" in empty.reason
     assert any("visits" in note and "log" in note for note in empty.account.notes)
     store.execute("INSERT INTO visits SELECT born, 'd' FROM people")
     filled = ask(store, **ends)
@@ -407,7 +407,7 @@ def test_a_persons_number_is_said_and_persons_are_counted(duckdb_store: DuckDBSt
     with_entity = qidsql("graph", duckdb_store.path, *options, "--identifier", "voter", "--entity", "who")
     assert with_entity.code == 1 and "patients" in with_entity.out, "2 persons a class of born"
     alone = refused("graph", duckdb_store.path, *options, "--entity", "who", "--exclude", "roll")
-    assert "is all there is to protect" in alone and "withhold it" in alone
+    assert "is the only column to protect" in alone and "withhold or replace it" in alone
     assert "--then audit" in refused("graph", duckdb_store.path, *options[:-2], "--entity", "who")
 
 

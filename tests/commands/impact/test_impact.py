@@ -445,7 +445,7 @@ def test_ctrl_c_leaves_what_was_measured(store: Store) -> None:
     assert len(found.variables) == 2
     assert found.regression is not None
     assert found.regression.models == ()
-    assert "was not compared to the end" in rendered(found)
+    assert "was not fully compared" in rendered(found)
 
 
 def test_no_row_is_nothing_to_compare(store: Store) -> None:

@@ -118,10 +118,10 @@ def test_labels_from_dbt(store: Store, tmp_path: Path, name: str, text: str) -> 
 def test_a_dbt_file_that_is_none_is_refused(tmp_path: Path, text: str, part: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(UsageError, match=part):
-        dbt.read(tmp_path / "manifest.json")
+        dbt.read_labels(tmp_path / "manifest.json")
     (tmp_path / "schema.yml").write_text("a: [")
     with pytest.raises(UsageError, match="not valid YAML, at line"):
-        dbt.read(tmp_path / "schema.yml")
+        dbt.read_labels(tmp_path / "schema.yml")
 
 
 # counts
@@ -381,7 +381,7 @@ def rewritten(folder: Path, **how: bool) -> InitResult:
 
 def test_an_existing_file_is_never_overwritten_unasked(clinic: Path) -> None:
     (clinic / "qidsql.toml").write_text("mine = 1\n")
-    assert "is there already; --update" in refused("init", "clinic.duckdb", cwd=clinic)
+    assert "exists already; --update" in refused("init", "clinic.duckdb", cwd=clinic)
     with pytest.raises(UsageError, match="choose one"):
         InitRequest(output=clinic / "qidsql.toml", force=True, update=True)
     with pytest.raises(UsageError, match="its folder must exist"):
@@ -456,7 +456,7 @@ def test_options_behind_a_path_are_written(tmp_path: Path) -> None:
     content = tomllib.loads((tmp_path / "qidsql.toml").read_text())
     assert content["sources"]["people"]["url"] == source
     assert "main.people" in qidsql("run", cwd=tmp_path).out
-    assert "it knows all of it" in qidsql("init", source, "--no-statistics", "--update", cwd=tmp_path).out
+    assert "it is up to date" in qidsql("init", source, "--no-statistics", "--update", cwd=tmp_path).out
 
 
 def test_an_update_puts_what_is_gone_behind_a_sign(clinic: Path) -> None:
@@ -469,7 +469,7 @@ def test_an_update_puts_what_is_gone_behind_a_sign(clinic: Path) -> None:
     outcome = qidsql("init", "clinic.duckdb", "--no-statistics", "--update", cwd=clinic)
     assert outcome.code == 0
     gone = "main.patients: zip_code, main.visits"
-    assert f"No longer in the source, now behind a # in qidsql.toml: {gone}" in outcome.out
+    assert f"No longer in the source, commented out in qidsql.toml: {gone}" in outcome.out
     text = (clinic / "qidsql.toml").read_text()
     commented = [line for line in text.splitlines() if line.startswith("# no longer in the source: ")]
     kept = [line.removeprefix("# no longer in the source: ") for line in commented]

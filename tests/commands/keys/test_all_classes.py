@@ -53,7 +53,7 @@ def test_all_minimal_sets_are_those_of_the_definition(store: Store, seed: int) -
         ({"nulls": "wildcard"}, "--all-classes counts classes"),
         ({"entity": "a"}, "--all-classes measures rows"),
         ({"violates": 3}, "choose one of"),
-        ({"epsilon": "0.1"}, "a sample cannot vouch"),
+        ({"epsilon": "0.1"}, "a sample cannot guarantee"),
     ],
 )
 def test_what_goes_with_it(options: dict[str, object], said: str) -> None:

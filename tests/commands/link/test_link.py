@@ -116,7 +116,7 @@ def test_where_nothing_was_compared_there_is_no_pass(store: Store) -> None:
         ("nulls", "a", (), "nulls and .*a? ?has no value|one of them has no value"),
         ("a", "texts", (), "a has no value"),
         ("texts", "empty", (), "no columns of one kind"),
-        ("a", "nulls", "n=n", r"each row of \S*nulls has a NULL in what is joined \(n\)"),
+        ("a", "nulls", "n=n", r"each row of \S*nulls has a NULL in the joined columns \(n\)"),
         ("nulls", "a", "n=n", r"each row of \S*nulls has a NULL"),
     ):
         for k in (2, 5):
@@ -261,9 +261,9 @@ def test_a_pass_tells_of_the_other_way_round(duckdb_store: DuckDBStore) -> None:
     duckdb_store.table("records", {"postcode": "VARCHAR"}, [(str(9000 + 7 * (n % 60)),) for n in range(240)])
     outcome = qidsql("link", duckdb_store.url, "list", "records", "--on", "zip=postcode")
     assert outcome.code == 0
-    assert "main.records main.list --on postcode=zip  # the other way round: 120 rows of main.records" in outcome.out
+    assert "main.records main.list --on postcode=zip  # the other direction: 120 rows of main.records" in outcome.out
     other = qidsql("link", duckdb_store.url, "records", "list", "--on", "postcode=zip")
-    assert other.code == 1 and "120 of 240 rows" in other.out and "other way round" not in other.out
+    assert other.code == 1 and "120 of 240 rows" in other.out and "other direction" not in other.out
 
 
 def test_no_value_is_told(duckdb_store: DuckDBStore) -> None:

@@ -192,7 +192,7 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert report["script"] == []  # a file has no views
     assert "publish a copy" in qidsql("mask", people, "--violates", 5).out
     assert qidsql("mask", people, "--distinct", 0.5, "--max-statements", 1, "--exact").code == 3
-    assert "say what may not be published" in refused("mask", people)
+    assert "name what may not be published" in refused("mask", people)
 
 
 def test_figures_of_adult(adult_path: Path) -> None:

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import qidsql as house
-from qidsql.commands.suppress.request import Method, SuppressRequest
+from qidsql.commands.suppress.request import SuppressionMethod, SuppressRequest
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.suppress.suppress import suppress
 from qidsql.core.copies import Script
@@ -62,10 +62,10 @@ def lightest(rows: Sequence[Record], row: Record, k: int, weights: Sequence[int]
 def test_no_bound_is_claimed_for_blank_cells_that_protect_others(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(2, 0), (1, 2), (1, 2), (2, 0), (2, 0)])
     with store.connect() as engine:  # one row of (2, 0) all blank would do: 2 cells
-        result = suppress(engine, SuppressRequest("t", k=3, method=Method.SHARED))
+        result = suppress(engine, SuppressRequest("t", k=3, method=SuppressionMethod.SHARED))
         by_row = suppress(engine, SuppressRequest("t", k=3))
     assert (result.cost, result.lower_bound, result.optimal) == (4, None, False)
-    assert "fewer may do" in result.reason
+    assert "fewer may suffice" in result.reason
     assert (by_row.cost, by_row.lower_bound, by_row.optimal) == (4, 4, True)
 
 
@@ -173,7 +173,7 @@ def test_direct_identifiers_are_left_out(store: Store) -> None:
 def test_a_target_that_is_there_is_refused_unless_it_may_go(store: Store) -> None:
     store.table("people", COLUMNS, people())
     store.table("safe", {"x": "INTEGER"}, [(1,)])
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         ask(store, into="safe")
     with pytest.raises(UsageError, match="is the table itself"):
         ask(store, into="people", replace=True)
@@ -189,7 +189,7 @@ def test_a_target_that_differs_by_case(store: Store) -> None:
     store.table("people", COLUMNS, people())
     store.table("safe", {"x": "INTEGER"}, [(1,)])
     if store.name == "duckdb":
-        with pytest.raises(UsageError, match="is there already"):
+        with pytest.raises(UsageError, match="exists already"):
             ask(store, into='"Safe"')
         assert ask(store, into='"Safe"', replace=True).target is not None
     else:
@@ -214,8 +214,8 @@ def test_a_target_that_may_not_be_seen_or_removed(postgres_store: PostgresStore,
     with postgres_store.connect_as(reader, writable=True) as engine:
         for into, replace, kind, words in (
             ("counter", True, AccessError, "owns what --replace removes"),
-            ("counter", False, UsageError, "is there already"),
-            ("theirs", False, UsageError, "is there already"),
+            ("counter", False, UsageError, "exists already"),
+            ("theirs", False, UsageError, "exists already"),
             ("theirs", True, AccessError, "owns what --replace removes"),
         ):
             with pytest.raises(kind, match=words):
@@ -358,7 +358,7 @@ def test_files_get_files(tmp_path: Path) -> None:
         if name.endswith("parquet"):
             check(rows, copy, 2)
         assert len(copy) == len(rows)
-        assert "is there already" in refused(*arguments)
+        assert "exists already" in refused(*arguments)
         assert qidsql(*arguments, "--replace").code == 0
     assert "is the source itself" in refused("suppress", source, "--into", source, "--replace")
     assert "ends in" in refused("suppress", source, "--into", tmp_path / "safe.txt")
@@ -398,7 +398,7 @@ def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.
     [
         ({"into": "a", "sql": Script.VIEW}, "choose one"),
         ({"replace": True}, "needs --into"),
-        ({"method": Method.SHARED, "sql": Script.VIEW}, "--into"),
+        ({"method": SuppressionMethod.SHARED, "sql": Script.VIEW}, "--into"),
         ({"nulls": "wildcard", "sql": Script.VIEW}, "--into"),
         ({"method": "greedy"}, "method"),
     ],
@@ -420,7 +420,9 @@ def test_shared_suppression_of_adult_needs_fewer_cells_than_sdcmicro(
     shared: Path, tmp_path: Path, k: int, sdcmicro: int
 ) -> None:
     with connect(str(shared / "adult.csv")) as engine:
-        request = SuppressRequest(k=k, columns=SIX, method=Method.SHARED, into=str(tmp_path / "safe.parquet"))
+        request = SuppressRequest(
+            k=k, columns=SIX, method=SuppressionMethod.SHARED, into=str(tmp_path / "safe.parquet")
+        )
         result = suppress(engine, request)
     assert result.cells is not None and result.cells < sdcmicro / 3
     assert (result.verdict, result.at_risk, result.optimal) == (Verdict.FINISHED, 0, False)

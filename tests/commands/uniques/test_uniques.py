@@ -204,7 +204,7 @@ def test_the_list_is_what_was_counted(store: Store, tmp_path: Path, way: str, mo
     from qidsql.protection.uniques.minimal_uniques import MinimalUniques
 
     made = MinimalUniques.__init__
-    monkeypatch.setattr(MinimalUniques, "__init__", lambda self, *given: made(self, *given, way=way))
+    monkeypatch.setattr(MinimalUniques, "__init__", lambda self, *given: made(self, *given, method=way))
     names = ["person", "a", 'b"', "columns", "key"]
     rows = [(i, i % 5, i // 7 % 4 or None, i % 2, "'; --") for i in range(40)]
     fill(store, names, rows)
@@ -292,7 +292,7 @@ def test_only_rows_that_are_asked_for_and_sizes(store: Store) -> None:
     assert result.combinations == sum(minimal_unsafe(rows, 2, most=2).values())
     assert result.verdict is Verdict.FINISHED and not result.complete
     assert result.complete_to_size == 2
-    assert "more than 2 columns were not looked at" in result.reason
+    assert "more than 2 columns were not searched" in result.reason
     assert "column sets of more than 2 columns" in " ".join(terminal.render(result).split())
 
 

@@ -115,7 +115,7 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
         wildcard = random.random() < 0.3
         plan, masks = planned(bench, rows, k, weights, wildcard)
         wanted = [lightest_hitting_set(minimal_unsafe(rows, row, k, wildcard), weights) for row in rows]
-        assert masks == wanted, (seed, rows, k, weights, wildcard, plan.ways)
+        assert masks == wanted, (seed, rows, k, weights, wildcard, plan.methods)
         assert plan.weight == sum(weigh(mask, weights) for mask in wanted)
         assert plan.cells == sum(mask.bit_count() for mask in wanted)
         assert plan.by_column == tuple(sum(mask >> p & 1 for mask in wanted) for p in range(len(weights)))

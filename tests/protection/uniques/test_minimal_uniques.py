@@ -70,7 +70,7 @@ def test_random_tables(k: int, way: str, wildcard: bool) -> None:
         rows, columns = random_rows(draw)
         most = draw.choice([None, None, 1, 2, 3])
         expected = minimal_unsafe(rows, k, wildcard, most or 99)
-        assert search(rows, columns, k, way=way, wildcard=wildcard, max_size=most) == expected, (rows, most)
+        assert search(rows, columns, k, method=way, wildcard=wildcard, max_size=most) == expected, (rows, most)
 
 
 def test_the_two_ways_agree_on_a_larger_table() -> None:
@@ -82,7 +82,7 @@ def test_the_two_ways_agree_on_a_larger_table() -> None:
             for _ in range(900)
         ]
         rows += rows[:150]
-        assert search(rows, 9, k, way="pairs") == search(rows, 9, k, way="sets")
+        assert search(rows, 9, k, method="pairs") == search(rows, 9, k, method="sets")
 
 
 def test_with_partitions_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +91,7 @@ def test_with_partitions_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = Random(2)
     for _ in range(50):
         rows, columns = random_rows(draw)
-        assert search(rows, columns, 2, way="sets") == minimal_unsafe(rows, 2)
+        assert search(rows, columns, 2, method="sets") == minimal_unsafe(rows, 2)
 
 
 def test_with_values_that_are_lists_of_their_records(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,14 +99,14 @@ def test_with_values_that_are_lists_of_their_records(monkeypatch: pytest.MonkeyP
     draw = Random(3)
     for _ in range(50):
         rows, columns = random_rows(draw)
-        assert search(rows, columns, 2, way="pairs", wildcard=True) == minimal_unsafe(rows, 2, wildcard=True)
+        assert search(rows, columns, 2, method="pairs", wildcard=True) == minimal_unsafe(rows, 2, wildcard=True)
 
 
 @pytest.mark.parametrize("way", ["pairs", "sets"])
 def test_fewer_rows_than_k_leave_nothing_safe(way: str) -> None:
-    assert search([(1, 2)], 2, 2, way=way) == {((1, 2), 0): 1}
-    assert search([(1, 2), (1, 2), (1, 3)], 2, 5, way=way) == {((1, 2), 0): 1, ((1, 3), 0): 1}
-    assert search([], 2, 2, way=way) == {}
+    assert search([(1, 2)], 2, 2, method=way) == {((1, 2), 0): 1}
+    assert search([(1, 2), (1, 2), (1, 3)], 2, 5, method=way) == {((1, 2), 0): 1, ((1, 3), 0): 1}
+    assert search([], 2, 2, method=way) == {}
 
 
 def test_sixty_four_columns_and_more() -> None:
@@ -138,7 +138,7 @@ def test_the_search_stops_when_it_is_told_to() -> None:
 
     for way in ("pairs", "sets"):
         with pytest.raises(BudgetSpent):
-            list(MinimalUniques(records, 2, check=stop, way=way))
+            list(MinimalUniques(records, 2, check=stop, method=way))
 
 
 def test_a_stopped_search_knows_the_sizes_it_has_done() -> None:
@@ -151,7 +151,7 @@ def test_a_stopped_search_knows_the_sizes_it_has_done() -> None:
             if next(left, None) is None:
                 raise BudgetSpent("enough")
 
-        found = MinimalUniques(records, 2, check=check, way="sets")
+        found = MinimalUniques(records, 2, check=check, method="sets")
         with pytest.raises(BudgetSpent):
             list(found)
         assert (found.progress.size, found.progress.rows) == (size, 0)
@@ -159,7 +159,7 @@ def test_a_stopped_search_knows_the_sizes_it_has_done() -> None:
 
 def counts_of(rows: Rows, columns: int, k: int, way: str) -> UniqueCounts:
     _, records = records_of(rows, columns)
-    found = MinimalUniques(records, k, way=way)
+    found = MinimalUniques(records, k, method=way)
     counts = UniqueCounts(records, found.largest)
     for numbers, masks in found:
         counts.add(numbers, masks)

@@ -13,7 +13,7 @@ STYLES = {
 
 
 def render(result: GraphResult) -> str:
-    """Attributes as ellipses, tables as boxes, a line where an attribute stands in a table; the cut is bold."""
+    """Attributes as ellipses, tables as boxes, a line where a table contains an attribute; the cut is bold."""
     shown = picture(result)
     lines = [
         "graph attributes {",

@@ -1,8 +1,7 @@
-"""The picture of an attribute graph as inline SVG, coloured by the page's CSS; it says in words what it shows."""
+"""The picture of an attribute graph as inline SVG, coloured by the page's CSS, with a description in words."""
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TypeAlias
 
 import svg
 from markupsafe import Markup, escape
@@ -11,20 +10,18 @@ from qidsql.commands.graph.pictures.layout import Box, layout
 from qidsql.commands.graph.pictures.picture import WORDS, Picture, picture
 from qidsql.commands.graph.result import GraphResult, Part
 
-LONGEST = 30  # signs of a name; the rest is in its tooltip
-SIGN, MARGIN = 7.6, 26  # pixels that a sign takes, and round the drawing
+LONGEST = 30  # characters of a name; the rest is in its tooltip
+SIGN, MARGIN = 7.6, 26  # pixels: the width of a character, and the margin around the drawing
 ATTRIBUTE, TABLE, TABLE_LINE = 40, 34, 18  # pixels of height
-SMALLEST = 0.66  # of its size: on a narrower screen the drawing is scrolled
-
-Stop: TypeAlias = tuple[str, int]
+SMALLEST = 0.66  # least scale: on a narrower screen the drawing is scrolled
 
 
 def drawing(result: GraphResult) -> Markup:
     """The picture, from the identifiers on the left to the sensitive attributes.
 
-    A line is an attribute standing in a table. Lines that identifiers lead to without the cut have the class `from`,
-    those that lead on to sensitive attributes `to`, where there is no cut `both`, a path that stays open for all that
-    is protected `open`; others none.
+    A line connects an attribute with a table that contains it. Lines reachable from identifiers without passing the
+    cut have the class `from`, those reachable from sensitive attributes `to`, without a cut `both`; a path that stays
+    open in spite of the protection has `open`; other lines have none.
     """
     shown = picture(result)
     sizes = {("a", number): _size(each.name) for number, each in enumerate(shown.attributes)}
@@ -101,7 +98,7 @@ def _tie(one: Box, other: Box, side: str) -> svg.Element:
 
 
 def _sides(shown: Picture) -> dict[tuple[int, int], str]:
-    """On which side of the cut every tie is."""
+    """The side of the cut on which each tie lies."""
     near = _reached(shown, Part.IDENTIFIER)
     far = _reached(shown, Part.SENSITIVE)
     return {
@@ -111,7 +108,7 @@ def _sides(shown: Picture) -> dict[tuple[int, int], str]:
 
 
 def _open(result: GraphResult, shown: Picture) -> Iterator[tuple[int, int]]:
-    """The ties of the path that goes round what is to be published."""
+    """The ties of the path that avoids the protected tables."""
     found = result.protection
     if found is None or found.way_round is None or found.sufficient:
         return
@@ -124,7 +121,7 @@ def _open(result: GraphResult, shown: Picture) -> Iterator[tuple[int, int]]:
 
 
 def _reached(shown: Picture, start: Part) -> set[tuple[int, int]]:
-    """The ties that can be walked from attributes of this part, up to those of the cut."""
+    """The ties reachable from attributes of this part, up to those of the cut."""
     stops = [number for number, each in enumerate(shown.attributes) if each.part is start]
     seen, found, tables = set(stops), set[tuple[int, int]](), set[int]()
     while stops:
@@ -145,7 +142,7 @@ def _reached(shown: Picture, start: Part) -> set[tuple[int, int]]:
 
 
 def _words(result: GraphResult, shown: Picture) -> str:
-    """What the picture shows, table by table."""
+    """The content of the picture in words, table by table."""
     ties = [
         f"{table.name}: {', '.join(f'{name}{_role(shown, name)}' for name in _attached(shown, number))}"
         for number, table in enumerate(shown.tables)

@@ -1,4 +1,4 @@
-"""The attribute graph as Mermaid text, for Markdown pages that draw it."""
+"""The attribute graph as Mermaid text, for Markdown pages that render it."""
 
 from qidsql.commands.graph.pictures.picture import picture
 from qidsql.commands.graph.result import GraphResult, Part
@@ -13,7 +13,7 @@ STYLES = {
 
 
 def render(result: GraphResult) -> str:
-    """Attributes rounded, tables square (outside ones dashed), a line where an attribute stands in a table."""
+    """Attributes rounded, tables square (outside ones dashed), a line where a table contains an attribute."""
     shown = picture(result)
     lines = [f"%% {' '.join(result.reason.split())}", "flowchart LR"]
     for number, attribute in enumerate(shown.attributes):
@@ -39,5 +39,5 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Signs that mean something to Mermaid or to HTML, as its character codes."""
+    """Escape characters that have a meaning in Mermaid or HTML, as character codes."""
     return "".join(each if each.isalnum() or each in " ._-,:/" else f"#{ord(each)};" for each in text)

@@ -1,4 +1,4 @@
-"""The attribute graph as one page that stands alone: the picture, the answer, what it rests on. No script."""
+"""The attribute graph as one self-contained page: the picture, the answer and its basis. No script."""
 
 from qidsql.commands.graph.pictures.drawing import drawing
 from qidsql.commands.graph.pictures.picture import picture

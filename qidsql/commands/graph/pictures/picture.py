@@ -1,4 +1,4 @@
-"""What a picture of an attribute graph shows: the attributes and tables on the ways, and who stands where."""
+"""The content of a picture of an attribute graph: the attributes and tables on the paths, with their roles."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from qidsql.commands.graph.result import AttributeFinding, GraphResult, Part, TableFinding
 
-MOST = 60  # attributes and tables that a person can still look at
+MOST = 60  # attributes and tables that a reader can still take in
 SHOWN_ASIDE = 2  # names of a table's other attributes that fit beside its own
 
 
@@ -14,19 +14,19 @@ SHOWN_ASIDE = 2  # names of a table's other attributes that fit beside its own
 class Picture:
     """Attributes and tables to draw, and the ties between them: (attribute, table) places.
 
-    `cut` are the ties at an attribute of the cut; `aside` what stands in each table besides, in words. Where nothing
-    leads from an identifier to a sensitive attribute the picture shows these and their tables.
+    `aside` names the attributes of each table that are not drawn. If no path leads from an identifier to a sensitive
+    attribute, the picture shows these and their tables.
     """
 
     attributes: tuple[AttributeFinding, ...]
     tables: tuple[TableFinding, ...]
     ties: tuple[tuple[int, int], ...]
     aside: tuple[str, ...]
-    left_out: str  # what is not drawn, in words
+    left_out: str  # a sentence on the tables that are not drawn
 
 
 def picture(result: GraphResult) -> Picture:
-    """What to draw of a result: what lies between, never the whole source; of much, what lies on the listed paths."""
+    """The picture of a result: only what lies between; if that is too much, only what lies on the listed paths."""
     ends = {*result.identifiers, *result.sensitive}
     tables = [table for table in result.tables if table.between]
     if not tables:
@@ -45,14 +45,14 @@ def picture(result: GraphResult) -> Picture:
 
 
 def _drawn(result: GraphResult, tables: Sequence[TableFinding]) -> list[AttributeFinding]:
-    """The identifiers, the sensitive attributes, the cut, and what ties these tables together."""
+    """The identifiers, the sensitive attributes, the cut, and the attributes that link these tables."""
     held = Counter(name for table in tables for name in table.attributes)
     always = {*result.identifiers, *result.sensitive, *(result.cut or ())}
     return [each for each in result.attributes if held[each.name] > 1 or (each.name in always and held[each.name])]
 
 
 def _on_paths(result: GraphResult) -> set[str]:
-    """The names on the shortest paths, of as many as fit, but at least of those that reach every part of the cut."""
+    """The names on the shortest paths: as many as fit, and at least those that reach every part of the cut."""
     shown, cut = set[str](), set(result.cut or ())
     for path in result.paths:
         stops = {*path.attributes, *path.tables}
