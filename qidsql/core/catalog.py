@@ -32,7 +32,8 @@ class CatalogColumn:
     """A column as the catalog lists it.
 
     `base` is the type underlying a domain, the type itself for all others; `kind` is that of its values, None where
-    they are not compared with those of other columns. `labels` are its existing labels: (kind, text), where that kind is "comment" or "security label" and its provider, such as "security label anon".
+    they are not compared with those of other columns. `labels` are its existing labels: (origin, text), where the
+    origin is "comment" or "security label" and its provider, such as "security label anon".
     """
 
     name: str
