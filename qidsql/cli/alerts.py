@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format
-from qidsql.cli.running import ExitCode
 from qidsql.cli.streams import say, write
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option

@@ -15,8 +15,8 @@ import typer
 from typer.core import TyperGroup
 
 from qidsql.cli.command import Perform, epilog, perform, request_function, typer_function
+from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.memory import bounded_memory
-from qidsql.cli.running import ExitCode
 from qidsql.cli.streams import say
 from qidsql.core.signals import Ending, ending
 from qidsql.errors import QidsqlError, Stopped

@@ -6,6 +6,7 @@ itself: how the source is opened, and where the report goes. `init` and `demo` e
 """
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -17,6 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from qidsql.cli.console import report_text, screen
+from qidsql.cli.dry_run import formatted_sql, write_dry_run
+from qidsql.cli.exit_codes import exit_with
 from qidsql.cli.memory import BESIDE, lower_memory
 from qidsql.cli.options import (
     CONNECTION,
@@ -32,15 +36,7 @@ from qidsql.cli.options import (
     format_words,
     report_format,
 )
-from qidsql.cli.running import (
-    end,
-    printed_sql,
-    put_report,
-    screen,
-    showing_progress,
-    source_and_table,
-    write_script,
-)
+from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import lines, parts, put, say, write
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, Parameter, parameters
@@ -149,7 +145,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     with showing_progress(line.quiet or line.dry_run) as (on_stage, watch):
         unopened = source_of(command, source, request, line, watch)
         if line.dry_run and unopened.named:
-            rehearse(command, work, unopened, request, line.output)
+            write_dry_run(command, work, unopened, request, line.output)
             return
         on_stage("opening the source")
         with nullcontext(unopened) if command.opens else unopened.opened() as subject:
@@ -169,7 +165,16 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
             say(f"{result.verdict}: {result.reason}" if line.min_count is None else f"{result.verdict}{hidden}")
     elif line.output is not None:  # the file has the lines, the screen says what they are
         write("".join(renderer(name, request, TERMINAL, replace(line, output=None))(result)), None)
-    end(result.ending)
+    exit_with(result.ending)
+
+
+def source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:
+    """A single argument names the table when QIDSQL_URL names the source and no file has that name."""
+    if source and table is None and os.environ.get("QIDSQL_URL") and not Path(source).exists():
+        if source.startswith("env:") or any(sign in source for sign in "*?/=@"):
+            return source, table
+        return None, source
+    return source, table
 
 
 def work_of(name: str) -> Callable[..., Any]:
@@ -192,7 +197,9 @@ def source_of(
             if engine.memory_limit is not None:
                 lower_memory(engine.memory_limit + BESIDE)
         if line.show_sql:
-            engine.watchers.append(lambda asked: put(printed_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
+            engine.watchers.append(
+                lambda asked: put(formatted_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr)
+            )
         watch(engine)
 
     options = {
@@ -203,17 +210,6 @@ def source_of(
         "gentle": line.gentle,
     }
     return Source(given, options, watched, getattr(request, "max_seconds", None))
-
-
-def rehearse(command: Command, work: Callable[..., Any], source: "Source", request: Any, output: Path | None) -> None:
-    """Writes the statements that would be asked first. Raises QidsqlError."""
-    from qidsql.engines.source import Source
-
-    with source.opened() as engine:
-        subject = Source(engine) if command.opens else engine
-        planned = getattr(import_module(work.__module__), "planned_statements", None)
-        first = planned(engine, request) if planned else engine.rehearsed(lambda: work(subject, request))
-        write_script(engine, first, output, getattr(request, "plan", ""))
 
 
 def formats_of(command: Command) -> tuple[str, ...]:
@@ -228,7 +224,7 @@ def renderer(name: str, request: Any, format: str, line: CommandLine) -> Render:
     """What makes the report as text, in parts. Raises UsageError where the request does not allow the format."""
     if format in (TERMINAL, "jsonl"):
         report = import_module(f"qidsql.commands.{name}.report").report
-        return lambda result: iter([put_report(lambda console: report(console, result), *screen(line.output))])
+        return lambda result: iter([report_text(lambda console: report(console, result), *screen(line.output))])
     if format == "json" and line.min_count is None:
         from qidsql.formats import json
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from qidsql.cli.command import CommandLine, renderer, source_of, work_of
 from qidsql.cli.options import TERMINAL
-from qidsql.cli.running import showing_progress
+from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import put, write
 from qidsql.declarations.commands import Command
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from qidsql.cli.console import report_text, screen
 from qidsql.cli.history import opened_history
 from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyPath, report_format
-from qidsql.cli.running import put_report, screen
 from qidsql.cli.streams import write
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
@@ -48,4 +48,4 @@ def run(request: DiffRequest) -> None:
     else:
         from qidsql.cli.history_report import diff_report
 
-        write(put_report(diff_report(found), *screen(request.output)), request.output)
+        write(report_text(diff_report(found), *screen(request.output)), request.output)

@@ -54,7 +54,7 @@ def doctor_(shell: ShellOption = None) -> None:
     """Say what is installed, which Python a shell starts, what is missing and how to mend it."""
     import sys
 
-    from qidsql.cli.running import ExitCode
+    from qidsql.cli.exit_codes import ExitCode
     from qidsql.duckdb_extension.doctor import examine
     from qidsql.duckdb_extension.hosts import find_hosts
 

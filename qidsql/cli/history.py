@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyPath, Quiet, report_format
-from qidsql.cli.running import put_report, screen, standing_for
+from qidsql.cli.console import report_text, screen
+from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyPath, Quiet, naming_variable, report_format
 from qidsql.cli.streams import say, write
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
@@ -57,7 +57,7 @@ def run(request: HistoryRequest) -> None:
     else:
         from qidsql.cli.history_report import report
 
-        write(put_report(report(found), *screen(request.output)), request.output)
+        write(report_text(report(found), *screen(request.output)), request.output)
 
 
 def _record(kept: "History", path: Path, quiet: bool) -> None:
@@ -100,7 +100,7 @@ def opened_history(config: Path, url: str | None, made: bool = True) -> "History
         url, schema = url or file.history_url, file.history_schema
     if url is None:
         raise UsageError(f"there is neither {config} nor {HISTORY_NAME}; name a history with --history")
-    with standing_for("QIDSQL_HISTORY", url):
+    with naming_variable("QIDSQL_HISTORY", url):
         history = open_history(url, schema)
         if named and made and not history.store.exists():
             raise UsageError(f"there is no history {history.label}; qidsql run --history makes one")

@@ -5,7 +5,7 @@ from typing import Any
 
 from qidsql.cli.command import CommandLine, renderer, source_of, work_of
 from qidsql.cli.options import TERMINAL, chosen_format
-from qidsql.cli.running import showing_progress
+from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import put, write
 from qidsql.commands.init.request import DEFAULT
 from qidsql.declarations.commands import Command

@@ -1,6 +1,8 @@
 """The options of the command line itself, each declared once: where a report goes, and where the history is."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -115,3 +117,14 @@ def check_min_count(min_count: int | None, format: str) -> None:
         )
     if min_count is not None and min_count < 2:
         raise UsageError(f"--min-count must be at least 2, got {min_count}: nothing would be hidden")
+
+
+@contextmanager
+def naming_variable(variable: str, given: str | None) -> Iterator[None]:
+    """Usage errors in the block name the environment variable, if that is what set the option. Raises UsageError."""
+    try:
+        yield
+    except UsageError as error:
+        if given is None or os.environ.get(variable) != given:
+            raise
+        raise UsageError(f"{variable}: {error}") from None

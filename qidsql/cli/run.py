@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qidsql.cli.command import shown
+from qidsql.cli.console import report_text, screen
+from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.options import (
     DOCUMENTS,
     TERMINAL,
@@ -19,9 +21,10 @@ from qidsql.cli.options import (
     PolicyArgument,
     Quiet,
     check_min_count,
+    naming_variable,
     report_format,
 )
-from qidsql.cli.running import ExitCode, put_report, screen, showing_progress, standing_for
+from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import parts, say
 from qidsql.core.options import STATEMENTS
 from qidsql.core.time_limit import within
@@ -204,7 +207,7 @@ def policy(request: RunRequest) -> "PolicyFile":
     from qidsql.operations.policy_file import read_policy_file
 
     file = read_policy_file(request.config)
-    with standing_for("QIDSQL_K", None if request.k is None else str(request.k)):
+    with naming_variable("QIDSQL_K", None if request.k is None else str(request.k)):
         file = file.overridden(k=request.k)
     sources = {name: replace(each, gentle=request.gentle or each.gentle) for name, each in file.sources.items()}
     return replace(
@@ -224,10 +227,10 @@ def perform(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult, str]":
     history = None
     if not request.no_history:
         url = request.history or file.history_url
-        with standing_for("QIDSQL_HISTORY", url):
+        with naming_variable("QIDSQL_HISTORY", url):
             history = open_history(url, file.history_schema)
     if history is not None and request.baseline:
-        with standing_for("QIDSQL_BASELINE", request.baseline):
+        with naming_variable("QIDSQL_BASELINE", request.baseline):
             history.find(request.baseline)
     with within(file.max_seconds):
         with showing_progress(request.quiet) as (stage, opened):
@@ -275,6 +278,6 @@ def written(document: "RunResult", format: str, output: Path | None, recorded: b
     if format == TERMINAL:
         from qidsql.cli.run_report import report
 
-        yield put_report(report(document, recorded), *screen(output))
+        yield report_text(report(document, recorded), *screen(output))
     else:
         yield from document_format(format).written(document)

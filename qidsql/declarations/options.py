@@ -9,7 +9,7 @@ A request is a frozen dataclass. A field that people can set carries an `Option`
         k: K = 5
         exact: Annotated[bool, Option("prove that no choice publishes more")] = False
 
-`parameters(MaskRequest)` lists them. From that list come the command line (`qidsql.cli.running`), the parameters of the
+`parameters(MaskRequest)` lists them. From that list come the command line (`qidsql.cli.command`), the parameters of the
 table function in DuckDB's shells (`qidsql.duckdb_extension`) and the keys of a policy file (`qidsql.operations`). The
 Python function comes from `python_function`: a type checker sees the fields as its parameters, `help` their words.
 What the values may be is checked by the request itself, in `__post_init__`, wherever they come from.

@@ -1,6 +1,6 @@
 /* qidsql in a DuckDB shell: the part that DuckDB loads.
  *
- * It finds or starts Python and hands it DuckDB's C API; all else is Python, in door.py. Neither Python.h nor duckdb.h
+ * It finds or starts Python and hands it DuckDB's C API; all else is Python, in entry.py. Neither Python.h nor duckdb.h
  * is needed to compile it, and neither library to link it: DuckDB passes its functions as an array of pointers (the C
  * API's first 357 places are the same from DuckDB 1.2 on), and Python's few are looked up by name.
  *
@@ -29,7 +29,7 @@ typedef struct {
 
 enum { BIND_SET_ERROR = 261, INIT_SET_ERROR = 268, FUNCTION_SET_ERROR = 273 };
 
-/* ---- What Python is handed, and what it hands back. door.py has the same fields in the same order, and the same
+/* ---- What Python is handed, and what it hands back. entry.py has the same fields in the same order, and the same
  *      number: the file that is installed may be older or newer than the Python that it finds. ---- */
 
 enum { LAYOUT = 2 };
@@ -48,9 +48,9 @@ typedef struct {
     void (*on_bind)(void *info);
     void (*on_init)(void *info);
     void (*on_scan)(void *info, void *chunk);
-} Door;
+} EntryPoints;
 
-static Door door;
+static EntryPoints entry;
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- DuckDB's calls into Python. None may enter an interpreter that is about to end: DuckDB's threads go on working
@@ -73,25 +73,25 @@ static bool enter(void *info, SetError *set_error) {
 
 static void bind(void *info) {
     if (!enter(info, bind_set_error)) return;
-    door.on_bind(info);
+    entry.on_bind(info);
     atomic_fetch_sub(&inside, 1);
 }
 
 static void init(void *info) {
     if (!enter(info, init_set_error)) return;
-    door.on_init(info);
+    entry.on_init(info);
     atomic_fetch_sub(&inside, 1);
 }
 
 static void scan(void *info, void *chunk) {
     if (!enter(info, function_set_error)) return;
-    door.on_scan(info, chunk);
+    entry.on_scan(info, chunk);
     atomic_fetch_sub(&inside, 1);
 }
 
 /* Python calls it before it ends, without its lock: ends the audits that run, as Ctrl-C would, and waits for them, ten
  * seconds at most. */
-static void close_door(void) {
+static void close_entry(void) {
     atomic_store(&closed, true);
     atomic_fetch_add(&interrupted, 1);
     for (int tick = 0; tick < 1000 && atomic_load(&inside); tick++)
@@ -269,25 +269,25 @@ static const char *python_error(const char *doing) {
     return error;
 }
 
-static void *import_door(const char *path) {
-    const char *name = "qidsql.duckdb_extension.door";
+static void *import_entry(const char *path) {
+    const char *name = "qidsql.duckdb_extension.entry";
     if (*path) {
         void *paths = PYTHON(void *, PySys_GetObject, const char *)("path"); /* borrowed */
-        void *entry = PYTHON(void *, PyUnicode_FromString, const char *)(path);
-        if (paths && entry && PYTHON(int, PySequence_Contains, void *, void *)(paths, entry) == 0)
-            PYTHON(int, PyList_Insert, void *, ssize_t, void *)(paths, 0, entry);
-        PYTHON(void, Py_DecRef, void *)(entry);
+        void *folder = PYTHON(void *, PyUnicode_FromString, const char *)(path);
+        if (paths && folder && PYTHON(int, PySequence_Contains, void *, void *)(paths, folder) == 0)
+            PYTHON(int, PyList_Insert, void *, ssize_t, void *)(paths, 0, folder);
+        PYTHON(void, Py_DecRef, void *)(folder);
     }
     return PYTHON(void *, PyImport_ImportModule, const char *)(name);
 }
 
-/* Calls door.load, with Python's lock. */
+/* Calls entry.load, with Python's lock. */
 static const char *hand_over(const char *path) {
     const char *problem = NULL;
-    void *module = import_door(path);
+    void *module = import_entry(path);
     if (!module) return python_error("the Python of this process cannot import qidsql");
     void *answer = PYTHON(void *, PyObject_CallMethod, void *, const char *, const char *, ...)(
-        module, "load", "Ki", (unsigned long long)(uintptr_t)&door, LAYOUT);
+        module, "load", "Ki", (unsigned long long)(uintptr_t)&entry, LAYOUT);
     PYTHON(void, Py_DecRef, void *)(module);
     if (!answer) return python_error("Python failed");
     const char *words = PYTHON(const char *, PyUnicode_AsUTF8, void *)(answer);
@@ -338,13 +338,13 @@ __attribute__((visibility("default"))) bool qidsql_init_c_api(void *info, const 
             bind_set_error = (SetError *)api[BIND_SET_ERROR];
             init_set_error = (SetError *)api[INIT_SET_ERROR];
             function_set_error = (SetError *)api[FUNCTION_SET_ERROR];
-            door.api = api;
-            door.database = instance;
-            door.bind = bind, door.init = init, door.scan = scan;
-            door.forget = forget, door.next_forgotten = next_forgotten;
-            door.watch = watch, door.interrupts = interrupts, door.close = close_door;
+            entry.api = api;
+            entry.database = instance;
+            entry.bind = bind, entry.init = init, entry.scan = scan;
+            entry.forget = forget, entry.next_forgotten = next_forgotten;
+            entry.watch = watch, entry.interrupts = interrupts, entry.close = close_entry;
             problem = load();
-            door.api = NULL;
+            entry.api = NULL;
         }
         if (problem) duckdb->set_error(info, problem);
     }

@@ -249,7 +249,7 @@ def test_a_dry_run_asks_no_row(clinic: Path) -> None:
     for verb in ("audit", "profile"):
         outcome = qidsql(verb, clinic, "fails", "--dry-run")
         assert (outcome.code, outcome.err) == (0, "")
-        assert "Nothing was asked but the catalog" in outcome.out
+        assert "Only the catalog was queried" in outcome.out
         assert "GROUP BY" in outcome.out
 
 

@@ -89,7 +89,7 @@ def test_an_exception_in_python_is_an_error_of_load(shell: Shell, broken: Path, 
     package.mkdir(parents=True)
     (package.parent / "__init__.py").touch()
     (package / "__init__.py").touch()
-    (package / "door.py").write_text("def load(*given): raise RuntimeError('out of order')")
+    (package / "entry.py").write_text("def load(*given): raise RuntimeError('out of order')")
     spoil(broken, path=str(tmp_path / "other"))
     assert "Python failed: out of order" in refused(shell, broken)
 
@@ -287,8 +287,8 @@ LATE = (
     OPENED
     + """
 from contextlib import contextmanager
-from qidsql.duckdb_extension import door
-called, begin = threading.Event(), door.raising_interrupts
+from qidsql.duckdb_extension import entry
+called, begin = threading.Event(), entry.raising_interrupts
 @contextmanager
 def late(watch, interrupts):
     before = interrupts()
@@ -297,7 +297,7 @@ def late(watch, interrupts):
         time.sleep(0.001)
     with begin(watch, interrupts):
         yield
-door.raising_interrupts = late
+entry.raising_interrupts = late
 """
     + IN_A_THREAD
     + """

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from qidsql.cli.console import report_text
 from qidsql.cli.run_report import print_changes, report
-from qidsql.cli.running import put_report
 from qidsql.core.results import Verdict, worst
 from qidsql.declarations.results import loaded
 from qidsql.errors import StoreError
@@ -43,7 +43,7 @@ def ran(folder: Path, *arguments: object, **extra: str) -> tuple[int, dict[str, 
 
 def shown(document: RunResult) -> str:
     """The report for people at a terminal."""
-    return put_report(report(document), 110, False)
+    return report_text(report(document), 110, False)
 
 
 @pytest.mark.parametrize("given", [set(), {"pass"}, {"pass", "inconclusive"}, {"violation", "inconclusive", "pass"}])
@@ -299,7 +299,7 @@ def test_a_long_change_goes_on_under_its_beginning(tmp_path: Path) -> None:
         measures=Measures(k=1, share_at_risk=0.5),
         was=Measures(k=1, share_at_risk=0.4),
     )
-    text = put_report(lambda console: print_changes(console, [(finding, "main.t: ")]), 60, False)
+    text = report_text(lambda console: print_changes(console, [(finding, "main.t: ")]), 60, False)
     first, *rest = text.splitlines()
     begun = first.index("main.t: ")
     assert len(rest) > 2

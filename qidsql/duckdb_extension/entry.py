@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qidsql.engines.base import Engine
     from qidsql.engines.embedding import Seen
 
-LAYOUT = 2  # of Door: to be raised here and in stub.c with every change of it
+LAYOUT = 2  # of EntryPoints: to be raised here and in stub.c with every change of it
 ON_CALL = CFUNCTYPE(None, c_void_p)
 ON_SCAN = CFUNCTYPE(None, c_void_p, c_void_p)
 ENDING = "qidsql: Python is shutting down"
@@ -31,7 +31,7 @@ Place = tuple[int, int]  # a frame, and the instruction it is at
 WAIT = 5.0  # seconds that Python's end waits at most for the callers of what it has interrupted
 
 
-class Door(ctypes.Structure):
+class EntryPoints(ctypes.Structure):
     """The same fields as in stub.c, in the same order: DuckDB's side, the stub's functions, and ours."""
 
     _fields_ = [
@@ -77,19 +77,19 @@ class Scan:
     done: int = field(default=0)
 
 
-class _House:
+class _Process:
     """All that lives as long as the process: the C API, and what DuckDB holds handles of."""
 
     def __init__(self, address: int) -> None:
-        self.door = Door.from_address(address)
-        self.api = Api(self.door.api)
+        self.entry = EntryPoints.from_address(address)
+        self.api = Api(self.entry.api)
         self._held: dict[int, Any] = {}
         self._handles = itertools.count(1)
         # These must never be freed: DuckDB calls them as long as it is there.
         self._on_bind = ON_CALL(self._guarded(self.bind, "bind_set_error"))
         self._on_init = ON_CALL(self._guarded(self.init, "init_set_error"))
         self._on_scan = ON_SCAN(self._guarded(self.scan, "function_set_error"))
-        self.door.on_bind, self.door.on_init, self.door.on_scan = self._on_bind, self._on_init, self._on_scan
+        self.entry.on_bind, self.entry.on_init, self.entry.on_scan = self._on_bind, self._on_init, self._on_scan
         self._closes_in_time = self._closing = False
         self._callers: dict[int, Place] = {}  # of each thread that called: from where it did so last
         atexit.register(self.close)
@@ -126,9 +126,9 @@ class _House:
             with LogicalType(api, kind_name) as kind:
                 api.table_function_add_named_parameter(made, name.encode(), kind)
         api.table_function_set_extra_info(made, extra, ctypes.cast(api.free, c_void_p))
-        api.table_function_set_bind(made, self.door.bind)
-        api.table_function_set_init(made, self.door.init)
-        api.table_function_set_function(made, self.door.scan)
+        api.table_function_set_bind(made, self.entry.bind)
+        api.table_function_set_init(made, self.entry.init)
+        api.table_function_set_function(made, self.entry.scan)
         failed = api.register_table_function(connection.handle, made)
         api.destroy_table_function(ctypes.byref(made))
         if failed:
@@ -156,7 +156,7 @@ class _House:
         for name, kind in call.columns.items():
             with LogicalType(api, kind) as logical:
                 api.bind_add_result_column(info, name.encode(), logical)
-        api.bind_set_bind_data(info, self._hold(call), self.door.forget)
+        api.bind_set_bind_data(info, self._hold(call), self.entry.forget)
 
     def init(self, info: int) -> None:
         """Runs it, in the caller's thread or in one of DuckDB's, as DuckDB chooses.
@@ -170,13 +170,13 @@ class _House:
         call: Call = self._held[self.api.init_get_bind_data(info)]
         if not self.api.rebinds:
             call = replace(call, seen=_seen(self.api.version))
-        with raising_interrupts(self.door.watch, self.door.interrupts):
+        with raising_interrupts(self.entry.watch, self.entry.interrupts):
             if self._closing:  # before the interrupts were counted: none will come
                 raise Interrupted(ENDING)
             with self._engine(call) as engine:
                 run = call.function.trace if call.trace else call.function.run
                 rows = run(engine, call.table, call.options)
-        self.api.init_set_init_data(info, self._hold(Scan(call.columns, rows)), self.door.forget)
+        self.api.init_set_init_data(info, self._hold(Scan(call.columns, rows)), self.entry.forget)
 
     def scan(self, info: int, chunk: int) -> None:
         """Hands over the next rows."""
@@ -214,7 +214,7 @@ class _House:
         which takes the process with it. It is back when it has left the instruction from which it called.
         """
         self._closing = True
-        self.door.close()
+        self.entry.close()
         end = time.monotonic() + WAIT
         while self._callers.items() & _places().items() and time.monotonic() < end:
             time.sleep(0.005)
@@ -238,7 +238,7 @@ class _House:
 
     def _sweep(self) -> None:
         """Lets go of what DuckDB has dropped."""
-        while handle := self.door.next_forgotten():
+        while handle := self.entry.next_forgotten():
             self._held.pop(handle, None)
 
     def _guarded(self, work: Callable[..., None], set_error: str) -> Callable[..., None]:
@@ -284,18 +284,18 @@ def _seen(version: str) -> "Seen":
     return Seen(rows={"version": [(version,)]})
 
 
-_houses: dict[int, _House] = {}  # one for each file of the extension: each version of DuckDB has its own
+_processes: dict[int, _Process] = {}  # one for each file of the extension: each version of DuckDB has its own
 
 
 def load(address: int, layout: int = 1) -> str:
-    """Opens the door for one database. An error text, or an empty one."""
+    """Registers the functions with one database; returns an error text, empty on success."""
     if layout != LAYOUT:
         return "the extension was built by another version of qidsql; run: qidsql duckdb install"
     try:
-        if address not in _houses:
-            _houses[address] = _House(address)
-        house = _houses[address]
-        house.register(house.door.database)
+        if address not in _processes:
+            _processes[address] = _Process(address)
+        process = _processes[address]
+        process.register(process.entry.database)
     except QidsqlError as error:
         return _one_line(error)
     except BaseException as error:  # noqa: BLE001 - nothing may pass into C
