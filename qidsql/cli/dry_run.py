@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qidsql.cli.streams import write
+from qidsql.cli.streams import write_output
 from qidsql.declarations.commands import Command
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def write_dry_run(
         subject = Source(engine) if command.opens else engine
         planned = getattr(import_module(work.__module__), "planned_statements", None)
         first = planned(engine, request) if planned else engine.rehearsed(lambda: work(subject, request))
-        write(_script(engine, first, getattr(request, "plan", "")), output)
+        write_output(_script(engine, first, getattr(request, "plan", "")), output)
 
 
 def _script(engine: "Engine", statements: "Sequence[Statement[Any]]", plan: str) -> str:

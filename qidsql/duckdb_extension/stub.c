@@ -1,11 +1,11 @@
-/* qidsql in a DuckDB shell: the part that DuckDB loads.
+/* The DuckDB extension of qidsql: the part that DuckDB loads.
  *
- * It finds or starts Python and hands it DuckDB's C API; all else is Python, in entry.py. Neither Python.h nor duckdb.h
- * is needed to compile it, and neither library to link it: DuckDB passes its functions as an array of pointers (the C
- * API's first 357 places are the same from DuckDB 1.2 on), and Python's few are looked up by name.
+ * It finds or starts Python and passes DuckDB's C API to it; the rest is Python, in entry.py. Compiling needs neither
+ * Python.h nor duckdb.h, and linking neither library: DuckDB passes its functions as an array of pointers (the first 357
+ * indexes of the C API are the same since DuckDB 1.2), and the few functions of Python are looked up by name.
  *
- * Which Python to start stands in a file beside this one, written by `qidsql duckdb install`; inside a process that
- * runs Python already, that one is used.
+ * A file beside this one, written by `qidsql duckdb install`, names the Python to start; in a process that already runs
+ * Python, that one is used.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,13 +29,13 @@ typedef struct {
 
 enum { BIND_SET_ERROR = 261, INIT_SET_ERROR = 268, FUNCTION_SET_ERROR = 273 };
 
-/* ---- What Python is handed, and what it hands back. entry.py has the same fields in the same order, and the same
- *      number: the file that is installed may be older or newer than the Python that it finds. ---- */
+/* ---- The struct shared with Python. entry.py has the same fields in the same order, and the same LAYOUT: the
+ *      installed file may be older or newer than the Python package that it finds. ---- */
 
 enum { LAYOUT = 2 };
 
 typedef struct {
-    void *const *api; /* lent by DuckDB until the load is over */
+    void *const *api; /* borrowed from DuckDB until LOAD ends */
     void *database;
     void (*bind)(void *info);
     void (*init)(void *info);
@@ -53,8 +53,8 @@ typedef struct {
 static EntryPoints entry;
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- DuckDB's calls into Python. None may enter an interpreter that is about to end: DuckDB's threads go on working
- *      in the background of a process that exits. ---- */
+/* ---- DuckDB's calls into Python. None may enter an interpreter that is shutting down: DuckDB's threads go on
+ *      working while a process exits. ---- */
 
 typedef void SetError(void *info, const char *text);
 
@@ -89,8 +89,8 @@ static void scan(void *info, void *chunk) {
     atomic_fetch_sub(&inside, 1);
 }
 
-/* Python calls it before it ends, without its lock: ends the audits that run, as Ctrl-C would, and waits for them, ten
- * seconds at most. */
+/* Called by Python at exit, without its lock: interrupts running audits, as Ctrl-C does, and waits for them at most ten
+ * seconds. */
 static void close_entry(void) {
     atomic_store(&closed, true);
     atomic_fetch_add(&interrupted, 1);
@@ -98,7 +98,7 @@ static void close_entry(void) {
         nanosleep(&(struct timespec){0, 10000000}, NULL);
 }
 
-/* ---- DuckDB drops what Python made from any thread and at any time, also when Python is gone: it is only noted. ---- */
+/* ---- DuckDB frees objects of Python from any thread at any time, also after the end of Python: only queue them. ---- */
 
 typedef struct Forgotten {
     uintptr_t handle;
@@ -117,7 +117,7 @@ static void forget(void *handle) {
     pthread_mutex_unlock(&forgetting);
 }
 
-/* The next handle nobody needs any more, 0 when there is none. Python calls it without its lock, from any thread. */
+/* The next freed handle, 0 if there is none. Called by Python without its lock, from any thread. */
 static uintptr_t next_forgotten(void) {
     pthread_mutex_lock(&forgetting);
     Forgotten *node = forgotten;
@@ -128,7 +128,7 @@ static uintptr_t next_forgotten(void) {
     return handle;
 }
 
-/* ---- Ctrl-C: counted while an audit runs, and passed on to whoever waited for it before. ---- */
+/* ---- Ctrl-C: counted while an audit runs, and passed on to the previous handler. ---- */
 
 static pthread_mutex_t watching = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before;
@@ -162,7 +162,7 @@ static unsigned interrupts(void) {
     return atomic_load(&interrupted);
 }
 
-/* ---- Finding or starting Python. Every function returns NULL when it went well, else an error text. ---- */
+/* ---- Finding or starting Python. Every function returns NULL on success, else an error text. ---- */
 
 static char error[2 * PATH_MAX + 512];
 
@@ -195,7 +195,7 @@ static bool read_settings(const char *name, Settings *settings) {
     return true;
 }
 
-/* Beside this file, else in the user's own configuration (where a signed binary, which is moved about, looks). */
+/* Beside this file, else in the user's configuration (for a signed binary, which DuckDB copies). */
 static const char *find_settings(Settings *settings) {
     Dl_info about;
     char name[PATH_MAX + 64];
@@ -213,7 +213,7 @@ static const char *find_settings(Settings *settings) {
     return failed("qidsql: there is no %s, so it is not known which Python to start; run: qidsql duckdb install", name);
 }
 
-/* Py_InitializeEx ends the process when it finds no standard library, so what it needs is looked at first. */
+/* Py_InitializeEx ends the process if it finds no standard library, so check that first. */
 static const char *check_settings(const Settings *settings) {
     char landmark[PATH_MAX + 8];
     if (access(settings->libpython, R_OK))
@@ -229,7 +229,7 @@ static const char *check_settings(const Settings *settings) {
     return NULL;
 }
 
-static void *library; /* where Python's functions are looked up */
+static void *library; /* the library with the functions of Python */
 
 static void *function(const char *name) {
     return dlsym(library, name);
@@ -324,10 +324,10 @@ __attribute__((visibility("default"))) bool qidsql_init_c_api(void *info, const 
     pthread_mutex_lock(&loading);
     void *const *api = duckdb->get_api(info, "v1.2.0");
     void **wrapper = duckdb->get_database(info);
-    if (api && wrapper) { /* else DuckDB has noted an error itself */
-        /* The database that DuckDB lends ends with this call, and a connection of our own would keep the file locked for
-         * ever. Behind it stands the instance, which lives as long as its functions: an object that begins with a
-         * pointer to itself, and is therefore taken by duckdb_connect for a database as well. */
+    if (api && wrapper) { /* else DuckDB has set an error itself */
+        /* The database handle is only valid during this call, and a connection of our own would keep the file locked for
+         * ever. It points to the instance, which lives as long as its functions: an object that begins with a pointer to
+         * itself, so duckdb_connect accepts it as a database as well. */
         void **lent = *wrapper;
         void **instance = lent ? *lent : NULL;
         if (!instance || *instance != instance) {
