@@ -1,4 +1,4 @@
-"""Audits tables for k-anonymity, keys and quasi-identifiers by SQL that runs inside the database.
+"""Audits tables for k-anonymity, keys and quasi-identifiers with SQL that runs inside the database.
 
 >>> import qidsql
 >>> with qidsql.connect("warehouse.duckdb") as engine:  # doctest: +SKIP
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    """Imports the functions when one is used first: the command line's --help must not wait for parsers and drivers."""
+    """Imports the functions on first use, so that --help does not import SQL parsers and drivers."""
     if not name.startswith("_") and name in _functions():
         return getattr(import_module("qidsql.api"), name)
     raise AttributeError(f"module 'qidsql' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The command `qidsql`, and python -m qidsql: signals are handled before anything heavy is imported."""
+"""The command `qidsql` and python -m qidsql; installs signal handlers before importing anything heavy."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from qidsql.core.signals import INTERRUPTED, ending
 
 
 def main() -> None:
-    """Runs the command line as a process of its own, and ends it."""
+    """Runs the command line and exits the process."""
     try:
         with ending(last=True):
             from qidsql.cli.app import main as command
@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def _leave(code: int) -> None:
-    """Ends the process, without the usual tidying up where a thread is still in a driver: that could wait for ever."""
+    """Exits the process; without cleanup if a thread is still in a driver, since joining it could take for ever."""
     from qidsql.engines.workers import left_behind
 
     if left_behind():

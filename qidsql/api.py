@@ -1,6 +1,6 @@
-"""The Python face of qidsql: the same words as the command line.
+"""The Python functions of qidsql, with the same names and options as the command line.
 
-Ctrl-C makes a result inconclusive. While the source is opened there is nothing to report yet: it raises Interrupted.
+After Ctrl-C a result is inconclusive. Ctrl-C while the source is being opened raises Interrupted.
 """
 
 from collections.abc import Callable, Iterator
@@ -61,7 +61,7 @@ __all__ = [
 
 
 def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Engine | None, Request], Result]:
-    """The work on a source, which is opened for it, or on an engine that is open."""
+    """The work as a function of a source, which is opened for it, or of an open engine."""
 
     def opened(source: str | Engine | None, request: Request) -> Result:
         with _ctrl_c_is_an_error(), _source(source, request).opened() as engine:
@@ -72,7 +72,7 @@ def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Engine | N
 
 
 def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Engine | None, Request], Result]:
-    """Work that opens the source itself."""
+    """The same for work that opens the source itself."""
 
     def done(source: str | Engine | None, request: Request) -> Result:
         with _ctrl_c_is_an_error():
@@ -104,7 +104,7 @@ def _source(given: str | Engine | None, request: object) -> Source:
 
 @contextmanager
 def _ctrl_c_is_an_error() -> Iterator[None]:
-    """What Ctrl-C interrupts in the block raises Interrupted; a search that has begun makes a result of it itself."""
+    """Ctrl-C in the block raises Interrupted; a search that has begun handles it and returns a result."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,23 +1,23 @@
-"""Every error that qidsql raises. Each message is one line: the thing, what was expected, what to do.
+"""All errors of qidsql. Each message is one line: what is wrong, what was expected, what to do.
 
     QidsqlError
-    ├── UsageError             an argument that cannot be right
-    │   └── UnknownName        no such table or column; near misses are suggested
+    ├── UsageError             an invalid argument
+    │   └── UnknownName        no such table or column; similar names are suggested
     ├── SourceError            the source cannot be opened
-    ├── AccessError            a right is missing, or row-level security hides rows
-    ├── StatementError         the engine could not answer a statement
+    ├── AccessError            a privilege is missing, or row-level security hides rows
+    ├── StatementError         the engine could not run a statement
     ├── StoreError             the history cannot be opened, read or written
-    ├── Held                   another process is at work, and two at once are not wanted
-    └── Stopped                the work ended early; what is known so far still stands
+    ├── Held                   another process has the lock
+    └── Stopped                the work ended early; results so far remain valid
         ├── BudgetSpent        statements, seconds or size of the budget are used up
-        ├── ConnectionLost     the server went away or cancelled the work
-        ├── SnapshotLost       the state of the data that the work began with is gone
-        ├── StatementFailed    the engine could not answer a statement, after it had answered others
-        ├── Refuted            an answer failed the test that follows every search: a defect of qidsql
+        ├── ConnectionLost     the server disconnected or cancelled the work
+        ├── SnapshotLost       the snapshot of the data was lost
+        ├── StatementFailed    the engine could not run a statement, after it had run others
+        ├── Refuted            a result failed the check after every search: a bug in qidsql
         └── Interrupted        Ctrl-C
 
-A driver's own text can hold values of cells and passwords, so it never becomes part of a message. What a user typed can
-hold a password too, in a URL or an option that stands in the wrong place; it is left out of every message.
+The error text of a driver can contain cell values and passwords, so it is never part of a message. User input can
+contain a password too, in a URL or in an option in the wrong place; messages hide it.
 """
 
 import re
@@ -25,8 +25,8 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher, get_close_matches
 
 HIDDEN = "***"
-# Where secrets stand in what people call a source: in front of the @ of a URL (a user alone is none in Postgres' URLs),
-# in the options behind it, and behind the host of a web address, as those of chat rooms.
+# Places of secrets in a source: before the @ of a URL (a user alone is not secret in a Postgres URL), in its options,
+# and after the host of a web address, such as that of a chat webhook.
 USER = r"://[^\s/@:]*:\S*@|(?<!postgres)(?<!postgresql)://[^\s/@]+@"
 USER_ALONE = (  # user:password@host, and Oracle's user/password@host
     r"(?<![\w@:.])[^\s/:@'\"(]+:(?!//)[^\s@'\"]+@(?=[\w.\[-])|(?<![\w./:])[\w.-]+/[^\s/@'\"]+@(?=[\w.\[-])"
@@ -41,7 +41,7 @@ HARMLESS = r"header=(true|false)|memory_limit=[\d.]+ ?[KMGT]i?B|threads=\d{1,4}|
 
 
 def redacted(text: str) -> str:
-    """A text that quotes what a user typed, without what may be a secret in it."""
+    """The text with possible secrets in user input hidden."""
     text = re.sub(USER, f"://{HIDDEN}@", text)
     text = re.sub(USER_ALONE, f"{HIDDEN}@", text)
     text = re.sub(OPTION, lambda found: found[0] if re.fullmatch(HARMLESS, found[2]) else found[1] + HIDDEN, text)
@@ -50,14 +50,14 @@ def redacted(text: str) -> str:
 
 
 def names_a_secret(text: str) -> bool:
-    """Whether an option in it is called like a password."""
+    """Whether the text has an option whose name suggests a secret."""
     return re.search(NAMED, text, flags=re.IGNORECASE) is not None
 
 
 def near_misses(name: str, known: Iterable[str]) -> list[str]:
-    """At most three of the `known` names that `name` may have been meant for, the nearest first.
+    """At most three of the `known` names that are similar to `name`, the most similar first.
 
-    Names within a schema or a table are compared without it first, so that a long schema makes nothing look alike.
+    Qualified names are compared without their schema first, so that a long common schema does not make them similar.
     """
     pool = list(known)
     for part, cutoff in (_last_part, 0.6), (str.lower, 0.8):
@@ -76,20 +76,20 @@ def _last_part(name: str) -> str:
 
 
 class QidsqlError(Exception):
-    """Base of all errors of qidsql. Its text never holds a secret that a user typed."""
+    """Base class of all errors of qidsql. Its text never contains a secret."""
 
     def __init__(self, text: str = "") -> None:
         super().__init__(redacted(text))
 
 
 class UsageError(QidsqlError):
-    """An argument or option that cannot be right."""
+    """An invalid argument or option."""
 
 
 class UnknownName(UsageError):
-    """Names that do not exist, all of them at once, with the near misses among `known`.
+    """Names that do not exist, all at once, with similar names among `known`.
 
-    `place` says where they were looked for, `hint` what to do when nothing is near.
+    `place` is where they were looked up, `hint` the advice if no name is similar.
     """
 
     def __init__(self, kind: str, names: Sequence[str], place: str, known: Iterable[str], hint: str = "") -> None:
@@ -99,7 +99,7 @@ class UnknownName(UsageError):
             near = near_misses(name, pool)
             missing.append(name + (f" (did you mean {' or '.join(near)}?)" if near else ""))
         if not hint and any("," in name for name in names):
-            hint = "one name each: repeat the option"
+            hint = "repeat the option for each name"
         plural = kind if len(names) == 1 else f"{kind}s"
         text = f"no {plural} {', '.join(missing)} in {place}"
         if "did you mean" not in text and pool and not hint:
@@ -113,11 +113,11 @@ class SourceError(QidsqlError):
 
 
 class AccessError(QidsqlError):
-    """A right is missing, or row-level security hides rows."""
+    """A privilege is missing, or row-level security hides rows."""
 
 
 class StatementError(QidsqlError):
-    """The engine could not answer a statement."""
+    """The engine could not run a statement."""
 
 
 class StoreError(QidsqlError):
@@ -125,38 +125,38 @@ class StoreError(QidsqlError):
 
 
 class Held(QidsqlError):
-    """Another process is at work, and two at once are not wanted."""
+    """Another process has the lock."""
 
 
 class Stopped(QidsqlError):
-    """The work ended before its end; what is known so far still stands."""
+    """The work ended early; results so far remain valid."""
 
 
 class BudgetSpent(Stopped):
-    """A budget given by the caller is used up."""
+    """A budget set by the caller is used up."""
 
 
 class ConnectionLost(Stopped):
-    """The server went away, or ended the statement on its own account."""
+    """The server disconnected, or cancelled the statement."""
 
 
 class SnapshotLost(Stopped):
-    """The one state of the data that an answer is of is gone: given up for others who waited, or overtaken."""
+    """The snapshot of the data was lost: released for waiting transactions, or the data changed."""
 
 
 class StatementFailed(Stopped):
-    """The engine could not answer a statement, after it had answered others."""
+    """The engine could not run a statement, after it had run others."""
 
 
 class Refuted(Stopped):
-    """An answer failed the test that follows every search, so it is not reported. `what` says which claim is wrong."""
+    """A result failed the check that follows every search, and is not reported. `claim` is the part that is wrong."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, claim: str) -> None:
         super().__init__(
-            f"the answer failed its own test ({what}), so it is not reported; this is a defect of qidsql: please "
+            f"the result failed its own check ({claim}) and is not reported; this is a bug in qidsql: please "
             f"report it with the version, the options and the output of --show-sql"
         )
 
 
 class Interrupted(Stopped):
-    """The user asked to stop."""
+    """The user interrupted the work."""

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from qidsql.duckdb_extension.build import built
+from qidsql.duckdb_extension.build import build_extension
 from qidsql.duckdb_extension.settings import SUFFIX, Settings
 from tests.commandline import HOUSE, environment
 
@@ -140,7 +140,7 @@ def build(folder: Path) -> Path:
     if not any(which(name) for name in (os.environ.get("CC", ""), "cc", "gcc", "clang")):
         pytest.skip("no C compiler (cc, gcc, clang), which builds the extension")
     [(platform,)] = duckdb.execute("PRAGMA platform").fetchall()
-    path = built(folder, platform)
+    path = build_extension(folder, platform)
     Settings.of_this_python().write(path.with_name(path.name + SUFFIX))
     return path
 

@@ -1,4 +1,4 @@
-"""After a run: telling its alerts. What goes wrong here is said, and never changes the verdict of the run."""
+"""Sends the alerts after a run. Failures are reported, and never change the verdict of the run."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def alerts_of(file: "PolicyFile") -> "tuple[Alert, ...]":
-    """The alerts of a policy file. Raises UsageError, with the file and the line."""
+    """The alerts of a policy file. Raises UsageError with file and line."""
     from qidsql.operations.alerts.settings import read_alerts
 
     try:
@@ -24,59 +24,59 @@ def alerts_of(file: "PolicyFile") -> "tuple[Alert, ...]":
         raise UsageError(f"{place}: {error}") from None
 
 
-class Teller:
-    """Tells the alerts of a policy file of its runs, with the memory that the history has."""
+class Notifier:
+    """Sends the alerts of a policy file after each run, with their state from the history."""
 
     def __init__(self, quiet: bool) -> None:
-        from qidsql.operations.alerts.delivery import ShortRecord
+        from qidsql.operations.alerts.delivery import MemoryRecord
 
-        self._murmur = (lambda words: None) if quiet else say
+        self._note = (lambda words: None) if quiet else say
         self.alerts: tuple[Alert, ...] = ()
         self.file: PolicyFile | None = None
         self.history_url: str | None = None
-        self._short = ShortRecord()  # for as long as the history cannot be had
+        self._memory = MemoryRecord()  # while the history is not available
 
-    def follow(self, file: "PolicyFile", history_url: str | None) -> None:
-        """From now on these are the alerts; without a history there is nobody to remember, and none is told.
+    def use(self, file: "PolicyFile", history_url: str | None) -> None:
+        """Uses the alerts of this file from now on. Without a history no alert is sent, since no state is kept.
 
         Raises UsageError.
         """
         self.alerts, self.file, self.history_url = alerts_of(file), file, history_url
 
-    def ran(self, run: "RunResult") -> None:
-        """Tells of a run that is in the history."""
+    def after_run(self, run: "RunResult") -> None:
+        """Sends the changes of a run that is in the history."""
         if not self.alerts or self.history_url is None or self.file is None:
             return
-        from qidsql.operations.alerts.delivery import tell
+        from qidsql.operations.alerts.delivery import notify
         from qidsql.operations.history.alerts import AlertRecord
         from qidsql.operations.history.opening import open_history
 
         folder = self.file.path.absolute().parent
         try:
             record = AlertRecord(open_history(self.history_url, self.file.history_schema))
-            tell(run, self.alerts, record, say, folder, murmur=self._murmur)
-        except KeyboardInterrupt:  # the run is over, and its verdict recorded
-            say("interrupted while telling the alerts; what was not delivered is kept for the next run")
+            notify(run, self.alerts, record, say, folder, note=self._note)
+        except KeyboardInterrupt:  # the run is over and recorded
+            say("interrupted while sending alerts; undelivered messages are kept for the next run")
         except QidsqlError as error:
-            self._forgetfully(f"the alerts could not be recorded: {error}")
+            self._without_record(f"the alerts could not be recorded: {error}")
 
-    def broke(self, reason: str) -> None:
-        """Tells that a run came to nothing, or could not be recorded."""
+    def after_failure(self, reason: str) -> None:
+        """Sends that a run failed or could not be recorded."""
         if not self.alerts or self.history_url is None or self.file is None:
             return
-        self.ran(_nothing(reason))
+        self.after_run(_failed_run(reason))
 
-    def _forgetfully(self, reason: str) -> None:
-        """Tells that much and no more: without a memory, every violation would be told again each time."""
-        from qidsql.operations.alerts.delivery import tell
+    def _without_record(self, reason: str) -> None:
+        """Sends only the reason: without its state an alert would send every violation again in each run."""
+        from qidsql.operations.alerts.delivery import notify
 
         say(reason)
         if self.file is not None:
-            tell(_nothing(reason), self.alerts, self._short, say, self.file.path.absolute().parent)
+            notify(_failed_run(reason), self.alerts, self._memory, say, self.file.path.absolute().parent)
 
 
-def _nothing(reason: str) -> "RunResult":
-    """A run without tables."""
+def _failed_run(reason: str) -> "RunResult":
+    """A failed run without tables."""
     from qidsql.core.results import Verdict
     from qidsql.operations.compact_form import PackedTables
     from qidsql.operations.document import RunResult

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format
-from qidsql.cli.running import ExitCode
-from qidsql.cli.streams import say, write
+from qidsql.cli.streams import say, write_output
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AlertsRequest:
-    """The alerts of a policy file: whom they tell of what, what they sent last, and what has not been delivered.
+    """List the alerts of a policy file, the last verdicts they sent, and messages not yet delivered.
 
-    `qidsql run` sends them: once when a table's verdict changes, when a violation gets worse, and when it passes again.
-    What cannot be delivered is kept in the history and tried again with the next run.
+    `qidsql run` sends a message when the verdict of a table changes, when a violation gets worse, and when the table
+    passes again. Messages that cannot be delivered are kept in the history and tried again in the next run.
     """
 
     config: PolicyArgument = Path("qidsql.toml")
-    test: Annotated[str | None, Option("send a message that says it is a test", "NAME")] = None
-    retry: Annotated[bool, Option("deliver now what could not be delivered", flags=("--retry",))] = False
+    test: Annotated[str | None, Option("send a test message to this alert", "NAME")] = None
+    retry: Annotated[bool, Option("deliver pending messages now", flags=("--retry",))] = False
     history: HistoryUrl = None
     format: Format = None
     output: Output = None
@@ -37,16 +37,16 @@ class AlertsRequest:
 COMMAND = Command(
     AlertsRequest,
     examples=("qidsql alerts", "qidsql alerts qidsql.toml --test team", "qidsql alerts --retry"),
-    exit_codes="0 pass, 2 error or a message that could not be delivered",
+    exit_codes="0 finished, 2 error, or a message could not be delivered",
 )
 
 
 def run(request: AlertsRequest) -> None:
-    """Lists the alerts, tests one, or delivers what is kept. Raises QidsqlError."""
+    """Lists the alerts, tests one, or delivers pending messages. Raises QidsqlError."""
     from datetime import UTC, datetime
 
     from qidsql.cli.alerting import alerts_of
-    from qidsql.operations.alerts.delivery import deliver_kept
+    from qidsql.operations.alerts.delivery import deliver_pending
     from qidsql.operations.alerts.overview import overview
     from qidsql.operations.history.alerts import AlertRecord
     from qidsql.operations.history.opening import open_history
@@ -59,20 +59,20 @@ def run(request: AlertsRequest) -> None:
         _test(request.test, alerts, file, request.quiet)
         return
     record = AlertRecord(open_history(request.history or file.history_url, file.history_schema))
-    left = 0
+    undelivered = 0
     if request.retry:
-        folder, murmur = file.path.absolute().parent, (lambda words: None) if request.quiet else say
-        left = deliver_kept(alerts, record, say, folder, murmur=murmur)
+        folder, note = file.path.absolute().parent, (lambda words: None) if request.quiet else say
+        undelivered = deliver_pending(alerts, record, say, folder, note=note)
     found = overview(alerts, record, datetime.now(UTC).date())
     if format == "json":
         from qidsql.formats import json
 
-        write(json.indented(found), request.output)
+        write_output(json.indented(found), request.output)
     else:
         from qidsql.cli.alerts_report import render
 
-        write(render(found), request.output)
-    if left:
+        write_output(render(found), request.output)
+    if undelivered:
         raise typer.Exit(ExitCode.ERROR)
 
 
@@ -81,13 +81,13 @@ def _test(name: str, alerts: "tuple[Alert, ...]", file: "PolicyFile", quiet: boo
     from datetime import UTC, datetime
 
     from qidsql.errors import QidsqlError, UnknownName
-    from qidsql.operations.alerts.delivery import deliver, trial
+    from qidsql.operations.alerts.delivery import deliver, sample_message
 
     by_name = {alert.name: alert for alert in alerts}
     if name not in by_name:
         raise UnknownName("alert", [name], str(file.path), by_name)
     try:
-        deliver(by_name[name], trial(by_name[name], datetime.now(UTC)), file.path.absolute().parent)
+        deliver(by_name[name], sample_message(by_name[name], datetime.now(UTC)), file.path.absolute().parent)
     except QidsqlError as failure:
         raise QidsqlError(f"the alert {name} was not delivered: {failure}") from None
     if not quiet:

@@ -1,4 +1,4 @@
-"""The report on alerts for people at a terminal."""
+"""The report of `qidsql alerts` at a terminal."""
 
 from qidsql.operations.alerts.overview import AlertsOverview, AlertState
 from qidsql.wording.numbers import plural
@@ -7,7 +7,7 @@ from qidsql.wording.numbers import plural
 def render(found: AlertsOverview) -> str:
     """The overview of the alerts as text."""
     if not found.alerts:
-        return "no alerts; the policy file would have them in tables such as [alerts.team]\n"
+        return "no alerts; add tables such as [alerts.team] to the policy file\n"
     return "\n".join(line for alert in found.alerts for line in _lines(alert)) + "\n"
 
 
@@ -18,12 +18,12 @@ def _lines(alert: AlertState) -> list[str]:
     lines = [f"{alert.alert}  ({alert.kind})  {'; '.join(concerns)}"]
     for snooze in alert.snoozed:
         reason = f" ({snooze.reason})" if snooze.reason else ""
-        lines.append(f"  silent until {snooze.until}: {snooze.table}{reason}")
-    for told in alert.told:
-        name = f"{told.table} ({told.source})" if told.table else "the run as a whole"
-        lines.append(f"  told last: {told.verdict}  {name}")
-    for kept in alert.kept:
-        tried = f"tried {plural(kept.attempts, 'time')}" + (f": {kept.failure}" if kept.failure else "")
-        since = kept.since.isoformat(timespec="seconds")
-        lines.append(f"  not delivered since {since}, {tried}  [{kept.text}]")
+        lines.append(f"  snoozed until {snooze.until}: {snooze.table}{reason}")
+    for sent in alert.told:
+        name = f"{sent.table} ({sent.source})" if sent.table else "the run as a whole"
+        lines.append(f"  last sent: {sent.verdict}  {name}")
+    for pending in alert.kept:
+        tried = f"tried {plural(pending.attempts, 'time')}" + (f": {pending.failure}" if pending.failure else "")
+        since = pending.since.isoformat(timespec="seconds")
+        lines.append(f"  not delivered since {since}, {tried}  [{pending.text}]")
     return lines

@@ -1,6 +1,6 @@
-"""The command line: the commands on one app, and errors to exit codes. No logic of its own.
+"""The command line: all commands in one app, and exit codes for errors.
 
-Nothing heavy is imported here: `--help` must answer at once.
+Imports nothing heavy, so that `--help` is fast.
 """
 
 import os
@@ -15,14 +15,14 @@ import typer
 from typer.core import TyperGroup
 
 from qidsql.cli.command import Perform, epilog, perform, request_function, typer_function
+from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.memory import bounded_memory
-from qidsql.cli.running import ExitCode
 from qidsql.cli.streams import say
 from qidsql.core.signals import Ending, ending
 from qidsql.errors import QidsqlError, Stopped
 from qidsql.version import __version__
 
-TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C
+TYPER_INTERRUPTED = 130  # the exit code of typer after Ctrl-C
 
 COMMANDS = (
     "audit",
@@ -48,13 +48,13 @@ COMMANDS = (
     "shell",
     "duckdb",
     "postgres",
-)  # as the help lists them
+)  # in the order of --help
 GROUPS = ("duckdb", "postgres")
-OWN_FLOW = ("init", "demo")  # their modules here have a `perform` in place of the common one
+OWN_FLOW = ("init", "demo")  # their modules in this folder have their own `perform`
 
 
 class Commands(TyperGroup):
-    """Imports a command when it is called, so that the help of one is shown at once."""
+    """Imports a command when it is called, so that its help is fast."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -67,7 +67,7 @@ class Commands(TyperGroup):
 
 
 def imported(name: str) -> Any:
-    """The command of that name, as typer makes it of a request."""
+    """The command of this name, built from its request."""
     if find_spec(f"qidsql.commands.{name}"):
         declared = import_module(f"qidsql.commands.{name}.request").COMMAND
         function = typer_function(name, declared, _perform_of(name) if name in OWN_FLOW else perform)
@@ -90,7 +90,7 @@ app = typer.Typer(
     cls=Commands,
     help="Audit tables for k-anonymity, keys and quasi-identifiers, by SQL that runs inside the database.",
     epilog=(
-        "Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive (interrupted, budget spent, nothing to judge). "
+        "Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive (interrupted, budget spent, no rows). "
         "Start with: qidsql demo"
     ),
     rich_markup_mode=None,
@@ -109,14 +109,14 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version and exit")
     ] = False,
 ) -> None:
     pass
 
 
 def main() -> None:
-    """Runs the command line; every error becomes one line on stderr and exit code 2, every signal exit code 3."""
+    """Runs the command line. An error becomes one line on stderr and exit code 2, a signal exit code 3."""
     with ending() as signals:
         try:
             code = _run(signals)
@@ -124,13 +124,13 @@ def main() -> None:
         except KeyboardInterrupt:
             say("interrupted")
             code = ExitCode.INCONCLUSIVE
-        if signals.interrupted and code in (ExitCode.VIOLATION, ExitCode.ERROR):  # of which it may be the cause
+        if signals.interrupted and code in (ExitCode.VIOLATION, ExitCode.ERROR):  # which the signal may have caused
             code = ExitCode.INCONCLUSIVE
     sys.exit(code)
 
 
 def _run(signals: Ending) -> int:
-    """Runs the command that the arguments name, and returns its exit code. Raises KeyboardInterrupt."""
+    """Runs the command in sys.argv and returns its exit code. Raises KeyboardInterrupt."""
     if sys.argv[1:] in ([], *([group] for group in GROUPS)):
         sys.argv.append("--help")
     for stream in (sys.stdout, sys.stderr):
@@ -151,10 +151,10 @@ def _run(signals: Ending) -> int:
     except typer.Exit as exit:
         code = exit.exit_code
     except MemoryError:
-        say("there is not enough memory for this; audit fewer columns or rows, or on a machine with more")
+        say("out of memory; audit fewer columns or rows, or use a machine with more memory")
         code = ExitCode.ERROR
-    except Exception as error:  # noqa: BLE001 - the last place that can turn it into one line
-        if signals.interrupted:  # an import that is interrupted, for one, fails as it likes
+    except Exception as error:  # noqa: BLE001 - the last place to report it as one line
+        if signals.interrupted:  # an interrupted import, for example, can fail in any way
             raise KeyboardInterrupt from None
         say(_usage(error) if hasattr(error, "format_message") else _internal(error))
         code = ExitCode.ERROR
@@ -162,21 +162,21 @@ def _run(signals: Ending) -> int:
 
 
 def _usage(error: Any) -> str:
-    """Typer's own error of usage; one in a variable that stands for an option names the variable."""
+    """The text of a usage error of typer; names the environment variable if that set the option."""
     option, context = getattr(error, "param", None), error.ctx
     if option is not None and context is not None:
         given = context.get_parameter_source(option.name)
         if given is not None and given.name == "ENVIRONMENT":
-            return f"{option.envvar}, which stands for {option.opts[0]}: {error.message}"
+            return f"{option.envvar} (for {option.opts[0]}): {error.message}"
     return str(error.format_message())
 
 
 def _internal(error: Exception) -> str:
-    """An error that nobody foresaw, by its place alone: its text and its traceback can hold values of cells."""
+    """Reports an unexpected error by type and place only: text and traceback can contain cell values."""
     if os.environ.get("QIDSQL_DEBUG"):
         raise error
     place = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"internal error ({type(error).__name__} at {Path(place.filename).name}:{place.lineno}); please report it. "
-        f"QIDSQL_DEBUG=1 shows the traceback, which can hold values"
+        f"QIDSQL_DEBUG=1 shows the traceback, which can contain cell values"
     )

@@ -1,11 +1,12 @@
-"""The flow that all commands share: a request from the command line, the work, the report, the exit code.
+"""Runs a command: builds its request, opens the source, does the work, writes the report, sets the exit code.
 
 The options of a command are the fields of its request (`qidsql.declarations.options`), and those of the command line
-itself: how the source is opened, and where the report goes. `init` and `demo` end otherwise: `qidsql.cli.init`,
-`qidsql.cli.demo`.
+itself: how the source is opened, and where the report goes. `init` and `demo` have their own `perform`, in
+`qidsql.cli.init` and `qidsql.cli.demo`.
 """
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -17,6 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from qidsql.cli.console import report_text, screen
+from qidsql.cli.dry_run import formatted_sql, write_dry_run
+from qidsql.cli.exit_codes import exit_with
 from qidsql.cli.memory import BESIDE, lower_memory
 from qidsql.cli.options import (
     CONNECTION,
@@ -32,16 +36,8 @@ from qidsql.cli.options import (
     format_words,
     report_format,
 )
-from qidsql.cli.running import (
-    end,
-    printed_sql,
-    put_report,
-    screen,
-    showing_progress,
-    source_and_table,
-    write_script,
-)
-from qidsql.cli.streams import lines, parts, put, say, write
+from qidsql.cli.progress import showing_progress
+from qidsql.cli.streams import lines, parts, put, say, write_output
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, Parameter, parameters
 from qidsql.engines.registry import EXPECTED
@@ -56,12 +52,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceArgument:
-    """What is looked at."""
+    """The source, the first argument of most commands."""
 
     source: Annotated[
         str | None,
         Option(
-            f"{EXPECTED[0].upper()}{EXPECTED[1:]}. Passwords: PGPASSWORD or ~/.pgpass. Left out: $QIDSQL_URL.",
+            f"{EXPECTED[0].upper()}{EXPECTED[1:]}. Passwords: PGPASSWORD or ~/.pgpass. Default: $QIDSQL_URL.",
             "SOURCE",
             argument=True,
         ),
@@ -69,20 +65,22 @@ class SourceArgument:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandLine:
-    """The options that are those of the command line alone."""
+class LineOptions:
+    """The options that only the command line has."""
 
     format: Format = None
     output: Output = None
     min_count: MinCount = None
-    dry_run: Annotated[bool, Option("print the statements asked first, and ask only the catalog", panel=OUTPUT)] = False
-    show_sql: Annotated[bool, Option("print each statement to stderr as it is answered", panel=OUTPUT)] = False
+    dry_run: Annotated[
+        bool, Option("print the first statements without running them; queries only the catalog", panel=OUTPUT)
+    ] = False
+    show_sql: Annotated[bool, Option("print each statement to stderr once it has run", panel=OUTPUT)] = False
     quiet: Quiet = False
     workers: Annotated[int, Option("parallel sessions on a server", "N", panel=CONNECTION, least=1, most=64)] = 2
     snapshot: Annotated[
         bool,
         Option(
-            "one snapshot for all statements, or a moment each (frees the server's vacuum)",
+            "one snapshot for all statements, or one for each (does not hold back vacuum)",
             flags=("--snapshot/--no-snapshot",),
             panel=CONNECTION,
         ),
@@ -90,41 +88,41 @@ class CommandLine:
     gentle: Gentle = False
 
 
-Perform: TypeAlias = Callable[[str, Command, str | None, Any, CommandLine], None]
+Perform: TypeAlias = Callable[[str, Command, str | None, Any, LineOptions], None]
 
 
 def typer_function(name: str, command: Command, perform: Perform) -> Callable[..., None]:
-    """What typer makes a command of: a function with an annotated parameter for each option, that calls `perform`."""
+    """The function that typer turns into a command: one parameter for each option; it calls `perform`."""
     ours = parameters(command.request)
     without = {*command.without, *(() if command.documents else ("min_count",))}
-    theirs = [_described(each, command) for each in parameters(CommandLine) if each.name not in without]
+    theirs = [_described(each, command) for each in parameters(LineOptions) if each.name not in without]
     source_argument = () if "source" in command.without else parameters(SourceArgument)
 
     def run(given: dict[str, Any]) -> None:
-        asked = {each.name: given[each.name] for each in ours if given[each.name] is not None}
-        line = CommandLine(**{each.name: given[each.name] for each in theirs})
+        values = {each.name: given[each.name] for each in ours if given[each.name] is not None}
+        line = LineOptions(**{each.name: given[each.name] for each in theirs})
         source = given.get("source")
         if any(each.name == "table" and each.option.argument for each in ours):
-            source, asked["table"] = source_and_table(source, asked.get("table"))
-        perform(name, command, source, command.request(**asked), line)
+            source, values["table"] = source_and_table(source, values.get("table"))
+        perform(name, command, source, command.request(**values), line)
 
     return _function((*source_argument, *ours, *theirs), run, command.request)
 
 
 def request_function(request: type, run: Callable[[Any], None]) -> Callable[..., None]:
-    """The same for a command that opens no source of its own: its request has all of its options."""
+    """The same for a command without a source argument, whose request has all its options."""
 
-    def put(given: dict[str, Any]) -> None:
+    def run_request(given: dict[str, Any]) -> None:
         run(request(**{name: value for name, value in given.items() if value is not None}))
 
-    return _function(parameters(request), put, request)
+    return _function(parameters(request), run_request, request)
 
 
 def _function(
-    everything: Sequence[Parameter], run: Callable[[dict[str, Any]], None], documented: type
+    every: Sequence[Parameter], run: Callable[[dict[str, Any]], None], documented: type
 ) -> Callable[..., None]:
-    arguments = [each for each in everything if each.option.argument]
-    options = [each for each in everything if not each.option.argument]
+    arguments = [each for each in every if each.option.argument]
+    options = [each for each in every if not each.option.argument]
 
     def function(**given: Any) -> None:
         run(given)
@@ -135,13 +133,13 @@ def _function(
 
 
 def epilog(command: Command) -> str:
-    """What stands below the options: examples, and the exit codes."""
+    """The text below the options: examples and exit codes."""
     examples = (f"  {each}" for each in command.examples)
     return "\n".join(["\b", "Examples:", *examples, f"Exit codes: {command.exit_codes}"])
 
 
-def perform(name: str, command: Command, source: str | None, request: Any, line: CommandLine) -> None:
-    """Does what a command was asked, writes the report, and ends with the exit code. Raises QidsqlError."""
+def perform(name: str, command: Command, source: str | None, request: Any, line: LineOptions) -> None:
+    """Runs a command, writes its report, and exits with its exit code. Raises QidsqlError."""
     format = report_format(formats_of(command), line.format, line.output, line.dry_run)
     check_min_count(line.min_count, format)
     render = renderer(name, request, format, line)
@@ -149,7 +147,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     with showing_progress(line.quiet or line.dry_run) as (on_stage, watch):
         unopened = source_of(command, source, request, line, watch)
         if line.dry_run and unopened.named:
-            rehearse(command, work, unopened, request, line.output)
+            write_dry_run(command, work, unopened, request, line.output)
             return
         on_stage("opening the source")
         with nullcontext(unopened) if command.opens else unopened.opened() as subject:
@@ -165,15 +163,24 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
             for part in render(result):
                 put_part(part)
         if line.output is not None and not line.quiet:
-            hidden = f"; the reason, with small counts left out: {line.output}"
+            hidden = f"; the reason, with hidden counts, is in {line.output}"
             say(f"{result.verdict}: {result.reason}" if line.min_count is None else f"{result.verdict}{hidden}")
-    elif line.output is not None:  # the file has the lines, the screen says what they are
-        write("".join(renderer(name, request, TERMINAL, replace(line, output=None))(result)), None)
-    end(result.ending)
+    elif line.output is not None:  # the file has the lines, the screen a summary
+        write_output("".join(renderer(name, request, TERMINAL, replace(line, output=None))(result)), None)
+    exit_with(result.ending)
+
+
+def source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:
+    """Takes a single argument as the table if QIDSQL_URL gives the source and no file has that name."""
+    if source and table is None and os.environ.get("QIDSQL_URL") and not Path(source).exists():
+        if source.startswith("env:") or any(sign in source for sign in "*?/=@"):
+            return source, table
+        return None, source
+    return source, table
 
 
 def work_of(name: str) -> Callable[..., Any]:
-    """The work of that command."""
+    """The function that does the work of a command."""
     return getattr(import_module(f"qidsql.commands.{name}.{name}"), name)  # type: ignore[no-any-return]
 
 
@@ -181,18 +188,18 @@ def source_of(
     command: Command,
     given: str | None,
     request: Any,
-    line: CommandLine,
+    line: LineOptions,
     watch: "Callable[[Engine], None]",
 ) -> "Source":
-    """The source as the command line opens it. `watch` is called with each engine that is opened."""
+    """The source with the connection options of the command line. `watch` is called with each opened engine."""
     from qidsql.engines.source import Source
 
     def watched(engine: "Engine") -> None:
-        with suppress(Stopped):  # whoever asks next hears of it again
+        with suppress(Stopped):  # the next query raises it again
             if engine.memory_limit is not None:
                 lower_memory(engine.memory_limit + BESIDE)
         if line.show_sql:
-            engine.watchers.append(lambda asked: put(printed_sql(engine, asked.purpose, asked.sql) + "\n", sys.stderr))
+            engine.watchers.append(lambda each: put(formatted_sql(engine, each.purpose, each.sql) + "\n", sys.stderr))
         watch(engine)
 
     options = {
@@ -205,17 +212,6 @@ def source_of(
     return Source(given, options, watched, getattr(request, "max_seconds", None))
 
 
-def rehearse(command: Command, work: Callable[..., Any], source: "Source", request: Any, output: Path | None) -> None:
-    """Writes the statements that would be asked first. Raises QidsqlError."""
-    from qidsql.engines.source import Source
-
-    with source.opened() as engine:
-        subject = Source(engine) if command.opens else engine
-        planned = getattr(import_module(work.__module__), "planned_statements", None)
-        first = planned(engine, request) if planned else engine.rehearsed(lambda: work(subject, request))
-        write_script(engine, first, output, getattr(request, "plan", ""))
-
-
 def formats_of(command: Command) -> tuple[str, ...]:
     """The formats of a command's report."""
     return DOCUMENTS if command.documents else command.formats
@@ -224,11 +220,11 @@ def formats_of(command: Command) -> tuple[str, ...]:
 Render: TypeAlias = "Callable[[Result], Iterator[str]]"
 
 
-def renderer(name: str, request: Any, format: str, line: CommandLine) -> Render:
-    """What makes the report as text, in parts. Raises UsageError where the request does not allow the format."""
+def renderer(name: str, request: Any, format: str, line: LineOptions) -> Render:
+    """The function that renders a result as text, in parts. Raises UsageError if the request excludes the format."""
     if format in (TERMINAL, "jsonl"):
         report = import_module(f"qidsql.commands.{name}.report").report
-        return lambda result: iter([put_report(lambda console: report(console, result), *screen(line.output))])
+        return lambda result: iter([report_text(lambda console: report(console, result), *screen(line.output))])
     if format == "json" and line.min_count is None:
         from qidsql.formats import json
 
@@ -246,11 +242,11 @@ def _document(result: "Result", format: str, min_count: int | None) -> Iterator[
     from qidsql.operations.document import as_document
 
     assert isinstance(result, AuditResult), "only audits have documents"
-    return document_format(format).written(shown(as_document(result), min_count))
+    return document_format(format).written(hide_counts(as_document(result), min_count))
 
 
-def shown(document: "RunResult", min_count: int | None) -> "RunResult":
-    """The document, without counts of rows where --min-count asks for that. Raises UsageError."""
+def hide_counts(document: "RunResult", min_count: int | None) -> "RunResult":
+    """The document, with hidden counts if --min-count is given. Raises UsageError."""
     if min_count is None:
         return document
     from qidsql.formats.min_count import without_small_counts
@@ -261,14 +257,14 @@ def shown(document: "RunResult", min_count: int | None) -> "RunResult":
 
 
 def _described(parameter: Parameter, command: Command) -> Parameter:
-    """The option --format lists the formats of the command."""
+    """The parameter; the help of --format lists the formats of the command."""
     if parameter.name != "format":
         return parameter
     return replace(parameter, option=replace(parameter.option, help=format_words(formats_of(command))))
 
 
 def _typer(parameter: Parameter) -> inspect.Parameter:
-    """A parameter as typer reads it."""
+    """The parameter of a command function, for typer."""
     option, default = parameter.option, parameter.default
     optional = default is None or default == ()
     kind = parameter.form.command_line

@@ -1,4 +1,4 @@
-"""The part of a run's report that says which tables and columns the policy does not cover."""
+"""The coverage section of the report of a run."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.operations.coverage import RENAMED, Change, Coverage, Gap, GapState, Severity
+from qidsql.operations.coverage import RENAMED, Coverage, Gap, GapKind, GapState, Severity
 from qidsql.wording.numbers import count, plural
 
 SHOWN = 12  # gaps
@@ -14,15 +14,15 @@ STYLES = {Severity.VIOLATION: "bold red", Severity.WARNING: "yellow"}
 
 
 def print_coverage(console: Console, coverage: Coverage) -> None:
-    """The gaps, the gravest first; the columns of a table that nobody has decided in one line."""
+    """Prints the gaps, violations first; the unconfirmed columns of a table share a line."""
     for source in coverage.sources:
         if source.out_of_scope:
             many = plural(source.out_of_scope, "table")
             console.print(f"Out of scope: {many} of {source.source} (scope in the policy file).")
-    lines = _lines(coverage.gravest_first)
+    lines = _lines(coverage.by_severity)
     if not lines:
         return
-    console.print("Not covered, or not as before:")
+    console.print("Not covered, or changed:")
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
@@ -43,11 +43,11 @@ def _lines(gaps: Sequence[Gap]) -> list[tuple[GapState, Severity, str]]:
     found = []
     undecided: dict[tuple[GapState, str], list[str]] = {}
     for gap in gaps:
-        if gap.change is Change.UNDECIDED and gap.column is not None:
+        if gap.change is GapKind.UNDECIDED and gap.column is not None:
             undecided.setdefault((gap.state, gap.table), []).append(gap.column)
         else:
             found.append((gap.state, gap.severity, gap.text))
     return found + [
-        (state, Severity.WARNING, f"{table}: nobody has decided on {', '.join(columns)} (CHECK)")
+        (state, Severity.WARNING, f"{table}: not confirmed (CHECK): {', '.join(columns)}")
         for (state, table), columns in undecided.items()
     ]

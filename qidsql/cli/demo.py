@@ -4,15 +4,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from qidsql.cli.command import CommandLine, renderer, source_of, work_of
+from qidsql.cli.command import LineOptions, renderer, source_of, work_of
 from qidsql.cli.options import TERMINAL
-from qidsql.cli.running import showing_progress
-from qidsql.cli.streams import put, write
+from qidsql.cli.progress import showing_progress
+from qidsql.cli.streams import put, write_output
 from qidsql.declarations.commands import Command
 
 
-def perform(name: str, command: Command, source: str | None, request: Any, line: CommandLine) -> None:
-    """Makes the sample database, audits it, and says what to try next. Raises SourceError."""
+def perform(name: str, command: Command, source: str | None, request: Any, line: LineOptions) -> None:
+    """Creates the sample database, audits it, and suggests what to try next. Raises SourceError."""
     import tempfile
     from dataclasses import replace
 
@@ -27,9 +27,9 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
             source_of(command, str(path), AUDIT, line, watch).opened() as engine,
         ):
             result = work_of("audit")(engine, AUDIT, on_stage)
-    shown = str(keep) if keep else "clinic.duckdb"  # the temporary file is gone before anyone could follow its path
+    shown = str(keep) if keep else "clinic.duckdb"  # the temporary file is deleted at the end
     shown_result = replace(result, account=replace(result.account, source=shown))
     report = "".join(renderer("audit", AUDIT, TERMINAL, line)(shown_result))
-    write(report if keep else report.rpartition("Next: ")[0], None)
+    write_output(report if keep else report.rpartition("Next: ")[0], None)
     if not line.quiet:
         put(NEXT_STEPS.format(path=shown, first="" if keep else "  qidsql demo --keep clinic.duckdb\n"), sys.stdout)

@@ -4,22 +4,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from qidsql.cli.console import report_text, screen
 from qidsql.cli.history import opened_history
 from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyPath, report_format
-from qidsql.cli.running import put_report, screen
-from qidsql.cli.streams import write
+from qidsql.cli.streams import write_output
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiffRequest:
-    """What changed between two recorded runs: findings new, worse, better and gone; verdicts; tables."""
+    """Compare two recorded runs: findings that are new, worse, better or gone; verdicts; tables."""
 
-    before: Annotated[str, Option("a run: its id, a beginning of it, last, last~1", "[BEFORE]", argument=True)] = (
-        "last~1"
-    )
-    after: Annotated[str, Option("another run", "[AFTER]", argument=True)] = "last"
+    before: Annotated[str, Option("a run: its id, a prefix of it, last, last~1", "[BEFORE]", argument=True)] = "last~1"
+    after: Annotated[str, Option("the run to compare with it", "[AFTER]", argument=True)] = "last"
     config: PolicyPath = Path("qidsql.toml")
     history: HistoryUrl = None
     format: Format = None
@@ -29,7 +27,7 @@ class DiffRequest:
 COMMAND = Command(
     DiffRequest,
     examples=("qidsql diff", "qidsql diff last~7 last", "qidsql diff 20261120 20261121 --format json"),
-    exit_codes="0 whatever the difference; 2 error",
+    exit_codes="0 finished, whatever the differences; 2 error",
 )
 
 
@@ -38,14 +36,14 @@ def run(request: DiffRequest) -> None:
     from qidsql.operations.diff import diff
 
     format = report_format(JSON, request.format, request.output)
-    kept = opened_history(request.config, request.history)
-    first, second = kept.find(request.before), kept.find(request.after)
-    found = diff(kept.result(first.run), kept.result(second.run))
+    history = opened_history(request.config, request.history)
+    first, second = history.find(request.before), history.find(request.after)
+    found = diff(history.result(first.run), history.result(second.run))
     if format == "json":
         from qidsql.formats import json
 
-        write(json.indented(found), request.output)
+        write_output(json.indented(found), request.output)
     else:
         from qidsql.cli.history_report import diff_report
 
-        write(put_report(diff_report(found), *screen(request.output)), request.output)
+        write_output(report_text(diff_report(found), *screen(request.output)), request.output)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from qidsql.cli.script_output import ScriptOutput
-from qidsql.cli.streams import put, write
+from qidsql.cli.streams import put, write_output
 
 EXAMPLES = """\b
 Examples:
@@ -16,7 +16,7 @@ Examples:
   qidsql duckdb sign --key key.pem --to /srv/duckdb"""
 
 app = typer.Typer(
-    help="qidsql inside DuckDB's shells: the extension, and macros for where nothing can be loaded.",
+    help="Use qidsql inside DuckDB: the extension, and macros for shells that cannot load it.",
     epilog=EXAMPLES,
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -30,48 +30,48 @@ ShellOption = Annotated[
 
 
 @app.command("install", epilog="\b\nExample:\n  qidsql duckdb install --shell ~/bin/duckdb")
-def install_(shell: ShellOption = None) -> None:
-    """Build the extension (a C compiler does it in a second) and put it where the DuckDBs of this user look.
+def install_command(shell: ShellOption = None) -> None:
+    """Install the DuckDB extension for this user; needs a C compiler unless the wheel includes a build.
 
-    For the DuckDB module of this Python and every shell found. In a shell it starts this Python, so install again when
-    the environment moves.
+    Installs for the DuckDB module of this Python and for every shell found. In a shell the extension starts this
+    Python, so install again after moving the environment.
     """
     import sys
 
     from qidsql.duckdb_extension.hosts import find_hosts
-    from qidsql.duckdb_extension.install import install, usage
+    from qidsql.duckdb_extension.install import install, instructions
     from qidsql.duckdb_extension.settings import Settings
 
     hosts = find_hosts(shell or ())
-    put(usage(install(hosts), hosts), sys.stdout)
+    put(instructions(install(hosts), hosts), sys.stdout)
     if any(host.shell for host in hosts):
         for problem in Settings.of_this_python().problems():
-            put(f"\nNot yet in shells: {problem}\n", sys.stdout)
+            put(f"\nNot usable in shells yet: {problem}\n", sys.stdout)
 
 
-@app.command("doctor", epilog="\b\nExample:\n  qidsql duckdb doctor\nExit codes: 0 all is well, 2 something is missing")
-def doctor_(shell: ShellOption = None) -> None:
-    """Say what is installed, which Python a shell starts, what is missing and how to mend it."""
+@app.command("doctor", epilog="\b\nExample:\n  qidsql duckdb doctor\nExit codes: 0 complete, 2 something is missing")
+def doctor_command(shell: ShellOption = None) -> None:
+    """Check what is installed, which Python a shell starts, what is missing and how to fix it."""
     import sys
 
-    from qidsql.cli.running import ExitCode
+    from qidsql.cli.exit_codes import ExitCode
     from qidsql.duckdb_extension.doctor import examine
     from qidsql.duckdb_extension.hosts import find_hosts
 
-    ill = False
-    for finding in examine(find_hosts(shell or ())):
-        ill = ill or finding.good is False
-        mark = {True: "ok", False: "MISSING", None: "note"}[finding.good]
-        put(f"{mark:8} {finding.text}\n", sys.stdout)
-    raise typer.Exit(ExitCode.ERROR if ill else ExitCode.PASS)
+    incomplete = False
+    for check in examine(find_hosts(shell or ())):
+        incomplete = incomplete or check.good is False
+        mark = {True: "ok", False: "MISSING", None: "note"}[check.good]
+        put(f"{mark:8} {check.text}\n", sys.stdout)
+    raise typer.Exit(ExitCode.ERROR if incomplete else ExitCode.PASS)
 
 
 @app.command("macros", epilog="\b\nExample:\n  qidsql duckdb macros > qidsql.sql, then in a shell: .read qidsql.sql")
 def macros(output: ScriptOutput = None) -> None:
-    """Print the single-statement checks as plain SQL, for shells where nothing can be loaded."""
+    """Print the single-statement checks as SQL macros, for shells that cannot load the extension."""
     from qidsql.engines.duckdb.macros import duckdb_macros
 
-    write(duckdb_macros(), output)
+    write_output(duckdb_macros(), output)
 
 
 @app.command(
@@ -85,15 +85,15 @@ def sign(
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="the repository's folder", show_default=False)],
     shell: ShellOption = None,
 ) -> None:
-    """Make a repository of signed extensions, from which DuckDB 2.0 loads without -unsigned; prints the SQL for it.
+    """Create a repository of signed extensions, for DuckDB 2.0 without -unsigned, and print the SQL to use it.
 
-    The folder may be served over https as well.
+    The folder can also be served over https.
     """
     import sys
 
     from qidsql.duckdb_extension.hosts import find_hosts
-    from qidsql.duckdb_extension.signing import sign_repository, usage
+    from qidsql.duckdb_extension.signing import repository_sql, sign_repository
 
     for path in sign_repository(to, key, find_hosts(shell or ())):
         put(f"-- {path}\n", sys.stdout)
-    put(usage(to, key), sys.stdout)
+    put(repository_sql(to, key), sys.stdout)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyPath, Quiet, report_format
-from qidsql.cli.running import put_report, screen, standing_for
-from qidsql.cli.streams import say, write
+from qidsql.cli.console import report_text, screen
+from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyPath, Quiet, naming_variable, report_format
+from qidsql.cli.streams import say, write_output
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryRequest:
-    """The recorded runs, newest first, or one table through all of them."""
+    """List the recorded runs, newest first, or one table in all runs."""
 
-    table: Annotated[str | None, Option("this table through all runs", "TABLE")] = None
-    record: Annotated[Path | None, Option("record a run that could not be recorded, from its document", "FILE")] = None
-    limit: Annotated[int, Option("runs to list at most", "N", least=1)] = 20
+    table: Annotated[str | None, Option("list all runs of this table", "TABLE")] = None
+    record: Annotated[
+        Path | None, Option("record a run from its JSON document, if it could not be recorded before", "FILE")
+    ] = None
+    limit: Annotated[int, Option("the most runs to list", "N", least=1)] = 20
     config: PolicyPath = Path("qidsql.toml")
     history: HistoryUrl = None
     format: Format = None
@@ -37,54 +39,54 @@ COMMAND = Command(
         "qidsql history --history env:HISTORY_URL",
         "qidsql history --record qidsql-run-20261121-030000-3f9a2c.json",
     ),
-    exit_codes="0 whatever the verdicts; 2 error\n"
-    "A run is named by its id, a beginning of it, last, or last~1 (the one before).",
+    exit_codes="0 finished, whatever the verdicts; 2 error\n"
+    "A run is named by its id, a prefix of it, last, or last~1 (the one before).",
 )
 
 
 def run(request: HistoryRequest) -> None:
     """Lists runs, or records one. Raises UsageError, TomlFileError, StoreError."""
     format = report_format(JSON, request.format, request.output)
-    kept = opened_history(request.config, request.history, made=request.record is None)
+    history = opened_history(request.config, request.history, existing=request.record is None)
     if request.record is not None:
-        _record(kept, request.record, request.quiet)
+        _record(history, request.record, request.quiet)
         return
-    found = _found(kept, request)
+    found = _recorded_runs(history, request)
     if format == "json":
         from qidsql.formats import json
 
-        write(json.indented(found), request.output)
+        write_output(json.indented(found), request.output)
     else:
         from qidsql.cli.history_report import report
 
-        write(put_report(report(found), *screen(request.output)), request.output)
+        write_output(report_text(report(found), *screen(request.output)), request.output)
 
 
-def _record(kept: "History", path: Path, quiet: bool) -> None:
-    from qidsql.formats.reading import read
+def _record(history: "History", path: Path, quiet: bool) -> None:
+    from qidsql.formats.reading import read_document
 
-    document = read(path)
+    document = read_document(path)
     if not document.run:
-        raise UsageError(f"{path} is the document of one audit; expected one of qidsql run --format json")
+        raise UsageError(f"{path} is the document of a single audit; expected that of qidsql run --format json")
     if document.min_count is not None:
-        raise UsageError(f"{path} was written with --min-count, which leaves figures out; expected one without")
-    added = kept.record(document)
+        raise UsageError(f"{path} was written with --min-count, which hides counts; expected a document without it")
+    added = history.record(document)
     if not quiet:
-        say(f"run {document.run} is {'recorded' if added else 'in the history already'} ({kept.label})")
+        say(f"run {document.run} is {'recorded' if added else 'already in the history'} ({history.label})")
 
 
-def _found(kept: "History", request: HistoryRequest) -> "RecordedRuns":
+def _recorded_runs(history: "History", request: HistoryRequest) -> "RecordedRuns":
     from qidsql.operations.history.records import RecordedRuns
 
     if request.table is None:
-        return RecordedRuns(history=kept.label, runs=tuple(kept.runs()[: request.limit]))
-    source, table = find_table(kept, request.table)
-    runs = kept.table_history(source, table)[: request.limit]
-    return RecordedRuns(history=kept.label, source=source, table=table, runs=tuple(runs))
+        return RecordedRuns(history=history.label, runs=tuple(history.runs()[: request.limit]))
+    source, table = recorded_table(history, request.table)
+    runs = history.table_history(source, table)[: request.limit]
+    return RecordedRuns(history=history.label, source=source, table=table, runs=tuple(runs))
 
 
-def opened_history(config: Path, url: str | None, made: bool = True) -> "History":
-    """The history at that URL, or else the one of the policy file. `made`: one that is named is there.
+def opened_history(config: Path, url: str | None, existing: bool = True) -> "History":
+    """The history at this URL, by default that of the policy file. With `existing`, one at a URL must exist.
 
     Raises UsageError, TomlFileError, StoreError.
     """
@@ -93,21 +95,21 @@ def opened_history(config: Path, url: str | None, made: bool = True) -> "History
 
     named = url is not None
     if url is None and not config.exists() and (found := beside(config, HISTORY_NAME)).exists():
-        url = str(found)  # a history alone, as a server that shows reports may have it
+        url = str(found)  # a history without a policy file, such as on a report server
     schema = "qidsql"
     if config.exists():
         file = read_policy_file(config)
         url, schema = url or file.history_url, file.history_schema
     if url is None:
-        raise UsageError(f"there is neither {config} nor {HISTORY_NAME}; name a history with --history")
-    with standing_for("QIDSQL_HISTORY", url):
+        raise UsageError(f"neither {config} nor {HISTORY_NAME} exists; give a history with --history")
+    with naming_variable("QIDSQL_HISTORY", url):
         history = open_history(url, schema)
-        if named and made and not history.store.exists():
-            raise UsageError(f"there is no history {history.label}; qidsql run --history makes one")
+        if named and existing and not history.store.exists():
+            raise UsageError(f"there is no history {history.label}; qidsql run --history creates one")
         return history
 
 
-def find_table(history: "History", typed: str) -> tuple[str, str]:
+def recorded_table(history: "History", typed: str) -> tuple[str, str]:
     """Source and name of a table in the history: schema.name, its name alone, or source: schema.name."""
     from qidsql.errors import UnknownName
 
@@ -120,5 +122,5 @@ def find_table(history: "History", typed: str) -> tuple[str, str]:
             return same[0]
         if same:
             meant = ", ".join(f"{source}: {table}" for source, table in same)
-            raise UsageError(f"{typed} could be any of {meant}; write one of these")
+            raise UsageError(f"{typed} is ambiguous; expected one of {meant}")
     raise UnknownName("table", [typed], history.label, [table for _, table in known])

@@ -1,4 +1,4 @@
-"""The history for people at a terminal: the runs, one table through them, two runs side by side."""
+"""The reports of `history` and `diff` at a terminal."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC
@@ -7,14 +7,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.cli.run_report import COLOURS, percent, print_changes
+from qidsql.cli.run_report import COLOURS, percent_of_rows, print_changes
 from qidsql.operations.diff import CoverageDiff, Diff
-from qidsql.operations.history.records import RecordedRuns, RecordedTable, RunHead
+from qidsql.operations.history.records import RecordedRuns, RecordedTable, RunSummary
 from qidsql.wording.numbers import count, plural, seconds
 
 
 def report(found: RecordedRuns) -> Callable[[Console], None]:
-    """What prints the runs, or the runs of one table, newest first."""
+    """Returns a function that prints the runs, or those of one table, newest first."""
 
     def put(console: Console) -> None:
         head = "" if found.table is None else f"{found.source}: {found.table}, "
@@ -31,7 +31,7 @@ def _grid(found: RecordedRuns) -> Table:
     grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("Run", "Started (UTC)", "Verdict"):
         grid.add_column(heading, no_wrap=True)
-    for heading in ("rows", "k", "asked", "at risk") if of_table else ("tables", "statements", "took"):
+    for heading in ("rows", "k", "required", "at risk") if of_table else ("tables", "statements", "took"):
         grid.add_column(heading, justify="right", no_wrap=True)
     grid.add_column("")
     for run, before in zip(found.runs, [*found.runs[1:], None], strict=True):
@@ -45,15 +45,15 @@ def _grid(found: RecordedRuns) -> Table:
     return grid
 
 
-def _cells(run: RunHead | RecordedTable) -> tuple[str, ...]:
-    if isinstance(run, RunHead):
+def _cells(run: RunSummary | RecordedTable) -> tuple[str, ...]:
+    if isinstance(run, RunSummary):
         return count(run.tables), count(run.statements), seconds(run.seconds)
-    at_risk = "" if run.share_at_risk is None else percent(run.share_at_risk)
+    at_risk = "" if run.share_at_risk is None else percent_of_rows(run.share_at_risk)
     return *("" if each is None else count(each) for each in (run.rows, run.k, run.k_asked)), at_risk
 
 
-def _remarks(run: RunHead | RecordedTable, before: RunHead | RecordedTable | None) -> Iterator[str]:
-    """What to know of a run: figures of one table under two policies do not compare."""
+def _remarks(run: RunSummary | RecordedTable, before: RunSummary | RecordedTable | None) -> Iterator[str]:
+    """Remarks on a run, such as a changed policy, which makes figures incomparable."""
     if not run.complete:
         yield "not complete"
     questions = {each.question for each in (run, before) if isinstance(each, RecordedTable)} - {None}
@@ -62,7 +62,7 @@ def _remarks(run: RunHead | RecordedTable, before: RunHead | RecordedTable | Non
 
 
 def diff_report(found: Diff) -> Callable[[Console], None]:
-    """What prints the changes between two runs."""
+    """Returns a function that prints the changes between two runs."""
 
     def put(console: Console) -> None:
         before, after = found.before, found.after

@@ -1,7 +1,7 @@
-"""How much memory the process may take: no more than there is, so that it gets an error in time, and no other is ended.
+"""Limits the memory of the process, so that it fails with an error before the kernel kills it or another process.
 
-DuckDB keeps its limit for tables and groups, not for single values: a condition such as repeat(name, 2000000000) takes
-as much as it likes. At the limit of the system the kernel would end a process, this one or another, without a word.
+DuckDB applies its own limit to tables and groups, but not to single values: a condition such as repeat(name,
+2000000000) can allocate any amount.
 """
 
 import os
@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-BESIDE = 2 << 30  # bytes for Python, the workbench and what DuckDB does not count, beside DuckDB's own limit
-CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of version 2, of version 1
+BESIDE = 2 << 30  # bytes above DuckDB's limit: Python, the workbench, and what DuckDB does not count
+CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # version 2, version 1
 
 
 @contextmanager
 def bounded_memory() -> Iterator[None]:
-    """While the block runs the process takes no more memory than the machine, or its container, has.
+    """Limits the process to the memory of the machine or its container while the block runs.
 
-    Does nothing where the system knows no such limit.
+    Does nothing on systems without such a limit.
     """
     try:
         import resource
@@ -34,7 +34,7 @@ def bounded_memory() -> Iterator[None]:
 
 
 def lower_memory(bound: int) -> None:
-    """Lowers the bound to so many bytes; a lower one stays."""
+    """Lowers the limit to `bound` bytes; never raises it."""
     with suppress(ImportError, OSError, ValueError, OverflowError):
         import resource
 
@@ -44,7 +44,7 @@ def lower_memory(bound: int) -> None:
 
 
 def _of_machine() -> Iterator[int]:
-    """The bytes of the machine, and of its container."""
+    """The memory of the machine and of its container, in bytes."""
     with suppress(AttributeError, OSError, ValueError):
         yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for path in CGROUPS:

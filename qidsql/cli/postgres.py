@@ -1,16 +1,16 @@
-"""qidsql postgres: what Postgres' own shells can take"""
+"""qidsql postgres: SQL functions for psql"""
 
 import typer
 
 from qidsql.cli.script_output import ScriptOutput
-from qidsql.cli.streams import write
+from qidsql.cli.streams import write_output
 
 EXAMPLES = """\b
 Example:
   qidsql postgres functions > qidsql.sql, then: psql -f qidsql.sql"""
 
 app = typer.Typer(
-    help="qidsql inside Postgres' shells: SQL functions for the single-statement checks.",
+    help="Use qidsql inside Postgres: SQL functions for the single-statement checks.",
     epilog=EXAMPLES,
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -25,10 +25,10 @@ def group() -> None:
 
 @app.command("functions", epilog=EXAMPLES)
 def functions(output: ScriptOutput = None) -> None:
-    """Print functions qidsql.profile, qidsql.violations and qidsql.columns for psql; they live in a schema `qidsql`.
+    """Print the SQL functions qidsql.profile, qidsql.violations and qidsql.columns, for psql.
 
-    They read only, with the rights of who calls them.
+    They are created in a schema `qidsql`, are read-only, and run with the privileges of the caller.
     """
     from qidsql.engines.postgres.functions import postgres_functions
 
-    write(postgres_functions(), output)
+    write_output(postgres_functions(), output)

@@ -1,39 +1,43 @@
-"""What is going on, on stderr: a live line at a terminal, a plain line now and then elsewhere."""
+"""Progress on stderr: a live line at a terminal, a plain line every 30 seconds elsewhere."""
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from qidsql.engines.base import Asked, Engine
 from qidsql.wording.numbers import plural
 
-SHOW_AFTER = 1.0  # seconds; work that is done by then needs no progress
-PLAIN_EVERY = 30.0  # seconds between two lines where no line can be redrawn
+if TYPE_CHECKING:
+    from qidsql.engines.base import Asked, Engine
+
+SHOW_AFTER = 1.0  # seconds; shorter work shows no progress
+PLAIN_EVERY = 30.0  # seconds between lines where a line cannot be redrawn
 
 
 @contextmanager
-def progress(stream: TextIO, quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[Engine], None]]]:
-    """Shows stage, statements and seconds while the block runs.
+def showing_progress(quiet: bool) -> "Iterator[tuple[Callable[[str], None], Callable[[Engine], None]]]":
+    """Shows stage, statements and seconds on stderr while the block runs.
 
-    Yields a function that takes the words of a stage, and one that takes each engine that is opened.
+    Yields two callbacks: one for the name of each stage, one for each engine that is opened.
     """
-    if quiet:
+    stream = sys.stderr
+    if quiet or stream is None:
         yield lambda stage: None, lambda engine: None
         return
-    news = _News()
-    ticker = threading.Thread(target=_live if stream.isatty() else _plain, args=(news, stream), daemon=True)
+    status = _Status()
+    ticker = threading.Thread(target=_live if stream.isatty() else _plain, args=(status, stream), daemon=True)
     ticker.start()
     try:
-        yield news.tell, lambda engine: engine.watchers.append(news.asked)
+        yield status.begin_stage, lambda engine: engine.watchers.append(status.count_statement)
     finally:
-        news.over.set()
+        status.over.set()
         ticker.join()
 
 
-class _News:
-    """What there is to tell."""
+class _Status:
+    """The current stage, and the statements and seconds so far."""
 
     def __init__(self) -> None:
         self.over = threading.Event()
@@ -41,12 +45,12 @@ class _News:
         self._statements = 0
         self._stage = self._last = ""
 
-    def tell(self, stage: str) -> None:
+    def begin_stage(self, stage: str) -> None:
         self._stage, self._last = stage, ""
 
-    def asked(self, answered: Asked) -> None:
+    def count_statement(self, statement: "Asked") -> None:
         self._statements += 1
-        self._last = answered.purpose
+        self._last = statement.purpose
 
     def __str__(self) -> str:
         last = f" (done: {self._last})" if self._last else ""
@@ -54,18 +58,18 @@ class _News:
         return f"{seconds:.0f} s, {plural(self._statements, 'statement')}: {self._stage}{last}"
 
 
-def _live(news: _News, stream: TextIO) -> None:
-    if news.over.wait(SHOW_AFTER):
+def _live(status: _Status, stream: TextIO) -> None:
+    if status.over.wait(SHOW_AFTER):
         return
     from rich.console import Console  # a live line is rarely needed, and rich takes a while to load
     from rich.status import Status
 
-    with Status(str(news), console=Console(file=stream, highlight=False, markup=False)) as status:
-        while not news.over.wait(0.2):
-            status.update(str(news))
+    with Status(str(status), console=Console(file=stream, highlight=False, markup=False)) as line:
+        while not status.over.wait(0.2):
+            line.update(str(status))
 
 
-def _plain(news: _News, stream: TextIO) -> None:
-    while not news.over.wait(PLAIN_EVERY):
-        stream.write(f"qidsql: {news}\n")
+def _plain(status: _Status, stream: TextIO) -> None:
+    while not status.over.wait(PLAIN_EVERY):
+        stream.write(f"qidsql: {status}\n")
         stream.flush()

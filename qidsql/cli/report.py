@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from qidsql.cli.command import shown
+from qidsql.cli.command import hide_counts
 from qidsql.cli.history import opened_history
 from qidsql.cli.options import (
     DOCUMENTS,
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRequest:
-    """Writes the report of a run or an audit again, in another format.
+    """Render the report of a recorded run or audit in another format.
 
-    Nothing is audited and no source is asked. With --min-count the report can be passed on where small counts may not:
-    verdicts and column sets stay, and of the counts of rows the total of each table alone.
+    Nothing is audited, and no source is opened. With --min-count the report can be shared where small counts must not
+    be: it keeps verdicts and column sets, and of the counts only the total number of rows of each table.
     """
 
     of: Annotated[
         str,
         Option(
-            "a recorded run (its id, a beginning of it, last, last~1), or what qidsql audit or run wrote with --format "
-            "json",
+            "a recorded run (its id, a prefix of it, last, last~1), or a file written by qidsql audit or run with "
+            "--format json",
             "[RUN|FILE.json]",
             argument=True,
         ),
@@ -55,26 +55,26 @@ COMMAND = Command(
         "qidsql report last --output report.html",
         "qidsql report audit.json --min-count 11 --format markdown",
     ),
-    exit_codes="0 written, 2 error; the verdict stands in the report",
+    exit_codes="0 written, 2 error; the verdict does not count",
 )
 
 
 def run(request: ReportRequest) -> None:
-    """Writes the report. Raises UsageError, TomlFileError, StoreError."""
+    """Renders the report. Raises UsageError, TomlFileError, StoreError."""
     format = report_format(DOCUMENTS, request.format, request.output)
     check_min_count(request.min_count, format)
-    document = shown(_document(request), request.min_count)
+    document = hide_counts(_document(request), request.min_count)
     with parts(request.output) as put:
         for text in written(document, format, request.output):
             put(text)
 
 
 def _document(request: ReportRequest) -> "RunResult":
-    """The document of a file, or of a run in the history. Raises UsageError, TomlFileError."""
+    """The document in a file or in the history. Raises UsageError, TomlFileError."""
     path = Path(request.of)
     if path.suffix == ".json" or path.is_file():
-        from qidsql.formats.reading import read
+        from qidsql.formats.reading import read_document
 
-        return read(path)
-    kept = opened_history(request.config, request.history)
-    return kept.result(kept.find(request.of).run)
+        return read_document(path)
+    history = opened_history(request.config, request.history)
+    return history.result(history.find(request.of).run)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qidsql.cli.command import shown
+from qidsql.cli.command import hide_counts
+from qidsql.cli.console import report_text, screen
+from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.options import (
     DOCUMENTS,
     TERMINAL,
@@ -19,9 +21,10 @@ from qidsql.cli.options import (
     PolicyArgument,
     Quiet,
     check_min_count,
+    naming_variable,
     report_format,
 )
-from qidsql.cli.running import ExitCode, put_report, screen, showing_progress, standing_for
+from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import parts, say
 from qidsql.core.options import STATEMENTS
 from qidsql.core.time_limit import within
@@ -39,18 +42,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
-    """Audits every table of a policy file, compares with the last run, and records the result.
+    """Audit all tables of a policy file, compare with the last run, and record the result.
 
-    One table that fails does not stop the rest. Reads only, but for the history: a DuckDB file beside the policy file,
-    or where the file says. The variables QIDSQL_K, QIDSQL_MAX_STATEMENTS, QIDSQL_MAX_SECONDS, QIDSQL_FAIL_ON,
-    QIDSQL_BASELINE and QIDSQL_HISTORY stand for options.
+    A table that fails does not stop the others. The sources are only read; the result is written to the history, a
+    DuckDB file beside the policy file or as set in it. Options can also be set by the environment variables QIDSQL_K,
+    QIDSQL_MAX_STATEMENTS, QIDSQL_MAX_SECONDS, QIDSQL_FAIL_ON, QIDSQL_BASELINE and QIDSQL_HISTORY.
 
-    With --every it stays until SIGTERM or Ctrl-C, reads the policy file anew each time, and ends with 0, or with 3
-    when that cut a run off. A time at which another process is at work with the same history is left out.
+    With --every it runs until SIGTERM or Ctrl-C, reads the policy file again each time, and exits with 0, or with 3 if
+    a run was interrupted. A scheduled time is skipped while another process runs with the same history.
     """
 
     config: PolicyArgument = Path("qidsql.toml")
-    only: Annotated[Names, Option("audit this table, source or pattern alone (repeat)", "TABLE")] = ()
+    only: Annotated[Names, Option("audit only this table, source or pattern (repeat)", "TABLE")] = ()
     baseline: Annotated[
         str | None,
         Option("compare findings with this run; default: the last complete one", "RUN", variable="QIDSQL_BASELINE"),
@@ -58,30 +61,33 @@ class RunRequest:
     fail_on: Annotated[
         FailOn,
         Option(
-            "new: a violation counts only where a finding is new or worse than in the run compared with",
+            "new: count only violations with a finding that is new or worse than in the baseline",
             variable="QIDSQL_FAIL_ON",
         ),
     ] = FailOn.ANY
-    k: Annotated[int | None, Option("for all tables, whatever the file says", "K", variable="QIDSQL_K")] = None
+    k: Annotated[
+        int | None,
+        Option("the minimum class size for all tables, instead of that in the policy file", "K", variable="QIDSQL_K"),
+    ] = None
     max_statements: Annotated[
         int | None,
-        Option(f"statements in the whole run at most; {STATEMENTS}", "N", variable="QIDSQL_MAX_STATEMENTS", least=1),
+        Option(f"the most statements in the whole run; {STATEMENTS}", "N", variable="QIDSQL_MAX_STATEMENTS", least=1),
     ] = None
     max_seconds: Annotated[
         float | None,
-        Option("seconds for the whole run at most", "N", variable="QIDSQL_MAX_SECONDS", least=0.001),
+        Option("the most seconds for the whole run", "N", variable="QIDSQL_MAX_SECONDS", least=0.001),
     ] = None
     gentle: Gentle = False
     history: HistoryUrl = None
     no_history: Annotated[bool, Option("record nothing, compare with nothing", flags=("--no-history",))] = False
     resume: Annotated[
         bool,
-        Option("continue an interrupted run where its source is unchanged", flags=("--resume/--no-resume",)),
+        Option("continue an interrupted run, for tables whose source is unchanged", flags=("--resume/--no-resume",)),
     ] = True
     alerts: Annotated[bool, Option("send the alerts of the policy file", flags=("--alerts/--no-alerts",))] = True
     every: Annotated[
         str | None,
-        Option("stay, and run at the times of a cron line, such as '0 3 * * *'; SIGTERM ends it", "CRON"),
+        Option("keep running, at the times of a cron line such as '0 3 * * *', until SIGTERM", "CRON"),
     ] = None
     timezone: Annotated[
         str | None,
@@ -97,9 +103,9 @@ class RunRequest:
 
     def __post_init__(self) -> None:
         if self.every is None and (self.timezone is not None or self.heartbeat is not None):
-            raise UsageError("--timezone and --heartbeat go with --every")
+            raise UsageError("--timezone and --heartbeat need --every")
         if self.every is not None and self.no_history:
-            raise UsageError("--every needs the history: it keeps two schedulers apart and knows the last run")
+            raise UsageError("--every needs a history, for its lock and the time of the last run; remove --no-history")
 
 
 COMMAND = Command(
@@ -111,24 +117,24 @@ COMMAND = Command(
         "QIDSQL_K=11 qidsql run --max-seconds 3600",
         'qidsql run --every "0 3 * * *" --timezone Europe/Amsterdam',
     ),
-    exit_codes="0 pass, 1 policy violated, 2 error, 3 inconclusive; of several tables error counts most, then "
-    'violation\nPresets of the policy file (preset = "cms"):\n'
+    exit_codes="0 pass, 1 policy violated, 2 error, 3 inconclusive; with several tables the worst counts: "
+    'error, then violation\nPresets of the policy file (preset = "cms"):\n'
     + "\n".join(f"  {name:<5} {preset.source}" for name, preset in PRESETS.items()),
 )
 
 
 def run(request: RunRequest) -> None:
-    """Runs once, or at the times of --every, and ends with the exit code. Raises QidsqlError."""
-    from qidsql.cli.alerting import Teller
+    """Runs once, or at the times of --every, and exits with the exit code. Raises QidsqlError."""
+    from qidsql.cli.alerting import Notifier
 
     wanted = reports(request)
-    teller = Teller(request.quiet)
+    notifier = Notifier(request.quiet)
     ended = False
 
     def policy_file() -> "PolicyFile":
         file = policy(request)
-        silent = request.no_history or not request.alerts
-        teller.follow(file, None if silent else request.history or file.history_url)
+        disabled = request.no_history or not request.alerts
+        notifier.use(file, None if disabled else request.history or file.history_url)
         return file
 
     def once() -> int:
@@ -136,25 +142,23 @@ def run(request: RunRequest) -> None:
         ended = False
         try:
             file = policy_file()
-            result, unrecorded = perform(file, request)
+            result, unrecorded = run_and_record(file, request)
         except QidsqlError as error:
-            if request.every is not None or not isinstance(
-                error, UsageError
-            ):  # at a terminal, a typing error is no news
-                teller.broke(str(error))
+            if request.every is not None or not isinstance(error, UsageError):  # no alert for a typing error
+                notifier.after_failure(str(error))
             raise
         ended = not result.interrupted
-        document = shown(result, request.min_count)
+        document = hide_counts(result, request.min_count)
         try:
-            deliver(document, wanted, recorded=not (request.no_history or unrecorded))
+            write_reports(document, wanted, recorded=not (request.no_history or unrecorded))
             if request.output and not request.quiet:
                 say(f"{document.verdict}: {document.reason}")
         finally:
             if unrecorded:
                 say(unrecorded)
-                teller.broke(unrecorded)
+                notifier.after_failure(unrecorded)
             else:
-                teller.ran(document)
+                notifier.after_run(document)
         if unrecorded:
             late = result.interrupted or (file.max_seconds is not None and result.seconds >= file.max_seconds)
             return ExitCode.INCONCLUSIVE if late else ExitCode.ERROR
@@ -169,15 +173,15 @@ def run(request: RunRequest) -> None:
     file = policy_file()
     records = open_history(request.history or file.history_url, file.history_schema)
     last = next((head.started for head in records.runs()), None)
-    cut = repeat(schedule, once, say, last=last, lock=records.alone, heartbeat=request.heartbeat)
-    raise typer.Exit(ExitCode.INCONCLUSIVE if cut and not ended else ExitCode.PASS)
+    interrupted = repeat(schedule, once, say, last=last, lock=records.exclusive, heartbeat=request.heartbeat)
+    raise typer.Exit(ExitCode.INCONCLUSIVE if interrupted and not ended else ExitCode.PASS)
 
 
 def reports(request: RunRequest) -> dict[Path | None, str]:
-    """The format of each report, by its file; None: stdout. Raises UsageError for what cannot be, before the work."""
+    """The format of each report, by its file (None: stdout), checked before any work. Raises UsageError."""
     many = len(request.output)
     if request.format is not None and many > 1:
-        raise UsageError(f"--format goes with one --output, and there are {many}; leave it to the ending of each file")
+        raise UsageError(f"--format cannot be combined with {many} --output files; their endings set the formats")
     outputs: tuple[Path | None, ...] = tuple(request.output) or (None,)
     wanted = {each: report_format(DOCUMENTS, request.format, each) for each in outputs}
     for format in wanted.values():
@@ -185,8 +189,8 @@ def reports(request: RunRequest) -> dict[Path | None, str]:
     return wanted
 
 
-def deliver(document: "RunResult", wanted: Mapping[Path | None, str], recorded: bool) -> None:
-    """Writes each report; one that cannot be written keeps none of the others back. Raises UsageError."""
+def write_reports(document: "RunResult", wanted: Mapping[Path | None, str], recorded: bool) -> None:
+    """Writes all reports, then raises UsageError if one could not be written."""
     failures = []
     for output, format in wanted.items():
         try:
@@ -200,11 +204,11 @@ def deliver(document: "RunResult", wanted: Mapping[Path | None, str], recorded: 
 
 
 def policy(request: RunRequest) -> "PolicyFile":
-    """The policy file as it is now, with what the options say instead. Raises UsageError."""
+    """Reads the policy file and applies the options. Raises UsageError."""
     from qidsql.operations.policy_file import read_policy_file
 
     file = read_policy_file(request.config)
-    with standing_for("QIDSQL_K", None if request.k is None else str(request.k)):
+    with naming_variable("QIDSQL_K", None if request.k is None else str(request.k)):
         file = file.overridden(k=request.k)
     sources = {name: replace(each, gentle=request.gentle or each.gentle) for name, each in file.sources.items()}
     return replace(
@@ -215,19 +219,19 @@ def policy(request: RunRequest) -> "PolicyFile":
     )
 
 
-def perform(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult, str]":
-    """A run and its recording: the result, and what to say where it could not be recorded. Raises QidsqlError."""
+def run_and_record(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult, str]":
+    """Runs and records; returns the result, and a message if it could not be recorded. Raises QidsqlError."""
     from qidsql.errors import StoreError
     from qidsql.operations.history.opening import open_history
-    from qidsql.operations.run import Watch, run
+    from qidsql.operations.run import RunCallbacks, run
 
     history = None
     if not request.no_history:
         url = request.history or file.history_url
-        with standing_for("QIDSQL_HISTORY", url):
+        with naming_variable("QIDSQL_HISTORY", url):
             history = open_history(url, file.history_schema)
     if history is not None and request.baseline:
-        with standing_for("QIDSQL_BASELINE", request.baseline):
+        with naming_variable("QIDSQL_BASELINE", request.baseline):
             history.find(request.baseline)
     with within(file.max_seconds):
         with showing_progress(request.quiet) as (stage, opened):
@@ -238,20 +242,20 @@ def perform(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult, str]":
                 baseline=request.baseline,
                 fail_on=request.fail_on,
                 resume=request.resume,
-                watch=Watch(stage, opened),
+                callbacks=RunCallbacks(stage, opened),
             )
         if history is None:
             return result, ""
         try:
-            with within(0.0 if result.interrupted else None):  # whoever interrupts does not wait
+            with within(0.0 if result.interrupted else None):  # after Ctrl-C the user is waiting
                 history.record(result)
         except StoreError as error:
-            return result, unrecorded(result, file.path.parent, str(error))
+            return result, save_unrecorded(result, file.path.parent, str(error))
     return result, ""
 
 
-def unrecorded(result: "RunResult", folder: Path, why: str) -> str:
-    """Keeps the document of a run that is not in the history in a file, and says where."""
+def save_unrecorded(result: "RunResult", folder: Path, why: str) -> str:
+    """Saves a run that could not be recorded in a file; returns a message with its path."""
     import tempfile
 
     from qidsql.formats import json
@@ -265,16 +269,16 @@ def unrecorded(result: "RunResult", folder: Path, why: str) -> str:
         except OSError:
             path.unlink(missing_ok=True)
             continue
-        later = f"it is kept in {path}; record it with: qidsql history --record {path}"
+        later = f"it is saved in {path}; record it with: qidsql history --record {path}"
         return f"the run is not in the history: {why}; {later}"
-    return f"the run is not in the history, nor could it be kept in a file: {why}. The report above is all there is"
+    return f"the run could be saved neither in the history nor in a file: {why}. Only the report above remains"
 
 
 def written(document: "RunResult", format: str, output: Path | None, recorded: bool = True) -> Iterator[str]:
-    """The report on a run, in parts."""
+    """The report of a run, in parts."""
     if format == TERMINAL:
         from qidsql.cli.run_report import report
 
-        yield put_report(report(document, recorded), *screen(output))
+        yield report_text(report(document, recorded), *screen(output))
     else:
         yield from document_format(format).written(document)

@@ -1,4 +1,4 @@
-"""The report on a run for people at a terminal: which tables, what is new, what is wrong."""
+"""The report of a run at a terminal: its tables, changes and errors."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from qidsql.cli.coverage_report import print_coverage
 from qidsql.core.results import Verdict
-from qidsql.formats.document_figures import number
+from qidsql.formats.figures import number
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import Finding, FindingState, TableRun
 from qidsql.wording.numbers import count, plural, seconds, some
@@ -44,16 +44,16 @@ STATES = (
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What is shown of a table: its audit and unchanged findings are not held."""
+    """The row of a table, without its audit and unchanged findings, to save memory."""
 
     table: TableRun
     k: str
-    asked: str
+    required: str
     rows: str
     at_risk: str
     states: str
     changes: tuple[Finding, ...]
-    is_large_enough: bool  # in violation although its classes are large enough: its row cannot tell why
+    is_large_enough: bool  # in violation for another reason than k, which its row does not show
 
     @classmethod
     def of(cls, table: TableRun) -> "_Row":
@@ -64,9 +64,9 @@ class _Row:
         return cls(
             table=replace(table, audit=None, findings=(), trend=()),
             k="" if k is None else count(k),
-            asked=count(audit.account.policy.k) if audit else "",
+            required=count(audit.account.policy.k) if audit else "",
             rows=number(audit.account.rows) if audit and audit.account.rows is not None else "",
-            at_risk="" if share is None else percent(float(share)),
+            at_risk="" if share is None else percent_of_rows(float(share)),
             states=", ".join(f"{states[state]} {state}" for state in STATES if states[state]),
             changes=tuple(finding for finding in table.findings if finding.state in SIGNS),
             is_large_enough=bool(
@@ -76,7 +76,7 @@ class _Row:
 
 
 def report(document: RunResult, recorded: bool = True) -> Callable[[Console], None]:
-    """What prints the run. `recorded`: whether a history holds it."""
+    """Returns a function that prints the run. `recorded`: whether it is in the history."""
 
     def put(console: Console) -> None:
         console.print(Text.assemble((document.verdict.upper(), COLOURS[document.verdict]), f"  {document.reason}."))
@@ -99,7 +99,7 @@ def _tables(console: Console, rows: Sequence[_Row]) -> None:
     if not rows:
         return
     grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading, justify in (("Table", "left"), ("Verdict", "left"), ("k", "right"), ("asked", "right")):
+    for heading, justify in (("Table", "left"), ("Verdict", "left"), ("k", "right"), ("required", "right")):
         grid.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
     grid.add_column("rows", justify="right")
     grid.add_column("at risk", justify="right")
@@ -110,16 +110,16 @@ def _tables(console: Console, rows: Sequence[_Row]) -> None:
         grid.add_row(
             row.table.place if several else row.table.table,
             Text(verdict, style=COLOURS[row.table.verdict]),
-            *(row.k, row.asked, row.rows, row.at_risk, row.states),
+            *(row.k, row.required, row.rows, row.at_risk, row.states),
         )
     console.print(grid)
     console.print()
 
 
 def _changes(console: Console, document: RunResult, rows: Sequence[_Row]) -> None:
-    """What is other than in the run compared with, the worst first."""
+    """Prints the changes since the baseline, the worst first."""
     if document.baseline is None:
-        unknown = ", and whether a column changed its type is not known" if document.coverage else ""
+        unknown = ", and type changes of columns are unknown" if document.coverage else ""
         console.print(f"No earlier run to compare with: every finding is new{unknown}.")
         console.print()
         return
@@ -143,7 +143,7 @@ def _changes(console: Console, document: RunResult, rows: Sequence[_Row]) -> Non
 
 
 def policy_changes(tables: Sequence[TableRun]) -> dict[str, list[str]]:
-    """The tables whose policy differs from that of the run compared with, by the settings that differ."""
+    """The tables whose policy differs from the baseline, by the settings that differ."""
     found: dict[str, list[str]] = {}
     for table in tables:
         if table.policy_changed:
@@ -152,21 +152,25 @@ def policy_changes(tables: Sequence[TableRun]) -> dict[str, list[str]]:
 
 
 def print_changes(console: Console, findings: Sequence[tuple[Finding, str]]) -> None:
-    """Findings by their state, a line each behind the given words; a long one goes on under its own beginning."""
+    """Prints each finding with its state and the given prefix, wrapped in a column."""
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for finding, subject in findings:
         now, was = finding.measures.share_at_risk, finding.was.share_at_risk if finding.was else None
-        moved = f" (at risk {percent(was)} -> {percent(now)})" if was is not None and now is not None else ""
+        moved = (
+            f" (at risk {percent_of_rows(was)} -> {percent_of_rows(now)})"
+            if was is not None and now is not None
+            else ""
+        )
         grid.add_row(f"  {SIGNS[finding.state]:8}", Text(f"{subject}{finding.text}{moved}"))
     console.print(grid)
 
 
 def _reasons(console: Console, document: RunResult, rows: Sequence[_Row]) -> None:
-    """Why tables have their verdicts, where the rows above do not say; one that many share is printed once.
+    """Prints the reasons that the rows do not show; one shared by several tables is printed once.
 
-    Of an error of one table also the line of the policy file that names it: it may be the one to correct.
+    An error of a single table has its line in the policy file, which may be wrong.
     """
     file = PurePath(document.file or "").name
     shared: dict[tuple[Verdict, str], list[tuple[str, int | None]]] = {}
@@ -193,20 +197,20 @@ def _foot(console: Console, document: RunResult) -> None:
 
 
 def _next(console: Console, document: RunResult, rows: Sequence[_Row], recorded: bool) -> None:
-    """What to ask next."""
+    """Prints the suggested next commands."""
     path = document.file or "qidsql.toml"
     file, config = ("", "") if path == "qidsql.toml" else (f" {quote(path)}", f" --config {quote(path)}")
-    for command in document.coverage.mending if document.coverage else ():
-        console.print(Text(f"Next: {command}  adds what is not in the policy"))
+    for command in document.coverage.update_commands if document.coverage else ():
+        console.print(Text(f"Next: {command}  adds them to the policy file"))
     wrong = [row.table.table for row in rows if row.table.verdict is Verdict.VIOLATION]
     if document.interrupted and recorded:
-        console.print(f"Next: qidsql run{file}  goes on where this run stopped, as far as its sources are unchanged")
+        console.print(f"Next: qidsql run{file}  resumes this run, if its sources are unchanged")
     elif wrong:
-        asked = f"report last{config}" if recorded else f"run{file} --no-history"
-        console.print(f"Next: qidsql {asked} --output report.html  tells why, and what would help, of {some(wrong, 3)}")
+        command = f"report last{config}" if recorded else f"run{file} --no-history"
+        console.print(f"Next: qidsql {command} --output report.html  explains {some(wrong, 3)}, and what would help")
 
 
-def percent(share: float) -> str:
+def percent_of_rows(share: float) -> str:
     """For display: what is not nothing and not all never reads so."""
     if 0 < share < 0.001:
         return "< 0.1 %"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast, get_type_hints
 
 from qidsql import commands
 from qidsql.cli.options import Output
-from qidsql.cli.streams import check_output, write
+from qidsql.cli.streams import check_output, write_output
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName
@@ -19,11 +19,11 @@ DOCUMENTS = {
     "history": ("qidsql.operations.history.records", "RecordedRuns"),
     "alerts": ("qidsql.operations.alerts.overview", "AlertsOverview"),
     "diff": ("qidsql.operations.diff", "Diff"),
-}  # results of commands that are not in a folder of their own
+}  # results of commands without a folder of their own
 
 
-def names() -> list[str]:
-    """What has a published schema: the JSON of the commands, and the policy file."""
+def schema_names() -> list[str]:
+    """The names with a published schema: commands with JSON reports, and the policy file."""
     folders = [each.name for each in iter_modules(commands.__path__) if each.ispkg]
     own = [name for name in folders if find_spec(f"qidsql.commands.{name}.result")]
     return sorted([*own, *DOCUMENTS, POLICY])
@@ -31,14 +31,14 @@ def names() -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class SchemaRequest:
-    """Prints the JSON Schema of what a command writes with --format json, or of the policy file qidsql.toml."""
+    """Print the JSON Schema of a command's JSON report, or of the policy file qidsql.toml."""
 
-    of: Annotated[str, Option(f"whose schema: {', '.join(names())}", "NAME", argument=True)]
+    of: Annotated[str, Option(f"the command, or policy: {', '.join(schema_names())}", "NAME", argument=True)]
     output: Output = None
 
     def __post_init__(self) -> None:
-        if self.of not in names():
-            raise UnknownName("schema", [self.of], "qidsql", names())
+        if self.of not in schema_names():
+            raise UnknownName("schema", [self.of], "qidsql", schema_names())
 
 
 COMMAND = Command(
@@ -53,11 +53,11 @@ def run(request: SchemaRequest) -> None:
     import json
 
     check_output(request.output)
-    write(json.dumps(schema(request.of), indent=2) + "\n", request.output)
+    write_output(json.dumps(schema(request.of), indent=2) + "\n", request.output)
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of what that command writes, or of the policy file."""
+    """The JSON Schema of a command's JSON report, or of the policy file."""
     from qidsql.declarations.results import schema_of
     from qidsql.operations.policy_schema import POLICY_SCHEMA
 
@@ -67,7 +67,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def result_class(name: str) -> type:
-    """The class of what a command finds out: what its work returns."""
+    """The class of a command's result: the return type of its work."""
     if name in DOCUMENTS:
         module, kind = DOCUMENTS[name]
         return cast(type, getattr(import_module(module), kind))

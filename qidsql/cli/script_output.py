@@ -1,4 +1,4 @@
-"""The option of commands that print a script."""
+"""The option --output of commands that print a script."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,5 +7,5 @@ import typer
 
 ScriptOutput = Annotated[
     Path | None,
-    typer.Option("-o", "--output", metavar="FILE", help="write it to this file, not to stdout", show_default=False),
+    typer.Option("-o", "--output", metavar="FILE", help="write to this file, not to stdout", show_default=False),
 ]

@@ -11,14 +11,14 @@ from qidsql.declarations.options import Names, Option
 
 @dataclass(frozen=True, kw_only=True)
 class ShellRequest:
-    """The DuckDB shell with qidsql loaded: audits as table functions on the shell's own tables.
+    """Start the DuckDB shell with qidsql loaded: audits are table functions on the shell's tables.
 
-    The extension is installed first where it is not. FROM qid_audit('table', k := 5), qid_keys, qid_mask, qid_uniques,
-    qid_suppress; qidsql.profile, qidsql.violations, qidsql.columns.
+    Installs the extension first if needed. Table functions: FROM qid_audit('table', k := 5), qid_keys, qid_mask,
+    qid_uniques, qid_suppress; macros: qidsql.profile, qidsql.violations, qidsql.columns.
     """
 
     database: Annotated[Path | None, Option("a DuckDB file; default: in memory", "[DATABASE]", argument=True)] = None
-    sql: Annotated[Names, Option("run this and end", "SQL", ("--command", "-c"))] = ()
+    sql: Annotated[Names, Option("run this statement and exit (repeat)", "SQL", ("--command", "-c"))] = ()
     readonly: Annotated[bool, Option("open the database read-only", flags=("--readonly",))] = False
 
 
@@ -29,13 +29,13 @@ COMMAND = Command(
         "qidsql shell warehouse.duckdb",
         "qidsql shell warehouse.duckdb --readonly -c \"FROM qid_audit('patients', k := 5)\"",
     ),
-    exit_codes="those of the shell",
+    exit_codes="that of the shell",
     formats=(),
 )
 
 
 def run(request: ShellRequest) -> None:
-    """Becomes the shell. Raises SourceError."""
+    """Replaces this process by the shell. Raises SourceError."""
     from qidsql.duckdb_extension.hosts import find_shell
     from qidsql.duckdb_extension.install import install
 

@@ -1,4 +1,4 @@
-"""Words onto stdout, stderr and into files."""
+"""Writes text to stdout, stderr and files."""
 
 import os
 import sys
@@ -9,16 +9,16 @@ from typing import TextIO
 
 from qidsql.errors import UsageError, redacted
 
-PLAIN_BARS = dict.fromkeys(map(ord, "█▉▊▋▌▍▎▏"), "#")  # where the terminal's encoding has no blocks
+PLAIN_BARS = dict.fromkeys(map(ord, "█▉▊▋▌▍▎▏"), "#")  # for encodings without block characters
 
 
 def say(text: str) -> None:
-    """A line on stderr, with the program's name."""
+    """Writes a line to stderr, after the name of the program."""
     put(f"qidsql: {redacted(' '.join(text.split()))}\n", sys.stderr)
 
 
 def put(text: str, stream: TextIO | None) -> None:
-    """Writes to stdout or stderr. A reader that left and a closed stream are no errors: the exit code still counts."""
+    """Writes to stdout or stderr. A broken pipe or closed stream is no error: the exit code still counts."""
     if stream is None:
         return
     try:
@@ -29,33 +29,33 @@ def put(text: str, stream: TextIO | None) -> None:
         stream.write(text)
         stream.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # what is left in the stream's buffer goes there
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # discards the buffer of the stream
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
             raise UsageError(f"the report cannot be written to stdout ({error.strerror})") from None
 
 
-def write(text: str, output: Path | None) -> None:
-    """Writes into the file, or onto stdout where none is given; as `parts` does. Raises UsageError."""
+def write_output(text: str, output: Path | None) -> None:
+    """Writes to the file, by default to stdout; see `parts`. Raises UsageError."""
     with parts(output) as put_part:
         put_part(text)
 
 
 @contextmanager
 def parts(output: Path | None) -> Iterator[Callable[[str], None]]:
-    """A function that writes a part of a document, into the file or onto stdout. Raises UsageError.
+    """Yields a function that writes part of a document to the file or stdout. Raises UsageError.
 
-    A file is replaced at once, in the end: who reads it meanwhile (a web server, a collector of metrics) never sees
-    half of it, and what stood there stays when the document comes to nothing.
+    The file is replaced atomically at the end: other readers (a web server, a metrics collector) never see half of
+    it, and after an error the old content remains.
     """
     if output is None:
         yield lambda part: put(part, sys.stdout)
         return
-    target = output.resolve()  # a link stays one
-    plain = target.is_file() or not target.exists()  # a device or a pipe has nothing to replace
+    target = output.resolve()  # keeps a symbolic link
+    plain = target.is_file() or not target.exists()  # a device or pipe is written to directly
     whole = target.with_name(f".{target.name[:200]}.{os.getpid()}.new") if plain else target
     try:
         with whole.open("w", encoding="utf-8", errors="backslashreplace") as file:
-            yield lambda part: file.writelines([part])  # write would answer how much
+            yield lambda part: file.writelines([part])  # write would return a number
         if plain:
             whole.replace(target)
     except OSError as error:
@@ -67,19 +67,19 @@ def parts(output: Path | None) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def lines(output: Path | None) -> Iterator[Callable[[str], None]]:
-    """A function that writes a line at once, into the file or onto stdout. Raises UsageError."""
+    """Yields a function that writes a line to the file or stdout without buffering. Raises UsageError."""
     if output is None:
         yield lambda line: put(line, sys.stdout)
         return
     try:
-        file = output.open("wb", buffering=0)  # a line that is written is in the file, come what may
+        file = output.open("wb", buffering=0)  # unbuffered: a written line survives a crash
     except OSError as error:
         raise _unwritable(output, error) from None
 
     def put_line(line: str) -> None:
         left = memoryview(line.encode("utf-8", "backslashreplace"))
         try:
-            while left:  # a disk that is nearly full takes a part
+            while left:  # a nearly full disk accepts only part
                 left = left[file.write(left) or 0 :]
         except OSError as error:
             raise _unwritable(output, error) from None
@@ -89,13 +89,13 @@ def lines(output: Path | None) -> Iterator[Callable[[str], None]]:
 
 
 def check_output(output: Path | None) -> None:
-    """A path that cannot be written is said before the work, not after it. Raises UsageError."""
+    """Checks before any work that the path can be written. Raises UsageError."""
     if output is None:
         return
     if output.is_dir() or not output.absolute().parent.is_dir():
-        raise UsageError(f"--output {output} cannot be written: its folder must exist, and it must name a file")
+        raise UsageError(f"--output {output} cannot be written: its folder must exist, and it must be a file")
     if not os.access(output.absolute().parent if output.is_file() or not output.exists() else output, os.W_OK):
-        raise UsageError(f"--output {output} cannot be written: this user has no right to write there")
+        raise UsageError(f"--output {output} cannot be written: permission denied")
 
 
 def _unwritable(output: Path, error: OSError) -> UsageError:

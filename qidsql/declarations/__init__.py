@@ -1,1 +1,1 @@
-"""Options and results, each declared once, as the fields of frozen dataclasses. Knows nothing of what they mean."""
+"""Declares options and results once, as fields of frozen dataclasses; independent of any command."""

@@ -1,12 +1,12 @@
-"""A command is declared by its request. Where the rest of it is follows from its name.
+"""The declaration of a command: its request, and its properties on the command line.
 
 The command NAME is a folder `qidsql/commands/NAME/` with
 
-    request.py   the request, checked, and COMMAND, what is said below
-    NAME.py      `NAME(engine, request, on_stage)`: the work, which returns a result
-                 (and `planned_statements(engine, request)` where a dry run knows more than the first one)
+    request.py   the request, which checks its values, and COMMAND, a `Command`
+    NAME.py      `NAME(engine, request, on_stage)`: does the work and returns a result
+                 (and `planned_statements(engine, request)`, if more than the first statement is known in advance)
     result.py    the result
-    report.py    `report(console, result)`: for people at a terminal
+    report.py    `report(console, result)`: prints the result at a terminal
 
 and an entry in the list of commands (`qidsql.cli.app`).
 """
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A request with what the command line says besides. The request's docstring is the help.
+    """A request with the properties of its command. The docstring of the request is the help text.
 
-    `formats` are the formats of its report, the first of them where neither option nor file name says otherwise; the
-    folder's `formats.py` writes those that are neither for a terminal nor JSON. `documents`: its result is also a run
-    document, so that it has the formats of these besides (`qidsql.formats`).
+    `formats` are the formats of its report, the first one being the default; formats other than the terminal and JSON
+    are in the folder's `formats.py`. `documents`: its result can also be a run document, with the formats of
+    `qidsql.formats`.
     """
 
     request: type
@@ -28,5 +28,5 @@ class Command:
     exit_codes: str
     formats: tuple[str, ...] = ("terminal", "json")
     documents: bool = False
-    opens: bool = False  # the work is given the source (`qidsql.engines.source`) and opens it itself
-    without: tuple[str, ...] = ()  # options of every command line that this one does not have
+    opens: bool = False  # the work takes the source (`qidsql.engines.source`) and opens it itself
+    without: tuple[str, ...] = ()  # common options that this command does not have

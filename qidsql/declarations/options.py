@@ -1,6 +1,6 @@
-"""An option is declared once, as a field of a request; every face of qidsql is made of these fields.
+"""An option is declared once, as a field of a request; every interface of qidsql is derived from these fields.
 
-A request is a frozen dataclass. A field that people can set carries an `Option` in its annotation:
+A request is a frozen dataclass. A field that users can set has an `Option` in its annotation:
 
     @dataclass(frozen=True)
     class MaskRequest:
@@ -9,10 +9,10 @@ A request is a frozen dataclass. A field that people can set carries an `Option`
         k: K = 5
         exact: Annotated[bool, Option("prove that no choice publishes more")] = False
 
-`parameters(MaskRequest)` lists them. From that list come the command line (`qidsql.cli.running`), the parameters of the
-table function in DuckDB's shells (`qidsql.duckdb_extension`) and the keys of a policy file (`qidsql.operations`). The
-Python function comes from `python_function`: a type checker sees the fields as its parameters, `help` their words.
-What the values may be is checked by the request itself, in `__post_init__`, wherever they come from.
+`parameters(MaskRequest)` lists them. The command line (`qidsql.cli.command`), the parameters of the table function in
+DuckDB's shells (`qidsql.duckdb_extension`) and the keys of a policy file (`qidsql.operations`) are derived from this
+list. `python_function` makes the Python function: type checkers see the fields as its parameters, `help` shows their
+help texts. The request checks the values in `__post_init__`, wherever they come from.
 """
 
 import inspect
@@ -26,12 +26,12 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, ParamSpec, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Names: TypeAlias = Iterable[str] | str  # one name or several
-Ratio: TypeAlias = str | float | Fraction | None  # 0.9, 9/10 or 90%; a float stands for the decimal it prints as
+Ratio: TypeAlias = str | float | Fraction | None  # 0.9, 9/10 or 90%; a float means the decimal that it prints as
 FileName: TypeAlias = str | Path | None
 Paths: TypeAlias = tuple[Path, ...]  # several files
 Weights: TypeAlias = str | Path | Mapping[str, int] | None  # a=3,b=1, a .toml file, or the numbers by column
 
-SOURCE = "what the command line takes as SOURCE, or an engine of qidsql.connect, which stays open"
+SOURCE = "a SOURCE as on the command line, or an engine from qidsql.connect, which stays open"
 
 P = ParamSpec("P")
 Engine = TypeVar("Engine", contravariant=True)
@@ -41,7 +41,7 @@ Result = TypeVar("Result", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a kind of value is given on the command line, and in SQL (a type of DuckDB)."""
+    """The type of an option on the command line, and in SQL (a type of DuckDB)."""
 
     command_line: Any
     sql: str
@@ -49,7 +49,7 @@ class Form:
 
 FORMS: dict[Any, Form] = {
     Names: Form(list[str], "VARCHAR[]"),
-    Ratio: Form(str, "VARCHAR"),  # so that 0.9 arrives as it was typed
+    Ratio: Form(str, "VARCHAR"),  # keeps 0.9 exactly as typed
     FileName: Form(Path, "VARCHAR"),
     Weights: Form(str, "VARCHAR"),
     Paths: Form(list[Path], "VARCHAR[]"),
@@ -63,11 +63,11 @@ FORMS: dict[Any, Form] = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What is said of a field.
+    """The properties of an option.
 
-    `flags` are its names on the command line where they are not `--name-of-the-field`; an argument has none, and is
-    told by its place. `panel` is the heading under which `--help` lists it; `special` ones are listed by `--help-all`.
-    `variable` stands for the option where it is not given. `least` and `most` bound a number on the command line.
+    `flags` are its names on the command line, by default `--name-of-the-field`; an `argument` is positional and has
+    none. `panel` is its heading in `--help`; `special` options are only listed by `--help-all`. `variable` is an
+    environment variable that sets the option by default. `least` and `most` bound a number on the command line.
     """
 
     help: str
@@ -85,7 +85,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A field of a request, as every face needs it. `default` is `inspect.Parameter.empty` where one must be given."""
+    """A field of a request. `default` is `inspect.Parameter.empty` if the option is required."""
 
     name: str
     form: Form
@@ -98,13 +98,13 @@ class Parameter:
 
     @property
     def shown(self) -> str:
-        """The option as messages name it: --max-size."""
+        """The name of the option in messages: --max-size."""
         return self.name if self.option.argument else self.flags[-1].partition("/")[0]
 
 
 @cache
 def parameters(request: type) -> tuple[Parameter, ...]:
-    """The fields of a request that carry an `Option`, in their order. Raises TypeError for a type without a `Form`."""
+    """The fields of a request that have an `Option`, in order. Raises TypeError for a type without a `Form`."""
     hints = get_type_hints(request, include_extras=True)
     found = []
     for field in fields(request):
@@ -126,20 +126,20 @@ def _form(kind: Any) -> Form:
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return Form(kind, "VARCHAR")
     if kind not in FORMS:
-        raise TypeError(f"no form for options of the type {kind}")
+        raise TypeError(f"options cannot have the type {kind}")
     return FORMS[kind]
 
 
-class Asked(Protocol[P, Engine, Result]):
-    """The Python function of a command: a source or an engine, then the fields of its request."""
+class PythonFunction(Protocol[P, Engine, Result]):
+    """The Python function of a command: takes a source or an engine, and the fields of the request."""
 
     def __call__(self, source: Engine = ..., /, *args: P.args, **kwargs: P.kwargs) -> Result: ...
 
 
 def python_function(
     request: Callable[P, Request], work: Callable[[Engine, Request], Result], name: str
-) -> Asked[P, Engine, Result]:
-    """A function with the fields of the request as its parameters, that makes the request and does the work."""
+) -> PythonFunction[P, Engine, Result]:
+    """A function with the fields of the request as parameters; it makes the request and does the work."""
 
     def function(source: Any = None, /, *args: P.args, **kwargs: P.kwargs) -> Result:
         return work(source, request(*args, **kwargs))

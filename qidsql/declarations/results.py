@@ -1,11 +1,11 @@
-"""A result is declared once, as a frozen dataclass; its JSON, the JSON's schema and its reading come from the fields.
+"""A result is declared once, as a frozen dataclass; its JSON, the JSON Schema and the reader derive from its fields.
 
-The fields' names are the keys. `plain` makes what `json.dump` takes, `loaded` reads it back, `schema_of` describes it.
-Words beside a field, `Annotated[int, "rows in classes below k"]`, become its description. A property under `@reported`
-is a key too: it is written and described, and not read, since the fields decide it. Fractions are written as people
-type ratios ("0.9") unless `Rounded` makes them floats for display. A class with a form of its own in JSON has the
-three methods `to_plain`, `of_plain` and `plain_schema`. A field with `init=False` is a constant, such as the number of
-a document's format: it is written and described, and not read.
+The names of the fields are the keys. `plain` returns values for `json.dump`, `loaded` reads them back, `schema_of`
+returns the schema. A text in an annotation, `Annotated[int, "rows in classes below k"]`, is the description of the key.
+A property under `@reported` is a key too; it is written but not read, since the fields determine it. Fractions are
+written as decimals ("0.9"), or as floats for display under `Rounded`. A class with its own JSON form has the methods
+`to_plain`, `of_plain` and `plain_schema`. A field with `init=False` is a constant, such as the number of a document's
+format; it is written but not read.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,16 +39,16 @@ Schema: TypeAlias = dict[str, Any]
 Kind = TypeVar("Kind")
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-FLAT: Final = object()  # a field whose own keys stand among those of the object that holds it
-OMITTED: Final = object()  # a field that is left out where it is None
-UNWRITTEN: Final = object()  # a field that is no part of the JSON; it has a default
+FLAT: Final = object()  # a field whose keys are merged into those of its object
+OMITTED: Final = object()  # a field that is not written if it is None
+UNWRITTEN: Final = object()  # a field that is not in the JSON; it has a default
 SIGNED: Final = object()  # a number that can be negative
 SIMPLE = {str: {"type": "string"}, bool: {"type": "boolean"}, Path: {"type": "string"}, Any: {}, object: {}}
 
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """A float or `Fraction` that is written as a float with so many decimals, or significant digits, for display."""
+    """Writes a float or `Fraction` as a float with this many decimals, or significant digits, for display."""
 
     digits: int
     significant: bool = False
@@ -58,7 +58,7 @@ class Rounded:
 
 
 def reported(method: Callable[[Any], Kind]) -> property:
-    """A property that is a key of the JSON."""
+    """A property that is written as a key."""
     found = property(method)
     _REPORTED.add(found)
     return found
@@ -72,8 +72,8 @@ class _Key:
     name: str
     kind: Any
     marks: tuple[Any, ...]
-    computed: bool  # written, and not read
-    constant: Any = None  # the one value that it has
+    computed: bool  # written but not read
+    constant: Any = None  # the value of a constant
 
     def marked(self, mark: object) -> bool:
         return any(each is mark for each in self.marks)
@@ -81,7 +81,7 @@ class _Key:
 
 @cache
 def _keys(kind: Any) -> tuple[_Key, ...]:
-    """The keys of a dataclass: its fields, and the properties under `@reported`."""
+    """The keys of a dataclass: its fields and the properties under `@reported`."""
     hints = get_type_hints(kind, include_extras=True)
     found = [
         _key(field.name, hints[field.name], not field.init, None if field.init else field.default)
@@ -101,7 +101,7 @@ def _key(name: str, hint: Any, computed: bool, constant: Any = None) -> _Key:
 
 
 def plain(value: Any, rounded: Rounded | None = None) -> Any:
-    """The value as dicts, lists, texts, numbers and None."""
+    """The value as dicts, lists, strings, numbers, booleans and None."""
     if hasattr(value, "to_plain"):
         return value.to_plain()
     if is_dataclass(value) and not isinstance(value, type):
@@ -133,12 +133,12 @@ def _plain_object(value: Any) -> dict[str, Any]:
     return found
 
 
-UNCHANGED = (NoneType, bool, int, str)  # types whose values are plain themselves
+UNCHANGED = (NoneType, bool, int, str)  # types that are plain already
 
 
 @cache
 def _written_keys(kind: Any) -> tuple[tuple[str, bool, bool, Rounded | None], ...]:
-    """Name of each key, whether it is under FLAT or OMITTED, and how it is rounded; once for each class."""
+    """The name of each key, whether it is FLAT or OMITTED, and its rounding; cached for each class."""
     return tuple(
         (
             key.name,
@@ -151,17 +151,17 @@ def _written_keys(kind: Any) -> tuple[tuple[str, bool, bool, Rounded | None], ..
 
 
 def loaded(kind: Any, document: Any) -> Any:
-    """The value of that type of which `plain` made the document. Raises KeyError, TypeError, ValueError for others."""
+    """The inverse of `plain` for a type. Raises KeyError, TypeError, ValueError for any other document."""
     return _reader(kind)(document)
 
 
 Reader: TypeAlias = Callable[[Any], Any]
-ANOTHER = (AttributeError, KeyError, TypeError, ValueError)  # errors of a reader that a document is not meant for
+MISMATCH = (AttributeError, KeyError, TypeError, ValueError)  # raised by the reader of another type
 
 
 @cache
 def _reader(kind: Any) -> Reader:
-    """What makes a value of that type of its plain form; made once for each type, since documents are large."""
+    """The function that reads a value of this type; cached for each type, since documents are large."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _reader(arguments[0])
@@ -182,21 +182,21 @@ def _reader(kind: Any) -> Reader:
     if kind in (date, datetime):
         return cast(Reader, kind.fromisoformat)
     if kind is int:
-        return _whole
+        return _integer
     return cast(Reader, kind) if isinstance(kind, type) and issubclass(kind, CONVERTED) else lambda document: document
 
 
 CONVERTED = (StrEnum, Fraction, Path, float)
 
 
-def _whole(document: Any) -> int:
+def _integer(document: Any) -> int:
     if not isinstance(document, int):
-        raise TypeError("not a whole number")
+        raise TypeError("not an integer")
     return document
 
 
 def _union_reader(arguments: tuple[Any, ...]) -> Reader:
-    """The reader of the one type besides None; of several types, the first whose reader takes the document."""
+    """The reader of the only type besides None; of several types, the first one that can read the document."""
     simple = tuple(each for each in arguments if each in (bool, int, float, str))
     readers = [_reader(each) for each in arguments if each is not NoneType]
     if len(readers) == 1:
@@ -207,7 +207,7 @@ def _union_reader(arguments: tuple[Any, ...]) -> Reader:
         if document is None or isinstance(document, simple):
             return document
         for each in readers[:-1]:
-            with suppress(*ANOTHER):
+            with suppress(*MISMATCH):
                 return each(document)
         return readers[-1](document)
 
@@ -216,7 +216,7 @@ def _union_reader(arguments: tuple[Any, ...]) -> Reader:
 
 def _object_reader(kind: Any) -> Reader:
     def read(document: Any) -> Any:
-        return kind(**{name: take(document) for name, take in _key_readers(kind)})
+        return kind(**{name: read_key(document) for name, read_key in _key_readers(kind)})
 
     return read
 
@@ -235,17 +235,17 @@ def _key_reader(key: _Key) -> Reader:
     if NoneType not in get_args(key.kind):
         return read
 
-    def read_if_there(document: Any) -> Any:
+    def read_optional(document: Any) -> Any:
         try:
             return read(document)
         except KeyError:
             return None
 
-    return read_if_there
+    return read_optional
 
 
 def schema_of(kind: type, name: str) -> Schema:
-    """The JSON Schema of documents of that dataclass, with its own name; the dataclasses inside it as definitions."""
+    """The JSON Schema of a dataclass under this name; nested dataclasses become definitions."""
     definitions: dict[str, Schema] = {}
     version = next((f":{key.constant}" for key in _keys(kind) if key.name == "format"), "")
     head = {"$schema": DRAFT, "$id": f"urn:qidsql:{name}{version}", "title": f"qidsql {name}"}
@@ -253,7 +253,7 @@ def schema_of(kind: type, name: str) -> Schema:
 
 
 def described(kind: Any, definitions: dict[str, Schema]) -> Schema:
-    """The JSON Schema of values of that type, for a `plain_schema`; dataclasses become definitions."""
+    """The JSON Schema of a type, for use in `plain_schema`; dataclasses become definitions."""
     return _schema(kind, (), definitions)
 
 
@@ -299,14 +299,14 @@ def _schema(kind: Any, marks: tuple[Any, ...], definitions: dict[str, Schema]) -
 def _reference(kind: Any, definitions: dict[str, Schema]) -> Schema:
     name = kind.__name__
     if name not in definitions:
-        definitions[name] = {}  # so that a class can hold itself
+        definitions[name] = {}  # allows recursive classes
         own = getattr(kind, "plain_schema", None)
         definitions[name] = own(definitions) if own else _object(kind, definitions)
     return {"$ref": f"#/$defs/{name}"}
 
 
 def _flat(kind: Any, definitions: dict[str, Schema]) -> Schema:
-    """The keys that a field under FLAT brings; none of them is required where it can be None."""
+    """The schema whose keys a FLAT field adds; none of them is required if the field can be None."""
     kinds = [each for each in (*get_args(kind), kind) if is_dataclass(each)]
     own = getattr(kinds[0], "plain_schema", None)
     found = own(definitions) if own else _object(kinds[0], definitions)

@@ -1,5 +1,5 @@
-"""qidsql in a DuckDB shell: `LOAD qidsql`, and its audits are table functions there.
+"""qidsql as a DuckDB extension: after `LOAD qidsql`, audits are table functions.
 
-`stub.c` is what DuckDB loads. It finds or starts Python and calls `door.load`, which registers the functions of
-`functions.py`; they speak to DuckDB through `capi.py`. The rest installs it: `build`, `install`, `doctor`, `signing`.
+DuckDB loads `stub.c`, which finds or starts Python and calls `entry.load`. That registers the functions of
+`functions.py`, which use DuckDB through `capi.py`. `build`, `install`, `doctor` and `signing` install the extension.
 """

@@ -1,4 +1,4 @@
-"""Makes the file that DuckDB loads: the stub, compiled, with the footer that says what it is."""
+"""Builds the file that DuckDB loads: the compiled stub with a footer of metadata."""
 
 import sys
 from pathlib import Path
@@ -8,13 +8,13 @@ from qidsql.errors import SourceError
 from qidsql.version import __version__
 
 NAME = "qidsql.duckdb_extension"
-C_API = "v1.2.0"  # the oldest band of functions that the stub takes
-SIGNATURE = 256  # bytes at the end, zeros until it is signed
-PREBUILT = SOURCE.with_name("stub.so")  # that a wheel for this platform brings
+C_API = "v1.2.0"  # the oldest version of the C API that the stub supports
+SIGNATURE = 256  # bytes at the end; zeros if not signed
+PREBUILT = SOURCE.with_name("stub.so")  # included in wheels for a platform
 
 
-def built(folder: Path, platform: str) -> Path:
-    """The extension for a DuckDB platform (linux_amd64), made in a folder: the stub of the wheel, else compiled here.
+def build_extension(folder: Path, platform: str) -> Path:
+    """Builds the extension for a DuckDB platform (linux_amd64) in a folder; compiles the stub unless the wheel has it.
 
     Raises SourceError.
     """
@@ -25,7 +25,7 @@ def built(folder: Path, platform: str) -> Path:
 
 
 def footer(platform: str) -> bytes:
-    """The end of an extension's file: eight fields of 32 bytes, last one first, and room for the signature."""
+    """The end of an extension file: eight fields of 32 bytes in reverse order, and space for the signature."""
     fields = ["4", platform, C_API, __version__, "C_STRUCT", "", "", ""]
     return b"".join(field.encode().ljust(32, b"\0") for field in reversed(fields)) + bytes(SIGNATURE)
 

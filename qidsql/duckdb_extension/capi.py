@@ -1,6 +1,6 @@
-"""DuckDB's C API, as it hands it to extensions: functions by their place in an array of pointers.
+"""DuckDB's C API for extensions: functions by their index in an array of pointers.
 
-The first 357 places are the same from DuckDB 1.2 on; those of `LATER` have stood still since 1.5.6.
+The first 357 indexes are the same since DuckDB 1.2, those of `LATER` since 1.5.6.
 """
 
 import ctypes
@@ -21,32 +21,32 @@ from ctypes import (
 from typing import Any
 
 
-class Result(Structure):
-    """duckdb_result; only DuckDB looks inside."""
+class ResultHandle(Structure):
+    """duckdb_result, opaque to us."""
 
     _fields_ = [(f"word{place}", c_void_p) for place in range(6)]
 
 
 class ShortText(Structure):
-    """duckdb_string_t: up to twelve bytes stand in it, more of them where it points to."""
+    """duckdb_string_t: up to twelve bytes inline, longer texts at `address`."""
 
     _fields_ = [("length", c_uint32), ("start", ctypes.c_char * 4), ("address", c_void_p)]
 
 
-BOOLEAN, BIGINT, DOUBLE, VARCHAR = 1, 5, 11, 17  # duckdb_type, as far as it is written here
+BOOLEAN, BIGINT, DOUBLE, VARCHAR = 1, 5, 11, 17  # duckdb_type of the values written here
 
 INDEX = c_uint64
-STABLE: dict[str, tuple[int, Any, list[Any]]] = {  # name: place, result, arguments
+STABLE: dict[str, tuple[int, Any, list[Any]]] = {  # name: index, result, arguments
     "connect": (3, c_int, [c_void_p, POINTER(c_void_p)]),
     "interrupt": (4, None, [c_void_p]),
     "disconnect": (6, None, [POINTER(c_void_p)]),
     "library_version": (7, c_char_p, []),
-    "query": (13, c_int, [c_void_p, c_char_p, POINTER(Result)]),
-    "destroy_result": (14, None, [POINTER(Result)]),
-    "column_type": (16, c_int, [POINTER(Result), INDEX]),
-    "column_count": (19, INDEX, [POINTER(Result)]),
-    "result_error": (21, c_char_p, [POINTER(Result)]),
-    "result_error_type": (22, c_int, [POINTER(Result)]),
+    "query": (13, c_int, [c_void_p, c_char_p, POINTER(ResultHandle)]),
+    "destroy_result": (14, None, [POINTER(ResultHandle)]),
+    "column_type": (16, c_int, [POINTER(ResultHandle), INDEX]),
+    "column_count": (19, INDEX, [POINTER(ResultHandle)]),
+    "result_error": (21, c_char_p, [POINTER(ResultHandle)]),
+    "result_error_type": (22, c_int, [POINTER(ResultHandle)]),
     "malloc": (24, c_void_p, [c_size_t]),
     "free": (25, None, [c_void_p]),
     "vector_size": (26, INDEX, []),
@@ -95,7 +95,7 @@ STABLE: dict[str, tuple[int, Any, list[Any]]] = {  # name: place, result, argume
     "init_set_error": (268, None, [c_void_p, c_char_p]),
     "function_get_init_data": (271, c_void_p, [c_void_p]),
     "function_set_error": (273, None, [c_void_p, c_char_p]),
-    "fetch_chunk": (306, c_void_p, [Result]),
+    "fetch_chunk": (306, c_void_p, [ResultHandle]),
 }
 LATER: dict[str, tuple[int, Any, list[Any]]] = {
     "client_context_get_config_option": (431, c_void_p, [c_void_p, c_char_p, c_void_p]),
@@ -107,9 +107,9 @@ REBINDS_FROM = (2,)
 
 
 class Api:
-    """The functions by their names without `duckdb_`; those of `LATER` only where `later` is true.
+    """The functions by name without `duckdb_`; those of `LATER` only if `later` is true.
 
-    Python's lock is free while one of them runs. `rebinds`: a prepared statement is bound anew each time it is run.
+    Python's lock is released while a function runs. `rebinds`: a prepared statement is bound again for each execution.
     """
 
     def __init__(self, address: int) -> None:
@@ -122,14 +122,14 @@ class Api:
             self._bind(places, LATER)
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"this DuckDB's C API has no {name}, or not at a known place")
+        raise AttributeError(f"this DuckDB's C API has no {name}, or not at a known index")
 
     def _bind(self, places: Any, functions: dict[str, tuple[int, Any, list[Any]]]) -> None:
         for name, (place, result, arguments) in functions.items():
             setattr(self, name, CFUNCTYPE(result, *arguments)(places[place]))
 
     def text(self, value: int) -> str:
-        """A duckdb_value as text."""
+        """The text of a duckdb_value."""
         address = self.get_varchar(value)
         try:
             return ctypes.string_at(address).decode()
@@ -138,6 +138,6 @@ class Api:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """1.5.6 of v1.5.6 and of v1.5.6-dev12."""
+    """(1, 5, 6) for v1.5.6 and v1.5.6-dev12."""
     plain = version.removeprefix("v").partition("-")[0]
     return tuple(int(part) for part in plain.split(".") if part.isdigit())

@@ -1,6 +1,6 @@
-"""Compiles the stub with the machine's C compiler: when a wheel is built, else when the extension is installed.
+"""Compiles the stub with the C compiler of the machine, when a wheel is built or the extension is installed.
 
-Needs the standard library alone, since the build of the wheel runs this file before anything is installed.
+Uses only the standard library, since the build of the wheel runs this file before anything is installed.
 """
 
 import os
@@ -24,7 +24,7 @@ def compiler() -> str | None:
 
 
 def compile_stub(target: Path) -> str:
-    """Writes the stub's shared library. Why it could not, or an empty text."""
+    """Compiles the shared library; returns an error text, empty on success."""
     found = compiler()
     if found is None:
         return "no C compiler was found (cc, gcc, clang)"

@@ -1,18 +1,18 @@
-"""A connection of the shell's own database, made through the C API."""
+"""A connection to the shell's own database through the C API."""
 
 import ctypes
 from ctypes import c_void_p
 from typing import Any, Self
 
-from qidsql.duckdb_extension.capi import Api, Result
+from qidsql.duckdb_extension.capi import Api, ResultHandle
 from qidsql.duckdb_extension.values import rows_of
 from qidsql.engines.embedding import HostError
 
 
 class Connection:
-    """One connection to an instance, for one thread at a time; `interrupt` may come from another.
+    """A connection to an instance, for use by one thread at a time; `interrupt` is safe from another.
 
-    It is made when the first statement is put to it. Raises HostError.
+    It is opened by the first statement. Raises HostError.
     """
 
     def __init__(self, api: Api, instance: int) -> None:
@@ -21,12 +21,12 @@ class Connection:
         self._rows: list[tuple[Any, ...]] = []
 
     def execute(self, sql: str) -> Self:
-        self._rows = self._answer(self.handle, sql)
+        self._rows = self._query(self.handle, sql)
         return self
 
     @property
     def handle(self) -> c_void_p:
-        """For functions of the C API."""
+        """The handle for functions of the C API; opens the connection."""
         if not self._handle:
             made = c_void_p()
             if self._api.connect(self._instance, ctypes.byref(made)):
@@ -34,8 +34,8 @@ class Connection:
             self._handle = made
         return self._handle
 
-    def _answer(self, handle: c_void_p, sql: str) -> list[tuple[Any, ...]]:
-        result = Result()
+    def _query(self, handle: c_void_p, sql: str) -> list[tuple[Any, ...]]:
+        result = ResultHandle()
         try:
             if self._api.query(handle, sql.encode(), ctypes.byref(result)):
                 kind = self._api.result_error_type(ctypes.byref(result))

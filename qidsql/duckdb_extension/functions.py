@@ -1,4 +1,4 @@
-"""The table functions: their parameters, their columns, and how a result becomes rows. Each is a verb of qidsql."""
+"""The table functions, one for each of five commands: parameters, columns, and the rows of a result."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qidsql.measures.profiles import ClassProfile
 
 Row: TypeAlias = tuple[Any, ...]
-Columns: TypeAlias = dict[str, str]  # name: type, as values.py knows it
+Columns: TypeAlias = dict[str, str]  # name: type as in values.py
 
 MEASURES = {
     "rows": "BIGINT",
@@ -36,24 +36,24 @@ MEASURES = {
     "separation_ratio": "DOUBLE",
     "share_at_risk": "DOUBLE",
 }
-WORDS = ("note", "reason")  # columns that speak of options
+WORDS = ("note", "reason")  # columns whose text can name options
 TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
 
 
 @dataclass(frozen=True)
 class TableFunction:
-    """A verb of qidsql as a table function: FROM qid_verb('table', parameter := value, ...).
+    """A command as a table function: FROM qid_COMMAND('table', parameter := value, ...).
 
-    Its parameters are the options of the verb's request; `rows` makes rows of its result.
+    Its parameters are the options of the command's request; `rows` converts its result.
     """
 
-    verb: str
+    command: str
     columns: Columns
     rows: Callable[[Any], Iterable[Row]]
 
     @property
     def name(self) -> str:
-        return f"qid_{self.verb}"
+        return f"qid_{self.command}"
 
     @cached_property
     def options(self) -> tuple["Parameter", ...]:
@@ -67,35 +67,35 @@ class TableFunction:
 
     @property
     def _request(self) -> Any:
-        return import_module(f"qidsql.commands.{self.verb}.request").COMMAND.request
+        return import_module(f"qidsql.commands.{self.command}.request").COMMAND.request
 
     def check(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> None:
-        """Raises what is wrong with the call, UsageError and UnknownName among it; reads no row of the table."""
-        engine.rehearsed(lambda: self._asked(engine, table, options))
+        """Checks the call without reading a row of the table. Raises UsageError, UnknownName or another QidsqlError."""
+        engine.rehearsed(lambda: self._result(engine, table, options))
 
     def run(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
-        """The rows of the answer. Raises QidsqlError; Interrupted where Ctrl-C ended the work."""
-        result = self._asked(engine, table, options)
+        """The rows of the result. Raises QidsqlError; Interrupted after Ctrl-C."""
+        result = self._result(engine, table, options)
         if any("interrupted" in reason for reason in result.account.unfinished):
             raise Interrupted("interrupted")
         words = [place for place, name in enumerate(self.columns) if name in WORDS]
         return [_in_sql(row, words) for row in self.rows(result)]
 
     def trace(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
-        """The steps instead of the answer: each statement with its seconds, and the verdict in the end."""
+        """The statements with their seconds instead of the result, followed by the verdict."""
         steps: list[Asked] = []
         engine.watchers.append(steps.append)
-        result = self._asked(engine, table, options)
+        result = self._result(engine, table, options)
         rows: list[Row] = [(place, step.seconds, step.purpose, step.sql) for place, step in enumerate(steps, start=1)]
         return [*rows, (len(rows) + 1, result.account.seconds, in_sql(f"{result.verdict}: {result.reason}"), None)]
 
-    def _asked(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> Any:
-        work = getattr(import_module(f"qidsql.commands.{self.verb}.{self.verb}"), self.verb)
+    def _result(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> Any:
+        work = getattr(import_module(f"qidsql.commands.{self.command}.{self.command}"), self.command)
         return work(engine, self._request(table=table, **options))
 
 
 def in_sql(text: str) -> str:
-    """A text that names options of the command line, with the names of the parameters instead."""
+    """The text with option names of the command line replaced by parameter names."""
     return re.sub(r"--([a-z][a-z-]*)", lambda option: _parameter(option[1].replace("-", "_")), text)
 
 
@@ -105,7 +105,7 @@ def _parameter(name: str) -> str:
 
 @cache
 def _parameters() -> dict[str, str]:
-    """Options of the command line, by their names with underscores, as the functions call them."""
+    """The parameter of each option of the command line, by its name with underscores."""
     found = {}
     for each in (each for function in FUNCTIONS for each in function.options):
         for flag in "/".join(each.flags).split("/"):
@@ -119,8 +119,8 @@ def _in_sql(row: Row, words: Sequence[int]) -> Row:
     return tuple(in_sql(cell) if cell and place in words else cell for place, cell in enumerate(row))
 
 
-def measures(profile: "ClassProfile | None") -> Row:
-    """The cells of MEASURES; with an entity, "rows" are entities."""
+def measure_cells(profile: "ClassProfile | None") -> Row:
+    """The cells of MEASURES; with an entity, "rows" counts entities."""
     if profile is None:
         return (None,) * len(MEASURES)
     cells = profile.to_plain()
@@ -144,7 +144,7 @@ AUDIT = {
 
 
 def _audit_rows(result: "AuditResult") -> Iterable[Row]:
-    """The table first, with the verdict; then its columns, searches, what withholding columns would do, the notes."""
+    """The table with the verdict, then columns, searches, the effect of withholding columns, and notes."""
 
     def row(
         finding: str,
@@ -153,7 +153,7 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
         note: str | None = None,
         **cells: object,
     ) -> Row:
-        given = dict(zip(MEASURES, measures(profile), strict=True)) | cells
+        given = dict(zip(MEASURES, measure_cells(profile), strict=True)) | cells
         given |= {"finding": finding, "columns": columns, "note": note}
         return tuple(given.get(name) for name in AUDIT)
 
@@ -199,12 +199,12 @@ KEYS = {
 
 
 def _keys_rows(result: "KeysResult") -> Iterable[Row]:
-    """A row per column set. No row at all says that there is proved to be none; else one without columns."""
+    """One row per column set; no row if there is proved to be none, else one row without columns."""
     end = (result.criterion, str(result.verdict), result.complete, result.optimal, result.reason)
     for found in result.column_sets:
-        yield (found.columns, found.weight, found.meets, *measures(found.profile), *end)
+        yield (found.columns, found.weight, found.meets, *measure_cells(found.profile), *end)
     if not result.column_sets and result.verdict != "finished":
-        yield (None, None, None, *measures(None), *end)
+        yield (None, None, None, *measure_cells(None), *end)
 
 
 # mask
@@ -228,7 +228,7 @@ MASK = {
 def _mask_rows(result: "MaskResult") -> Iterable[Row]:
     plan = (result.published, result.withheld, result.weight, result.bound, result.optimal, result.safe)
     words = (result.criterion, result.algorithm, str(result.verdict), result.script, result.reason)
-    yield (*plan, *measures(result.profile), *words)
+    yield (*plan, *measure_cells(result.profile), *words)
 
 
 # uniques
@@ -250,7 +250,7 @@ UNIQUES = {
 
 
 def _uniques_rows(result: "UniquesResult") -> Iterable[Row]:
-    """The table first; then combinations by size, by column, the column sets with the most, and scored records."""
+    """The table, then combinations by size and by column, the column sets with the most, and scored records."""
 
     def row(finding: str, **cells: object) -> Row:
         return tuple({"finding": finding, **cells}.get(name) for name in UNIQUES)
@@ -295,7 +295,7 @@ SUPPRESS = {
 
 
 def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
-    """The plan first; then the rows by how many cells they lose, and the columns."""
+    """The plan, then the rows by the number of cells suppressed, and the columns."""
 
     def row(finding: str, **cells: object) -> Row:
         return tuple({"finding": finding, **cells}.get(name) for name in SUPPRESS)

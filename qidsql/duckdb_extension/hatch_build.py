@@ -1,4 +1,4 @@
-"""What the build of a wheel does besides packing: it compiles the DuckDB extension's stub, where there is a C compiler.
+"""Build hook for wheels: compiles the DuckDB extension's stub, where there is a C compiler.
 
 The wheel is then one for this platform, and `qidsql duckdb install` needs no compiler; else it is one for all, and
 compiles when it installs.

@@ -1,4 +1,4 @@
-"""The DuckDBs on this machine that the extension can be loaded into: shells, and the module of this Python."""
+"""The DuckDBs on this machine that can load the extension: shells, and the module of this Python."""
 
 import os
 import subprocess
@@ -12,28 +12,28 @@ from qidsql.duckdb_extension.build import NAME
 from qidsql.errors import SourceError
 from qidsql.sql.templates import fill
 
-SECONDS = 60  # that a DuckDB gets to say what it is
+SECONDS = 60  # the timeout for running a DuckDB
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A DuckDB: `shell` is its program, None for the module of this Python."""
+    """A DuckDB; `shell` is its executable, None for the module of this Python."""
 
     shell: Path | None
     version: str  # v1.5.6
     platform: str  # linux_amd64
 
     def __str__(self) -> str:
-        what = "Python module" if self.shell is None else f"shell {self.shell}"
-        return f"DuckDB {self.version.removeprefix('v')}, {what}"
+        kind = "Python module" if self.shell is None else f"shell {self.shell}"
+        return f"DuckDB {self.version.removeprefix('v')}, {kind}"
 
     @property
     def extension(self) -> Path:
-        """Where LOAD qidsql looks."""
+        """The file that LOAD qidsql loads."""
         return extension_folder() / self.version / self.platform / NAME
 
     def run(self, sql: str) -> str:
-        """What the statements print, without the signature of extensions being asked for. Raises SourceError."""
+        """Runs statements with unsigned extensions allowed; returns their output. Raises SourceError."""
         if self.shell is None:
             command = [sys.executable, "-c", MODULE, sql]
         else:
@@ -50,14 +50,14 @@ for row in con.execute(sys.argv[1]).fetchall():
 
 
 def extension_folder() -> Path:
-    """Where DuckDB keeps the user's extensions."""
+    """The folder of the user's DuckDB extensions."""
     return Path.home() / ".duckdb" / "extensions"
 
 
 def find_hosts(shells: Iterable[Path] = ()) -> list[Host]:
-    """The module of this Python, and the shells: the named ones, else those found. Raises SourceError.
+    """The module of this Python and the given shells, by default those found. Raises SourceError.
 
-    A named shell that does not answer is an error; one that was found is left out.
+    A given shell that does not run is an error; one that was found is skipped.
     """
     named = list(shells)
     hosts = [_host(None)]
@@ -71,7 +71,7 @@ def find_hosts(shells: Iterable[Path] = ()) -> list[Host]:
 
 
 def find_shell() -> Host:
-    """The first DuckDB shell that answers. Raises SourceError."""
+    """The first DuckDB shell found that runs. Raises SourceError."""
     for shell in _found_shells():
         try:
             return _host(shell)
@@ -96,7 +96,7 @@ def _host(shell: Path | None) -> Host:
     unknown = Host(shell, "", "")
     fields = unknown.run(fill("duckdb_extension/host").sql("duckdb", comments=False)).strip().split(",")
     if len(fields) != 2:
-        raise SourceError(f"{shell or sys.executable} does not say which DuckDB it is")
+        raise SourceError(f"{shell or sys.executable} does not report a DuckDB version")
     return Host(shell, *fields)
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C in a shell that Python knows nothing of: it becomes a KeyboardInterrupt in the thread of the audit."""
+"""Turns Ctrl-C in a DuckDB shell, where Python does not handle signals, into KeyboardInterrupt."""
 
 import ctypes
 import signal
@@ -7,15 +7,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-TICK = 0.05  # seconds between looks
+TICK = 0.05  # seconds between checks
 
 
 @contextmanager
 def raising_interrupts(watch: Callable[[int], None], interrupts: Callable[[], int]) -> Iterator[None]:
-    """While the block runs, a Ctrl-C raises KeyboardInterrupt in this thread, within a tick, once.
+    """While the block runs, Ctrl-C raises KeyboardInterrupt in this thread, once, within a tick.
 
-    `watch` begins (1) and ends (0) counting, `interrupts` is how often Ctrl-C was pressed so far. Where Python handles
-    Ctrl-C itself, in the main thread of a Python process, nothing is done.
+    `watch` starts (1) and stops (0) counting, `interrupts` returns how often Ctrl-C was pressed so far. Does nothing in
+    the main thread of a Python process, where Python handles Ctrl-C.
     """
     if (
         threading.current_thread() is threading.main_thread()
@@ -27,7 +27,7 @@ def raising_interrupts(watch: Callable[[int], None], interrupts: Callable[[], in
     raised = ctypes.pythonapi.PyThreadState_SetAsyncExc
     raised.argtypes = [ctypes.c_ulong, ctypes.py_object]
 
-    def look() -> None:
+    def poll() -> None:
         pause = TICK
         while not over.wait(pause):
             if interrupts() != before:
@@ -37,25 +37,25 @@ def raising_interrupts(watch: Callable[[int], None], interrupts: Callable[[], in
                     if not _starts_a_thread(thread):
                         raised(thread, KeyboardInterrupt)
                         return
-                pause = TICK / 50  # it has started it soon
+                pause = TICK / 50  # the new thread will have started soon
 
     watch(1)
     before = interrupts()
-    looking = threading.Thread(target=look, name="qidsql-interrupts", daemon=True)
-    looking.start()
+    poller = threading.Thread(target=poll, name="qidsql-interrupts", daemon=True)
+    poller.start()
     try:
         yield
     finally:
         with pending:
             over.set()
-        looking.join()  # a thread that Python's end would cut off leaves things behind
+        poller.join()  # Python's shutdown must not kill it half-way
         watch(0)
 
 
 def _starts_a_thread(thread: int) -> bool:
-    """Whether it is starting another one, which until it runs goes by its starter's number, up to Python 3.11.
+    """Whether the thread is starting another one, which has the same id until it runs (up to Python 3.11).
 
-    What is raised then would end the new thread before it could say that it runs, and its starter waits for that.
+    An exception raised now could end the new thread before it reports that it runs, and its starter would hang.
     """
     frame = sys._current_frames().get(thread)
     while frame is not None:

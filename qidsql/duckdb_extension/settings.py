@@ -1,4 +1,4 @@
-"""Which Python the stub starts in a shell: four lines in a file beside it, or in the user's configuration."""
+"""The Python that the stub starts in a shell: four lines in a file beside it, or in the user's configuration."""
 
 import ctypes.util
 import os
@@ -14,8 +14,8 @@ SUFFIX = ".settings"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Paths: the shared library of Python, the interpreter of the environment that holds qidsql, its standard library,
-    and the folder of qidsql where the environment does not know it (a checkout that is not installed).
+    """Paths: the shared library of Python, the interpreter of the environment with qidsql, its standard library, and
+    the folder of qidsql if it is not installed in the environment (a checkout).
     """
 
     libpython: str
@@ -25,7 +25,7 @@ class Settings:
 
     @classmethod
     def of_this_python(cls) -> "Settings":
-        """Those of the Python that runs; `libpython` is empty where no shared library of it is found."""
+        """The settings of the running Python; `libpython` is empty if it has no shared library."""
         return cls(
             libpython=str(find_libpython() or ""),
             python=sys.executable,
@@ -35,7 +35,7 @@ class Settings:
 
     @classmethod
     def read(cls, path: Path) -> "Settings | None":
-        """What stands in the file; None where there is none."""
+        """Reads the file; None if there is none."""
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except OSError:
@@ -44,34 +44,34 @@ class Settings:
         return cls(**{field.name: given.get(field.name, "") for field in fields(cls)})
 
     def write(self, path: Path) -> None:
-        """Raises OSError."""
+        """Writes the file. Raises OSError."""
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [f"{field.name}={getattr(self, field.name)}\n" for field in fields(self)]
         path.write_text("".join(lines), encoding="utf-8")
 
     def problems(self) -> list[str]:
-        """What keeps a shell from starting this Python, and how to mend it, in words."""
+        """The reasons why a shell cannot start this Python, each with its remedy."""
         found = []
         if not self.libpython:
             found.append(
-                f"no shared libpython of Python {_minor()} was found, which a shell outside of Python needs; Debian: "
+                f"no shared libpython of Python {_minor()} was found, which DuckDB shells need; Debian: "
                 f"apt install libpython{_minor()}; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared pyenv install; Python "
-                f"processes do without it"
+                f"processes do not need it"
             )
         elif not os.access(self.libpython, os.R_OK):
-            found.append(f"the Python library {self.libpython} is gone; run qidsql duckdb install again")
+            found.append(f"the Python library {self.libpython} no longer exists; run qidsql duckdb install again")
         if not os.access(self.python, os.X_OK):
             found.append(
-                f"{self.python} is gone: the environment was moved or removed; run qidsql duckdb install in the one "
-                f"that holds qidsql now"
+                f"{self.python} no longer exists: the environment was moved or removed; run qidsql duckdb install in "
+                f"the one that has qidsql now"
             )
         if not os.access(Path(self.stdlib) / "os.py", os.R_OK):
-            found.append(f"Python's standard library is not in {self.stdlib} any more; make the environment anew")
+            found.append(f"Python's standard library is no longer in {self.stdlib}; create the environment again")
         return found
 
 
 def user_settings() -> Path:
-    """The user's own settings, for an extension that stands elsewhere than where it was installed to."""
+    """The settings in the user's configuration, for an extension that was copied elsewhere."""
     folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     return folder / "qidsql" / "duckdb_extension.settings"
 
@@ -93,7 +93,7 @@ def find_libpython() -> Path | None:
     framework = Path(sys.base_prefix) / "Python"  # macOS
     if framework.is_file():
         return framework
-    known = ctypes.util.find_library(f"python{minor}")  # a name that the loader knows
+    known = ctypes.util.find_library(f"python{minor}")  # a name known to the loader
     return _path_of_library(known) if known else None
 
 
@@ -109,7 +109,7 @@ def _minor() -> str:
 
 
 def _checkout() -> str:
-    """The folder that holds qidsql's package, where it is not among the environment's own packages."""
+    """The folder of the qidsql package; empty if it is installed in the environment."""
     folder = Path(qidsql.__file__).resolve().parents[1]
     installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}
     return "" if folder in installed else str(folder)

@@ -1,4 +1,4 @@
-"""A repository of signed extensions, as DuckDB takes from 2.0 on: no -unsigned is needed then."""
+"""Creates a repository of signed extensions, which DuckDB 2.0 and later load without -unsigned."""
 
 import hashlib
 import subprocess
@@ -8,27 +8,27 @@ from shutil import which
 
 from qidsql.duckdb_extension.build import NAME, SIGNATURE
 from qidsql.duckdb_extension.hosts import Host
-from qidsql.duckdb_extension.install import place
+from qidsql.duckdb_extension.install import write_extension
 from qidsql.duckdb_extension.settings import SUFFIX, Settings, user_settings
 from qidsql.errors import SourceError
 
-PART = 1 << 20  # bytes that are hashed at once
+PART = 1 << 20  # bytes per hashed part
 
 
 def sign_repository(folder: Path, key: Path, hosts: Sequence[Host]) -> list[Path]:
-    """Writes a signed extension for each host from DuckDB 2.0 on into a repository folder. The files.
+    """Writes a signed extension for each host with DuckDB 2.0 or later to a repository folder; returns the files.
 
     `key` is an RSA key of 2048 bits in PEM. Raises SourceError.
     """
     wanted = [host for host in hosts if int(host.version.removeprefix("v").split(".")[0]) >= 2]
     if not wanted:
-        raise SourceError("signed repositories are for DuckDB 2.0 and later, and none was found here")
+        raise SourceError("signed repositories need DuckDB 2.0 or later, which was not found")
     settings = Settings.of_this_python()
     paths = []
     for version, platform in dict.fromkeys((host.version, host.platform) for host in wanted):
         path = folder / version / platform / NAME
-        place(path, platform, settings)
-        path.with_name(path.name + SUFFIX).unlink()  # it is copied without; the user's own settings count then
+        write_extension(path, platform, settings)
+        path.with_name(path.name + SUFFIX).unlink()  # not copied by DuckDB; the user's settings are used instead
         content = path.read_bytes()[:-SIGNATURE]
         path.write_bytes(content + signature(content, key))
         paths.append(path)
@@ -48,12 +48,12 @@ def signature(content: bytes, key: Path) -> bytes:
 
 
 def public_key(key: Path) -> str:
-    """The public part, in PEM. Raises SourceError."""
+    """The public key in PEM. Raises SourceError."""
     return _openssl(["rsa", "-in", str(key), "-pubout"], b"").decode().strip()
 
 
-def usage(folder: Path, key: Path) -> str:
-    """What to type in a DuckDB 2.0, once; later a LOAD is enough."""
+def repository_sql(folder: Path, key: Path) -> str:
+    """The SQL to run once in DuckDB 2.0; later a LOAD is enough."""
     where = str(folder.resolve()).replace("'", "''")
     return (
         f"SET allow_extension_repositories = 'allowed';\n"
@@ -66,7 +66,7 @@ def usage(folder: Path, key: Path) -> str:
 def _openssl(arguments: list[str], given: bytes) -> bytes:
     openssl = which("openssl")
     if openssl is None:
-        raise SourceError("signing takes the program openssl, which is not on the PATH")
+        raise SourceError("signing needs the program openssl, which is not on the PATH")
     done = subprocess.run([openssl, *arguments], input=given, capture_output=True, check=False)
     if done.returncode:
         raise SourceError(f"openssl could not use the key {arguments[-1] if 'dgst' in arguments else arguments[2]}")

@@ -1,11 +1,11 @@
-/* qidsql in a DuckDB shell: the part that DuckDB loads.
+/* The DuckDB extension of qidsql: the part that DuckDB loads.
  *
- * It finds or starts Python and hands it DuckDB's C API; all else is Python, in door.py. Neither Python.h nor duckdb.h
- * is needed to compile it, and neither library to link it: DuckDB passes its functions as an array of pointers (the C
- * API's first 357 places are the same from DuckDB 1.2 on), and Python's few are looked up by name.
+ * It finds or starts Python and passes DuckDB's C API to it; the rest is Python, in entry.py. Compiling needs neither
+ * Python.h nor duckdb.h, and linking neither library: DuckDB passes its functions as an array of pointers (the first 357
+ * indexes of the C API are the same since DuckDB 1.2), and the few functions of Python are looked up by name.
  *
- * Which Python to start stands in a file beside this one, written by `qidsql duckdb install`; inside a process that
- * runs Python already, that one is used.
+ * A file beside this one, written by `qidsql duckdb install`, names the Python to start; in a process that already runs
+ * Python, that one is used.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,13 +29,13 @@ typedef struct {
 
 enum { BIND_SET_ERROR = 261, INIT_SET_ERROR = 268, FUNCTION_SET_ERROR = 273 };
 
-/* ---- What Python is handed, and what it hands back. door.py has the same fields in the same order, and the same
- *      number: the file that is installed may be older or newer than the Python that it finds. ---- */
+/* ---- The struct shared with Python. entry.py has the same fields in the same order, and the same LAYOUT: the
+ *      installed file may be older or newer than the Python package that it finds. ---- */
 
 enum { LAYOUT = 2 };
 
 typedef struct {
-    void *const *api; /* lent by DuckDB until the load is over */
+    void *const *api; /* borrowed from DuckDB until LOAD ends */
     void *database;
     void (*bind)(void *info);
     void (*init)(void *info);
@@ -48,13 +48,13 @@ typedef struct {
     void (*on_bind)(void *info);
     void (*on_init)(void *info);
     void (*on_scan)(void *info, void *chunk);
-} Door;
+} EntryPoints;
 
-static Door door;
+static EntryPoints entry;
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- DuckDB's calls into Python. None may enter an interpreter that is about to end: DuckDB's threads go on working
- *      in the background of a process that exits. ---- */
+/* ---- DuckDB's calls into Python. None may enter an interpreter that is shutting down: DuckDB's threads go on
+ *      working while a process exits. ---- */
 
 typedef void SetError(void *info, const char *text);
 
@@ -73,32 +73,32 @@ static bool enter(void *info, SetError *set_error) {
 
 static void bind(void *info) {
     if (!enter(info, bind_set_error)) return;
-    door.on_bind(info);
+    entry.on_bind(info);
     atomic_fetch_sub(&inside, 1);
 }
 
 static void init(void *info) {
     if (!enter(info, init_set_error)) return;
-    door.on_init(info);
+    entry.on_init(info);
     atomic_fetch_sub(&inside, 1);
 }
 
 static void scan(void *info, void *chunk) {
     if (!enter(info, function_set_error)) return;
-    door.on_scan(info, chunk);
+    entry.on_scan(info, chunk);
     atomic_fetch_sub(&inside, 1);
 }
 
-/* Python calls it before it ends, without its lock: ends the audits that run, as Ctrl-C would, and waits for them, ten
- * seconds at most. */
-static void close_door(void) {
+/* Called by Python at exit, without its lock: interrupts running audits, as Ctrl-C does, and waits for them at most ten
+ * seconds. */
+static void close_entry(void) {
     atomic_store(&closed, true);
     atomic_fetch_add(&interrupted, 1);
     for (int tick = 0; tick < 1000 && atomic_load(&inside); tick++)
         nanosleep(&(struct timespec){0, 10000000}, NULL);
 }
 
-/* ---- DuckDB drops what Python made from any thread and at any time, also when Python is gone: it is only noted. ---- */
+/* ---- DuckDB frees objects of Python from any thread at any time, also after the end of Python: only queue them. ---- */
 
 typedef struct Forgotten {
     uintptr_t handle;
@@ -117,7 +117,7 @@ static void forget(void *handle) {
     pthread_mutex_unlock(&forgetting);
 }
 
-/* The next handle nobody needs any more, 0 when there is none. Python calls it without its lock, from any thread. */
+/* The next freed handle, 0 if there is none. Called by Python without its lock, from any thread. */
 static uintptr_t next_forgotten(void) {
     pthread_mutex_lock(&forgetting);
     Forgotten *node = forgotten;
@@ -128,7 +128,7 @@ static uintptr_t next_forgotten(void) {
     return handle;
 }
 
-/* ---- Ctrl-C: counted while an audit runs, and passed on to whoever waited for it before. ---- */
+/* ---- Ctrl-C: counted while an audit runs, and passed on to the previous handler. ---- */
 
 static pthread_mutex_t watching = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before;
@@ -162,7 +162,7 @@ static unsigned interrupts(void) {
     return atomic_load(&interrupted);
 }
 
-/* ---- Finding or starting Python. Every function returns NULL when it went well, else an error text. ---- */
+/* ---- Finding or starting Python. Every function returns NULL on success, else an error text. ---- */
 
 static char error[2 * PATH_MAX + 512];
 
@@ -195,7 +195,7 @@ static bool read_settings(const char *name, Settings *settings) {
     return true;
 }
 
-/* Beside this file, else in the user's own configuration (where a signed binary, which is moved about, looks). */
+/* Beside this file, else in the user's configuration (for a signed binary, which DuckDB copies). */
 static const char *find_settings(Settings *settings) {
     Dl_info about;
     char name[PATH_MAX + 64];
@@ -213,7 +213,7 @@ static const char *find_settings(Settings *settings) {
     return failed("qidsql: there is no %s, so it is not known which Python to start; run: qidsql duckdb install", name);
 }
 
-/* Py_InitializeEx ends the process when it finds no standard library, so what it needs is looked at first. */
+/* Py_InitializeEx ends the process if it finds no standard library, so check that first. */
 static const char *check_settings(const Settings *settings) {
     char landmark[PATH_MAX + 8];
     if (access(settings->libpython, R_OK))
@@ -229,7 +229,7 @@ static const char *check_settings(const Settings *settings) {
     return NULL;
 }
 
-static void *library; /* where Python's functions are looked up */
+static void *library; /* the library with the functions of Python */
 
 static void *function(const char *name) {
     return dlsym(library, name);
@@ -269,25 +269,25 @@ static const char *python_error(const char *doing) {
     return error;
 }
 
-static void *import_door(const char *path) {
-    const char *name = "qidsql.duckdb_extension.door";
+static void *import_entry(const char *path) {
+    const char *name = "qidsql.duckdb_extension.entry";
     if (*path) {
         void *paths = PYTHON(void *, PySys_GetObject, const char *)("path"); /* borrowed */
-        void *entry = PYTHON(void *, PyUnicode_FromString, const char *)(path);
-        if (paths && entry && PYTHON(int, PySequence_Contains, void *, void *)(paths, entry) == 0)
-            PYTHON(int, PyList_Insert, void *, ssize_t, void *)(paths, 0, entry);
-        PYTHON(void, Py_DecRef, void *)(entry);
+        void *folder = PYTHON(void *, PyUnicode_FromString, const char *)(path);
+        if (paths && folder && PYTHON(int, PySequence_Contains, void *, void *)(paths, folder) == 0)
+            PYTHON(int, PyList_Insert, void *, ssize_t, void *)(paths, 0, folder);
+        PYTHON(void, Py_DecRef, void *)(folder);
     }
     return PYTHON(void *, PyImport_ImportModule, const char *)(name);
 }
 
-/* Calls door.load, with Python's lock. */
+/* Calls entry.load, with Python's lock. */
 static const char *hand_over(const char *path) {
     const char *problem = NULL;
-    void *module = import_door(path);
+    void *module = import_entry(path);
     if (!module) return python_error("the Python of this process cannot import qidsql");
     void *answer = PYTHON(void *, PyObject_CallMethod, void *, const char *, const char *, ...)(
-        module, "load", "Ki", (unsigned long long)(uintptr_t)&door, LAYOUT);
+        module, "load", "Ki", (unsigned long long)(uintptr_t)&entry, LAYOUT);
     PYTHON(void, Py_DecRef, void *)(module);
     if (!answer) return python_error("Python failed");
     const char *words = PYTHON(const char *, PyUnicode_AsUTF8, void *)(answer);
@@ -324,10 +324,10 @@ __attribute__((visibility("default"))) bool qidsql_init_c_api(void *info, const 
     pthread_mutex_lock(&loading);
     void *const *api = duckdb->get_api(info, "v1.2.0");
     void **wrapper = duckdb->get_database(info);
-    if (api && wrapper) { /* else DuckDB has noted an error itself */
-        /* The database that DuckDB lends ends with this call, and a connection of our own would keep the file locked for
-         * ever. Behind it stands the instance, which lives as long as its functions: an object that begins with a
-         * pointer to itself, and is therefore taken by duckdb_connect for a database as well. */
+    if (api && wrapper) { /* else DuckDB has set an error itself */
+        /* The database handle is only valid during this call, and a connection of our own would keep the file locked for
+         * ever. It points to the instance, which lives as long as its functions: an object that begins with a pointer to
+         * itself, so duckdb_connect accepts it as a database as well. */
         void **lent = *wrapper;
         void **instance = lent ? *lent : NULL;
         if (!instance || *instance != instance) {
@@ -338,13 +338,13 @@ __attribute__((visibility("default"))) bool qidsql_init_c_api(void *info, const 
             bind_set_error = (SetError *)api[BIND_SET_ERROR];
             init_set_error = (SetError *)api[INIT_SET_ERROR];
             function_set_error = (SetError *)api[FUNCTION_SET_ERROR];
-            door.api = api;
-            door.database = instance;
-            door.bind = bind, door.init = init, door.scan = scan;
-            door.forget = forget, door.next_forgotten = next_forgotten;
-            door.watch = watch, door.interrupts = interrupts, door.close = close_door;
+            entry.api = api;
+            entry.database = instance;
+            entry.bind = bind, entry.init = init, entry.scan = scan;
+            entry.forget = forget, entry.next_forgotten = next_forgotten;
+            entry.watch = watch, entry.interrupts = interrupts, entry.close = close_entry;
             problem = load();
-            door.api = NULL;
+            entry.api = NULL;
         }
         if (problem) duckdb->set_error(info, problem);
     }

@@ -1,16 +1,16 @@
-"""Values between DuckDB and Python: arguments in, rows of a result in, rows of a table function out."""
+"""Converts values between DuckDB and Python: arguments, rows of results, and rows of table functions."""
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from ctypes import c_void_p
 from typing import Any
 
-from qidsql.duckdb_extension.capi import BIGINT, BOOLEAN, DOUBLE, VARCHAR, Api, Result, ShortText
+from qidsql.duckdb_extension.capi import BIGINT, BOOLEAN, DOUBLE, VARCHAR, Api, ResultHandle, ShortText
 
 HUGEINT, UHUGEINT = 16, 32
 TYPES = {"BOOLEAN": BOOLEAN, "BIGINT": BIGINT, "HUGEINT": HUGEINT, "DOUBLE": DOUBLE, "VARCHAR": VARCHAR}
 C_TYPES: dict[int, Any] = {BOOLEAN: ctypes.c_bool, BIGINT: ctypes.c_int64, DOUBLE: ctypes.c_double}
-NUMBERS: dict[int, Any] = {  # duckdb_type: what stands in the vector
+NUMBERS: dict[int, Any] = {  # duckdb_type: the C type in a vector
     1: ctypes.c_bool,
     2: ctypes.c_int8,
     3: ctypes.c_int16,
@@ -27,7 +27,7 @@ INLINED = 12
 
 
 class LogicalType:
-    """A type by its name, `[]` behind it for a list; freed at the end of the block."""
+    """A logical type by its name, with `[]` for a list; freed at the end of the block."""
 
     def __init__(self, api: Api, name: str) -> None:
         self._api = api
@@ -44,7 +44,7 @@ class LogicalType:
 
 
 def argument(api: Api, address: int | None, kind: str) -> Any:
-    """A duckdb_value in Python, None where it was not given or is NULL. The value is freed."""
+    """Converts and frees a duckdb_value; None if it was not given or is NULL."""
     if not address:
         return None
     try:
@@ -64,8 +64,8 @@ def argument(api: Api, address: int | None, kind: str) -> Any:
         api.destroy_value(ctypes.byref(c_void_p(address)))
 
 
-def rows_of(api: Api, result: Result) -> Iterator[tuple[Any, ...]]:
-    """The rows of a result: counts, truths and texts, which is all that statements of qidsql return."""
+def rows_of(api: Api, result: ResultHandle) -> Iterator[tuple[Any, ...]]:
+    """The rows of a result: numbers, booleans and texts, the only types that statements of qidsql return."""
     kinds = [api.column_type(ctypes.byref(result), place) for place in range(api.column_count(ctypes.byref(result)))]
     while chunk := api.fetch_chunk(result):
         try:
@@ -89,7 +89,7 @@ def _cells(api: Api, vector: int, kind: int, size: int) -> list[Any]:
         valid = _valid(validity, size)
         return [_text(texts[row], data + 16 * row) if valid[row] else None for row in range(size)]
     else:
-        raise TypeError(f"a statement returned the type {kind}, which is not read here")
+        raise TypeError(f"a statement returned the unsupported type {kind}")
     if not validity:
         return cells
     return [cell if valid else None for cell, valid in zip(cells, _valid(validity, size), strict=True)]
@@ -125,7 +125,7 @@ def put_rows(api: Api, chunk: int, kinds: Sequence[str], rows: Sequence[Sequence
 
 
 def _put(api: Api, vector: int, kind: str, cells: Sequence[Any], first: int) -> None:
-    """Writes cells into a vector from a place on."""
+    """Writes cells into a vector, from index `first` on."""
     data = api.vector_get_data(vector)
     for place, cell in enumerate(cells, start=first):
         if cell is None:

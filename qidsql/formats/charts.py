@@ -1,6 +1,6 @@
-"""Charts as inline SVG. Lengths are in percent of the page's width and texts in its font sizes, colours in its CSS.
+"""Charts as inline SVG. Lengths are percentages of the page width; fonts and colours come from its CSS.
 
-svg.py writes texts as they are: every one is escaped here.
+svg.py does not escape text, so every text is escaped here.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from itertools import pairwise
 import svg
 from markupsafe import Markup, escape
 
-from qidsql.formats.document_figures import number, percentage, share
+from qidsql.formats.figures import number, percentage, share_of
 from qidsql.measures.profiles import SizeBin
 from qidsql.operations.table_run import TrendPoint
 from qidsql.wording.numbers import moment, plural
@@ -22,14 +22,14 @@ LEFT, RIGHT, TOP, BOTTOM = 8, 92, 32, 132  # the field of a trend: percent acros
 
 @dataclass(frozen=True, slots=True)
 class TrendStep:
-    """A point of a trend; `policy_changed`: the policy asked another question in the known point before it."""
+    """A point of a trend; `policy_changed`: the policy differs from that of the previous known point."""
 
     point: TrendPoint
     policy_changed: bool
 
 
-def class_sizes(bins: Sequence[SizeBin], k: int, unit: str, name: str) -> Markup:
-    """Bars: how many rows stand in classes of which size, those below k marked."""
+def size_bars(bins: Sequence[SizeBin], k: int, unit: str, name: str) -> Markup:
+    """A bar chart of the number of rows by class size; sizes below k are marked."""
     total = sum(each.rows for each in bins) or 1
     lines: list[svg.Element] = []
     height = ROW // 2
@@ -40,16 +40,16 @@ def class_sizes(bins: Sequence[SizeBin], k: int, unit: str, name: str) -> Markup
             height += ROW
         size = each.range
         part = each.rows / total
-        told = f"{share(each.rows, total)} ({number(each.rows)})"
+        figures = f"{share_of(each.rows, total)} ({number(each.rows)})"
         side = "below" if each.low < k else "reached"
-        lines += _bar(height, size, part, told, side)
-        described.append(f"{told} {unit} in classes of {size}")
+        lines += _bar(height, size, part, figures, side)
+        described.append(f"{figures} {unit} in classes of {size}")
         height += ROW
     title = f"Class sizes of {name}"
     return _drawing(lines, height + ROW // 4, title, "; ".join(described) + f". The policy asks for at least {k}.")
 
 
-def _bar(top: int, label: str, part: float, told: str, side: str) -> list[svg.Element]:
+def _bar(top: int, label: str, part: float, figures: str, side: str) -> list[svg.Element]:
     middle_line = top + ROW // 2
     return [
         _text(0, middle_line, label, "start"),
@@ -60,7 +60,7 @@ def _bar(top: int, label: str, part: float, told: str, side: str) -> list[svg.El
             height=ROW - 8,
             class_=[side],
         ),
-        _text(LABELS + part * BARS + 1.5, middle_line, told, "start"),
+        _text(LABELS + part * BARS + 1.5, middle_line, figures, "start"),
     ]
 
 
@@ -72,8 +72,8 @@ def _threshold(top: int, label: str) -> list[svg.Element]:
 
 
 def trend(steps: Sequence[TrendStep], name: str) -> Markup:
-    """A line over the runs: the share of rows below k, in percent of the highest; a run without a verdict is a gap,
-    and so is a change of the policy, before and after which the figures do not compare."""
+    """A line chart of the share of rows below k, run by run, scaled to the maximum. A run without a figure is a gap,
+    and so is a change of the policy, since figures before and after it are not comparable."""
     shares = [step.point.share_at_risk for step in steps]
     known = [value for value in shares if value is not None]
     most = max([*known, 0.0]) or 1.0
@@ -98,7 +98,7 @@ def trend(steps: Sequence[TrendStep], name: str) -> Markup:
     if steps:
         lines.append(_text(LEFT, BOTTOM + 20, moment(steps[0].point.started)[:10], "start"))
         lines.append(_text(RIGHT, BOTTOM + 20, moment(steps[-1].point.started)[:10], "end"))
-    described = f"{plural(len(steps), 'run')}; the table below has the figures."
+    described = f"{plural(len(steps), 'run')}; the figures are in the table below."
     return _drawing(lines, BOTTOM + 34, f"Share of rows below k of {name}, run by run", described)
 
 

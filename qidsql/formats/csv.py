@@ -1,8 +1,8 @@
-"""A spreadsheet of findings: a line for each, and one for a table or a coverage that has none.
+"""CSV for spreadsheets: a line for each finding and coverage gap, and one for each table without findings.
 
-The first columns of every line are those of its table, so that lines can be filtered and sorted. Shares and ratios
-have a decimal point; a field that is not known or hidden is empty. A text that a spreadsheet would take for a formula
-(names of columns come from outside) begins with an apostrophe. [OWASP, CSV Injection]
+Each line begins with the columns of its table, so that lines can be filtered and sorted. Shares and ratios have a
+decimal point; unknown or hidden fields are empty. A text that a spreadsheet would evaluate as a formula (column names
+are not trusted) is prefixed with an apostrophe. [OWASP, CSV Injection]
 """
 
 import csv
@@ -16,11 +16,11 @@ from qidsql.operations.table_run import MEASURED, Finding, TableRun
 
 SUBJECT = ("source", "table", "owner", "verdict", "finding", "state", "columns")
 COLUMNS = (*SUBJECT, "k", *MEASURED, "accepted", "expires", "text", "run", "started", "id")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a text begins that is calculated
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # the first characters of formulas
 
 
 def written(document: RunResult) -> Iterator[str]:
-    """Lines as RFC 4180 has them, the first of them the names of the fields."""
+    """The lines, as in RFC 4180; the first has the names of the fields."""
     run = {"run": document.run, "started": document.started.isoformat()}
     yield _line(dict.fromkeys(COLUMNS, "") | {name: name for name in COLUMNS})
     for table in document.tables:

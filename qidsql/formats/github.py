@@ -1,4 +1,4 @@
-"""Annotations for GitHub Actions: one line a table, shown beside the line of qidsql.toml."""
+"""Annotations for GitHub Actions: one per table, shown at its line of qidsql.toml."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,12 +13,12 @@ LEVELS = {
     Verdict.ERROR: "error",
     Verdict.INCONCLUSIVE: "warning",
 }
-FINDINGS = 5  # named in one annotation
+FINDINGS = 5  # listed in one annotation
 
 
 def written(document: RunResult) -> Iterator[str]:
-    """Workflow commands (`::error file=...,line=...::...`), a line a table, and one for the coverage where it is not
-    whole. GitHub shows ten of a level."""
+    """Workflow commands (`::error file=...,line=...::...`): one per table, and one for gaps in the coverage. GitHub
+    shows ten per level."""
     if document.coverage:
         yield _coverage(document, document.coverage)
     yield from (_line(document, table) for table in document.tables)
@@ -28,7 +28,7 @@ def _coverage(document: RunResult, coverage: Coverage) -> str:
     if not coverage.gaps and coverage.verdict is Verdict.PASS:
         return ""
     level = LEVELS[coverage.verdict].replace("notice", "warning")
-    message = [coverage.text, *(gap.text for gap in coverage.gravest_first)]
+    message = [coverage.text, *(gap.text for gap in coverage.by_severity)]
     return _command(level, {**_place(document, 1), "title": "qidsql: coverage"}, message)
 
 
@@ -41,12 +41,12 @@ def _line(document: RunResult, table: TableRun) -> str:
 
 
 def _place(document: RunResult, line: int | None) -> dict[str, str]:
-    """A line of the policy file; nothing where there is none."""
+    """The line of the policy file; empty for a single audit."""
     return {} if document.file is None else {"file": document.file, "line": str(line or 1)}
 
 
 def _command(level: str, properties: Mapping[str, str], message: list[str]) -> str:
-    """One annotation: a sentence, and the first lines behind it."""
+    """One annotation: its first sentence, and the first findings."""
     if len(message) > 1 + FINDINGS:
         message = [*message[: 1 + FINDINGS], f"... and {len(message) - 1 - FINDINGS} more"]
     given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())

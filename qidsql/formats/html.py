@@ -1,6 +1,6 @@
-"""The report for a data protection officer: one page that stands alone, to read, to print and to sign.
+"""The report for a data protection officer: a self-contained page to read, print and sign.
 
-No script, no network: styles and charts are in the page, and its content security policy forbids anything else.
+It has no script and uses no network: styles and charts are inline, and its content security policy forbids the rest.
 """
 
 from collections import Counter
@@ -11,11 +11,10 @@ from fractions import Fraction
 from qidsql.commands.audit.result import ColumnFinding
 from qidsql.core.policy import question
 from qidsql.core.results import Verdict
-from qidsql.formats import charts
-from qidsql.formats import document_figures as figures
+from qidsql.formats import charts, figures
 from qidsql.formats.charts import TrendStep
-from qidsql.formats.document_figures import Profile
-from qidsql.formats.document_words import criterion_of, unit_of
+from qidsql.formats.figures import Profile
+from qidsql.formats.finding_texts import criterion_of, unit_of
 from qidsql.formats.glossary import GLOSSARY
 from qidsql.operations.coverage import RENAMED
 from qidsql.operations.document import RunResult
@@ -28,20 +27,20 @@ from qidsql.wording.texts import without_controls
 VERDICTS = {
     Verdict.PASS: "Pass",
     Verdict.VIOLATION: "Policy violated",
-    Verdict.ERROR: "Audit broke",
+    Verdict.ERROR: "Audit failed",
     Verdict.INCONCLUSIVE: "Inconclusive",
 }
 OF_A_RUN = {
     **VERDICTS,
     Verdict.ERROR: "Not every table could be audited",
     Verdict.INCONCLUSIVE: "Not every table came to a verdict",
-}  # of several tables, where the worst verdict is that of one
-SETS = 15  # minimal sets listed of a search
+}  # of several tables: the worst verdict may be that of one
+SETS = 15  # minimal sets listed for each search
 CHANGES = (FindingState.NEW, FindingState.WORSE, FindingState.BETTER, FindingState.GONE)
 
 
 def written(document: RunResult) -> Iterator[str]:
-    """The page."""
+    """The report as an HTML page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -54,8 +53,8 @@ def written(document: RunResult) -> Iterator[str]:
     environment.filters.update(
         number=figures.number,
         moment=moment,
-        duration=figures.seconds,
-        ratio=figures.ratio,
+        duration=figures.duration,
+        ratio=figures.ratio_text,
         percentage=figures.percentage,
     )
     environment.globals.update(
@@ -84,15 +83,15 @@ def written(document: RunResult) -> Iterator[str]:
 class _Requirement:
     """A threshold of the policy, the measured figure, and whether it is met (None: not known)."""
 
-    what: str
-    asked: str
+    name: str
+    required: str
     measured: str
     met: bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Driver:
-    """An audited column, and in how many minimal sets below k it is."""
+    """An audited column, and the number of minimal sets below k that contain it."""
 
     name: str
     nulls: int | None
@@ -103,7 +102,7 @@ class _Driver:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """What the page shows of a table that is not already in the document."""
+    """The part of a table's section that is computed from the document."""
 
     index: int
     table: TableRun
@@ -118,7 +117,7 @@ class _View:
 
 
 class _Views:
-    """The view of each table, made when the page comes to it: not all tables are unpacked at once."""
+    """The views of the tables, computed one at a time, so that only one table is unpacked."""
 
     def __init__(self, document: RunResult) -> None:
         self._document = document
@@ -189,7 +188,7 @@ def _requirements(audit: Audit) -> list[_Requirement]:
             _Requirement(
                 f"{unit_of(audit).capitalize()} in classes below k",
                 f"less than {decimal(100 * most)} %",
-                figures.share(at_risk, whole),
+                figures.share_of(at_risk, whole),
                 _below(known, most, audit, FindingKind.ROWS_AT_RISK),
             )
         )
@@ -200,32 +199,32 @@ def _requirements(audit: Audit) -> list[_Requirement]:
     for kind, limit, measure in ratios:
         if limit is not None:
             most, measured = Fraction(limit), measure(profile) if profile else None
-            words = f"{kind.capitalize()} ratio", f"below {decimal(most)}", figures.ratio(measured, 6)
+            words = f"{kind.capitalize()} ratio", f"below {decimal(most)}", figures.ratio_text(measured, 6)
             rows.append(_Requirement(*words, _below(measured, most, audit, kind)))
     recognised = [column.name for column in audit.columns if column.recognised]
     unseen = any(column.audited and column.profile is None for column in audit.columns)
-    found = some(recognised, 3) if recognised else figures.NOTHING if unseen else "none"
+    found = some(recognised, 3) if recognised else figures.UNKNOWN if unseen else "none"
     met = False if recognised else None if unseen else True
     return [*rows, _Requirement("Direct identifiers not declared", "none", found, met)]
 
 
 def _none(at_risk: int | None, audit: Audit) -> bool | None:
-    """Whether no row is below k; by what the search came to where the figure itself is hidden."""
+    """Whether no row is below k; decided by the search if the count is hidden."""
     return _found_none(audit, FindingKind.BELOW_K) if at_risk is None else at_risk == 0
 
 
 def _share(profile: Profile | None) -> str:
-    """The share of the rows in classes below k."""
-    return figures.share(profile.rows_at_risk, profile.rows).replace(" %", "\u00a0%") if profile else figures.NOTHING
+    """The share of rows in classes below k."""
+    return figures.share_of(profile.rows_at_risk, profile.rows).replace(" %", "\u00a0%") if profile else figures.UNKNOWN
 
 
 def _below(value: Fraction | None, limit: Fraction, audit: Audit, kind: FindingKind) -> bool | None:
-    """Whether a limit is kept; by what the search came to where the figure itself is hidden."""
+    """Whether the value is below the limit; decided by the search if the value is hidden."""
     return _found_none(audit, kind) if value is None else value < limit
 
 
 def _found_none(audit: Audit, kind: FindingKind) -> bool | None:
-    """Whether no column set meets a criterion, by the search for them; where all is well there is none to search."""
+    """Whether no column set meets a criterion, according to its search; a table that passes needs no search."""
     for search in audit.searches:
         if search.criterion == criterion_of(audit, kind):
             return True if search.impossible else False if audit.found_by(search) else None
@@ -233,7 +232,7 @@ def _found_none(audit: Audit, kind: FindingKind) -> bool | None:
 
 
 def _drivers(audit: Audit) -> list[_Driver]:
-    """The audited columns, those first that stand in most minimal sets: how many sets, and what is left without it."""
+    """The audited columns; those whose withholding leaves the fewest rows below k first."""
     counted: Counter[str] = Counter()
     for search in audit.searches:
         if search.criterion == criterion_of(audit, FindingKind.BELOW_K):

@@ -1,4 +1,4 @@
-"""The report for programs: a line for each thing that holds no others, such as a column set: there can be many."""
+"""Reports as JSON, indented, with one line for each object without nested objects, such as a column set."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,18 +18,18 @@ def render(result: object) -> str:
 
 
 def indented(result: object) -> str:
-    """The same, each key of each object on a line."""
+    """The plain form of a result as JSON text, with one line for each key."""
     return json.dumps(plain(result), indent=2, ensure_ascii=False) + "\n"
 
 
 def written(document: RunResult) -> Iterator[str]:
-    """A run document as JSON text, in parts, a table each: not all of them are unpacked at once."""
+    """A run document as JSON text, one part for each table, so that only one table is unpacked."""
     frame, inner = render(replace(document, tables=PackedTables())), STEP * 2
     yield from filled(frame, (_object(compact(table), inner) for table in document.tables), inner)
 
 
 def filled(frame: str, items: Iterable[str], indent: str) -> Iterator[str]:
-    """A JSON text in parts: the frame, with these items in its last list, which is empty there, each on a line."""
+    """A JSON text in parts: the frame, with these items in its last list, which must be empty."""
     head, _, foot = frame.rpartition("[]")
     yield head + "["
     between = "\n"
@@ -40,14 +40,14 @@ def filled(frame: str, items: Iterable[str], indent: str) -> Iterator[str]:
 
 
 def _object(value: Mapping[str, Any], indent: str) -> str:
-    """An object, each key on a line."""
+    """An object with one line for each key."""
     inner = indent + STEP
     lines = (f"{inner}{_line(str(key))}: {_text(each, inner)}" for key, each in value.items())
     return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
 
 
 def _text(value: Any, indent: str) -> str:
-    """Whatever it is, on one line where it holds no other objects."""
+    """Any value; on one line if it contains no nested objects."""
     if isinstance(value, Mapping) and not all(map(_is_plain, value.values())):
         return _object(value, indent)
     if isinstance(value, list | tuple) and not _is_plain(value):
@@ -57,7 +57,7 @@ def _text(value: Any, indent: str) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether it is a word, a number or nothing, or a list of such."""
+    """Whether it contains no non-empty object."""
     return (
         all(map(_is_plain, value)) if isinstance(value, list | tuple) else not value or not isinstance(value, Mapping)
     )

@@ -1,7 +1,7 @@
-"""JUnit XML: a suite a table, a case a requirement of its policy, and a suite for what is covered of each source, so
-that a CI server shows what failed.
+"""JUnit XML for CI servers: a suite for each table with a case for each requirement of its policy, and a suite for the
+coverage of each source.
 
-The XML is valid by Ant's schema and by that of Jenkins. An audit that broke or came out inconclusive is an `error`.
+The XML is valid by the schemas of Ant and Jenkins. An audit that failed or is inconclusive is an `error`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,14 +10,14 @@ from fractions import Fraction
 from xml.etree import ElementTree
 
 from qidsql.core.policy import Policy
-from qidsql.formats.document_words import COVERAGE, HELP, TITLES, UNCOVERED
+from qidsql.formats.finding_texts import COVERAGE, HELP, TITLES, UNCOVERED
 from qidsql.operations.coverage import Coverage, SourceCoverage
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, TableRun
 from qidsql.wording.numbers import decimal
 from qidsql.wording.texts import without_controls
 
-FINDINGS = 20  # named in one failure
+FINDINGS = 20  # listed in one failure
 
 
 def written(document: RunResult) -> Iterator[str]:
@@ -36,7 +36,7 @@ def _suite(root: ElementTree.Element, number: int, document: RunResult, table: T
     name, account = _text(table.place), table.audit.account if table.audit else None
     properties = {"qidsql": document.qidsql, "run": document.run, "owner": table.owner}
     started, seconds = (account.started, account.seconds) if account else (document.started, 0)
-    suite = _begun(root, number, name, started, seconds, properties)
+    suite = _begin_suite(root, number, name, started, seconds, properties)
     if table.verdict in BROKEN:
         case = ElementTree.SubElement(suite, "testcase", name="audited to a verdict", classname=name, time="0")
         ElementTree.SubElement(case, "error", type=table.verdict, message=_text(table.sentence))
@@ -44,13 +44,13 @@ def _suite(root: ElementTree.Element, number: int, document: RunResult, table: T
         for kind in required(account.policy):
             if table.verdict not in BROKEN or _against(table, kind):
                 _case(suite, name, kind, account.policy, table)
-    _ended(suite)
+    _end_suite(suite)
 
 
 def _coverage(root: ElementTree.Element, number: int, document: RunResult, source: SourceCoverage) -> None:
-    """A suite for what the policy covers of a source."""
+    """The suite for the coverage of a source."""
     name, coverage = _text(f"{source.source}: coverage"), document.coverage or Coverage(())
-    suite = _begun(root, number, name, document.started, 0, {"qidsql": document.qidsql, "run": document.run})
+    suite = _begin_suite(root, number, name, document.started, 0, {"qidsql": document.qidsql, "run": document.run})
     case = ElementTree.SubElement(suite, "testcase", name="in the policy", classname=name, time="0")
     missing = [gap.text for gap in coverage.violations if gap.source == source.source]
     if source.error:
@@ -58,10 +58,10 @@ def _coverage(root: ElementTree.Element, number: int, document: RunResult, sourc
     elif missing:
         failure = ElementTree.SubElement(case, "failure", type=COVERAGE, message=_text(coverage.text))
         failure.text = _text("\n".join([UNCOVERED[1], *_first(missing)]))
-    _ended(suite)
+    _end_suite(suite)
 
 
-def _begun(
+def _begin_suite(
     root: ElementTree.Element,
     number: int,
     name: str,
@@ -76,7 +76,7 @@ def _begun(
         name=name,
         timestamp=started.isoformat()[:19],
         time=str(seconds),
-        hostname="localhost",  # Ant's schema asks for it
+        hostname="localhost",  # required by Ant's schema
         package="qidsql",
     )
     listed = ElementTree.SubElement(suite, "properties")
@@ -86,7 +86,7 @@ def _begun(
     return suite
 
 
-def _ended(suite: ElementTree.Element) -> None:
+def _end_suite(suite: ElementTree.Element) -> None:
     for name, path in (("tests", "testcase"), ("failures", ".//failure"), ("errors", ".//error")):
         suite.set(name, str(len(suite.findall(path))))
     ElementTree.SubElement(suite, "system-out")
@@ -96,15 +96,15 @@ def _ended(suite: ElementTree.Element) -> None:
 LIMITS = (FindingKind.ROWS_AT_RISK, FindingKind.DISTINCT, FindingKind.SEPARATION)
 
 
-def limit(policy: Policy, kind: FindingKind) -> Fraction | None:
-    """The ratio that no column set may reach, of a kind of LIMITS."""
+def ratio_limit(policy: Policy, kind: FindingKind) -> Fraction | None:
+    """The ratio that no column set may reach, for a kind in LIMITS."""
     found: Fraction | None = getattr(policy, kind.replace("-", "_"))
     return found
 
 
 def required(policy: Policy) -> list[FindingKind]:
-    """The kinds of finding that the policy forbids."""
-    limits = (kind for kind in LIMITS if limit(policy, kind) is not None)
+    """The kinds of findings that the policy forbids."""
+    limits = (kind for kind in LIMITS if ratio_limit(policy, kind) is not None)
     return [FindingKind.K_ANONYMITY, FindingKind.DIRECT_IDENTIFIER, *limits]
 
 
@@ -116,7 +116,7 @@ def _against(table: TableRun, kind: FindingKind) -> list[Finding]:
 
 def _case(suite: ElementTree.Element, classname: str, kind: FindingKind, policy: Policy, table: TableRun) -> None:
     whole = kind is FindingKind.K_ANONYMITY
-    most = limit(policy, kind) if kind in LIMITS else None
+    most = ratio_limit(policy, kind) if kind in LIMITS else None
     name = f"{kind} (k = {policy.k})" if whole else str(kind) if most is None else f"{kind} (below {decimal(most)})"
     case = ElementTree.SubElement(suite, "testcase", name=_text(name), classname=classname, time="0")
     found = _against(table, kind)

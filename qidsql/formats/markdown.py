@@ -1,12 +1,12 @@
-"""Markdown for a comment on a pull request: short, verdict first, details folded."""
+"""Markdown for a comment on a pull request: the verdict first, details collapsed."""
 
 import re
 from collections.abc import Iterator
 
 from qidsql.commands.audit.result import Withheld
 from qidsql.core.results import Verdict
-from qidsql.formats.document_figures import number, seconds, share
-from qidsql.formats.document_words import unit_of
+from qidsql.formats.figures import duration, number, share_of
+from qidsql.formats.finding_texts import unit_of
 from qidsql.operations.coverage import Severity
 from qidsql.operations.document import RunResult
 from qidsql.operations.findings import Audit
@@ -22,15 +22,15 @@ SIGNS = {
     Verdict.INCONCLUSIVE: "❔ inconclusive",
 }
 COUNTED = (FindingState.NEW, FindingState.WORSE, FindingState.GONE, FindingState.EXCEPTED)
-SETS = 10  # findings shown of a table
+SETS = 10  # findings listed for each table
 
 
 def written(document: RunResult) -> Iterator[str]:
     """The report as GitHub-flavoured Markdown."""
     hidden, alone = document.min_count, len(document.tables) == 1
-    yield f"### {SIGNS[document.verdict]} · qidsql\n\n{text(document.reason)}\n"
+    yield f"### {SIGNS[document.verdict]} · qidsql\n\n{escaped(document.reason)}\n"
     if document.tables:
-        yield f"\n| Table | Verdict | {'k asked' if hidden else 'Smallest class | Below k'} | Findings |\n"
+        yield f"\n| Table | Verdict | {'k required' if hidden else 'Smallest class | Below k'} | Findings |\n"
         yield f"|---|---|--:|{'' if hidden else '--:|'}---|\n"
         yield from (_row(document, table) + "\n" for table in document.tables)
     yield from (line + "\n" for line in _coverage(document))
@@ -39,11 +39,11 @@ def written(document: RunResult) -> Iterator[str]:
     yield f"\n<sub>{_foot(document)}</sub>\n"
 
 
-def text(value: object) -> str:
-    """Any text as Markdown that shows it and does nothing else: no markup, no link, no mention."""
+def escaped(value: object) -> str:
+    """Any text, escaped so that Markdown shows it as it is: without markup, links or mentions."""
     line = " ".join(without_controls(str(value)).split())
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
-    line = re.sub(r"([\\`*_{}\[\]()#|~!$])", r"\\\1", line)  # a line begins with none of + - 1.
+    line = re.sub(r"([\\`*_{}\[\]()#|~!$])", r"\\\1", line)  # no line begins with +, - or 1.
     return re.sub(r"(?i)\b(https?|ftp|mailto|www)([:.])", r"\1&#8203;\2", line)
 
 
@@ -52,8 +52,8 @@ def _row(document: RunResult, table: TableRun) -> str:
     profile = audit.profile if audit else None
     smallest, below = "", ""
     if audit and profile:
-        smallest = f"{number(profile.smallest)} (asked: {audit.account.policy.k})"
-        below = share(profile.rows_at_risk, profile.rows)
+        smallest = f"{number(profile.smallest)} (required: {audit.account.policy.k})"
+        below = share_of(profile.rows_at_risk, profile.rows)
     findings = str(len(table.open_findings) or "")
     if document.baseline:
         states = [finding.state for finding in table.findings]
@@ -62,46 +62,46 @@ def _row(document: RunResult, table: TableRun) -> str:
     figures = f"{smallest} | {below}"
     if document.min_count:
         figures = number(audit.account.policy.k) if audit else ""
-    return f"| {text(table.table)} | {SIGNS[table.verdict]} | {figures} | {findings} |"
+    return f"| {escaped(table.table)} | {SIGNS[table.verdict]} | {figures} | {findings} |"
 
 
 def _coverage(document: RunResult) -> list[str]:
-    """What the policy does not cover, the gravest first."""
-    found = document.coverage.gravest_first if document.coverage else []
+    """The gaps of the coverage, violations first."""
+    found = document.coverage.by_severity if document.coverage else []
     if not found:
         return []
-    lines = [f"- {'❌' if gap.severity is Severity.VIOLATION else '⚠️'} {text(gap.text)}" for gap in found[:SETS]]
+    lines = [f"- {'❌' if gap.severity is Severity.VIOLATION else '⚠️'} {escaped(gap.text)}" for gap in found[:SETS]]
     more = len(found) - SETS
-    return ["", "Not covered, or not as before:", "", *lines, *([f"- ... and {more} more"] if more > 0 else [])]
+    return ["", "Not covered, or changed:", "", *lines, *([f"- ... and {more} more"] if more > 0 else [])]
 
 
 def _details(document: RunResult, table: TableRun, alone: bool) -> list[str]:
-    lines = [] if alone and not table.error else ["", text(table.sentence)]
+    lines = [] if alone and not table.error else ["", escaped(table.sentence)]
     if table.policy_changed:
-        lines.append(f"- policy changed ({text(', '.join(table.policy_changed))}): findings are not compared")
+        lines.append(f"- policy changed ({escaped(', '.join(table.policy_changed))}): findings are not compared")
     for finding in table.open_findings[:SETS]:
         changed = document.baseline and finding.state not in (FindingState.UNCHANGED, FindingState.POLICY_CHANGED)
         state = f"**{finding.state}** " if changed else ""
-        was = f" (was: {text(_measures(finding.was))})" if changed and finding.was not in (None, Measures()) else ""
-        lines.append(f"- {state}{text(finding.text)}{was}")
+        was = f" (was: {escaped(_measures(finding.was))})" if changed and finding.was not in (None, Measures()) else ""
+        lines.append(f"- {state}{escaped(finding.text)}{was}")
     more = len(table.open_findings) - SETS
     if more > 0:
         lines.append(f"- ... and {more} more")
     if audit := table.audit:
         for option in audit.withheld:
-            lines.append(f"- without {text(', '.join(option.columns))}: {_outcome(option, audit)}")
-        lines += [f"- not finished: {text(left)}" for left in audit.account.unfinished]
+            lines.append(f"- without {escaped(', '.join(option.columns))}: {_outcome(option, audit)}")
+        lines += [f"- not finished: {escaped(left)}" for left in audit.account.unfinished]
     if not lines:
         return []
-    return ["", f"<details><summary>{text(table.table)}</summary>", "", *lines, "", "</details>"]
+    return ["", f"<details><summary>{escaped(table.table)}</summary>", "", *lines, "", "</details>"]
 
 
 def _outcome(option: Withheld | HiddenWithheld, audit: Audit) -> str:
-    """What would be left without some columns; in words where the figures are hidden."""
+    """The result of withholding columns; without figures if counts are hidden."""
     profile = option.profile
     if profile.smallest is None:
-        return "the policy is met" if option.passes else f"still {text(option.still)}"
-    at_risk = share(profile.rows_at_risk, profile.rows)
+        return "the policy is met" if option.passes else f"still {escaped(option.still)}"
+    at_risk = share_of(profile.rows_at_risk, profile.rows)
     return f"smallest class {number(profile.smallest)}, {at_risk} of the {unit_of(audit)} below k"
 
 
@@ -110,10 +110,10 @@ def _measures(measures: Measures | None) -> str:
 
 
 def _foot(document: RunResult) -> str:
-    run = f"run {text(document.run)}, " if document.run else ""
+    run = f"run {escaped(document.run)}, " if document.run else ""
     baseline = document.baseline
-    against = f", compared with run {text(baseline.run)} of {moment(baseline.started)}" if baseline else ""
-    took = f"{plural(document.statements, 'statement')}, {seconds(document.seconds)}"
+    against = f", compared with run {escaped(baseline.run)} of {moment(baseline.started)}" if baseline else ""
+    took = f"{plural(document.statements, 'statement')}, {duration(document.seconds)}"
     if document.min_count:
         against += f"; counts are hidden (--min-count {number(document.min_count)})"
-    return f"{run}{moment(document.started)}, {took}{against}; qidsql {text(document.qidsql)}. No cell values."
+    return f"{run}{moment(document.started)}, {took}{against}; qidsql {escaped(document.qidsql)}. No cell values."

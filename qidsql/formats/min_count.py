@@ -1,28 +1,28 @@
-"""A run document without counts of rows: what may be passed on where cells of fewer than m persons may not.
+"""Removes the counts of rows from a run document, so that it can be shared where cells of fewer than m persons cannot.
 
-CMS's cell size suppression policy asks for m = 11, and that nothing else reveals a smaller cell: no rest of a total, no
-percentage. Reports of a table that changes make this hard. Whoever knows that one row was added, and sees a rounded
-count step from "1 to 10" to "11 to 21", knows both counts, wherever the steps begin and however wide they are. And
-where figures are hidden only while one of them is small, the day on which they appear tells what the small one was.
+CMS's cell size suppression policy requires m = 11, and that nothing else reveals a smaller cell, such as the remainder
+of a total or a percentage. Reports on a changing table make this hard. Someone who knows that one row was added, and
+sees a rounded count change from "1 to 10" to "11 to 21", knows both counts, wherever the steps begin and however wide
+they are. And if figures were hidden only while one of them is small, the day they appear would reveal the small one.
 
-The rule, for every table alike, whatever its figures are:
+The rule is the same for every table, whatever its figures:
 
-- Words stay: verdicts, the policy and what it covers, the lists of column sets and what would meet the policy.
-- One number stays: how many rows the table has (entities where the policy counts these), exact from 2 m on; below that
-  it is told as 1 to 2 m - 1, and 0 as 0.
-- All other figures that depend on the rows are left out, large ones too: sizes and numbers of classes, rows below k,
-  rows with a NULL, ratios. Sentences are written without them, column sets are listed in the order of their names, and
-  a finding is new, gone or there: "worse" and "better" would count.
+- Words are kept: verdicts, the policy and its coverage, the lists of column sets and what would meet the policy.
+- One number is kept: that of the rows of the table (entities if the policy counts these). It is exact from 2 m on, and
+  0 if there are none; otherwise the range 1 to 2 m - 1.
+- All other figures that depend on the rows are removed, large ones too: sizes and numbers of classes, rows below k,
+  rows with a NULL, ratios. Sentences are written without them, column sets are sorted by name, and a finding is new,
+  gone or unchanged: "worse" and "better" would reveal counts.
 
-What is promised: a report is a function of its words and of that number, so that tables which agree in these have the
-same report. Any series of reports of a changing table, together with whatever the reader knows about the rows that came
-and went, therefore tells no more about its classes than its words do.
+The guarantee: a report is a function of its words and of that number, so tables that agree in these have the same
+report. Hence any series of reports on a changing table, together with all that the reader knows about added and removed
+rows, reveals no more about its classes than the words do.
 
-What the words tell: verdicts and lists are exact. Whoever knows that one row was added and sees a pass become a
-violation knows that one row is below k; with k = m, as CMS would have it, a violation that became a pass was a class of
-m - 1. With k below m, a pass at k says less than CMS asks for. The number of rows is not protected against someone who
-counts what comes and goes: differences of totals are told, as is how many rows a view has that its table has not.
-tests/formats/test_min_count.py and the trials play the attacker, who tries every pair of tables that there is.
+The limits: verdicts and lists are exact. Someone who knows that one row was added and sees a pass become a violation
+knows that one row is below k; with k = m, as CMS requires, a violation that became a pass was a class of m - 1. With k
+below m, a pass at k means less than CMS requires. The number of rows is not protected: differences of totals are
+visible, and so is the number of rows by which a table and a view on it differ. tests/formats/test_min_count.py and the
+trials simulate an attacker who tries every pair of tables.
 """
 
 from dataclasses import fields, replace
@@ -30,10 +30,10 @@ from dataclasses import fields, replace
 from qidsql.commands.audit.result import AuditResult, ColumnFinding
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
-from qidsql.formats.document_words import TITLES, unit_of
+from qidsql.formats.finding_texts import TITLES, unit_of
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.compact_form import PackedTables
-from qidsql.operations.document import RunResult, known_apart
+from qidsql.operations.document import RunResult, verdict_on_new
 from qidsql.operations.exit_codes import exit_code
 from qidsql.operations.findings import Audit
 from qidsql.operations.hidden_counts import (
@@ -51,19 +51,19 @@ from qidsql.wording.numbers import plural, some
 
 RECOGNISED = "recognised as a direct identifier: at least 95 % of the values belong to one row each"
 IMPOSSIBLE = "none: not even all audited columns together are one"
-STATES = {  # how much a finding changed is left out
+STATES = {  # hides how much a finding changed
     FindingState.WORSE: FindingState.UNCHANGED,
     FindingState.BETTER: FindingState.UNCHANGED,
 }
 
 
 def without_small_counts(document: RunResult, least: int) -> RunResult:
-    """The document without counts of rows, for a least count of `least`; see above for the rule."""
-    tables, verdicts, apart = PackedTables(), list[Verdict](), list[Verdict]()
+    """The document without counts of rows below `least`, by the rule above."""
+    tables, verdicts, on_new = PackedTables(), list[Verdict](), list[Verdict]()
     for table in document.tables:
         hidden = _table(table, least)
         verdicts.append(hidden.verdict)
-        apart.append(known_apart(hidden))
+        on_new.append(verdict_on_new(hidden))
         tables.append(hidden)
         reason = hidden.reason
     if len(tables) != 1:
@@ -74,7 +74,7 @@ def without_small_counts(document: RunResult, least: int) -> RunResult:
     return replace(
         document,
         reason=reason,
-        exit_code=exit_code(document.fail_on, document.verdict, apart, document.coverage),
+        exit_code=exit_code(document.fail_on, document.verdict, on_new, document.coverage),
         notes=tuple(note for note in document.notes if not any(sign.isdigit() for sign in note)),
         min_count=least,
         tables=tables,
@@ -82,7 +82,7 @@ def without_small_counts(document: RunResult, least: int) -> RunResult:
 
 
 def total(rows: int | None, least: int) -> Total:
-    """The number of rows of a table: from twice the least count on exact, so that no step to it reveals a small one."""
+    """The number of rows of a table, exact from twice the least count on, so that no step reveals a small count."""
     if rows is None or rows == 0 or rows >= 2 * least:
         return rows
     return Range(at_least=1, at_most=2 * least - 1)
@@ -90,7 +90,7 @@ def total(rows: int | None, least: int) -> Total:
 
 def _table(table: TableRun, least: int) -> TableRun:
     audit = table.audit
-    assert not isinstance(audit, HiddenAudit), "its counts are hidden already"
+    assert not isinstance(audit, HiddenAudit), "counts are already hidden"
     return replace(
         table,
         reason=table.reason if audit is None else _reason(table.verdict, audit),
@@ -162,31 +162,31 @@ def _finding(finding: Finding) -> Finding:
 
 
 def _point(point: TrendPoint, audit: Audit | None, least: int) -> TrendPoint:
-    """A table in an earlier run; how many entities there were then is not recorded."""
+    """A table in an earlier run; its number of entities is not recorded."""
     entity = audit is not None and audit.account.policy.entity is not None
     rows = point.rows if isinstance(point.rows, Range) else total(point.rows, least)
     return replace(point, rows=None if entity else rows, k=None, share_at_risk=None)
 
 
 def _reason(verdict: Verdict, audit: AuditResult) -> str:
-    """Why the table has its verdict, in words."""
+    """The reason for the verdict, without figures."""
     name, policy, profile = audit.account.table, audit.account.policy, audit.profile
     columns = plural(sum(column.audited for column in audit.columns), "column")
     recognised = [column.name for column in audit.columns if column.recognised]
     unreadable = [column.name for column in audit.columns if column.role is Role.UNREADABLE]
     if verdict is Verdict.PASS and audit.verdict is not Verdict.PASS:
-        return f"{name} passes by exceptions: what violates its policy is accepted"
+        return f"{name} passes by exceptions: its violations are accepted"
     if verdict is Verdict.PASS:
         return f"{name} meets the policy: each class on the {columns} audited has at least {policy.k} {unit_of(audit)}"
     if verdict is Verdict.INCONCLUSIVE:
         if audit.account.rows == 0 or not profile:
-            return audit.reason  # empty, or not examined to the end: no figure is in it
+            return audit.reason  # empty or not fully audited: the reason has no figure
         left = "; ".join(audit.account.unfinished) or f"{some(unreadable)} could not be read"
-        return f"{name} was not examined to the end: {left}"
+        return f"{name} was not fully audited: {left}"
     if not profile and not recognised:
         return audit.reason  # one column alone is below k
     if profile and profile.smallest < policy.k:
         return f"{name} is not {policy.k}-anonymous on the {columns} audited"
     if recognised:
-        return f"{name} holds {plural(len(recognised), 'direct identifier')} that nobody declared: {some(recognised)}"
-    return f"{name} holds column sets that the policy forbids, by its ratios"
+        return f"{name} has {plural(len(recognised), 'undeclared direct identifier')}: {some(recognised)}"
+    return f"{name} has column sets that reach a ratio forbidden by the policy"

@@ -1,4 +1,4 @@
-"""Metrics in Prometheus' text format, for the textfile collector of node_exporter and its like."""
+"""Metrics in Prometheus' text format, for collectors such as the textfile collector of node_exporter."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,23 +7,23 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from qidsql.core.results import Account, Verdict
-from qidsql.formats.document_figures import Profile
+from qidsql.formats.figures import Profile
 from qidsql.operations.coverage import Gap, Severity
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.hidden_counts import HiddenAccount
 from qidsql.operations.table_run import FindingState, TableRun, TrendPoint
 
 COVERED = {
-    "tables": "Tables of the source that the policy file answers for.",
-    "tables_covered": "Those of them that the policy covers.",
+    "tables": "Tables of the source in the scope of the policy file.",
+    "tables_covered": "Those of these tables that the policy covers.",
     "columns": "Columns of these tables.",
-    "columns_covered": "Those of them that the policy covers.",
+    "columns_covered": "Those of these columns that the policy covers.",
 }
 VERDICTS = (Verdict.PASS, Verdict.VIOLATION, Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
 class Sample(NamedTuple):
-    """One line: labels and value."""
+    """One line: labels and a value."""
 
     labels: Mapping[str, str]
     value: float
@@ -31,7 +31,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """What is written of a table: the audits of all tables together may not fit into memory."""
+    """The figures of a table: the audits of all tables may not fit into memory."""
 
     labels: Mapping[str, str]
     verdict: Verdict
@@ -50,7 +50,7 @@ class _Table:
 
 
 def written(document: RunResult) -> Iterator[str]:
-    """Gauges of the run and of each table. Times are Unix seconds; a figure that is not known has no line."""
+    """Gauges of the run and of each table. Times are Unix seconds; unknown figures have no line."""
     for name, help, samples in _metrics(document):
         if samples:
             yield f"# HELP {name} {help}\n# TYPE {name} gauge\n"
@@ -66,16 +66,16 @@ def _metrics(document: RunResult) -> Iterator[tuple[str, str, list[Sample]]]:
         known = [Sample(labels, float(value)) for labels, value in values if isinstance(value, int | float | Fraction)]
         return f"qidsql_{name}", help, known
 
-    yield gauge("info", "The qidsql that wrote this file.", [({"version": document.qidsql}, 1)])
+    yield gauge("info", "The version of qidsql that wrote this file.", [({"version": document.qidsql}, 1)])
     yield gauge(
         "run_verdict", "1 for the verdict of the last run, the worst of its tables.", _verdicts({}, document.verdict)
     )
     yield gauge("run_started_timestamp_seconds", "When the last run began.", [({}, _unix(document.started))])
-    yield gauge("run_duration_seconds", "How long it took.", [({}, document.seconds)])
-    yield gauge("run_statements", "Statements that it asked.", [({}, document.statements)])
+    yield gauge("run_duration_seconds", "Duration of the last run.", [({}, document.seconds)])
+    yield gauge("run_statements", "Statements of the last run.", [({}, document.statements)])
     yield gauge(
         "run_last_success_timestamp_seconds",
-        "When a run last judged every table, whatever the verdicts.",
+        "When a run last had a verdict on every table, whatever the verdicts.",
         [({}, _last_success(document, tables))],
     )
     sources = document.coverage.sources if document.coverage else ()
@@ -84,7 +84,7 @@ def _metrics(document: RunResult) -> Iterator[tuple[str, str, list[Sample]]]:
         yield gauge(f"coverage_{name}", help, [(labels, getattr(source, name)) for labels, source in by_source])
     yield gauge(
         "coverage_gaps",
-        "What the policy and the source do not agree about, by severity.",
+        "Gaps of the coverage, by severity.",
         [sample for labels, _ in by_source for sample in _gaps(labels, document.gaps)],
     )
     yield gauge(
@@ -94,21 +94,21 @@ def _metrics(document: RunResult) -> Iterator[tuple[str, str, list[Sample]]]:
     )
     yield gauge(
         "table_last_success_timestamp_seconds",
-        "When the table was last judged, whatever the verdict.",
+        "When the table last had a verdict, whatever it was.",
         [(table.labels, _last_judged(table)) for table in tables],
     )
     yield gauge("table_rows", "Rows audited.", [(labels, account.rows) for labels, account in accounts])
-    yield gauge("table_k_asked", "The class size that the policy asks for.", [(x, a.policy.k) for x, a in accounts])
-    yield gauge("table_smallest_class", "Its smallest class: the k reached.", [(x, p.smallest) for x, p in profiles])
+    yield gauge("table_k_asked", "The class size that the policy requires.", [(x, a.policy.k) for x, a in accounts])
+    yield gauge("table_smallest_class", "Size of the smallest class.", [(x, p.smallest) for x, p in profiles])
     yield gauge(
         "table_below_k",
         "Rows (with an entity: entities) in classes below k.",
         [(labels, profile.rows_at_risk) for labels, profile in profiles],
     )
-    yield gauge("table_below_k_ratio", "The same as a share of all.", [(x, p.share_at_risk) for x, p in profiles])
+    yield gauge("table_below_k_ratio", "Share of rows in classes below k.", [(x, p.share_at_risk) for x, p in profiles])
     yield gauge("table_findings", "Findings, by state.", [sample for table in tables for sample in _findings(table)])
-    yield gauge("table_statements", "Statements asked of it.", [(x, account.statements) for x, account in accounts])
-    yield gauge("table_duration_seconds", "How long its audit took.", [(x, account.seconds) for x, account in accounts])
+    yield gauge("table_statements", "Statements of its audit.", [(x, account.statements) for x, account in accounts])
+    yield gauge("table_duration_seconds", "Duration of its audit.", [(x, account.seconds) for x, account in accounts])
 
 
 def _verdicts(labels: Mapping[str, str], judged: Verdict) -> list[tuple[Mapping[str, str], Any]]:
@@ -127,7 +127,7 @@ def _gaps(labels: Mapping[str, str], gaps: Iterable[Gap]) -> list[tuple[Mapping[
 
 
 def _last_success(document: RunResult, tables: list[_Table]) -> float | None:
-    """The end of this run when it judged every table, else the beginning of the last one that did, by their trends."""
+    """The end of this run if every table has a verdict, else the start of the last such run in the trends."""
     if document.verdict not in BROKEN and not any(table.verdict in BROKEN for table in tables):
         return _unix(document.started) + document.seconds
     judged = [

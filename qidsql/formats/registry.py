@@ -1,7 +1,7 @@
-"""The formats of run documents. One is a line here and a module `qidsql.formats.NAME` with `written(document)`.
+"""The formats of run documents: each is a line here and a module `qidsql.formats.NAME` with `written(document)`.
 
-`--format`, the endings of `--output` and the messages about them are made of this list. The modules are imported when
-they are used: the command line has the list at each start.
+`--format`, the endings of `--output` and related messages are derived from this list. Modules are imported on use,
+since every start of the command line needs the list.
 """
 
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFormat:
-    """A format by its name, and how the names of its files end.
+    """A format with the ending of its files.
 
-    `hides_counts`: it renders documents without counts of rows too (`--min-count`).
+    `hides_counts`: it can render documents with hidden counts (`--min-count`).
     """
 
     name: str
@@ -25,9 +25,9 @@ class DocumentFormat:
     hides_counts: bool = True
 
     def written(self, document: "RunResult") -> Iterator[str]:
-        """The document as text, in parts: one that lists every finding of many tables is long.
+        """The document as text, in parts, since it can be long.
 
-        A document that was read back from the history or a file renders as it did at first.
+        A document read back from the history or a file renders as the original.
         """
         module = import_module(f"qidsql.formats.{self.name}")
         return cast("Iterator[str]", module.written(document))
@@ -47,7 +47,7 @@ NAMES = tuple(each.name for each in FORMATS)
 
 
 def document_format(name: str) -> DocumentFormat:
-    """The format of that name. Raises KeyError."""
+    """The format with this name. Raises KeyError."""
     return {each.name: each for each in FORMATS}[name]
 
 

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 for code scanning: a result a finding, at the line of qidsql.toml that names its table."""
+"""SARIF 2.1.0 for code scanning: one result per finding, at the line of its table in qidsql.toml."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from qidsql.core.results import Verdict
-from qidsql.formats.document_words import COVERAGE, HELP, TITLES, UNCOVERED
+from qidsql.formats.finding_texts import COVERAGE, HELP, TITLES, UNCOVERED
 from qidsql.formats.json import STEP, filled
 from qidsql.operations.coverage import Gap, Severity
 from qidsql.operations.document import BROKEN, RunResult
@@ -24,19 +24,19 @@ STATES = {
     FindingState.GONE: "absent",
     FindingState.POLICY_CHANGED: "updated",
 }  # any other: unchanged
-UNJUDGED = {
-    Verdict.ERROR: ("The audit broke", "The table was not judged; the message says why."),
+NO_VERDICT = {
+    Verdict.ERROR: ("The audit failed", "There is no verdict on the table; the message says why."),
     Verdict.INCONCLUSIVE: (
-        "The audit came out inconclusive",
-        "It ended before a verdict; it is not to be taken for a pass.",
+        "The audit is inconclusive",
+        "It ended before a verdict; it must not be read as a pass.",
     ),
 }
 
 
 def written(document: RunResult) -> Iterator[str]:
-    """The document as SARIF, in parts: one run, whose rules are the kinds of findings, a result a line."""
+    """The document as SARIF, in parts: one run, with the kinds of findings as rules and one line per result."""
     rules = {str(kind): (TITLES[kind], HELP[kind]) for kind in TITLES}
-    rules |= {str(verdict): words for verdict, words in UNJUDGED.items()} | {COVERAGE: UNCOVERED}
+    rules |= {str(verdict): words for verdict, words in NO_VERDICT.items()} | {COVERAGE: UNCOVERED}
     run = {
         "tool": {
             "driver": {
@@ -69,7 +69,7 @@ def _rule(kind: str, title: str, help: str) -> dict[str, Any]:
 
 
 def level(kind: str) -> str:
-    """How serious: what the policy forbids, why it is so, or a table without a verdict."""
+    """The level: error for what the policy forbids, warning or note for its causes, by verdict if there is none."""
     if kind == FindingKind.KEY:
         return "note"
     return "warning" if kind in CAUSES or kind == Verdict.INCONCLUSIVE else "error"
@@ -130,7 +130,7 @@ def _result(
 
 
 def _uncovered(document: RunResult, gap: Gap, rules: list[str]) -> dict[str, Any]:
-    """A result for what the policy does not cover, at the beginning of the policy file."""
+    """The result for a gap of the coverage, at the first line of the policy file."""
     artifact = {"artifactLocation": {"uri": _uri(str(document.file))}, "region": {"startLine": 1}}
     result = {
         "ruleId": COVERAGE,
@@ -155,7 +155,7 @@ def _uncovered(document: RunResult, gap: Gap, rules: list[str]) -> dict[str, Any
 
 
 def _location(document: RunResult, table: TableRun) -> dict[str, Any]:
-    """The line of the table in the configuration file; the source where there is no such file."""
+    """The line of the table in the policy file; the source if there is none."""
     uri = _uri(table.source_label if document.file is None else document.file)
     location: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if document.file is not None:

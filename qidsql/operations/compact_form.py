@@ -1,7 +1,7 @@
-"""Tables of a run as they are stored and written: no column set twice; and held small while a run is in memory.
+"""The compact form of a run's tables: for JSON and the history without repetition, and compressed in memory.
 
-A finding that is a column set of the table's audit is written with its place there, `column_set`, instead of measures;
-what it `was` then holds those measures alone that differ from now.
+A finding whose columns are a column set of the table's audit refers to it by index, `column_set`, instead of repeating
+its measures; its `was` then has only the measures that differ.
 """
 
 import json
@@ -10,24 +10,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
 from qidsql.declarations.results import described, loaded, plain
-from qidsql.operations.table_run import TableRun, measures
+from qidsql.operations.table_run import TableRun, plain_measures
 
 Document: TypeAlias = Mapping[str, Any]  # plain lists, dicts, strings and numbers
 
 
 class PackedTables(Sequence[TableRun]):
-    """The tables of a run, each unpacked when it is looked at: a run over a hundred tables with thousands of column
-    sets each fits into memory. `packed` are the tables as `packed` made them."""
+    """The tables of a run, compressed; each is unpacked on access, so that a run over a hundred tables with thousands
+    of column sets each fits into memory. `packed` has the tables as returned by `pack`."""
 
     def __init__(self, packed: Iterable[bytes] = ()) -> None:
         self.packed = list(packed)
 
     @classmethod
     def of(cls, tables: Iterable[TableRun]) -> "PackedTables":
-        return cls(map(packed, tables))
+        return cls(map(pack, tables))
 
     def append(self, table: TableRun) -> None:
-        self.packed.append(packed(table))
+        self.packed.append(pack(table))
 
     def __repr__(self) -> str:
         return f"<{len(self)} tables>"
@@ -48,55 +48,54 @@ class PackedTables(Sequence[TableRun]):
 
     def __getitem__(self, place: int | slice) -> TableRun | list[TableRun]:
         if isinstance(place, slice):
-            return [unpacked(each) for each in self.packed[place]]
-        return unpacked(self.packed[place])
+            return [unpack(each) for each in self.packed[place]]
+        return unpack(self.packed[place])
 
     def __iter__(self) -> Iterator[TableRun]:
-        return map(unpacked, self.packed)
+        return map(unpack, self.packed)
 
     def to_plain(self) -> list[dict[str, Any]]:
-        """The tables with whole findings."""
+        """The tables in full, each finding with its measures."""
         return [plain(table) for table in self]
 
     @classmethod
     def of_plain(cls, documents: Iterable[Document]) -> "PackedTables":
-        """From tables with whole findings or compact ones."""
-        return cls.of(map(whole, documents))
+        """From tables in full or in the compact form."""
+        return cls.of(map(expand, documents))
 
     @classmethod
     def plain_schema(cls, definitions: dict[str, Any]) -> dict[str, Any]:
-        """The schema of tables in the compact form."""
+        """The JSON Schema of tables in the compact form."""
         table = described(TableRun, definitions)
         finding = definitions["Finding"]
-        place = {"type": "integer", "minimum": 0, "description": "its place in the audit's column_sets"}
+        place = {"type": "integer", "minimum": 0, "description": "its index in the audit's column_sets"}
         finding["properties"]["column_set"] = place
-        finding["properties"]["was"]["description"] += "; of a column_set, the measures that differ from now"
+        finding["properties"]["was"]["description"] += "; with column_set, only the measures that differ from now"
         finding["required"].remove("measures")
         finding["oneOf"] = [{"required": ["measures"]}, {"required": ["column_set"]}]
         return {"type": "array", "items": table}
 
 
-def packed(table: TableRun) -> bytes:
+def pack(table: TableRun) -> bytes:
     """The table in its compact form as JSON, compressed by zlib."""
     return zlib.compress(json.dumps(compact(table), ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
 
 
-def unpacked(written: bytes) -> TableRun:
-    """The table of which `packed` made this."""
-    return whole(json.loads(zlib.decompress(written).decode("utf-8", "surrogatepass")))
+def unpack(written: bytes) -> TableRun:
+    """The table that `pack` compressed."""
+    return expand(json.loads(zlib.decompress(written).decode("utf-8", "surrogatepass")))
 
 
 def compact(table: TableRun) -> dict[str, Any]:
-    """The table as it is written, its findings with the places of their column sets where these have the same
-    measures."""
+    """The table in the compact form: findings refer to the column set that has the same columns and measures."""
     written: dict[str, Any] = plain(table)
     sets = _sets(written)
     places = {tuple(found["columns"]): place for place, found in reversed(list(enumerate(sets)))}
     return {**written, "findings": [_referring(each, sets, places) for each in written["findings"]]}
 
 
-def whole(written: Document) -> TableRun:
-    """The table of which `compact` made this. Raises KeyError, IndexError, TypeError, ValueError for others."""
+def expand(written: Document) -> TableRun:
+    """The inverse of `compact`. Raises KeyError, IndexError, TypeError, ValueError for any other document."""
     sets = _sets(written)
     table: TableRun = loaded(
         TableRun, {**written, "findings": [_resolved(finding, sets) for finding in written["findings"]]}
@@ -111,7 +110,7 @@ def _sets(table: Document) -> list[Document]:
 def _referring(finding: Document, sets: list[Document], places: Mapping[tuple[str, ...], int]) -> Document:
     now, was = finding["measures"], finding["was"]
     place = places.get(tuple(finding["columns"]))
-    if place is None or now != measures(sets[place]) or (was is not None and set(was) != set(now)):
+    if place is None or now != plain_measures(sets[place]) or (was is not None and set(was) != set(now)):
         return finding
     changed = None if was is None else {name: figure for name, figure in was.items() if figure != now[name]}
     return _with(finding, "measures", ("column_set", place), changed)
@@ -120,10 +119,10 @@ def _referring(finding: Document, sets: list[Document], places: Mapping[tuple[st
 def _resolved(finding: Document, sets: list[Document]) -> Document:
     if "column_set" not in finding:
         return finding
-    now, changed = measures(sets[finding["column_set"]]), finding["was"]
+    now, changed = plain_measures(sets[finding["column_set"]]), finding["was"]
     return _with(finding, "column_set", ("measures", now), None if changed is None else {**now, **changed})
 
 
 def _with(finding: Document, key: str, given: tuple[str, Any], was: Document | None) -> Document:
-    """The finding with another key and value in that key's place."""
+    """The finding with `key` replaced by another key and value, and with this `was`."""
     return dict(given if name == key else (name, was if name == "was" else value) for name, value in finding.items())

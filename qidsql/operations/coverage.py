@@ -1,4 +1,4 @@
-"""How much of its sources a policy knows: part of a run's verdict, so that no table goes unaudited unseen."""
+"""Which tables and columns of its sources a policy covers: part of a run's verdict, so that no table is overlooked."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -9,18 +9,18 @@ from qidsql.core.results import Verdict
 from qidsql.declarations.results import reported
 from qidsql.wording.numbers import count, plural, some
 
-NAMED = 6  # gaps named in a sentence
-RENAMED = "A renamed table or column is one that vanished and one that is new."
+NAMED = 6  # gaps listed in a sentence
+RENAMED = "A renamed table or column is listed twice: the old name as vanished, the new one as unknown."
 
 
-class Change(StrEnum):
+class GapKind(StrEnum):
     """How a catalog and a policy differ."""
 
-    UNKNOWN = "unknown"  # in the source, and named by no entry
-    VANISHED = "vanished"  # named by the policy, or audited last time, and not in the source
-    RETYPED = "retyped"  # of another type than when it was last audited
-    UNDECIDED = "undecided"  # marked CHECK: init has proposed its role, and nobody has decided
-    UNREADABLE = "unreadable"  # to be audited, and this user may not read it
+    UNKNOWN = "unknown"  # in the source, but in no entry of the policy
+    VANISHED = "vanished"  # named by the policy or audited last time, but not in the source
+    RETYPED = "retyped"  # its type differs from that at the last audit
+    UNDECIDED = "undecided"  # marked CHECK: init proposed its role, and nobody has confirmed it
+    UNREADABLE = "unreadable"  # the policy audits it, but this user may not read it
 
 
 class Severity(StrEnum):
@@ -31,7 +31,7 @@ class Severity(StrEnum):
 
 
 class GapState(StrEnum):
-    """Whether a gap was there in the run compared with."""
+    """Whether the baseline run had the gap too."""
 
     NEW = "new"
     UNCHANGED = "unchanged"
@@ -39,15 +39,15 @@ class GapState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A table, or a column of one, that the policy and the source do not agree about."""
+    """A table or column on which the policy and the source disagree."""
 
     source: str
     table: str
-    column: Annotated[str | None, "null: the table itself"]
-    change: Change
+    column: Annotated[str | None, "null: the table as a whole"]
+    change: GapKind
     text: Annotated[str, "one sentence"]
     severity: Severity = Severity.WARNING
-    roles: Annotated[tuple[str, ...], "proposed for what is unknown"] = ()
+    roles: Annotated[tuple[str, ...], "proposed for an unknown table or column"] = ()
     owner: str | None = None
     state: GapState = GapState.NEW
 
@@ -63,21 +63,20 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class SourceCoverage:
-    """How many tables and columns of a source there are, and how many of them the policy covers.
+    """The number of tables and columns of a source, and how many of them the policy covers.
 
-    A table is covered when an entry is about it that somebody has decided, and this user may read it or it is left out.
-    A column is covered when its table is, its role is decided or it is audited as what is proposed for it, and it can
-    be read or is left out.
+    A table is covered if it has an entry without a CHECK mark, and is readable or left out of the audit. A column is
+    covered if its table is, its role is confirmed or equal to the proposed one, and it is readable or left out.
     """
 
     source: str
-    label: Annotated[str, "the source as people may see it"]
+    label: Annotated[str, "the source, without secrets"]
     tables: int = 0
     tables_covered: int = 0
     columns: Annotated[int, "of these tables"] = 0
     columns_covered: int = 0
-    out_of_scope: Annotated[int, "tables that the policy file does not answer for"] = 0
-    mend: Annotated[str, "the command that adds what is unknown to the policy file"] = ""
+    out_of_scope: Annotated[int, "tables outside the scope of the policy file"] = 0
+    mend: Annotated[str, "the command that adds unknown tables and columns to the policy file"] = ""
     error: Annotated[str | None, "why its catalog could not be read"] = None
 
 
@@ -87,7 +86,7 @@ class Coverage:
 
     sources: tuple[SourceCoverage, ...]
     gaps: tuple[Gap, ...] = ()
-    part: Annotated[bool, "only the tables that --only asks for were looked at"] = False
+    part: Annotated[bool, "only the tables selected by --only were considered"] = False
 
     @reported
     def verdict(self) -> Verdict:
@@ -112,8 +111,8 @@ class Coverage:
         return sum(source.columns_covered for source in self.sources)
 
     @property
-    def known_apart(self) -> Verdict:
-        """The verdict; a violation of which nothing is new passes."""
+    def verdict_on_new(self) -> Verdict:
+        """The verdict; a violation without a new gap passes."""
         fresh = any(gap.state is GapState.NEW for gap in self.violations)
         return Verdict.PASS if self.verdict is Verdict.VIOLATION and not fresh else self.verdict
 
@@ -122,40 +121,40 @@ class Coverage:
         return [gap for gap in self.gaps if gap.severity is Severity.VIOLATION]
 
     @property
-    def gravest_first(self) -> list[Gap]:
-        """The gaps, violations before warnings and new ones before others."""
+    def by_severity(self) -> list[Gap]:
+        """The gaps: violations before warnings, new ones before others."""
         return sorted(self.gaps, key=lambda gap: (gap.severity is Severity.WARNING, gap.state is not GapState.NEW))
 
     @reported
     def text(self) -> Annotated[str, "34 of 36 tables, 212 of 219 columns covered; not in the policy: public.people"]:
-        said = (
+        text = (
             f"{count(self.tables_covered)} of {plural(self.tables, 'table')}, "
             f"{count(self.columns_covered)} of {plural(self.columns, 'column')} covered"
         )
-        said += ", of those asked for" if self.part else ""
+        text += " (of the tables selected by --only)" if self.part else ""
         if self.violations:
-            said += f"; not in the policy: {some([gap.subject for gap in self.violations], NAMED)}"
+            text += f"; not in the policy: {some([gap.subject for gap in self.violations], NAMED)}"
         unread = [source.source for source in self.sources if source.error]
-        return said + (f"; the catalog of {some(unread)} could not be read" if unread else "")
+        return text + (f"; the catalog of {some(unread)} could not be read" if unread else "")
 
     @property
     def may_be_renamed(self) -> bool:
-        """Whether something vanished and something is new: a rename looks like that."""
-        return {Change.VANISHED, Change.UNKNOWN} <= {gap.change for gap in self.gaps}
+        """Whether there are both vanished and unknown names, as after a rename."""
+        return {GapKind.VANISHED, GapKind.UNKNOWN} <= {gap.change for gap in self.gaps}
 
     @property
-    def mending(self) -> list[str]:
-        """The commands that add what is unknown to the policy file."""
-        lacking = {gap.source for gap in self.gaps if gap.change is Change.UNKNOWN}
+    def update_commands(self) -> list[str]:
+        """The commands that add unknown tables and columns to the policy file."""
+        lacking = {gap.source for gap in self.gaps if gap.change is GapKind.UNKNOWN}
         return [source.mend for source in self.sources if source.source in lacking]
 
-    def compared(self, known: Collection[str]) -> "Coverage":
-        """With the state of each gap; `known` are the ids of those in the run compared with."""
+    def with_states(self, known: Collection[str]) -> "Coverage":
+        """The coverage with the state of each gap; `known` are the ids of the gaps of the baseline."""
         gaps = [replace(gap, state=GapState.UNCHANGED if gap.id in known else GapState.NEW) for gap in self.gaps]
         return replace(self, gaps=tuple(gaps))
 
     def with_gaps(self, more: Iterable[Gap]) -> "Coverage":
-        """With more gaps, each once, in the order of sources, tables and columns."""
+        """The coverage with more gaps, without duplicates, in the order of sources, tables and columns."""
         every = {gap.id: gap for gap in (*more, *self.gaps)}
         places = {source.source: place for place, source in enumerate(self.sources)}
         ordered = sorted(every.values(), key=lambda gap: (places.get(gap.source, 0), gap.table, gap.column or ""))

@@ -1,4 +1,4 @@
-"""What changed between two recorded runs."""
+"""The changes between two recorded runs."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -6,10 +6,10 @@ from typing import Annotated
 
 from qidsql.core.policy import changed_settings
 from qidsql.core.results import Verdict
-from qidsql.operations.changes import compared
+from qidsql.operations.changes import with_states
 from qidsql.operations.coverage import Coverage, Gap
 from qidsql.operations.document import RunResult
-from qidsql.operations.findings import looked_for
+from qidsql.operations.findings import complete_kinds
 from qidsql.operations.table_run import Finding, FindingState, TableRun
 
 SAME = (FindingState.UNCHANGED, FindingState.EXCEPTED)
@@ -17,7 +17,7 @@ SAME = (FindingState.UNCHANGED, FindingState.EXCEPTED)
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """A run."""
+    """One of the two runs."""
 
     run: str
     started: datetime
@@ -26,7 +26,7 @@ class ComparedRun:
 
 @dataclass(frozen=True, slots=True)
 class CoverageDiff:
-    """What the policy covered in each run, and the gaps that came and went."""
+    """The coverage of each run, and the gaps that are new or gone."""
 
     before: str
     after: str
@@ -42,26 +42,24 @@ class TableDiff:
     table: str
     was: Verdict | None
     now: Verdict | None
-    policy_changed: Annotated[
-        tuple[str, ...], "the settings that differ, in words; findings are compared where none does"
-    ]
+    policy_changed: Annotated[tuple[str, ...], "the settings that differ; findings are compared only if none does"]
     findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff:
-    """What changed between two runs."""
+    """The changes between two runs."""
 
     format: int = field(default=1, init=False)
     kind: str = field(default="diff", init=False)
     before: ComparedRun
     after: ComparedRun
-    coverage: Annotated[CoverageDiff | None, "null where one of the runs did not look"]
+    coverage: Annotated[CoverageDiff | None, "null if one of the runs has no coverage"]
     tables: tuple[TableDiff, ...]
 
 
 def diff(before: RunResult, after: RunResult) -> Diff:
-    """Two runs compared: tables with their verdicts, and the findings that changed."""
+    """Compares two runs: the tables with both verdicts, and the findings that changed."""
     old, new = _places(before), _places(after)
     tables = []
     for source, table in dict.fromkeys([*old, *new]):
@@ -85,7 +83,7 @@ def _table(source: str, table: str, was: TableRun | None, now: TableRun | None) 
         if not policy_changed:
             there = [finding for finding in was.findings if finding.state is not FindingState.GONE]
             found = [finding for finding in now.findings if finding.state is not FindingState.GONE]
-            changed = [each for each in compared(found, there, looked_for(now.audit)) if each.state not in SAME]
+            changed = [each for each in with_states(found, there, complete_kinds(now.audit)) if each.state not in SAME]
     return TableDiff(
         source=source,
         table=table,
@@ -105,5 +103,5 @@ def _coverage(before: Coverage | None, after: Coverage | None) -> CoverageDiff |
 
 
 def _places(run: RunResult) -> dict[tuple[str, str], int]:
-    """The place of each table in the run: the tables of a long run are unpacked one by one."""
+    """The index of each table in the run, so that tables can be unpacked one at a time."""
     return {(table.source, table.table): place for place, table in enumerate(run.tables)}

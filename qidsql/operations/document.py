@@ -1,4 +1,4 @@
-"""What a run over many tables finds out: the run document. Reports and the history see nothing else."""
+"""The run document: the result of a run over many tables. Reports and the history are made from it alone."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,12 +16,12 @@ from qidsql.version import __version__
 
 FORMAT = 2  # of documents of runs
 FRESH = (FindingState.NEW, FindingState.WORSE, FindingState.POLICY_CHANGED)
-BROKEN = (Verdict.ERROR, Verdict.INCONCLUSIVE)  # no verdict on the table: never to be taken for a pass
+BROKEN = (Verdict.ERROR, Verdict.INCONCLUSIVE)  # no verdict on the table: must never be read as a pass
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """The policy file, and the hash of its bytes."""
+    """The policy file and the hash of its content."""
 
     path: str
     hash: str
@@ -37,33 +37,33 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """All that a run found out; a report is rendered from nothing else."""
+    """The result of a run."""
 
     format: int = field(default=FORMAT, init=False)
     qidsql: Annotated[str, "the version that wrote this"] = __version__
     kind: str = field(default="run", init=False)
-    run: Annotated[str, "empty: not a run, but one audit"]
+    run: Annotated[str, "empty for the document of a single audit"]
     started: datetime
     finished: datetime
     seconds: Annotated[float, Rounded(3)]
     config: ConfigFile | None = None
     verdict: Verdict
     reason: Annotated[str, "one sentence"]
-    only: Annotated[tuple[str, ...], "the tables and patterns that were asked for; empty: all of the policy file"] = ()
-    complete: Annotated[bool, "every table that was asked for was reached"] = True
-    interrupted: Annotated[bool, "by Ctrl-C or SIGTERM; a budget that is spent is no interruption"] = False
+    only: Annotated[tuple[str, ...], "the tables and patterns selected; empty: all of the policy file"] = ()
+    complete: Annotated[bool, "every selected table was reached"] = True
+    interrupted: Annotated[bool, "by Ctrl-C or SIGTERM; not by a spent budget"] = False
     fail_on: FailOn = FailOn.ANY
     exit_code: Code
     baseline: Baseline | None = None
     statements: int = 0
     notes: tuple[str, ...] = ()
-    coverage: Annotated[Coverage | None, "null where the catalogs were not read"] = None
-    min_count: Annotated[int | None, OMITTED, "counts of rows are left out"] = None
+    coverage: Annotated[Coverage | None, "null if the catalogs were not read"] = None
+    min_count: Annotated[int | None, OMITTED, "the M of --min-count: counts of rows are hidden"] = None
     tables: PackedTables
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """What the policy and the sources do not agree about."""
+        """The gaps of the coverage."""
         return self.coverage.gaps if self.coverage else ()
 
     @property
@@ -72,16 +72,16 @@ class RunResult:
         return None if self.config is None else self.config.path
 
 
-def known_apart(table: TableRun) -> Verdict:
-    """The table's verdict; a violation of which nothing is new or worse passes. Findings under another policy than
-    before were compared with nothing, and count as new."""
+def verdict_on_new(table: TableRun) -> Verdict:
+    """The table's verdict for --fail-on new: a violation without a new or worse finding passes. Findings that were not
+    compared because the policy changed count as new."""
     fresh = any(finding.state in FRESH for finding in table.findings)
     known = table.verdict is Verdict.VIOLATION and table.findings and not fresh
     return Verdict.PASS if known else table.verdict
 
 
 def as_document(result: AuditResult) -> RunResult:
-    """The document of a run over the one table of this audit."""
+    """The run document of a single audit."""
     account = result.account
     table = TableRun(
         source=account.source,

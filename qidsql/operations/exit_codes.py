@@ -14,18 +14,18 @@ CODES: dict[Verdict, Code] = {Verdict.PASS: 0, Verdict.VIOLATION: 1, Verdict.ERR
 
 
 class FailOn(StrEnum):
-    """Which violations count for the exit code."""
+    """Which violations set the exit code."""
 
     ANY = "any"
-    NEW = "new"  # those where a finding is new or worse than in the run compared with
+    NEW = "new"  # only those with a finding that is new or worse than in the baseline
 
 
-def exit_code(fail_on: FailOn, verdict: Verdict, known_apart: Iterable[Verdict], covered: "Coverage | None") -> Code:
-    """0 pass, 1 violation, 2 error, 3 inconclusive; with `fail_on` new, violations known before count for 0.
+def exit_code(fail_on: FailOn, verdict: Verdict, on_new: Iterable[Verdict], covered: "Coverage | None") -> Code:
+    """0 pass, 1 violation, 2 error, 3 inconclusive; with `fail_on` new, known violations count as 0.
 
-    `known_apart` are the verdicts on the tables, those of known violations replaced by pass.
+    `on_new` are the verdicts of the tables, a pass for each known violation.
     """
-    tables = list(known_apart)
+    tables = list(on_new)
     if fail_on is FailOn.NEW and tables:
-        verdict = worst([*tables, *([covered.known_apart] if covered else [])])
+        verdict = worst([*tables, *([covered.verdict_on_new] if covered else [])])
     return CODES[verdict]

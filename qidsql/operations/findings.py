@@ -1,4 +1,4 @@
-"""The findings of an audit: what it found against its policy, each with an id that the next run gives it again."""
+"""The findings of an audit: violations of its policy, each with an id that is the same in every run."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -15,13 +15,13 @@ Audit: TypeAlias = AuditResult | HiddenAudit
 
 
 def findings(result: AuditResult, source: str) -> list[Finding]:
-    """What an audit has found against its policy. A table of these columns that passes has none."""
+    """The findings of an audit; none if the table passes."""
     name, policy = result.account.table, result.account.policy
     audited = tuple(column.name for column in result.columns if column.audited)
 
     def finding(kind: FindingKind, columns: Sequence[str], profile: ClassProfile | None, text: str) -> Finding:
         return Finding(
-            id=identity(source, name, kind, columns),
+            id=finding_id(source, name, kind, columns),
             kind=kind,
             columns=tuple(columns),
             measures=Measures.of(profile),
@@ -33,7 +33,7 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
             FindingKind.DIRECT_IDENTIFIER,
             [column.name],
             column.profile,
-            f"{column.name} is a direct identifier that nobody declared",
+            f"{column.name} is an undeclared direct identifier",
         )
         for column in result.columns
         if column.recognised
@@ -49,28 +49,28 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
         sets = () if search is None else result.found_by(search)
         found += [finding(kind, each.columns, each.profile, _sentence(each, criterion)) for each in sets]
         if not sets and kind not in CAUSES and whole is not None and criterion.met_by(whole):
-            text = f"all audited columns together are a {criterion.name}"  # the search for the least ones ended early
+            text = f"all audited columns together are a {criterion.name}"  # the search for minimal sets ended early
             found.append(finding(kind, audited, whole, text))
     return found
 
 
 def criteria(policy: Policy) -> dict[FindingKind, Criterion]:
-    """What an audit searches for, by the kind of finding."""
+    """The criteria that an audit searches for, by the kind of finding."""
     return {FindingKind(criterion.finding): criterion for criterion in (*policy.criteria, Key())}
 
 
-def looked_for(audit: Audit) -> set[FindingKind]:
-    """The kinds of findings that an audit has listed to the end: others of these kinds are not there."""
+def complete_kinds(audit: Audit) -> set[FindingKind]:
+    """The kinds whose findings an audit has listed completely."""
     if audit.profile is None:
         return set()
     searched = {search.criterion: search.complete for search in audit.searches}
-    none = not searched and not audit.account.unfinished  # the table passed: there is nothing to search for
+    none = not searched and not audit.account.unfinished  # the table passed, so nothing was searched
     listed = {kind for kind, each in criteria(audit.account.policy).items() if none or searched.get(each.name)}
     return {FindingKind.DIRECT_IDENTIFIER, FindingKind.K_ANONYMITY, *listed}
 
 
-def identity(source: str, table: str, kind: str, columns: Sequence[str]) -> str:
-    """The id of a finding: clinic/main.patients/below-k/birth_date+zip. Columns in the order of the alphabet."""
+def finding_id(source: str, table: str, kind: str, columns: Sequence[str]) -> str:
+    """The id of a finding: clinic/main.patients/below-k/birth_date+zip, its columns in alphabetical order."""
 
     def part(text: str) -> str:
         return "".join(f"%{ord(sign):02X}" if sign in "%/+" else sign for sign in text)

@@ -1,6 +1,6 @@
-"""An audit whose counts of rows are hidden: these fields, and no others, are what `--min-count` leaves to be read.
+"""An audit with hidden counts: the fields that `--min-count` keeps, and no others.
 
-The keys are those of `AuditResult`; `qidsql.formats.min_count` has the rule and its reasons.
+The keys are those of `AuditResult`; `qidsql.formats.min_count` explains the rule.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from qidsql.measures.profiles import COUNTS, RATIOS
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The number of rows of a table that has too few of them to give it exactly."""
+    """The number of rows of a small table, as a range."""
 
     at_least: int
     at_most: int
@@ -29,7 +29,7 @@ Total: TypeAlias = int | Range | None
 
 @dataclass(frozen=True, slots=True)
 class HiddenProfile:
-    """A class profile of which the number of rows (or entities) is shown, and nothing else."""
+    """A class profile that shows only the number of rows (or entities)."""
 
     rows: Total
     k: int
@@ -58,7 +58,7 @@ class HiddenProfile:
         hidden: dict[str, Any] = {name: {"type": "null"} for name in (*COUNTS, *RATIOS)}
         return {
             "type": "object",
-            "description": "a class profile of which the number of rows (or entities) is shown, and nothing else",
+            "description": "a class profile that shows only the number of rows (or entities)",
             "properties": {"rows": rows, "entities": rows, **hidden, "k": {"type": "integer", "minimum": 2}},
             "required": [*COUNTS, *RATIOS],
         }
@@ -66,7 +66,7 @@ class HiddenProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenColumn:
-    """A column: what it is to the audit, and why."""
+    """A column with its role in the audit and the reason for it."""
 
     name: str
     type: str
@@ -90,7 +90,7 @@ class HiddenSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenWithheld:
-    """Columns that would not be published, and whether the policy would be met then."""
+    """Columns to withhold, and whether the policy is met without them."""
 
     columns: tuple[str, ...]
     passes: bool
@@ -100,7 +100,7 @@ class HiddenWithheld:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenAccount:
-    """Source, table and options, and what the answer took."""
+    """Source, table, options, and the cost of the audit."""
 
     source: str
     engine: str
@@ -120,7 +120,7 @@ class HiddenAccount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenAudit:
-    """What an audit found out, without counts of rows."""
+    """The result of an audit, without counts of rows."""
 
     format: int
     qidsql: str

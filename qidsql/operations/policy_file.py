@@ -1,4 +1,4 @@
-"""Reads qidsql.toml: what a run audits, and what is allowed. Every mistake is told with its file, line and key."""
+"""Reads the policy file, qidsql.toml. Every error is reported with its file, line and key."""
 
 import hashlib
 import os
@@ -21,15 +21,15 @@ from qidsql.wording.option_names import POLICY_FILE, written_as
 
 DEFAULT_NAME = "qidsql.toml"
 HISTORY_NAME = "qidsql-history.duckdb"
-CHECK = re.compile(  # the mark that init puts behind what a person has to decide: a key, a value, and the comment
+CHECK = re.compile(  # the comment CHECK, which init writes after values that a person has to confirm
     r"""^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\s-])+=\s*(?:"[^"]*"|'[^']*'|true|false)\s*\#\s*(?:new:\s*)?CHECK\b"""
 )
 PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A source by the name that the file gives it. `scope`: patterns of the tables that the file answers for."""
+class SourceEntry:
+    """A source of the policy file. `scope`: patterns of the tables that the file is responsible for."""
 
     name: str
     url: str
@@ -39,14 +39,14 @@ class Source:
     gentle: bool = False
     scope: tuple[str, ...] = ()
 
-    def answers_for(self, table: str) -> bool:
-        """Whether a table of the catalog, schema.name, is one that the file is about."""
+    def in_scope(self, table: str) -> bool:
+        """Whether a table of the catalog, schema.name, is in the scope of the file."""
         return not self.scope or any(fits(pattern, table) for pattern in self.scope)
 
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """A finding that is accepted: of this kind, of exactly these columns, or both. The last day is `expires`."""
+    """Accepts findings of this kind, of exactly these columns, or both; `expires` is its last day."""
 
     finding: str | None
     columns: frozenset[str] | None
@@ -60,14 +60,14 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True)
 class TableEntry:
-    """A table to audit, or a pattern for several. `options` are those of `Policy`, roles apart.
+    """A table to audit, or a pattern for several. `options` are those of `Policy` except the roles.
 
-    `audit`: False where it is known and left out. `undecided` are the columns whose role is marked CHECK: init has
-    proposed it, and nobody has decided; `decided` is False where the table itself is.
+    `audit`: False if the table is known but not audited. `undecided` are the columns whose proposed role is still
+    marked CHECK; `decided` is False if the table itself is.
     """
 
     source: str
-    table: str | None  # None: the only one that the source has
+    table: str | None  # None: the only table of the source
     line: int
     owner: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class TableEntry:
 
     @property
     def label(self) -> str:
-        """What it is called where no table of it is known: as it is typed, else as its source."""
+        """The name to show if its table is not found: as written in the file, else the source."""
         return self.table or self.source
 
     @property
@@ -91,14 +91,14 @@ class TableEntry:
         return self.table is not None and any(sign in self.table for sign in "*?[")
 
     def matches(self, table: str) -> bool:
-        """Whether a table of the catalog, schema.name, fits the pattern."""
+        """Whether a table of the catalog, schema.name, matches the pattern."""
         return fits(self.table or "*", table)
 
     def policy(self, columns: Sequence[str] = ()) -> Policy:
-        """The policy for a table of these columns. Raises UsageError."""
+        """The policy of a table with these columns. Raises UsageError."""
         there = {column.lower() for column in columns}
         roles = {name: role for name, role in {**self.default_roles, **self.roles}.items() if name.lower() in there}
-        if not self.is_pattern:  # of one table the columns are known to whoever names it
+        if not self.is_pattern:  # an entry for one table must name its columns correctly
             roles |= self.roles
 
         def of(role: str) -> list[str]:
@@ -116,11 +116,11 @@ class TableEntry:
 
     @property
     def all_weights(self) -> dict[str, int]:
-        """The weights of columns, those that the table may not have among them."""
+        """The weights of columns, also of columns that the table may not have."""
         return {**self.default_weights, **self.weights}
 
     def weights_of(self, columns: Sequence[str]) -> dict[str, int]:
-        """The weight of each of these columns: by its name, else by the same in other letter case."""
+        """The weight of each of these columns, by its exact name or else in another letter case."""
         twins = {one for one, count in Counter(column.lower() for column in columns).items() if count > 1}
         found = dict.fromkeys(columns, 1)
         for given in (self.default_weights, self.weights):
@@ -132,23 +132,23 @@ class TableEntry:
 
 @dataclass(frozen=True, slots=True)
 class PolicyFile:
-    """A policy file that holds no mistake. `hash` is that of its bytes."""
+    """A valid policy file. `hash` is that of its content."""
 
     path: Path
     hash: str
-    sources: Mapping[str, Source]
+    sources: Mapping[str, SourceEntry]
     tables: tuple[TableEntry, ...]
     history_url: str
     history_schema: str = "qidsql"
-    owner: str | None = None  # of tables that no entry is about
-    on_new: str | None = None  # of the same
+    owner: str | None = None  # of tables without an entry
+    on_new: str | None = None  # the same
     max_statements: int | None = None  # of a whole run
     max_seconds: float | None = None
     alerts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    lines: Mapping[KeyPath, int] = field(default_factory=dict)  # of every key, by its path
+    lines: Mapping[KeyPath, int] = field(default_factory=dict)  # of each key, by its path
 
     def overridden(self, **options: Any) -> "PolicyFile":
-        """The same with these policy options for all tables; what is None stays as it is. Raises UsageError."""
+        """The file with these policy options set for all tables; None keeps an option. Raises UsageError."""
         given = {name: value for name, value in options.items() if value is not None}
         tables = tuple(replace(entry, options={**entry.options, **given}) for entry in self.tables)
         for entry in tables:
@@ -157,7 +157,7 @@ class PolicyFile:
 
 
 def read_policy_file(path: Path) -> PolicyFile:
-    """The policy file at that path. Raises TomlFileError with all that is wrong with it."""
+    """The policy file at this path. Raises TomlFileError with all its errors."""
     file = read_toml(path, "write one with: qidsql init SOURCE")
     file.check_format(FORMAT)
     reader = _Reader(file)
@@ -168,7 +168,7 @@ def read_policy_file(path: Path) -> PolicyFile:
 
 
 def _with_dates_as_text(value: Any) -> Any:
-    """TOML has dates, JSON does not."""
+    """Replaces dates, which JSON Schema does not have, by text."""
     if isinstance(value, dict):
         return {key: _with_dates_as_text(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -179,7 +179,7 @@ def _with_dates_as_text(value: Any) -> Any:
 
 
 class _Reader:
-    """Goes through a parsed file and notes what is wrong with it."""
+    """Reads a parsed file and collects its errors."""
 
     def __init__(self, file: TomlFile) -> None:
         self.toml = file
@@ -195,7 +195,7 @@ class _Reader:
         return self.toml.line(path)
 
     def file(self, hashed: str) -> PolicyFile:
-        """What the file says, as far as it can be read; complete only when no problem was noted."""
+        """The policy file as far as it can be read; complete only if there are no `problems`."""
         content = self.content
         nothing = PolicyFile(self.path, hashed, {}, (), "")
         for path, text in problems(content):
@@ -226,18 +226,18 @@ class _Reader:
             lines=self.toml.lines,
         )
 
-    def source(self, name: str, given: Mapping[str, Any]) -> Source:
+    def source(self, name: str, given: Mapping[str, Any]) -> SourceEntry:
         path: KeyPath = ("sources", name)
         url = self.url(given["url"], (*path, "url"))
         options = {key: given[key] for key in ("workers", "snapshot", "gentle") if key in given}
-        return Source(name, url, self.line(path), **options, scope=tuple(given.get("scope", ())))
+        return SourceEntry(name, url, self.line(path), **options, scope=tuple(given.get("scope", ())))
 
     def url(self, text: str, path: KeyPath) -> str:
-        """A source as it is connected to; a path is meant from the folder of the file."""
+        """The URL of a source; a path is relative to the folder of the file."""
         if re.search(PASSWORD, text, flags=re.IGNORECASE) or names_a_secret(text):
             self.note(
                 path,
-                "holds a password, which does not belong into a file; put the URL into an environment variable and "
+                "contains a password, which must not be in this file; put the URL into an environment variable and "
                 "write env:NAME, or leave the password to PGPASSWORD or ~/.pgpass",
             )
             return ""
@@ -246,19 +246,19 @@ class _Reader:
         return str(beside(self.path, text))
 
     def history(self, text: str) -> str:
-        """Where runs are kept: a path, or the URL of what can hold them."""
+        """The path or URL of the history."""
         path: KeyPath = ("history", "url")
         if (kind := re.match(r"([a-zA-Z][\w+.-]+)://", text)) and kind[1] not in STORE_SCHEMES:
-            self.note(path, f"runs cannot be kept there; expected {STORES}")
+            self.note(path, f"is no place for a history; expected {STORES}")
         return self.url(text, path)
 
-    def entry(self, place: int, given: Mapping[str, Any], sources: Mapping[str, Source]) -> TableEntry:
+    def entry(self, place: int, given: Mapping[str, Any], sources: Mapping[str, SourceEntry]) -> TableEntry:
         path: KeyPath = ("tables", place)
         defaults = self.content.get("defaults", {})
         self.common(given, path)
         typed = given.get("table", "")
-        if redacted(typed) != typed and not typed.startswith('"'):  # in quotes it is a name, whatever it looks like
-            self.note((*path, "table"), "looks like a URL that holds a password; expected schema.name, or a pattern")
+        if redacted(typed) != typed and not typed.startswith('"'):  # in quotes it is always a name
+            self.note((*path, "table"), "looks like a URL with a password; expected schema.name, or a pattern")
         source = given.get("source") or (next(iter(sources)) if len(sources) == 1 else "")
         if not source and sources:
             self.note(path, f"source is missing; expected one of {', '.join(sources)}")
@@ -291,22 +291,22 @@ class _Reader:
         return entry
 
     def is_marked(self, path: KeyPath) -> bool:
-        """Whether CHECK stands behind a key."""
+        """Whether the value of a key is marked CHECK."""
         line = self.toml.lines.get(path)
         return line is not None and CHECK.match(self.written[line - 1]) is not None
 
     def common(self, given: Mapping[str, Any], path: KeyPath) -> None:
-        """What the schema cannot say of the keys of [defaults] and [[tables]]."""
+        """Checks keys of [defaults] and [[tables]] beyond the schema."""
         if "k" in given and "preset" in given:
-            self.note((*path, "preset"), "stands beside k; choose one")
+            self.note((*path, "preset"), "cannot be combined with k; choose one")
         for place, each in enumerate(given.get("exceptions", [])):
             at: KeyPath = (*path, "exceptions", place)
             if "finding" not in each and "columns" not in each:
-                self.note(at, "accepts everything; expected finding = a kind, columns = [...] or both")
+                self.note(at, "accepts every finding; expected finding = a kind, columns = [...] or both")
             try:
                 date.fromisoformat(each["expires"])
             except ValueError:
-                self.note((*at, "expires"), "not a day of the calendar; expected one such as 2027-03-31")
+                self.note((*at, "expires"), "is not a valid date; expected one such as 2027-03-31")
 
     def exemptions(self, given: Mapping[str, Any], path: KeyPath) -> Iterator[Exemption]:
         for place, each in enumerate(given.get("exceptions", [])):
@@ -314,7 +314,7 @@ class _Reader:
             try:
                 expires = date.fromisoformat(each["expires"])
             except ValueError:
-                continue  # noted already
+                continue  # already reported by `common`
             yield Exemption(
                 finding=each.get("finding"),
                 columns=None if columns is None else frozenset(columns),
@@ -328,16 +328,16 @@ class _Reader:
         for place, entry in enumerate(tables):
             first = seen.setdefault((entry.source, entry.table), entry)
             if first is not entry:
-                self.note(("tables", place), f"line {first.line} names this table already; choose one")
+                self.note(("tables", place), f"this table is already on line {first.line}; remove one of them")
 
 
 def beside(file: Path, path: str) -> Path:
-    """A path as meant in that file."""
+    """A path of that file, resolved from its folder."""
     return Path(os.path.normpath(file.parent / Path(path).expanduser())) if file.parent != Path() else Path(path)
 
 
 def _policy_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a Policy; a preset as the k that it stands for."""
+    """The options of a Policy; a preset sets k."""
     options = {key: value for key, value in given.items() if key in SETTINGS}
     if "preset" in given:
         options["k"] = PRESETS[given["preset"]].k

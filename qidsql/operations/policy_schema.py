@@ -1,6 +1,6 @@
-"""What may stand in qidsql.toml, said once: as the JSON Schema that editors take, and that `policy_file` reads by.
+"""The JSON Schema of qidsql.toml: editors use it, and `policy_file` validates with it.
 
-`problems` understands the few words of JSON Schema that are used here; a test holds it to the jsonschema package.
+`problems` implements the few keywords of JSON Schema used here; a test compares it with the jsonschema package.
 """
 
 import re
@@ -20,64 +20,64 @@ FORMAT = 1  # of the file
 
 
 ROLES = ("direct identifier", "quasi-identifier", "sensitive", "other")
-FEWER = "DuckDB needs fewer than Postgres for the same work"
+FEWER = "DuckDB needs fewer than Postgres for the same audit"
 ON_NEW = ("violation", "warn", "ignore")
 RATIO = "a ratio above 0 and at most 1, or a text such as 9/10 or 90%"
 
 
-def text(description: str, **more: object) -> Schema:
+def string_schema(description: str, **more: object) -> Schema:
     return {"type": "string", "minLength": 1, "description": description, **more}
 
 
-def whole(description: str, least: int = 1, **more: object) -> Schema:
+def integer_schema(description: str, least: int = 1, **more: object) -> Schema:
     return {"type": "integer", "minimum": least, "description": description, **more}
 
 
-def seconds(description: str) -> Schema:
+def seconds_schema(description: str) -> Schema:
     return {"type": "number", "exclusiveMinimum": 0, "description": description}
 
 
-def ratio(description: str) -> Schema:
+def ratio_schema(description: str) -> Schema:
     return {"type": ["number", "string"], "description": f"{description}: {RATIO}"}
 
 
-def several(items: Schema, description: str) -> Schema:
+def list_of(items: Schema, description: str) -> Schema:
     return {"type": "array", "items": items, "description": description}
 
 
-def table(description: str, keys: Schema, required: tuple[str, ...] = ()) -> Schema:
-    """A table of which all keys are known."""
+def object_of(description: str, keys: Schema, required: tuple[str, ...] = ()) -> Schema:
+    """An object with these keys and no others."""
     closed: Schema = {"type": "object", "properties": keys, "additionalProperties": False, "description": description}
     return {**closed, "required": list(required)} if required else closed
 
 
-def named(description: str, each: Schema) -> Schema:
-    """A table whose keys are names that the user gives."""
+def mapping_to(description: str, each: Schema) -> Schema:
+    """An object whose keys are names chosen by the user."""
     return {"type": "object", "additionalProperties": each, "description": description}
 
 
-def option(parameter: Parameter) -> Schema:
-    """The key of an option of `audit`, by the kind of its values. What else holds for it is checked by `Policy`."""
+def option_schema(parameter: Parameter) -> Schema:
+    """The schema of an option of `audit`, by its type. `Policy` checks the values."""
     words, form = parameter.option.help, parameter.form
     if "|" in parameter.option.metavar:
         return {"enum": parameter.option.metavar.split("|"), "description": words}
     if form is FORMS[Ratio]:
-        return ratio(f"forbidden are {words}")
+        return ratio_schema(f"forbidden: {words}")
     if form is FORMS[bool]:
         return {"type": "boolean", "description": words}
     if form is FORMS[int]:
-        return whole(words, 2 if parameter.name == "k" else 1)
-    return seconds(words) if form is FORMS[float] else text(words)
+        return integer_schema(words, 2 if parameter.name == "k" else 1)
+    return seconds_schema(words) if form is FORMS[float] else string_schema(words)
 
 
 SETTINGS = tuple(each.name for each in parameters(AuditRequest) if each.option.in_policies)
-EXCEPTION = table(
+EXCEPTION = object_of(
     "a finding that is accepted, by its kind, its columns or both",
     {
         "finding": {"enum": [str(kind) for kind in FindingKind], "description": "the kind of finding"},
-        "columns": several(text("the name of a column"), "exactly the columns of the finding"),
-        "reason": text("why it is accepted, and by whom"),
-        "expires": text(
+        "columns": list_of(string_schema("the name of a column"), "exactly the columns of the finding"),
+        "reason": string_schema("why it is accepted, and by whom"),
+        "expires": string_schema(
             "the last day on which it is accepted, such as 2027-03-31", format="date", pattern=r"^\d{4}-\d\d-\d\d$"
         ),
     },
@@ -88,113 +88,114 @@ COMMON: Schema = {
         "enum": list(PRESETS),
         "description": "k by name. " + "; ".join(f"{name}: {preset.source}" for name, preset in PRESETS.items()),
     },
-    **{each.name: option(each) for each in parameters(AuditRequest) if each.option.in_policies},
+    **{each.name: option_schema(each) for each in parameters(AuditRequest) if each.option.in_policies},
     "on_new": {
         "enum": list(ON_NEW),
-        "description": "what tables and columns are that no entry names; default: a violation where a role is proposed "
-        "for them that identifies people, else a warning",
+        "description": "the severity of tables and columns in no entry; default: violation if the role proposed for "
+        "them identifies people, else a warning",
     },
-    "owner": text("who is told of the table, such as a team or an address"),
-    "roles": named(
-        "what a column is; one that is not named is audited",
-        {"enum": list(ROLES), "description": "other is left out of the audit, as not published"},
+    "owner": string_schema("the owner of the table, such as a team or an address; alerts can select by it"),
+    "roles": mapping_to(
+        "the role of each column; columns without a role are audited",
+        {"enum": list(ROLES), "description": "other: not published, so left out of the audit"},
     ),
-    "weights": named(
-        "what it costs to withhold a column, else 1: of the fewest to withhold the lightest are told",
-        whole("a weight"),
+    "weights": mapping_to(
+        "the cost of withholding a column, default 1: among the smallest sets to withhold, the lightest is reported",
+        integer_schema("a weight"),
     ),
-    "exceptions": several(EXCEPTION, "findings that are accepted"),
+    "exceptions": list_of(EXCEPTION, "findings that are accepted"),
 }
-SOURCE = table(
+SOURCE = object_of(
     "a database or data files",
     {
-        "url": text("env:NAME of a variable that holds the URL, a path, or a URL without a password"),
-        "workers": {**whole("parallel sessions on a server"), "maximum": 64},
+        "url": string_schema("env:NAME of a variable with the URL, a path, or a URL without a password"),
+        "workers": {**integer_schema("parallel sessions on a server"), "maximum": 64},
         "snapshot": {"type": "boolean", "description": "one snapshot for all statements on a table"},
-        "gentle": {"type": "boolean", "description": "one session of a server, with a pause after each statement"},
-        "scope": several(
-            text("schema and name, or a pattern such as public.*"),
-            "the tables that this file answers for; others are counted and not held against it; default: all",
+        "gentle": {"type": "boolean", "description": "one session on a server, with a pause after each statement"},
+        "scope": list_of(
+            string_schema("schema and name, or a pattern such as public.*"),
+            "the tables that this file is responsible for; others are only counted; default: all",
         ),
     },
     required=("url",),
 )
-TABLE = table(
+TABLE = object_of(
     "a table to audit, or several by a pattern",
     {
-        "source": text("which source, by its name; may be left out where there is one"),
-        "table": text("schema and name, or a pattern such as public.visits_*"),
+        "source": string_schema("the name of the source; optional if there is only one"),
+        "table": string_schema("schema and name, or a pattern such as public.visits_*"),
         "audit": {"type": "boolean", "description": "false: known, and left out of the audit"},
         **COMMON,
     },
 )
 SECRET = r"^(env|file):."
-ALERT = table(
-    "whom to tell when a table's verdict changes, and when it passes again",
+ALERT = object_of(
+    "where to send messages when the verdict of a table changes, also when it passes again",
     {
         "kind": {
             "enum": ["webhook", "slack", "teams", "command", "email"],
-            "description": "webhook: our JSON; slack and teams: their shapes; command: our JSON on its stdin",
+            "description": "webhook: JSON; slack and teams: their formats; command: JSON on its stdin",
         },
-        "on": several(
+        "on": list_of(
             {"enum": ["violation", "worse", "error", "inconclusive"]},
-            "what it tells of: verdicts, and violations that got worse; default: all of these",
+            "verdicts to report, and violations that got worse; default: all of these",
         ),
-        "owners": several(text("an owner"), "only tables of these owners"),
-        "tables": several(text("a table or a pattern"), "only these tables"),
-        "snooze": several(
-            table(
-                "silent on tables until a day",
+        "owners": list_of(string_schema("an owner"), "only tables of these owners"),
+        "tables": list_of(string_schema("a table or a pattern"), "only these tables"),
+        "snooze": list_of(
+            object_of(
+                "sends nothing about tables until a day",
                 {
-                    "table": text("a table or a pattern; default: every table"),
-                    "until": text(
-                        "the day from which on it is told again, such as 2026-12-01", pattern=r"^\d{4}-\d\d-\d\d$"
+                    "table": string_schema("a table or a pattern; default: every table"),
+                    "until": string_schema(
+                        "the first day with messages again, such as 2026-12-01", pattern=r"^\d{4}-\d\d-\d\d$"
                     ),
                     "reason": {"type": "string", "description": "why"},
                 },
                 required=("until",),
             ),
-            "tables that nothing is told of for a while",
+            "tables without messages for a while",
         ),
-        "timeout": {**whole("seconds for one attempt; default: 10"), "maximum": 300},
-        "attempts": {**whole("attempts in one run; default: 3"), "maximum": 10},
-        "url": text("env:NAME or file:PATH of the address; the address itself is a secret", pattern=SECRET),
-        "headers": named(
-            "headers of a webhook, such as Authorization", text("env:NAME or file:PATH of the value", pattern=SECRET)
+        "timeout": {**integer_schema("seconds for one attempt; default: 10"), "maximum": 300},
+        "attempts": {**integer_schema("attempts in one run; default: 3"), "maximum": 10},
+        "url": string_schema("env:NAME or file:PATH of the address; the address itself is a secret", pattern=SECRET),
+        "headers": mapping_to(
+            "headers of a webhook, such as Authorization",
+            string_schema("env:NAME or file:PATH of the value", pattern=SECRET),
         ),
-        "command": several(text("a word"), "a program and its arguments; no shell"),
-        "smtp": text("env:NAME or file:PATH of smtp://user:password@host:587 or smtps://host", pattern=SECRET),
-        "from": text("the sender's address"),
-        "to": several(text("an address"), "the receivers' addresses"),
+        "command": list_of(string_schema("a word"), "a program and its arguments; no shell"),
+        "smtp": string_schema("env:NAME or file:PATH of smtp://user:password@host:587 or smtps://host", pattern=SECRET),
+        "from": string_schema("the sender's address"),
+        "to": list_of(string_schema("an address"), "the receivers' addresses"),
     },
     required=("kind",),
 )
 POLICY_SCHEMA: Schema = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "qidsql.toml",
-    **table(
-        "what qidsql run audits, and what is allowed",
+    **object_of(
+        "the policy file: what qidsql run audits, and what is allowed",
         {
             "format": {"type": "integer", "enum": [FORMAT], "description": "the format of this file"},
-            "sources": named("what can be audited, by names of your own", SOURCE),
-            "defaults": table("for every table that does not say otherwise", COMMON),
-            "tables": several(TABLE, "the tables to audit"),
-            "run": table(
-                "the budget of a whole run; what is not begun by then is inconclusive",
+            "sources": mapping_to("the databases and data files, by names of your choice", SOURCE),
+            "defaults": object_of("defaults for all tables", COMMON),
+            "tables": list_of(TABLE, "the tables to audit"),
+            "run": object_of(
+                "the budget of a whole run; tables not audited by then are inconclusive",
                 {
-                    "max_statements": whole(f"statements to ask of all tables at most; {FEWER}"),
-                    "max_seconds": seconds("seconds to work at most"),
+                    "max_statements": integer_schema(f"the most statements to run; {FEWER}"),
+                    "max_seconds": seconds_schema("the most seconds to run"),
                 },
             ),
-            "history": table(
-                "where runs are kept; default: qidsql-history.duckdb beside this file",
+            "history": object_of(
+                "where runs are recorded; default: qidsql-history.duckdb beside this file",
                 {
-                    "url": text("a path of a DuckDB file, or env:NAME of a Postgres URL"),
-                    "schema": text("the schema of a Postgres history; default: qidsql"),
+                    "url": string_schema("the path of a DuckDB file, or env:NAME of a Postgres URL"),
+                    "schema": string_schema("the schema of a Postgres history; default: qidsql"),
                 },
             ),
-            "alerts": named("whom to tell, by names of your own", ALERT),
-            "weights": named("column weights for --weights FILE.toml", whole("a weight")),
+            "alerts": mapping_to("where to send messages, by names of your choice", ALERT),
+            "weights": mapping_to("column weights for --weights FILE.toml", integer_schema("a weight")),
         },
     ),
 }
@@ -219,7 +220,7 @@ WORDS = {
 def problems(
     value: object, schema: Mapping[str, Any] = POLICY_SCHEMA, path: KeyPath = ()
 ) -> Iterator[tuple[KeyPath, str]]:
-    """What is wrong with a value, each with the path of its key. Values are never repeated: they may be secrets."""
+    """The errors of a value, each with the path of its key. They never repeat a value, which may be a secret."""
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(_is(value, kind) for kind in kinds):
@@ -235,7 +236,7 @@ def problems(
         yield path, f"expected {' or '.join(map(str, schema['enum']))}{hint}"
     if isinstance(value, str):
         if len(value) < schema.get("minLength", 0):
-            yield path, f"expected {WORDS['string']}, got an empty one{_meaning(schema)}"
+            yield path, f"expected {WORDS['string']}, got an empty text{_meaning(schema)}"
         elif not re.search(schema.get("pattern", ""), value):
             yield path, f"expected {schema['description']}"
     elif isinstance(value, (int, float)):

@@ -1,11 +1,11 @@
-"""Least class sizes that regulators and the literature ask for, by name."""
+"""Minimum class sizes required by regulators or recommended in the literature, by name."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A least class size by its name, and who asks for it."""
+    """A minimum class size and its source."""
 
     k: int
     source: str

@@ -1,7 +1,7 @@
-"""Work at the times of a cron line, one after the other, until somebody asks to stop.
+"""Runs work at the times of a cron line until it is stopped.
 
-The scheduler of a container: it never works twice at once, says each time that it missed, and stays right when the
-clock is set. Times are Debian cron's, also when daylight saving begins and ends (cronsim).
+A scheduler for containers: it never runs twice at once, reports every missed time, and tolerates changes of the clock.
+The times are those of Debian's cron, also when daylight saving time begins and ends (cronsim).
 """
 
 import os
@@ -18,10 +18,10 @@ from typing import Any, Protocol
 
 from qidsql.errors import Held, QidsqlError, UsageError
 
-LOOK_EVERY = 10.0  # seconds between two looks at the clock, and between two heartbeats
-CLOCK_SET = timedelta(minutes=1)  # by more than this the clock was set; less is the work of NTP
-LATE = timedelta(minutes=1)  # what is begun so long after its time is said to be late
-COUNTED = 1000  # missed times that are counted
+CHECK_EVERY = 10.0  # seconds between checks of the clock, and between heartbeats
+CLOCK_SET = timedelta(minutes=1)  # a larger jump means that the clock was set; a smaller one is NTP
+LATE = timedelta(minutes=1)  # a run that begins later than this is reported as late
+COUNTED = 1000  # missed times are counted up to this
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Schedule:
 
     @classmethod
     def read(cls, line: str, timezone: str | None = None) -> "Schedule":
-        """A schedule as people give it. Without a time zone: that of TZ, else the machine's, else UTC.
+        """Parses a cron line. The default time zone is that of TZ, else the machine's, else UTC.
 
         Raises UsageError.
         """
@@ -48,17 +48,17 @@ class Schedule:
                 f"day of the week) such as '0 3 * * *', or six that begin with the seconds"
             ) from None
         except StopIteration:
-            raise UsageError(f"--every {line}: there is no such day; give one that comes") from None
+            raise UsageError(f"--every {line}: there is no such day; expected a day that exists") from None
         return schedule
 
     def after(self, moment: datetime) -> datetime:
-        """The first time after the moment, in UTC: where summer time begins or ends, others neither compare nor add."""
+        """The first time after the moment, in UTC, since local times cannot be compared across daylight saving."""
         from cronsim import CronSim
 
         return next(CronSim(self.line, moment.astimezone(self.zone))).astimezone(UTC)
 
     def shown(self, moment: datetime) -> str:
-        """The moment in the schedule's time zone, for people."""
+        """The moment as text in the time zone of the schedule."""
         return f"{moment.astimezone(self.zone):%Y-%m-%d %H:%M:%S %Z}"
 
     def between(self, start: datetime, end: datetime) -> list[datetime]:
@@ -70,7 +70,7 @@ class Schedule:
 
 
 class Clock(Protocol):
-    """What time it is, how much of it went by, and waiting for some of it."""
+    """The time of day, elapsed time, and waiting."""
 
     def now(self) -> datetime: ...
 
@@ -80,7 +80,7 @@ class Clock(Protocol):
 
 
 class MachineClock:
-    """The machine's own."""
+    """The clock of the machine."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -92,21 +92,21 @@ class MachineClock:
         time.sleep(seconds)
 
 
-class Stop:
-    """Whether somebody asked to stop. The first SIGTERM or Ctrl-C ends what runs; `asked` is true from then on."""
+class StopSignal:
+    """Handles SIGTERM, SIGHUP and Ctrl-C. The first one interrupts the work; `received` is true from then on."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.received = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        again, self.asked = self.asked, True
-        if not again or number == signal.SIGINT:  # an impatient TERM must not cut the record of the interruption off
+        again, self.received = self.received, True
+        if not again or number == signal.SIGINT:  # a second TERM must not interrupt the recording of the first
             raise KeyboardInterrupt
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Listens while the block runs; afterwards signals do what they did before."""
-        before: dict[int, Any] = {}  # by number: where a name stands for another, the first one counts
+        """Handles the signals while the block runs, and restores the previous handlers."""
+        before: dict[int, Any] = {}  # by number; the first handler counts if two names are the same signal
         for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):  # Windows has no HUP
             before.setdefault(number, signal.signal(number, self))
         try:
@@ -126,23 +126,23 @@ def repeat(
     heartbeat: Path | None = None,
     clock: Clock | None = None,
 ) -> bool:
-    """Works at the times of the schedule until SIGTERM or Ctrl-C; true when that cut work off, false when none ran.
+    """Runs `work` at the times of the schedule until SIGTERM or Ctrl-C; returns whether that interrupted a run.
 
-    `work` is expected to end early by itself at KeyboardInterrupt and to keep what it knows; an error of qidsql that
-    it raises is said, and the next time comes nevertheless. `lock` raises Held while another process works: that time
-    is left out, and said. `last` is when work was done last, as the history knows it: what was missed since is said.
-    `heartbeat` is a file that is touched every LOOK_EVERY seconds, for a health check. Call it in the main thread.
+    `work` should handle KeyboardInterrupt by ending early with a partial result; a QidsqlError that it raises is
+    reported, and the schedule goes on. `lock` raises Held while another process is running: the time is then skipped
+    and reported. `last` is the time of the last run in the history; times missed since then are reported. `heartbeat`
+    is a file that is touched every CHECK_EVERY seconds, for a health check. Must be called in the main thread.
     """
     clock = clock or MachineClock()
-    stop = Stop()
+    stop = StopSignal()
     pulse = _Pulse(heartbeat)
     with stop.listening(), pulse:
         try:
             start = clock.now()
             if last is not None and last < start:
-                _say_missed(schedule, (last, start), "since the last run", say)
+                _report_missed(schedule, (last, start), "since the last run", say)
             due = schedule.after(start)
-            say(f"waits for {schedule.shown(due)}")
+            say(f"waiting for {schedule.shown(due)}")
             while True:
                 due = _wait(schedule, due, clock, pulse, say)
                 begun = clock.now()
@@ -152,44 +152,44 @@ def repeat(
                     with lock(), pulse.while_working():
                         work()
                 except Held as held:
-                    say(f"the run of {schedule.shown(due)} is left out: {held}")
+                    say(f"the run of {schedule.shown(due)} is skipped: {held}")
                 except QidsqlError as error:
                     say(str(error))
-                if stop.asked:
+                if stop.received:
                     return True
                 now = clock.now()
-                _say_missed(schedule, (due, now), "meanwhile", say)
-                nudged = timedelta(0) < due - now < CLOCK_SET  # the clock went back a little: the time is not due again
+                _report_missed(schedule, (due, now), "meanwhile", say)
+                nudged = timedelta(0) < due - now < CLOCK_SET  # the clock went back: the time must not come twice
                 due = schedule.after(due if nudged else now)
-                say(f"waits for {schedule.shown(due)}")
+                say(f"waiting for {schedule.shown(due)}")
         except KeyboardInterrupt:
             return pulse.working
 
 
 def _wait(schedule: Schedule, due: datetime, clock: Clock, pulse: "_Pulse", say: Callable[[str], None]) -> datetime:
-    """Returns when the time has come, in short steps: nobody is told when the clock is set or the machine slept."""
+    """Waits until the time has come, in short steps: nothing signals that the clock was set or the machine slept."""
     now, elapsed = clock.now(), clock.elapsed()
     while now < due:
         pulse.beat()
-        clock.wait(min(LOOK_EVERY, max(0.01, (due - now).total_seconds())))
+        clock.wait(min(CHECK_EVERY, max(0.01, (due - now).total_seconds())))
         then, now = now, clock.now()
         passed, elapsed = clock.elapsed() - elapsed, clock.elapsed()
         back = then + timedelta(seconds=passed) - now
         if back > CLOCK_SET:
             due = schedule.after(now)
-            say(f"the clock went back by {_span(back)}: waits for {schedule.shown(due)}")
+            say(f"the clock went back by {_span(back)}: waiting for {schedule.shown(due)}")
     return due
 
 
 class _Pulse:
-    """Touches the heartbeat file: at each look at the clock, and by a thread of its own while work goes on."""
+    """Touches the heartbeat file: at each check of the clock, and in a thread while work runs."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self.working = False
 
     def beat(self) -> None:
-        """Raises UsageError when the file cannot be written."""
+        """Touches the file. Raises UsageError if it cannot be written."""
         if self._path is not None:
             try:
                 self._path.touch()
@@ -202,9 +202,9 @@ class _Pulse:
         self.working, over = True, threading.Event()
 
         def tick() -> None:
-            with suppress(UsageError):  # it could be written before; the health check will say it
+            with suppress(UsageError):  # it was writable before; the health check will notice
                 self.beat()
-                while not over.wait(LOOK_EVERY):
+                while not over.wait(CHECK_EVERY):
                     self.beat()
 
         thread = threading.Thread(target=tick, name="heartbeat", daemon=True)
@@ -236,13 +236,13 @@ def _zone(name: str | None) -> tzinfo:
             return ZoneInfo(wanted)
         except (KeyError, ValueError, OSError):  # zoneinfo's own error is a KeyError
             given = f"--timezone {name}" if name else f"the time zone of TZ, {wanted},"
-            raise UsageError(f"{given} is not known; expected a name such as Europe/Amsterdam or UTC") from None
+            raise UsageError(f"{given} is unknown; expected a name such as Europe/Amsterdam or UTC") from None
     with suppress(OSError, ValueError), open("/etc/localtime", "rb") as file:
         return ZoneInfo.from_file(file)
     return UTC
 
 
-def _say_missed(schedule: Schedule, span: tuple[datetime, datetime], when: str, say: Callable[[str], None]) -> None:
+def _report_missed(schedule: Schedule, span: tuple[datetime, datetime], when: str, say: Callable[[str], None]) -> None:
     times = schedule.between(*span)
     if not times:
         return

@@ -1,4 +1,4 @@
-"""One table of a run: its audit, its findings, and how it was in earlier runs."""
+"""One table of a run: its audit, its findings, and its trend over earlier runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -13,38 +13,38 @@ from qidsql.operations.hidden_counts import HiddenAudit, Total
 
 
 class FindingKind(StrEnum):
-    """What a finding says of its columns."""
+    """The kinds of findings."""
 
     K_ANONYMITY = "k-anonymity"  # all audited columns together are below k
     BELOW_K = "below-k"  # a minimal column set below k
-    KEY = "key"  # a minimal column set that tells all rows apart
-    DISTINCT = "distinct"  # a minimal column set of that distinct ratio
+    KEY = "key"  # a minimal column set that distinguishes all rows
+    DISTINCT = "distinct"  # a minimal column set that reaches the distinct ratio
     SEPARATION = "separation"
     ROWS_AT_RISK = "rows-at-risk"
-    DIRECT_IDENTIFIER = "direct-identifier"  # a column that was recognised as one, and declared by nobody
+    DIRECT_IDENTIFIER = "direct-identifier"  # a column recognised as one but not declared
 
 
 class FindingState(StrEnum):
-    """What became of a finding since the run that it is compared with."""
+    """The change of a finding since the baseline."""
 
     NEW = "new"
     WORSE = "worse"
     BETTER = "better"
     UNCHANGED = "unchanged"
     GONE = "gone"
-    EXCEPTED = "excepted"  # there, and accepted by an exception of the policy file
-    POLICY_CHANGED = "policy changed"  # there, and compared with nothing: the policy asked another question then
+    EXCEPTED = "excepted"  # accepted by an exception of the policy file
+    POLICY_CHANGED = "policy changed"  # not compared: the policy differs
 
 
-CLOSED = (FindingState.GONE, FindingState.EXCEPTED)  # findings that nobody has to answer for
+CLOSED = (FindingState.GONE, FindingState.EXCEPTED)  # findings that need no action
 CAUSES = (FindingKind.BELOW_K, FindingKind.KEY)  # why a table fails, not a requirement of the policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """The figures of a finding's columns; none where they are gone, not known or hidden.
+    """The figures of a finding's columns; none if the finding is gone, or they are unknown or hidden.
 
-    With an entity, `entities` are counted, else `rows`; the ratios are then without meaning.
+    With an entity, `entities` is set instead of `rows`, and the ratios have no meaning.
     """
 
     k: int | None = None  # the smallest class
@@ -58,16 +58,16 @@ class Measures:
 
     @classmethod
     def of(cls, profile: ClassProfile | None) -> "Measures":
-        """The measures of a class profile: counts, exact, and ratios for display."""
-        return cls() if profile is None else cls.of_plain(measures(profile.to_plain()))
+        """The measures of a class profile: exact counts, and ratios for display."""
+        return cls() if profile is None else cls.of_plain(plain_measures(profile.to_plain()))
 
     @property
-    def whole(self) -> int | None:
-        """The number of rows, or of entities."""
+    def total(self) -> int | None:
+        """The number of rows or entities."""
         return self.rows if self.entities is None else self.entities
 
     def to_plain(self) -> dict[str, Any]:
-        """All of the keys, or none of them."""
+        """All keys, or none."""
         if self == Measures():
             return {}
         unit = "entities" if self.rows is None else "rows"
@@ -92,14 +92,14 @@ class Measures:
 MEASURED = ("entities", "rows", "rows_at_risk", "share_at_risk", "unique_rows", "distinct_ratio", "separation_ratio")
 
 
-def measures(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """The plain form of the measures that a finding takes from a class profile, from the profile's plain form."""
+def plain_measures(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """The measures of a finding in plain form, from a class profile in plain form."""
     return {"k": profile["smallest"], **{name: profile[name] for name in MEASURED if name in profile}}
 
 
 @dataclass(frozen=True, slots=True)
-class Excuse:
-    """Why a finding is accepted, and until when (null: for good)."""
+class Acceptance:
+    """Why a finding is accepted, and until when (null: without end)."""
 
     reason: str
     expires: date | None
@@ -107,7 +107,7 @@ class Excuse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing to know of a table."""
+    """One finding on a table."""
 
     id: Annotated[str, "the same in every run: source, table, kind and columns"]
     kind: FindingKind
@@ -115,12 +115,12 @@ class Finding:
     measures: Measures
     text: Annotated[str, "one sentence"]
     state: FindingState = FindingState.NEW
-    was: Annotated[Measures | None, "its measures in the run that it is compared with"] = None
-    exception: Excuse | None = None
+    was: Annotated[Measures | None, "its measures in the baseline"] = None
+    exception: Acceptance | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether it is there, and accepted by no exception."""
+        """Whether the finding exists and no exception accepts it."""
         return self.state not in CLOSED
 
 
@@ -134,31 +134,29 @@ class TrendPoint:
     rows: Total
     k: int | None
     share_at_risk: float | None
-    question: Annotated[
-        str | None, "a fingerprint of the policy: the figures of two points compare where it is the same"
-    ] = None
+    question: Annotated[str | None, "a fingerprint of the policy: figures are comparable where it is equal"] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRun:
-    """One table of a run. Its audit is null where the table could not be audited (see `error`)."""
+    """One table of a run. Its audit is null if the table could not be audited (see `error`)."""
 
     source: Annotated[str, "its name in the policy file"]
-    source_label: Annotated[str, "the source as people may see it, without secrets"]
+    source_label: Annotated[str, "the source, without secrets"]
     table: str
-    line: Annotated[int | None, "of the policy file"] = None
+    line: Annotated[int | None, "its line in the policy file"] = None
     owner: str | None = None
     verdict: Verdict
     reason: str
     error: str | None = None
-    resumed: Annotated[bool, "taken over from an interrupted run, the source being unchanged"] = False
+    resumed: Annotated[bool, "taken from an interrupted run, since the source is unchanged"] = False
     audit: AuditResult | HiddenAudit | None = None
     findings: tuple[Finding, ...] = ()
     trend: Annotated[tuple[TrendPoint, ...], "oldest first"] = ()
     policy_changed: Annotated[
         tuple[str, ...],
-        "the settings in which the policy differs from that of the run compared with, such as k 5 -> 2; findings are "
-        "compared where there are none",
+        "the settings of the policy that differ from the baseline, such as k 5 -> 2; findings are compared only if "
+        "there are none",
     ] = ()
 
     @property
@@ -167,10 +165,10 @@ class TableRun:
 
     @property
     def place(self) -> str:
-        """Source and table as one name."""
+        """Source and table in one text."""
         return f"{self.source}: {self.table}"
 
     @property
     def sentence(self) -> str:
-        """Why the table has its verdict; for an audit that failed, the error."""
+        """The reason for the verdict; the error if the audit failed."""
         return self.error or self.reason

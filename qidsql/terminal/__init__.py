@@ -1,1 +1,1 @@
-"""The pieces that reports at a terminal are made of."""
+"""Parts of the reports at a terminal."""

@@ -1,4 +1,4 @@
-"""What a reader would probably want to run now, as typed."""
+"""Suggestions for the next command to run."""
 
 import shlex
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from qidsql.core.results import Account, SearchAccount
 from qidsql.core.tables import Nulls
 
 
-def command(verb: str, work: Account, options: str = "") -> str:
-    """The command on the same source, table, entity and rule for NULL, with these options."""
-    policy = work.policy
+def command(verb: str, account: Account, options: str = "") -> str:
+    """A command on the same source, table, entity and NULL semantics, with these options."""
+    policy = account.policy
     given = f" --entity {shlex.quote(policy.entity)}" if policy.entity else ""
     given += f" --nulls {policy.nulls}" if policy.nulls != Nulls.EQUAL else ""
-    where = " (and your --where)" if policy.where else ""  # it can hold values, and reports travel
-    table = "" if work.kind == "file" else f" {shlex.quote(work.table)}"  # a file is one table
-    return f"qidsql {verb} {shlex.quote(work.source)}{table}{options}{given}{where}"
+    where = " (and your --where)" if policy.where else ""  # it can contain values, and reports are shared
+    table = "" if account.kind == "file" else f" {shlex.quote(account.table)}"  # a file is one table
+    return f"qidsql {verb} {shlex.quote(account.source)}{table}{options}{given}{where}"
 
 
 def roles(policy: Policy) -> str:
@@ -33,9 +33,9 @@ def roles(policy: Policy) -> str:
     return "".join(f" {option} {shlex.quote(name)}" for option, names in given for name in names)
 
 
-def weights(work: SearchAccount) -> str:
+def weights(account: SearchAccount) -> str:
     """The option that gives weights to columns."""
-    given = ",".join(f"{name}={weight}" for name, weight in work.weights.items())
+    given = ",".join(f"{name}={weight}" for name, weight in account.weights.items())
     return f" --weights {shlex.quote(given)}" if given else ""
 
 
@@ -50,7 +50,7 @@ def criterion(policy: Policy) -> str:
 
 
 def following(console: Console, steps: Sequence[tuple[str, str]]) -> None:
-    """Writes the commands, each with what it is for."""
+    """Prints the commands, each with its purpose."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -59,5 +59,5 @@ def following(console: Console, steps: Sequence[tuple[str, str]]) -> None:
             grid.add_row(("      " if number else "Next: ") + typed, words)
         console.print(grid)
         return
-    for number, (typed, words) in enumerate(steps):  # too wide to stand side by side
+    for number, (typed, words) in enumerate(steps):  # too wide for two columns
         console.print(Text(f"{'      ' if number else 'Next: '}{typed}  # {words}"), soft_wrap=True)

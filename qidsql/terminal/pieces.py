@@ -1,4 +1,4 @@
-"""Parts that reports share: the verdict, what was searched, what the search cost, a grid, a bar."""
+"""Parts that reports share: verdict, account, a grid, a bar."""
 
 from collections.abc import Sequence
 
@@ -12,42 +12,44 @@ from qidsql.wording.numbers import count, decimal, plural, seconds, some
 
 COLOURS = {Verdict.FINISHED: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 NOTHING_LEFT = "no cell value left the engine"
-CODES_LEFT = "each distinct row left the engine as codes, not its values; codes of few values can be turned back"
+CODES_LEFT = "each distinct row left the engine as codes, not values; codes of few values can be decoded"
 
 
-def head(console: Console, outcome: Verdict, reason: str) -> None:
-    """The outcome, and the answer beside it."""
+def head(console: Console, verdict: Verdict, reason: str) -> None:
+    """Prints the verdict and its reason."""
     line = grid()
-    line.add_row(Text(outcome.upper(), style=COLOURS[outcome]), reason)
+    line.add_row(Text(verdict.upper(), style=COLOURS[verdict]), reason)
     console.print(line)
     console.print()
 
 
-def facts(work: SearchAccount) -> Table:
-    """A grid that begins with what was searched."""
+def facts(account: SearchAccount) -> Table:
+    """A grid that begins with the source and the columns searched."""
     found = grid()
-    rows = "" if work.rows is None else f", {plural(work.rows, 'row')}"
-    if work.entities is not None:
-        rows = f", {plural(work.entities, 'entity', 'entities')} ({work.policy.entity})"
-    rows += " that meet --where" if work.policy.where else ""
-    found.add_row("Source", f"{work.source}, {work.kind} {work.table}{rows}")
-    found.add_row("", f"{work.engine}; {work.snapshot}")
-    if work.columns:
-        found.add_row("Searched", f"{some(work.columns)}. {work.policy.null_rule}")
+    rows = "" if account.rows is None else f", {plural(account.rows, 'row')}"
+    if account.entities is not None:
+        rows = f", {plural(account.entities, 'entity', 'entities')} ({account.policy.entity})"
+    rows += " that meet --where" if account.policy.where else ""
+    found.add_row("Source", f"{account.source}, {account.kind} {account.table}{rows}")
+    found.add_row("", f"{account.engine}; {account.snapshot}")
+    if account.columns:
+        found.add_row("Searched", f"{some(account.columns)}. {account.policy.null_rule}")
     reasons: dict[str, list[str]] = {}
-    for each in work.left_out:
+    for each in account.left_out:
         reasons.setdefault(each.reason, []).append(each.name)
     for reason, names in reasons.items():
         found.add_row("Left out", f"{some(names)}: {reason}")
-    if work.weights:
-        found.add_row("Weights", ", ".join(f"{name}={weight}" for name, weight in work.weights.items()) + "; others 1")
-    for note in work.notes:
+    if account.weights:
+        found.add_row(
+            "Weights", ", ".join(f"{name}={weight}" for name, weight in account.weights.items()) + "; others 1"
+        )
+    for note in account.notes:
         found.add_row("Note", note)
     return found
 
 
 def certificate(rests_on: Certificate) -> str:
-    """What a sampled answer rests on."""
+    """The sample that a result is based on."""
     sizes = ", ".join(count(size) for size in rests_on.sizes)
     epsilon = "" if rests_on.epsilon is None else f"epsilon = {decimal(rests_on.epsilon)}, "
     measured = "measured on the full table" if rests_on.verified else "not measured on the full table"
@@ -57,17 +59,17 @@ def certificate(rests_on: Certificate) -> str:
     )
 
 
-def foot(console: Console, work: SearchAccount, written: str | None = None, values: str = NOTHING_LEFT) -> None:
-    """What the search took, what it left undone, and which values left the engine."""
+def foot(console: Console, account: SearchAccount, written: str | None = None, values: str = NOTHING_LEFT) -> None:
+    """Prints the cost of the search, unfinished parts, and which values left the engine."""
     console.print()
-    for unfinished in work.unfinished:
+    for unfinished in account.unfinished:
         line = grid()
         line.add_row(Text("Unfinished", style="yellow"), unfinished)
         console.print(line)
     done = "only read" if written is None else f"only {written} was written"
-    profiled = f", {plural(work.sets_profiled, 'column set')} profiled" if work.sets_profiled else ""
-    asked = f"{plural(work.statements, 'statement')}, at most {plural(work.scans, 'scan')}"
-    console.print(f"{asked}, {seconds(work.seconds)}{profiled}; {done}, {values}.")
+    profiled = f", {plural(account.sets_profiled, 'column set')} profiled" if account.sets_profiled else ""
+    cost = f"{plural(account.statements, 'statement')}, at most {plural(account.scans, 'scan')}"
+    console.print(f"{cost}, {seconds(account.seconds)}{profiled}; {done}, {values}.")
 
 
 def copy_facts(
@@ -77,20 +79,20 @@ def copy_facts(
     not_copied: Sequence[LeftOut],
     protected: Sequence[str],
 ) -> None:
-    """Adds what a written copy holds: its columns, those of them that nothing protects, and those left out of it."""
+    """Adds the columns of a written copy: all, those without protection, and those not copied."""
     rows.add_row("Written", f"{target}: {some(copied)}")
-    bare = [name for name in copied if name not in protected]
-    if bare:
+    unprotected = [name for name in copied if name not in protected]
+    if unprotected:
         rows.add_row(
             "Unprotected",
-            f"{some(bare)}: copied as they are, not audited; keep out what identifies people (--identifier)",
+            f"{some(unprotected)}: copied unchanged, not audited; exclude columns that identify people (--identifier)",
         )
     for each in not_copied:
         rows.add_row("Not copied", f"{each.name}: {each.reason}")
 
 
 def grid() -> Table:
-    """Two columns: what, and its words."""
+    """A grid of two columns: labels and text."""
     found = Table.grid(padding=(0, 2))
     found.add_column(no_wrap=True, min_width=11)
     found.add_column(overflow="fold")
@@ -98,6 +100,6 @@ def grid() -> Table:
 
 
 def bar(part: int, whole: int, width: int) -> str:
-    """A bar of eighths of a character; `whole` is `width` characters wide. Rounded up: what is there is seen."""
+    """A bar in steps of 1/8 character; `whole` is `width` characters. Rounded up, so that only 0 is empty."""
     eighths = -(-max(0, part) * width * 8 // max(1, whole))
     return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")

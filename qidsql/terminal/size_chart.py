@@ -1,4 +1,4 @@
-"""The class sizes as bars, with k marked."""
+"""A bar chart of the class sizes, with a line at k."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -18,11 +18,11 @@ BAR = 28
 
 
 def size_chart(console: Console, sizes: Sequence[SizeBin], policy: Policy) -> None:
-    """Writes the chart; nothing where there are no sizes."""
+    """Prints the chart; nothing if there are no sizes."""
     if not sizes:
         return
     unit = "Rows" if policy.entity is None else "Entities"
-    by = "how many rows match them" if policy.nulls == Nulls.WILDCARD else "the size of the class they stand in"
+    by = "number of matching rows" if policy.nulls == Nulls.WILDCARD else "class size"
     console.print()
     console.print(Text(f"{unit} by {by}", style="bold"))
     total = sum(size.rows for size in sizes)

@@ -1,1 +1,1 @@
-"""How numbers, ratios and names are written for people. Knows nothing of what they mean."""
+"""Formats numbers, ratios, names and options as text."""

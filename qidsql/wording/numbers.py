@@ -1,4 +1,4 @@
-"""How figures are written for people: never rounded up to a whole that they are not."""
+"""Numbers, ratios and lists as text. Rounding never turns a part into all or nothing."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ def count(value: int) -> str:
 
 
 def ratio(value: Fraction, digits: int) -> str:
-    """A ratio with so many decimals; below 1 it never reads as 1, above 0 never as 0."""
+    """A ratio with this many decimals; only 1 is shown as 1, and only 0 as 0."""
     scaled = round(value * 10**digits)
     if value < 1:
         scaled = min(scaled, 10**digits - 1)
@@ -21,7 +21,7 @@ def ratio(value: Fraction, digits: int) -> str:
 
 
 def percent(value: Fraction) -> str:
-    """A share as a percentage with one decimal; what is not all of it never reads as 100 %."""
+    """A share as a percentage with one decimal; only 1 is shown as 100 %."""
     if 0 < value < Fraction(1, 1000):
         return "< 0.1 %"
     if Fraction(999, 1000) < value < 1:
@@ -32,12 +32,12 @@ def percent(value: Fraction) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Part of a whole in percent."""
+    """`part` / `whole` in percent."""
     return percent(Fraction(part, whole))
 
 
 def seconds(value: float) -> str:
-    """Seconds, with the digits that mean something."""
+    """Seconds, with a sensible number of digits."""
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
 
 
@@ -47,14 +47,14 @@ def plural(value: int, one: str, many: str = "") -> str:
 
 
 def some(names: Sequence[str], most: int = 12) -> str:
-    """The names, the first of them when they are many: a, b, ... (30 in all)"""
+    """The names joined by commas, only the first `most` if there are more: a, b, ... (30 in all)"""
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[:most])}, ... ({len(names):,} in all)"
 
 
 def decimal(value: Fraction) -> str:
-    """A ratio as people type it: 0.9, not 9/10; a fraction with no short decimal form stays one."""
+    """A ratio as a decimal such as 0.9; as a fraction if it has no short decimal form."""
     for digits in range(13):
         text = f"{float(value):.{digits}f}"
         if Fraction(text) == value:
@@ -63,5 +63,5 @@ def decimal(value: Fraction) -> str:
 
 
 def moment(when: datetime) -> str:
-    """2026-11-21 03:00 UTC, as precise as a reader needs."""
+    """2026-11-21 03:00 UTC, to the minute."""
     return f"{when.astimezone(UTC) if when.tzinfo else when:%Y-%m-%d %H:%M} UTC"

@@ -1,7 +1,7 @@
-"""How an option is written where it was given, so that what is advised can be followed to the letter.
+"""The spelling of options in messages: --max-size for the command line, max_size for a policy file.
 
-On the command line it is --max-size, in a policy file max_size. `setting` and `role` write it the one way or the
-other, for as long as a block under `written_as` lasts.
+`setting` and `role` use the spelling set by the surrounding `written_as` block, so that the user can follow a message
+literally.
 """
 
 import json
@@ -15,16 +15,16 @@ ROLE_OPTIONS = {"direct identifier": "--identifier", "sensitive": "--sensitive",
 
 
 class OptionNames(Protocol):
-    """The words of one place where options are given."""
+    """The spelling of options in one place."""
 
     def setting(self, name: str) -> str:
-        """An option by the name of its field: max_size."""
+        """The option with this field name, such as max_size."""
 
     def role(self, role: str, columns: Iterable[str]) -> str:
-        """What gives these columns that role."""
+        """The options that give these columns this role."""
 
 
-class CommandLine:
+class CommandLineNames:
     """--max-size, --identifier email"""
 
     def setting(self, name: str) -> str:
@@ -34,7 +34,7 @@ class CommandLine:
         return " ".join(f"{ROLE_OPTIONS[role]} {column}" for column in columns)
 
 
-class PolicyFile:
+class PolicyFileNames:
     """max_size, email = "direct identifier" in [tables.roles]"""
 
     def setting(self, name: str) -> str:
@@ -45,14 +45,14 @@ class PolicyFile:
         return f"{', '.join(lines)} in [tables.roles]"
 
 
-COMMAND_LINE: OptionNames = CommandLine()
-POLICY_FILE: OptionNames = PolicyFile()
+COMMAND_LINE: OptionNames = CommandLineNames()
+POLICY_FILE: OptionNames = PolicyFileNames()
 _in_use: ContextVar[OptionNames] = ContextVar("option_names", default=COMMAND_LINE)
 
 
 @contextmanager
 def written_as(names: OptionNames) -> Iterator[None]:
-    """Options are written in these words within the block."""
+    """Uses this spelling within the block."""
     token = _in_use.set(names)
     try:
         yield
@@ -61,12 +61,12 @@ def written_as(names: OptionNames) -> Iterator[None]:
 
 
 def setting(name: str) -> str:
-    """An option by the name of its field, as it was given."""
+    """The option with this field name, in the current spelling."""
     return _in_use.get().setting(name)
 
 
 def role(role: str, columns: Iterable[str]) -> str:
-    """What gives these columns that role, where options are given."""
+    """The options that give these columns this role, in the current spelling."""
     return _in_use.get().role(role, columns)
 
 

@@ -1,8 +1,8 @@
-"""Text that pages and XML can hold."""
+"""Text for HTML and XML."""
 
 import re
 
 
 def without_controls(text: str) -> str:
-    """The text without characters that XML and pages cannot hold; U+FFFD stands in their place."""
+    """The text with characters that XML and HTML do not allow replaced by U+FFFD."""
     return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)

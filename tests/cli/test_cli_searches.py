@@ -300,7 +300,7 @@ def test_a_dry_run_prints_the_plan(people: Path, tmp_path: Path) -> None:
     out = several([[run[0], str(people), *run[1:], "--dry-run", "--show-sql"] for run in runs], tmp_path)
     assert "-- Plan: all minimal sets (key) by hitting-sets\n" in out.out
     assert "-- Plan: columns to publish without a column set below k = 5, by greedy\n" in out.out
-    assert out.out.count("Nothing was asked but the catalog.") == 2
+    assert out.out.count("Only the catalog was queried.") == 2
     assert out.out.count("exit code 0") == 2
     assert out.err == ""
 

@@ -138,7 +138,7 @@ def test_a_search_that_is_refuted_reports_nothing(duckdb_store: DuckDBStore, mon
     with duckdb_store.connect() as engine:
         result = keys(engine, KeysRequest("t", k=2, algorithm="borders"))
     assert (result.verdict, result.column_sets, result.complete) == ("inconclusive", (), False)
-    assert "this is a defect of qidsql" in result.account.unfinished[0]
+    assert "this is a bug in qidsql" in result.account.unfinished[0]
 
 
 def test_wrong_suppressions_are_refuted(duckdb_store: DuckDBStore) -> None:

@@ -43,10 +43,10 @@ static bool load_into(void *functions) {
 
 static void *work(void *rounds) {
     for (intptr_t i = 1; i <= (intptr_t)rounds; i++) {
-        door.bind(functions);
-        door.init(functions);
-        door.scan(functions, functions);
-        door.forget((void *)i);
+        entry.bind(functions);
+        entry.init(functions);
+        entry.scan(functions, functions);
+        entry.forget((void *)i);
     }
     return NULL;
 }
@@ -54,8 +54,8 @@ static void *work(void *rounds) {
 /* What is forgotten on several threads comes back once each, to whichever thread asks. */
 static void *churn(void *rounds) {
     for (intptr_t i = 1; i <= (intptr_t)rounds; i++) {
-        door.forget((void *)i);
-        atomic_fetch_add(&returned, door.next_forgotten() != 0);
+        entry.forget((void *)i);
+        atomic_fetch_add(&returned, entry.next_forgotten() != 0);
     }
     return NULL;
 }
@@ -63,9 +63,9 @@ static void *churn(void *rounds) {
 /* Ctrl-C is waited for by several audits at once. */
 static void *attend(void *rounds) {
     for (intptr_t i = 1; i <= (intptr_t)rounds; i++) {
-        door.watch(1);
+        entry.watch(1);
         if (i % 50 == 0) raise(SIGINT);
-        door.watch(0);
+        entry.watch(0);
     }
     return NULL;
 }
@@ -99,7 +99,7 @@ int main(void) {
     fails_with("is not there (any more)");
     setenv("XDG_CONFIG_HOME", config, 1);
 
-    fails_with("Python failed: out of order"); /* the test's door.py counts */
+    fails_with("Python failed: out of order"); /* the test's entry.py counts */
     fails_with("not today");
     assert(load_into(functions));
     assert(load_into(functions)); /* a second database of the process */
@@ -108,43 +108,43 @@ int main(void) {
 
     struct sigaction other = {.sa_handler = passing_on}, now;
     sigaction(SIGINT, &other, NULL);
-    unsigned count = door.interrupts();
-    door.watch(1);
-    door.watch(1);
+    unsigned count = entry.interrupts();
+    entry.watch(1);
+    entry.watch(1);
     raise(SIGINT);
-    door.watch(0);
+    entry.watch(0);
     raise(SIGINT);
-    door.watch(0);
-    assert(door.interrupts() == count + 2 && passed_on == 2);
+    entry.watch(0);
+    assert(entry.interrupts() == count + 2 && passed_on == 2);
     sigaction(SIGINT, NULL, &now);
     assert(now.sa_handler == passing_on);
     raise(SIGINT);
-    assert(door.interrupts() == count + 2 && passed_on == 3);
+    assert(entry.interrupts() == count + 2 && passed_on == 3);
 
     pthread_t threads[4];
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, (void *)(intptr_t)500);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     assert(refused == 0);
-    while (door.next_forgotten()) {
+    while (entry.next_forgotten()) {
     }
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, churn, (void *)(intptr_t)300000);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
-    assert(returned == 4 * 300000 && !door.next_forgotten());
+    assert(returned == 4 * 300000 && !entry.next_forgotten());
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, attend, (void *)(intptr_t)500);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     assert(passed_on == 3 + 4 * 10);
     sigaction(SIGINT, NULL, &now);
     assert(now.sa_handler == passing_on);
 
-    count = door.interrupts();
+    count = entry.interrupts();
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, (void *)(intptr_t)500);
-    door.close(); /* while they are at it */
-    assert(door.interrupts() == count + 1); /* which ends the audits that run */
+    entry.close(); /* while they are at it */
+    assert(entry.interrupts() == count + 1); /* which ends the audits that run */
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     int before_last = refused;
     work((void *)(intptr_t)2);
     assert(refused == before_last + 6);
-    while (door.next_forgotten()) {
+    while (entry.next_forgotten()) {
     }
     free(config);
     puts("every path was walked");

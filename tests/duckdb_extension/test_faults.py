@@ -17,7 +17,7 @@ import pytest
 from qidsql.commands.demo.demo import write_demo
 from qidsql.duckdb_extension import hosts
 from qidsql.duckdb_extension.build import C_API, NAME, footer
-from qidsql.duckdb_extension.install import usage
+from qidsql.duckdb_extension.install import instructions
 from qidsql.duckdb_extension.settings import SUFFIX
 from tests.commandline import HOUSE, Outcome, command, environment, finished
 from tests.duckdb_hosts import Host, Module, Refused, Shell
@@ -89,7 +89,7 @@ def test_an_exception_in_python_is_an_error_of_load(shell: Shell, broken: Path, 
     package.mkdir(parents=True)
     (package.parent / "__init__.py").touch()
     (package / "__init__.py").touch()
-    (package / "door.py").write_text("def load(*given): raise RuntimeError('out of order')")
+    (package / "entry.py").write_text("def load(*given): raise RuntimeError('out of order')")
     spoil(broken, path=str(tmp_path / "other"))
     assert "Python failed: out of order" in refused(shell, broken)
 
@@ -287,8 +287,8 @@ LATE = (
     OPENED
     + """
 from contextlib import contextmanager
-from qidsql.duckdb_extension import door
-called, begin = threading.Event(), door.raising_interrupts
+from qidsql.duckdb_extension import entry
+called, begin = threading.Event(), entry.raising_interrupts
 @contextmanager
 def late(watch, interrupts):
     before = interrupts()
@@ -297,7 +297,7 @@ def late(watch, interrupts):
         time.sleep(0.001)
     with begin(watch, interrupts):
         yield
-door.raising_interrupts = late
+entry.raising_interrupts = late
 """
     + IN_A_THREAD
     + """
@@ -487,8 +487,8 @@ def test_what_is_installed_loads_by_its_name(shell: Shell, home: Path) -> None:
 
 
 def test_where_there_is_no_shell_install_says_how_to_get_one() -> None:
-    words = usage([], [hosts.Host(None, "v2.0.0", "linux_amd64")])
-    assert "In the DuckDB shell:  none was found: pip install duckdb-cli" in words
+    words = instructions([], [hosts.Host(None, "v2.0.0", "linux_amd64")])
+    assert "In the DuckDB shell:  no shell was found: pip install duckdb-cli" in words
     assert "In Python:            con = duckdb.connect" in words
 
 
@@ -498,7 +498,9 @@ def test_the_doctor_sees_an_environment_that_moved(shell: Shell, home: Path) -> 
         spoil(settings.with_name(settings.name.removesuffix(SUFFIX)), python="/moved/venv/bin/python")
     seen = cli("duckdb", "doctor", "--shell", shell.program, home=home)
     assert seen.code == 2
-    assert "/moved/venv/bin/python is gone: the environment was moved or removed; run qidsql duckdb install" in seen.out
+    assert (
+        "/moved/venv/bin/python no longer exists: the environment was moved or removed; run qidsql duckdb" in seen.out
+    )
 
 
 def test_the_shell_opens_with_qidsql_loaded(shell: Shell, home: Path) -> None:

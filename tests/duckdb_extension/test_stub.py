@@ -16,9 +16,9 @@ SANITIZERS = {
     "address": ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
     "threads": ["-fsanitize=thread"],  # a finding is the program's exit code 66
 }
-DOOR = """
+ENTRY = """
 import ctypes
-from qidsql.duckdb_extension.original import Door, LAYOUT, ON_CALL, ON_SCAN
+from qidsql.duckdb_extension.original import EntryPoints, LAYOUT, ON_CALL, ON_SCAN
 
 calls = []
 
@@ -29,10 +29,10 @@ def load(address, layout):
         raise RuntimeError("out of order")
     if len(calls) == 2:
         return "not today"
-    door = Door.from_address(address)
-    calls.append(door)
-    door.on_bind, door.on_init = ON_CALL(lambda info: door.next_forgotten() and None), ON_CALL(lambda info: None)
-    door.on_scan = ON_SCAN(lambda info, chunk: None)
+    entry = EntryPoints.from_address(address)
+    calls.append(entry)
+    entry.on_bind, entry.on_init = ON_CALL(lambda info: entry.next_forgotten() and None), ON_CALL(lambda info: None)
+    entry.on_scan = ON_SCAN(lambda info, chunk: None)
     return ""
 """
 
@@ -61,8 +61,8 @@ def test_every_path_of_the_stub_is_clean(program: Path, tmp_path: Path) -> None:
     package.mkdir(parents=True)
     for name in ("qidsql/__init__.py", "qidsql/duckdb_extension/__init__.py"):
         (tmp_path / "package" / name).touch()
-    (package / "original.py").write_text(_door_of_the_package())
-    (package / "door.py").write_text(DOOR)
+    (package / "original.py").write_text(_entry_of_the_package())
+    (package / "entry.py").write_text(ENTRY)
     place = Path("qidsql") / "duckdb_extension.settings"
     replace(settings, path=str(tmp_path / "package")).write(tmp_path / "good" / place)
     replace(settings, libpython="/nowhere/libpython.so").write(tmp_path / "faulty" / place)
@@ -77,10 +77,10 @@ def test_every_path_of_the_stub_is_clean(program: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "every path was walked\n"), done.stderr
 
 
-def _door_of_the_package() -> str:
+def _entry_of_the_package() -> str:
     """The structure that Python and the stub share, as it stands in the package."""
-    from qidsql.duckdb_extension import door
+    from qidsql.duckdb_extension import entry
 
-    text = Path(door.__file__).read_text()
+    text = Path(entry.__file__).read_text()
     start, end = text.index("LAYOUT = "), text.index("@dataclass")
     return "import ctypes\nfrom ctypes import CFUNCTYPE, c_int, c_uint, c_void_p\n\n" + text[start:end]

@@ -155,7 +155,7 @@ def test_the_history_goes_by_no_path_either(trap: Trap) -> None:
     history = open_history(trap.store.url, trap.clinic)
     with history.writing() as store:
         assert store._line.execute(b"SHOW search_path") == [("pg_catalog, pg_temp",)]  # type: ignore[attr-defined]
-    with history.alone():
+    with history.exclusive():
         pass
     assert trap.sprung == []
 

@@ -15,9 +15,9 @@ from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Verdict
 from qidsql.engines.connect import connect
 from qidsql.operations.compact_form import PackedTables
-from qidsql.operations.coverage import Change, Coverage, Gap, Severity, SourceCoverage
+from qidsql.operations.coverage import Coverage, Gap, GapKind, Severity, SourceCoverage
 from qidsql.operations.document import Baseline, ConfigFile, RunResult, as_document
-from qidsql.operations.table_run import Excuse, Finding, FindingState, Measures, TableRun, TrendPoint
+from qidsql.operations.table_run import Acceptance, Finding, FindingState, Measures, TableRun, TrendPoint
 from tests.stores import quoted
 
 HOSTILE = [
@@ -80,16 +80,21 @@ def coverage() -> Coverage:
         ),
         SourceCoverage("away", "away", error="no server answers at away <b>"),
     )
-    changes = {"people": Change.UNKNOWN, "t pass": Change.UNKNOWN, HOSTILE[0]: Change.VANISHED, "v": Change.UNREADABLE}
+    changes = {
+        "people": GapKind.UNKNOWN,
+        "t pass": GapKind.UNKNOWN,
+        HOSTILE[0]: GapKind.VANISHED,
+        "v": GapKind.UNREADABLE,
+    }
     gaps = [
         Gap("clinic", table, "e-mail" if table == "t pass" else None, change, f"{table} is {change}", _severity(table))
         for table, change in changes.items()
     ]
     gaps += [
         Gap("clinic", "visits", column, change, f"visits.{column} is {change}", owner="ward <3>")
-        for column, change in (("age", Change.RETYPED), ("ward", Change.UNDECIDED), ("room", Change.UNDECIDED))
+        for column, change in (("age", GapKind.RETYPED), ("ward", GapKind.UNDECIDED), ("room", GapKind.UNDECIDED))
     ]
-    return Coverage(sources).with_gaps(gaps).compared({gaps[0].id})
+    return Coverage(sources).with_gaps(gaps).with_states({gaps[0].id})
 
 
 def _severity(table: str) -> Severity:
@@ -103,7 +108,7 @@ def with_tables(document: RunResult, *tables: TableRun) -> RunResult:
 
 def with_states(findings: Iterable[Finding], states: Iterator[FindingState]) -> tuple[Finding, ...]:
     """The findings with these states, and what goes with each."""
-    accepted = Excuse("agreed by the board; see <minutes>", date(2027, 1, 31))
+    accepted = Acceptance("agreed by the board; see <minutes>", date(2027, 1, 31))
     return tuple(
         replace(
             finding,

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from qidsql.cli.app import COMMANDS as COMMANDS_OF_QIDSQL
-from qidsql.cli.schema import names, schema
+from qidsql.cli.schema import schema, schema_names
 from qidsql.operations.history.opening import open_history
 from tests.commandline import inside
 from tests.formats.test_json_schema import closed
@@ -118,7 +118,7 @@ def test_a_source_that_cannot_be_opened_has_the_doctors_schema(tmp_path: Path) -
     assert faults("doctor", json.loads(inside("doctor", "none.duckdb", "--format", "json", cwd=tmp_path).out)) == []
 
 
-PUBLISHED = tuple(each for each in names() if each not in ("audit", "run", "policy"))
+PUBLISHED = tuple(each for each in schema_names() if each not in ("audit", "run", "policy"))
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

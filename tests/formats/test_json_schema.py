@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 from qidsql.cli.schema import schema
 from qidsql.declarations.results import loaded, plain
 from qidsql.formats.min_count import without_small_counts
-from qidsql.formats.reading import read
+from qidsql.formats.reading import read_document
 from qidsql.formats.registry import rendered
-from qidsql.operations.compact_form import packed, unpacked
+from qidsql.operations.compact_form import pack, unpack
 from qidsql.operations.document import RunResult
 from tests.commandline import qidsql
 from tests.formats.documents import with_tables
@@ -52,9 +52,9 @@ def test_a_run_document_is_as_published(document: RunResult, least: int | None) 
 def test_a_run_is_written_and_read_again_as_it_was(document: RunResult, least: int | None, tmp_path: Path) -> None:
     told = document if least is None else without_small_counts(document, least)
     (tmp_path / "run.json").write_text(rendered(told, "json"))
-    assert read(tmp_path / "run.json") == told
+    assert read_document(tmp_path / "run.json") == told
     assert loaded(RunResult, json.loads(json.dumps(plain(told)))) == told
-    assert [unpacked(packed(table)) for table in told.tables] == list(told.tables)
+    assert [unpack(pack(table)) for table in told.tables] == list(told.tables)
 
 
 def test_no_column_set_is_written_twice(documents: Mapping[str, RunResult]) -> None:

@@ -155,12 +155,12 @@ def test_github_takes_each_table_as_one_annotation(document: RunResult) -> None:
 
 def test_a_metrics_file_is_replaced_at_once(tmp_path: Path) -> None:
     """Nobody may read half a file: the old one stays until the new one is whole, and nothing else is left behind."""
-    from qidsql.cli.streams import write
+    from qidsql.cli.streams import write_output
 
     target = tmp_path / "qidsql.prom"
     target.write_text("old\n")
     with target.open() as reading:
-        write("new\n", target)
+        write_output("new\n", target)
         assert reading.read() == "old\n"
     assert target.read_text() == "new\n"
     assert list(tmp_path.iterdir()) == [target]

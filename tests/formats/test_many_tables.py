@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from qidsql.cli.console import report_text
 from qidsql.cli.run_report import report
-from qidsql.cli.running import put_report
 from qidsql.declarations.results import plain
 from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.registry import NAMES, document_format, rendered
@@ -54,7 +54,7 @@ def test_a_report_holds_one_table_at_a_time(many: RunResult, format: str) -> Non
 
 
 def test_so_do_a_terminal_and_hidden_counts(many: RunResult) -> None:
-    assert put_report(report(many), 110, False)
+    assert report_text(report(many), 110, False)
     assert json.loads(rendered(without_small_counts(many, 11), "json"))["min_count"] == 11
 
 

@@ -70,12 +70,12 @@ def test_what_cannot_be_reported_is_said(source: Path, tmp_path: Path) -> None:
     (tmp_path / "older.json").write_text(other.out)
     (tmp_path / "newer.json").write_text('{"qidsql": "9", "format": 3}')
     (tmp_path / "text.json").write_text("verdict: pass")
-    assert "no report of a run or an audit" in refused("report", "other.json", cwd=tmp_path)
+    assert "not the report of a run or an audit" in refused("report", "other.json", cwd=tmp_path)
     assert "has format 1" in refused("report", "older.json", cwd=tmp_path)
     assert "has format 3" in refused("report", "newer.json", cwd=tmp_path)
     assert "is not JSON" in refused("report", "text.json", cwd=tmp_path)
     assert "cannot be read" in refused("report", "none.json", cwd=tmp_path)
-    assert "--min-count is for reports that are passed on" in refused(
+    assert "--min-count needs a format that can hide counts" in refused(
         "audit", source, "--min-count", "11", cwd=tmp_path
     )
     assert "at least 2" in refused("audit", source, "--min-count", "1", "--format", "html", cwd=tmp_path)

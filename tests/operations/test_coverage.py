@@ -8,7 +8,7 @@ import pytest
 
 from qidsql.declarations.results import loaded
 from qidsql.errors import StoreError
-from qidsql.operations.alerts.changes import Told, changes
+from qidsql.operations.alerts.changes import LastSent, changes
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.history.records import History
@@ -164,7 +164,7 @@ def test_what_init_marks_is_undecided_until_the_mark_is_gone(tmp_path: Path) -> 
             [("# CHECK", "undecided", "warning"), ("xq7", "undecided", "warning")],
         )
         assert "1 of 1 table, 1 of 3 columns covered" in document["reason"]
-        assert "nobody has decided on # CHECK, xq7 (CHECK)" in shown(loaded(RunResult, document))
+        assert "not confirmed (CHECK): # CHECK, xq7" in shown(loaded(RunResult, document))
         path.write_text(path.read_text().replace("# CHECK: ", "# "))
         assert "3 of 3 columns covered" in ran_on(store, tmp_path)[1]["reason"]
 
@@ -177,7 +177,7 @@ def test_what_vanished_or_changed_its_type(store: Store, tmp_path: Path) -> None
     )
     _, document = ran(tmp_path)
     assert gaps(document, "table", "change") == [("codes", "vanished")]
-    assert "whether a column changed its type is not known" in shown(loaded(RunResult, document))
+    assert "type changes of columns are unknown" in shown(loaded(RunResult, document))
     store.execute("ALTER TABLE orders RENAME COLUMN ward TO email")
     store.execute("ALTER TABLE visits ALTER COLUMN sex TYPE INTEGER USING 1")
     store.execute("ALTER TABLE visits RENAME COLUMN ward TO room")
@@ -191,11 +191,9 @@ def test_what_vanished_or_changed_its_type(store: Store, tmp_path: Path) -> None
         ("visits", "ward", "vanished", "warning", "new"),
     ]
     retyped = next(gap["text"] for gap in document["coverage"]["gaps"] if gap["change"] == "retyped")
-    assert f"INTEGER, and was {'VARCHAR' if store.name == 'duckdb' else 'TEXT'} in run" in retyped.upper().replace(
-        ", AND WAS", ", and was"
-    ).replace(" IN RUN", " in run")
+    assert f"INTEGER; IT WAS {'VARCHAR' if store.name == 'duckdb' else 'TEXT'} IN RUN" in retyped.upper()
     text = " ".join(shown(loaded(RunResult, document)).split())
-    assert "A renamed table or column is one that vanished and one that is new." in text
+    assert "A renamed table or column is listed twice" in text
     store.execute("ALTER TABLE visits RENAME TO calls")
     _, document = ran(tmp_path)
     assert ("visits", None, "vanished") in gaps(document, "table", "column", "change")
@@ -222,7 +220,7 @@ def test_a_part_of_the_tables_is_looked_at_where_a_part_is_asked_for(tmp_path: P
             store.execute(f"ALTER TABLE {table} ADD COLUMN email VARCHAR")
     code, document = ran(tmp_path, "--only", "main.orders")
     assert (code, gaps(document, "table", "column")) == (1, [("orders", "email")])
-    assert "1 of 1 table, 2 of 3 columns covered, of those asked for" in document["reason"]
+    assert "1 of 1 table, 2 of 3 columns covered (of the tables selected by --only)" in document["reason"]
     _, document = ran(tmp_path)
     assert gaps(document, "table", "column", "state") == [
         ("orders", "email", "new"),  # the run before looked at a part
@@ -375,12 +373,12 @@ def test_an_alert_tells_of_what_is_not_covered_to_whom_it_concerns(tmp_path: Pat
         policy_file(
             tmp_path, store.url, entries("orders", more='owner = "shop"\n' + LISTED), '[defaults]\nowner = "dpo"\n'
         )
-        told: dict[tuple[str, str], Told] = {}
+        told: dict[tuple[str, str], LastSent] = {}
 
         def heard() -> list[tuple[str, str, str | None, bool]]:
             document = run(read_policy_file(tmp_path / "qidsql.toml"))
             found = changes(alert(), document, told, TODAY)
-            told.update({change.subject: change.told for change in found})
+            told.update({change.subject: change.as_sent for change in found})
             return [(change.table, change.now, change.owner, bool(change.worse)) for change in found]
 
         assert heard() == []

@@ -14,14 +14,14 @@ from qidsql.core.results import Account, Verdict, worst
 from qidsql.core.tables import Role
 from qidsql.declarations.results import loaded, plain
 from qidsql.measures.profiles import ClassProfile
-from qidsql.operations.changes import MARGIN, compared, excused, expired, verdict_with_exceptions
+from qidsql.operations.changes import MARGIN, expired, verdict_with_exceptions, with_exceptions, with_states
 from qidsql.operations.compact_form import PackedTables
-from qidsql.operations.coverage import Change, Coverage, Gap, GapState, Severity, SourceCoverage
-from qidsql.operations.document import Baseline, ConfigFile, RunResult, as_document, known_apart
+from qidsql.operations.coverage import Coverage, Gap, GapKind, GapState, Severity, SourceCoverage
+from qidsql.operations.document import Baseline, ConfigFile, RunResult, as_document, verdict_on_new
 from qidsql.operations.exit_codes import FailOn, exit_code
-from qidsql.operations.findings import criteria, findings, identity, looked_for
+from qidsql.operations.findings import complete_kinds, criteria, finding_id, findings
 from qidsql.operations.policy_file import Exemption
-from qidsql.operations.table_run import Excuse, Finding, Measures, TableRun, TrendPoint
+from qidsql.operations.table_run import Acceptance, Finding, Measures, TableRun, TrendPoint
 from qidsql.operations.table_run import FindingKind as Kind
 from qidsql.operations.table_run import FindingState as State
 
@@ -92,7 +92,7 @@ def finding(kind: Kind = Kind.BELOW_K, columns: str = "age", **more: Any) -> Fin
     names = tuple(columns.split("+"))
     figures = Measures(**{"k": 2, "rows": 1000, "rows_at_risk": 100} | more.pop("measures", {}))
     return Finding(
-        id=identity("db", "people", kind, names), kind=kind, columns=names, measures=figures, text="", **more
+        id=finding_id("db", "people", kind, names), kind=kind, columns=names, measures=figures, text="", **more
     )
 
 
@@ -105,7 +105,7 @@ def table(verdict: str = "violation", *found: Finding) -> TableRun:
 def code(*tables: TableRun, fail_on: str = "any", coverage: Coverage | None = None) -> int:
     """The exit code of a run over these tables."""
     verdict = worst([each.verdict for each in tables] + ([coverage.verdict] if coverage else []))
-    return exit_code(FailOn(fail_on), verdict, map(known_apart, tables), coverage)
+    return exit_code(FailOn(fail_on), verdict, map(verdict_on_new, tables), coverage)
 
 
 def run_of(*tables: TableRun, **more: Any) -> RunResult:
@@ -151,11 +151,11 @@ def test_every_verdict_has_its_exit_code() -> None:
 )
 def test_violations_known_before_are_let_pass_where_only_new_ones_count(states: list[str], verdict: str) -> None:
     found = [finding(state=State(state)) for state in states]
-    assert known_apart(table("violation", *found)) == verdict
+    assert verdict_on_new(table("violation", *found)) == verdict
     assert code(table("violation", *found)) == 1
     assert code(table("violation", *found), fail_on="new") == CODES[verdict]
     for other in ("error", "inconclusive", "pass"):
-        assert known_apart(table(other, *found)) == other
+        assert verdict_on_new(table(other, *found)) == other
         expected = worst([other, verdict])
         assert code(table("violation", *found), table(other), fail_on="new") == CODES[expected]
 
@@ -171,11 +171,11 @@ def test_coverage_counts_where_only_new_violations_do() -> None:
 
 
 def test_a_table_of_a_run_comes_back_as_it_was() -> None:
-    excuse = Excuse("known", date(2027, 1, 2))
+    excuse = Acceptance("known", date(2027, 1, 2))
     found = (
         finding(state=State.EXCEPTED, exception=excuse),
         finding(Kind.KEY, "age+zip", state=State.WORSE, was=Measures(k=3)),
-        finding(exception=Excuse("for good", None)),
+        finding(exception=Acceptance("for good", None)),
     )
     for each in found:
         assert loaded(Finding, plain(each)) == each
@@ -286,24 +286,24 @@ def test_a_key_of_all_columns_is_found_by_its_search_alone() -> None:
 def test_the_kinds_that_an_audit_has_listed_to_the_end() -> None:
     whole = {Kind.DIRECT_IDENTIFIER, Kind.K_ANONYMITY}
     below, key = search("column set below k = 5"), search("key", complete=False)
-    assert looked_for(audit(None)) == set()
-    assert looked_for(audit(searches=(below, key))) == {*whole, Kind.BELOW_K}
-    assert looked_for(audit(SAFE, "pass")) == {*whole, Kind.BELOW_K, Kind.KEY}
-    assert looked_for(audit(SAFE, unfinished=("budget",))) == whole
-    assert looked_for(audit(unfinished=("budget",), searches=(below,))) == {*whole, Kind.BELOW_K}
+    assert complete_kinds(audit(None)) == set()
+    assert complete_kinds(audit(searches=(below, key))) == {*whole, Kind.BELOW_K}
+    assert complete_kinds(audit(SAFE, "pass")) == {*whole, Kind.BELOW_K, Kind.KEY}
+    assert complete_kinds(audit(SAFE, unfinished=("budget",))) == whole
+    assert complete_kinds(audit(unfinished=("budget",), searches=(below,))) == {*whole, Kind.BELOW_K}
     every = Policy(distinct=Fraction(1, 5), separation=Fraction(1, 5), rows_at_risk=Fraction(1, 5))
     assert set(criteria(every)) == set(Kind) - whole
-    listed = looked_for(audit(SAFE, "pass", distinct=Fraction(1, 2)))
+    listed = complete_kinds(audit(SAFE, "pass", distinct=Fraction(1, 2)))
     assert listed == {*whole, Kind.BELOW_K, Kind.KEY, Kind.DISTINCT}
 
 
 def test_no_two_findings_share_an_id() -> None:
-    assert identity("s", "t", Kind.KEY, ("b", "a")) == identity("s", "t", Kind.KEY, ("a", "b")) == "s/t/key/a+b"
-    assert identity("a/b", "c%", Kind.KEY, ("x+y",)) == "a%2Fb/c%25/key/x%2By"
-    assert identity("s", "t", Kind.K_ANONYMITY, ("a",)) == "s/t/k-anonymity"
+    assert finding_id("s", "t", Kind.KEY, ("b", "a")) == finding_id("s", "t", Kind.KEY, ("a", "b")) == "s/t/key/a+b"
+    assert finding_id("a/b", "c%", Kind.KEY, ("x+y",)) == "a%2Fb/c%25/key/x%2By"
+    assert finding_id("s", "t", Kind.K_ANONYMITY, ("a",)) == "s/t/k-anonymity"
     parts = ["a", "b", "a/b", "a+b", "a%2Bb", "%", "/", "+"]
     every = list(product(parts, parts, ("key", "below-k"), [(x,) for x in parts] + [("a", "b"), ("a+b", "b")]))
-    assert len({identity(*each) for each in every}) == len(every)
+    assert len({finding_id(*each) for each in every}) == len(every)
 
 
 # what became of findings
@@ -333,7 +333,7 @@ def test_no_two_findings_share_an_id() -> None:
     ],
 )
 def test_what_is_worse_and_what_is_better(before: dict[str, Any], now: dict[str, Any], state: str) -> None:
-    [found] = compared([finding(measures=now)], [finding(measures=before)], ())
+    [found] = with_states([finding(measures=now)], [finding(measures=before)], ())
     assert (found.state, found.was) == (state, finding(measures=before).measures)
     assert Fraction(1, 100) == MARGIN
 
@@ -342,38 +342,38 @@ def test_entities_are_counted_where_rows_are_not() -> None:
     def of(at_risk: int) -> Finding:
         return replace(finding(), measures=Measures(k=2, entities=100, rows_at_risk=at_risk))
 
-    assert [compared([of(2)], [of(n)], ())[0].state for n in (1, 2, 3)] == ["worse", "unchanged", "better"]
+    assert [with_states([of(2)], [of(n)], ())[0].state for n in (1, 2, 3)] == ["worse", "unchanged", "better"]
     bare = replace(finding(), measures=Measures())
-    assert compared([bare], [bare], ())[0].state == "unchanged"
+    assert with_states([bare], [bare], ())[0].state == "unchanged"
 
 
 def test_new_and_gone() -> None:
     here, gone, unlisted = finding(), finding(columns="zip"), finding(Kind.KEY, "zip")
-    [new] = compared([here], [], [Kind.BELOW_K])
+    [new] = with_states([here], [], [Kind.BELOW_K])
     assert (new.state, new.was) == ("new", None)
-    same, left = compared([here], [gone, here, unlisted], [Kind.BELOW_K])
+    same, left = with_states([here], [gone, here, unlisted], [Kind.BELOW_K])
     assert (same.state, left.state, left.id, left.measures) == ("unchanged", "gone", gone.id, Measures())
     assert left.was == gone.measures
-    again = compared([], [left], [Kind.BELOW_K])
+    again = with_states([], [left], [Kind.BELOW_K])
     assert again == []  # it was gone before
 
 
 def test_a_finding_whose_exception_has_ended_is_new() -> None:
-    excuse = Excuse("known", TODAY)
+    excuse = Acceptance("known", TODAY)
     before = finding(state=State.EXCEPTED, exception=excuse)
-    [found] = compared([finding()], [before], ())
+    [found] = with_states([finding()], [before], ())
     assert (found.state, found.was) == ("new", None)
-    [still] = compared([before], [before], ())
+    [still] = with_states([before], [before], ())
     assert (still.state, still.was) == ("excepted", before.measures)
-    [first] = compared([before], [], ())
+    [first] = with_states([before], [], ())
     assert (first.state, first.was) == ("excepted", None)
-    [left] = compared([], [before], [Kind.BELOW_K])
+    [left] = with_states([], [before], [Kind.BELOW_K])
     assert (left.state, left.exception) == ("gone", None)
 
 
 def test_answers_to_different_questions_are_not_compared() -> None:
-    accepted = finding(columns="zip", state=State.EXCEPTED, exception=Excuse("known", None))
-    found = compared([finding(), accepted], [finding(), finding(columns="sex")], [Kind.BELOW_K], same_question=False)
+    accepted = finding(columns="zip", state=State.EXCEPTED, exception=Acceptance("known", None))
+    found = with_states([finding(), accepted], [finding(), finding(columns="sex")], [Kind.BELOW_K], same_question=False)
     assert [(each.state, each.was) for each in found] == [("policy changed", None), ("excepted", None)]
 
 
@@ -394,8 +394,8 @@ def exemption(finding: str | None = None, columns: str | None = None, expires: d
 )
 def test_exceptions_cover_a_kind_or_columns_or_both_until_their_last_day(given: Exemption, covered: list[str]) -> None:
     every = {"age": finding(), "age+zip": finding(columns="age+zip"), "key age": finding(Kind.KEY)}
-    marked = excused(every.values(), [given], TODAY)
-    accepted = [name for name, each in zip(every, marked, strict=True) if each.exception == Excuse("known", TODAY)]
+    marked = with_exceptions(every.values(), [given], TODAY)
+    accepted = [name for name, each in zip(every, marked, strict=True) if each.exception == Acceptance("known", TODAY)]
     assert accepted == covered
     assert [name for name, each in zip(every, marked, strict=True) if each.state is State.EXCEPTED] == covered
     over = expired(every.values(), [given], TODAY)
@@ -408,7 +408,7 @@ RATIO = finding(Kind.DISTINCT)
 
 
 def accepted(found: Finding) -> Finding:
-    return replace(found, exception=Excuse("known", None))
+    return replace(found, exception=Acceptance("known", None))
 
 
 @pytest.mark.parametrize(
@@ -446,7 +446,7 @@ def test_the_verdict_once_what_is_accepted_does_not_count(
 
 def gap(table: str = "main.people", column: str | None = None, source: str = "db", **more: Any) -> Gap:
     severity = Severity.VIOLATION if more.pop("violates", False) else Severity.WARNING
-    return Gap(source, table, column, more.pop("change", Change.UNKNOWN), "", severity, **more)
+    return Gap(source, table, column, more.pop("change", GapKind.UNKNOWN), "", severity, **more)
 
 
 def coverage_of(*gaps: Gap, errors: tuple[str | None, ...] = (None, None), part: bool = False) -> Coverage:
@@ -463,9 +463,9 @@ def test_the_verdict_of_coverage() -> None:
         ((known, warning), "violation", "pass"),
         ((known, wrong), "violation", "violation"),
     ]:
-        assert (coverage_of(*gaps).verdict, coverage_of(*gaps).known_apart) == (verdict, apart)
+        assert (coverage_of(*gaps).verdict, coverage_of(*gaps).verdict_on_new) == (verdict, apart)
         broken = coverage_of(*gaps, errors=(None, "away"))
-        assert (broken.verdict, broken.known_apart) == ("error", "error")
+        assert (broken.verdict, broken.verdict_on_new) == ("error", "error")
 
 
 def test_what_is_covered_in_one_line() -> None:
@@ -473,8 +473,8 @@ def test_what_is_covered_in_one_line() -> None:
     wrong = gap(column="email", violates=True)
     told = coverage_of(gap(), wrong, errors=(None, "away"), part=True).text
     assert told == (
-        "16 of 21 tables, 179 of 200 columns covered, of those asked for; not in the policy: main.people.email; "
-        "the catalog of s1 could not be read"
+        "16 of 21 tables, 179 of 200 columns covered (of the tables selected by --only); "
+        "not in the policy: main.people.email; the catalog of s1 could not be read"
     )
     written = plain(coverage_of(gap(), wrong))
     assert (written["tables"], written["tables_covered"], written["columns"], written["columns_covered"]) == (
@@ -499,7 +499,7 @@ def test_gaps_have_ids_of_their_own_and_a_state() -> None:
     one, whole = gap(column="a/b%"), gap()
     assert (one.id, whole.id) == ("db/main.people/unknown/a%2Fb%25", "db/main.people/unknown")
     assert (one.subject, whole.subject) == ("main.people.a/b%", "main.people")
-    found = coverage_of(one, whole).compared({whole.id})
+    found = coverage_of(one, whole).with_states({whole.id})
     assert [each.state for each in found.gaps] == ["new", "unchanged"]
     assert run_of(table("pass")).gaps == ()
     assert run_of(table("pass"), coverage=found).gaps == found.gaps
@@ -515,10 +515,10 @@ def test_gaps_are_in_the_order_of_sources_tables_and_columns_each_once() -> None
 
 def test_what_counts_most_of_gaps_and_what_mends_them() -> None:
     known = gap("a", state=GapState.UNCHANGED)
-    new, wrong = gap("b", change=Change.VANISHED), gap("c", violates=True, state=GapState.UNCHANGED)
-    assert coverage_of(known, new, wrong).gravest_first == [wrong, new, known]
+    new, wrong = gap("b", change=GapKind.VANISHED), gap("c", violates=True, state=GapState.UNCHANGED)
+    assert coverage_of(known, new, wrong).by_severity == [wrong, new, known]
     sources = tuple(SourceCoverage(name, "", mend=f"mend {name}") for name in ("other", "db"))
-    assert Coverage(sources, (known, new)).mending == ["mend db"]
-    assert Coverage(sources, (new,)).mending == []
+    assert Coverage(sources, (known, new)).update_commands == ["mend db"]
+    assert Coverage(sources, (new,)).update_commands == []
     renamed = [Coverage(sources, gaps).may_be_renamed for gaps in ((known, new), (known,), (new,))]
     assert renamed == [True, False, False]

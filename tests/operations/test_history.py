@@ -19,15 +19,15 @@ import pytest
 from qidsql.core.results import Verdict
 from qidsql.errors import StoreError, UnknownName, UsageError
 from qidsql.formats.registry import rendered
-from qidsql.operations.alerts.changes import Change
+from qidsql.operations.alerts.changes import VerdictChange
 from qidsql.operations.alerts.message import Message
 from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.document import RunResult
 from qidsql.operations.history.alerts import AlertRecord
 from qidsql.operations.history.opening import open_history
-from qidsql.operations.history.records import TABLES, History, Unfinished
+from qidsql.operations.history.records import TABLES, History, UnfinishedTable
 from qidsql.operations.policy_file import read_policy_file
-from qidsql.operations.run import Watch, run
+from qidsql.operations.run import RunCallbacks, run
 from tests.commandline import HOUSE, environment, inside, qidsql
 from tests.policies import RISKY, SAFE, entries, fill, policy_file
 from tests.stores import DuckDBStore, PostgresStore
@@ -87,7 +87,7 @@ def test_runs_keep_their_order_when_the_clock_goes_backwards(history: History, d
     assert (past.run, past.table is not None) == ("run3", True)
     assert [point.run for point in past.trend] == ["run0", "run1", "run2", "run3"]
     assert history.find("run2").run == "run2"
-    with pytest.raises(UsageError, match="4 runs"):
+    with pytest.raises(UsageError, match="4 run ids"):
         history.find("run")
     with pytest.raises(UsageError, match="no last~4"):
         history.find("last~4")
@@ -166,10 +166,10 @@ def test_a_history_of_an_older_qidsql_is_refused(tmp_path: Path, document: RunRe
 
 
 def test_what_could_be_resumed(history: History, document: RunResult) -> None:
-    first, table = Unfinished("r1", "label", "main.risky", "q", "t"), document.tables[0]
+    first, table = UnfinishedTable("r1", "label", "main.risky", "q", "t"), document.tables[0]
     label = table.source_label
     history.keep_unfinished(first, table)
-    history.keep_unfinished(Unfinished("r1", label, "main.safe", "q", "t"), table)
+    history.keep_unfinished(UnfinishedTable("r1", label, "main.safe", "q", "t"), table)
     assert history.unfinished_table(first) == table
     assert len(history.unfinished()) == 2
     history.record(named(document, "part", complete=False))
@@ -180,20 +180,22 @@ def test_what_could_be_resumed(history: History, document: RunResult) -> None:
 
 def test_what_alerts_remember(history: History) -> None:
     record = AlertRecord(history)
-    assert record.told("team") == {}
-    assert record.kept() == []
-    change = Change("main", "main.risky", None, Verdict.PASS, Verdict.VIOLATION, "why")
+    assert record.last_sent("team") == {}
+    assert record.pending() == []
+    change = VerdictChange("main", "main.risky", None, Verdict.PASS, Verdict.VIOLATION, "why")
     message = Message(id="r1/team", alert="team", run="r1", started=NOW, changes=(change,))
-    record.put(message, NOW)
-    record.put(replace(message, id="r2/team", run="r2"), NOW + timedelta(hours=1))
-    assert {table: told.verdict for table, told in record.told("team").items()} == {("main", "main.risky"): "violation"}
-    assert record.told("other") == {}
-    record.failed("r1/team", 2, "no answer")
-    first, second = record.kept()
+    record.add(message, NOW)
+    record.add(replace(message, id="r2/team", run="r2"), NOW + timedelta(hours=1))
+    assert {table: last.verdict for table, last in record.last_sent("team").items()} == {
+        ("main", "main.risky"): "violation"
+    }
+    assert record.last_sent("other") == {}
+    record.record_failure("r1/team", 2, "no answer")
+    first, second = record.pending()
     assert (first.message, first.since, first.attempts, first.failure) == (message, NOW, 2, "no answer")
     assert second.attempts == 0
-    record.gone("r1/team")
-    assert [kept.message.id for kept in record.kept()] == ["r2/team"]
+    record.remove("r1/team")
+    assert [kept.message.id for kept in record.pending()] == ["r2/team"]
 
 
 HOLDER = """
@@ -250,10 +252,10 @@ AS_ANOTHER = """
 import os, sys
 from pathlib import Path
 from qidsql.errors import StoreError
-from qidsql.formats.reading import read
+from qidsql.formats.reading import read_document
 from qidsql.operations.history.opening import open_history
 
-path, document, user = sys.argv[1], read(Path(sys.argv[2])), int(sys.argv[3])
+path, document, user = sys.argv[1], read_document(Path(sys.argv[2])), int(sys.argv[3])
 history = open_history(path)
 history.runs()  # all is imported by now: another user may not read this checkout
 if os.geteuid() == 0:  # who may write anywhere
@@ -302,10 +304,10 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from qidsql.errors import StoreError
-from qidsql.formats.reading import read
+from qidsql.formats.reading import read_document
 from qidsql.operations.history.opening import open_history
 
-path, document, room = sys.argv[1], read(Path(sys.argv[2])), int(sys.argv[3])
+path, document, room = sys.argv[1], read_document(Path(sys.argv[2])), int(sys.argv[3])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing further fails then, as on a full disk
 resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
 try:
@@ -346,7 +348,7 @@ def test_what_could_not_be_recorded_is_kept(tmp_path: Path) -> None:
     with DuckDBStore(tmp_path / "people.duckdb") as store:
         fill(store, safe=SAFE)
         policy_file(tmp_path, store.url, entries("safe"))
-    from qidsql.cli.run import RunRequest, perform
+    from qidsql.cli.run import RunRequest, run_and_record
 
     file = read_policy_file(tmp_path / "qidsql.toml")
     (tmp_path / "kept").mkdir()
@@ -368,7 +370,7 @@ def test_what_could_not_be_recorded_is_kept(tmp_path: Path) -> None:
 
     kept, command.showing_progress = command.showing_progress, watching
     try:
-        result, words = perform(file, RunRequest(history=str(tmp_path / "kept" / "kept.duckdb"), quiet=True))
+        result, words = run_and_record(file, RunRequest(history=str(tmp_path / "kept" / "kept.duckdb"), quiet=True))
     finally:
         command.showing_progress = kept
     assert result.verdict == "pass"
@@ -376,7 +378,7 @@ def test_what_could_not_be_recorded_is_kept(tmp_path: Path) -> None:
     [left] = tmp_path.glob("qidsql-run-*.json")
     outcome = inside("history", "--record", left, cwd=tmp_path)
     assert (outcome.code, "is recorded" in outcome.err) == (0, True)
-    assert "in the history already" in inside("history", "--record", left, cwd=tmp_path).err
+    assert "already in the history" in inside("history", "--record", left, cwd=tmp_path).err
     listed = json.loads(inside("history", "--format", "json", cwd=tmp_path).out)
     assert [each["run"] for each in listed["runs"]] == [result.run]
 
@@ -467,10 +469,10 @@ def test_a_history_lost_in_mid_run_loses_no_audit(
             kept.write_bytes(b"spoilt" * 1000)
 
     history = open_history(str(kept), patience=0.1)
-    result = run(read_policy_file(path), history, watch=Watch(stage=spoil))
+    result = run(read_policy_file(path), history, callbacks=RunCallbacks(stage=spoil))
     assert [str(table.verdict) for table in result.tables] == ["violation", "pass"]
     [note] = [note for note in result.notes if "nothing was compared" in note]
-    assert note.startswith("from main.risky on nothing was compared with earlier runs: ")
+    assert note.startswith("from main.risky on, nothing was compared with earlier runs: ")
     kept.write_bytes(whole)
     assert history.record(result)
     assert [head.verdict for head in history.runs()] == ["violation", "violation"]
@@ -489,5 +491,5 @@ def test_that_a_run_is_not_recorded_is_said_although_its_report_cannot_be_writte
     monkeypatch.setattr(History, "record", full)
     outcome = inside("run", "-q", "--output", "/dev/full", cwd=tmp_path)
     assert outcome.code == 2
-    assert "the run is not in the history: no room; it is kept in" in outcome.err
+    assert "the run is not in the history: no room; it is saved in" in outcome.err
     assert "No space left" in outcome.err

@@ -18,7 +18,7 @@ from qidsql.core.tables import fits
 from qidsql.core.toml_file import TomlFileError
 from qidsql.declarations.results import plain
 from qidsql.errors import UsageError
-from qidsql.operations.policy_file import PolicyFile, Source, TableEntry, beside, read_policy_file
+from qidsql.operations.policy_file import PolicyFile, SourceEntry, TableEntry, beside, read_policy_file
 from qidsql.operations.policy_schema import COMMON, POLICY_SCHEMA, problems
 from qidsql.operations.presets import PRESETS
 from tests.commandline import inside
@@ -116,7 +116,7 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
         ("k = 7", 'k = "7"', r":16: tables\[1\].k: expected a whole number"),
         ("k = 7", "k = true", r":16: tables\[1\].k: expected a whole number"),
         ("k = 7", "kk = 7", r":16: tables\[1\].kk: qidsql does not know this key; did you mean k\?"),
-        ("k = 7", 'k = 7\npreset = "ema"', r":17: tables\[1\].preset: stands beside k; choose one"),
+        ("k = 7", 'k = 7\npreset = "ema"', r":17: tables\[1\].preset: cannot be combined with k; choose one"),
         ("max_seconds = 60", "max_seconds = 0", r":9: defaults.max_seconds: expected more than 0, got 0"),
         ('preset = "cms"', 'preset = "csm"', r":8: defaults.preset: expected five or cms or ema; did you mean cms\?"),
         ('"5%"', '"lots"', r":17: tables\[1\].rows_at_risk"),
@@ -130,10 +130,10 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
         ('source = "files"\n', "", r":30: tables\[2\]: source is missing; expected one of clinic, files"),
         ('ward = "other"', 'ward = "othr"', r":23: tables\[1\].roles.ward: expected .*did you mean other\?"),
         ("expires = 2027-03-31", "", r":25: tables\[1\].exceptions\[1\]: expires is missing"),
-        ("expires = 2027-03-31", 'expires = "2027-02-31"', r":29: .*expires: not a day of the calendar"),
+        ("expires = 2027-03-31", 'expires = "2027-02-31"', r":29: .*expires: is not a valid date"),
         ("expires = 2027-03-31", 'expires = "soon"', r":29: .*expires: expected the last day on which .* 2027-03-31"),
-        ('finding = "below-k"\ncolumns = ["sex", "birth_date"]\n', "", r"exceptions\[1\]: accepts everything"),
-        ('url = "env:CLINIC_URL"', 'url = ""', r":3: sources.clinic.url: expected a text in quotes, got an empty one"),
+        ('finding = "below-k"\ncolumns = ["sex", "birth_date"]\n', "", r"exceptions\[1\]: accepts every finding"),
+        ('url = "env:CLINIC_URL"', 'url = ""', r":3: sources.clinic.url: expected a text in quotes, got an empty text"),
         ("workers = 3", "workers = 65", r":4: sources.clinic.workers: expected at most 64"),
         ("[defaults]", "[default]", r":7: default: qidsql does not know this key; did you mean defaults\?"),
         ("format = 1", "format = 2", r":1: format: 2 needs a later qidsql; this one, \d.*, reads format 1. Upgrade it"),
@@ -153,7 +153,7 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, wrong: str, right: st
 
 def test_a_history_that_cannot_be(tmp_path: Path) -> None:
     [found] = mistakes(tmp_path, GOOD + '[history]\nurl = "mysql://host/db"\n')
-    assert re.search(r"qidsql.toml:\d+: history.url: runs cannot be kept there; expected a path", found)
+    assert re.search(r"qidsql.toml:\d+: history.url: is no place for a history; expected a path", found)
 
 
 def test_all_mistakes_at_once_a_line_each(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_all_mistakes_at_once_a_line_each(tmp_path: Path) -> None:
 def test_a_password_in_the_file_is_refused_and_not_repeated(tmp_path: Path, url: str) -> None:
     for text in (GOOD.replace("env:CLINIC_URL", url), GOOD + f'[history]\nurl = "{url}"\n'):
         [found] = mistakes(tmp_path, text)
-        assert "url: holds a password" in found
+        assert "url: contains a password" in found
         assert "env:NAME" in found
         assert "hun" not in found
 
@@ -319,7 +319,7 @@ def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:
     file = read(tmp_path, 'format = 1\n[sources.a]\nurl = "a.csv"\n[[tables]]\n')
     [source], [entry] = file.sources.values(), file.tables
     assert (source.workers, source.snapshot, source.scope) == (2, True, ())
-    assert Source("a", "", 1) == replace(source, url="", line=1)
+    assert SourceEntry("a", "", 1) == replace(source, url="", line=1)
     assert (file.history_url, file.history_schema) == (str(tmp_path / "qidsql-history.duckdb"), "qidsql")
     assert (file.owner, file.on_new, file.max_statements, file.max_seconds) == (None, None, None, None)
     assert (entry.source, entry.table, entry.label, entry.is_pattern) == ("a", None, "a", False)
@@ -359,8 +359,8 @@ def test_roles_and_weights_go_by_the_name_of_a_column_whatever_its_case(tmp_path
 def test_a_pattern_without_a_dot_fits_the_bare_name(pattern: str, table: str, expected: bool) -> None:
     assert fits(pattern, table) is expected
     assert TableEntry("a", pattern, 1).matches(table) is expected
-    assert Source("a", "", 1, scope=("nothing", pattern)).answers_for(table) is expected
-    assert Source("a", "", 1).answers_for(table)
+    assert SourceEntry("a", "", 1, scope=("nothing", pattern)).in_scope(table) is expected
+    assert SourceEntry("a", "", 1).in_scope(table)
     assert TableEntry("a", None, 1).matches(table)
 
 
@@ -373,8 +373,8 @@ def test_which_tables_are_patterns() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ('[[tables]]\ntable = "main.left"\n', r":44: tables\[4\]: line 35 names this table already"),
-        ("[[tables]]\n[[tables.exceptions]]\nreason = 'x'\nexpires = 2027-01-01\n", r":45: .*accepts everything"),
+        ('[[tables]]\ntable = "main.left"\n', r":44: tables\[4\]: this table is already on line 35"),
+        ("[[tables]]\n[[tables.exceptions]]\nreason = 'x'\nexpires = 2027-01-01\n", r":45: .*accepts every finding"),
         ('[[tables]]\nsource = "none"\n', r":45: tables\[4\]\.source: no source .* there are: db"),
         ('[[tables]]\nk = 3\nentity = "a"\nnulls = "wildcard"\n', r":4\d: .* do not go together"),
     ],
@@ -386,7 +386,7 @@ def test_mistakes_that_the_schema_does_not_know(tmp_path: Path, more: str, said:
 
 def test_a_mistake_in_the_defaults_is_told_there(tmp_path: Path) -> None:
     wrong = FULL.replace('on_new = "warn"', 'preset = "cms"')
-    assert re.search(r":15: defaults.preset: stands beside k", mistakes(tmp_path, wrong)[0])
+    assert re.search(r":15: defaults.preset: cannot be combined with k", mistakes(tmp_path, wrong)[0])
     both = FULL.replace('on_new = "warn"', 'nulls = "wildcard"').replace('preset = "cms"', 'distinct = "0.9"')
     assert re.search(r":38: tables\[2\]\.distinct: .*counts classes", mistakes(tmp_path, both)[0])
     assert mistakes(tmp_path, 'format = 1\n[sources.a]\nurl = "a.csv"\n')[0].startswith(

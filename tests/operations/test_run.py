@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from qidsql.cli.console import report_text
 from qidsql.cli.run_report import print_changes, report
-from qidsql.cli.running import put_report
 from qidsql.core.results import Verdict, worst
 from qidsql.declarations.results import loaded
 from qidsql.errors import StoreError
@@ -43,7 +43,7 @@ def ran(folder: Path, *arguments: object, **extra: str) -> tuple[int, dict[str, 
 
 def shown(document: RunResult) -> str:
     """The report for people at a terminal."""
-    return put_report(report(document), 110, False)
+    return report_text(report(document), 110, False)
 
 
 @pytest.mark.parametrize("given", [set(), {"pass"}, {"pass", "inconclusive"}, {"violation", "inconclusive", "pass"}])
@@ -103,9 +103,9 @@ def test_a_table_that_vanishes_in_mid_run(postgres_store: PostgresStore, tmp_pat
         if "first: profiling all" in stage:
             postgres_store.execute("DROP TABLE second")
 
-    from qidsql.operations.run import Watch
+    from qidsql.operations.run import RunCallbacks
 
-    result = run(file, watch=Watch(stage=drop))
+    result = run(file, callbacks=RunCallbacks(stage=drop))
     assert [table.verdict for table in result.tables] == [Verdict.PASS, Verdict.ERROR]
     assert "no table" in str(result.tables[1].error)
 
@@ -116,7 +116,7 @@ def test_budgets_of_a_table_and_of_the_run(store: Store, tmp_path: Path) -> None
     code, document = ran(tmp_path)
     assert document["statements"] <= 3
     assert document["tables"][-1]["verdict"] == "inconclusive"
-    assert "not begun" in document["tables"][-1]["reason"]
+    assert "was not audited: " in document["tables"][-1]["reason"]
     assert (code, document["complete"]) == (1, False)  # what is proved stays a violation
     policy_file(tmp_path, store.url, entries("one", "two", more="max_statements = 1") + NOT_AUDITED.format("three"))
     _, document = ran(tmp_path, "--no-history")
@@ -167,7 +167,7 @@ def test_roles_of_a_pattern_are_for_the_tables_that_have_the_column(store: Store
     }
     assert (code, audited) == (0, {"a1": ["sex"], "a2": ["sex"]})
     [note] = document["notes"]
-    assert note.startswith("no table that fits a* has a column ssx, wrad (line 5 of qidsql.toml)")
+    assert note.startswith("no table that matches a* has a column ssx, wrad (line 5 of qidsql.toml)")
 
 
 def test_weights_choose_among_the_fewest_columns_to_withhold(store: Store, tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_a_history_that_is_lost_at_the_very_end_loses_no_run(tmp_path: Path) -> 
     file = read_policy_file(policy_file(tmp_path, store.url, entries("safe")))
     result = run(file, Lost(history_of(tmp_path).store))
     assert result.verdict == "pass"
-    assert result.notes == ("whether tables of earlier runs are gone is not known: it was dropped",)
+    assert result.notes == ("it is not known whether tables of earlier runs are gone: it was dropped",)
 
 
 def test_one_run_writes_several_reports(tmp_path: Path) -> None:
@@ -283,9 +283,9 @@ def test_one_run_writes_several_reports(tmp_path: Path) -> None:
     for name, beginning in files.items():
         assert (tmp_path / name).read_text().startswith(beginning)
     assert len(history_of(tmp_path).runs()) == 1
-    assert "goes with one --output" in inside("run", "--format", "json", *outputs, cwd=tmp_path).line
+    assert "cannot be combined with" in inside("run", "--format", "json", *outputs, cwd=tmp_path).line
     assert "its folder must exist" in inside("run", *outputs, "-o", "none/a.md", cwd=tmp_path).line
-    assert "--min-count is for reports" in inside("run", "--min-count", "11", *outputs, "-o", "a", cwd=tmp_path).line
+    assert "--min-count needs a format" in inside("run", "--min-count", "11", *outputs, "-o", "a", cwd=tmp_path).line
     assert len(history_of(tmp_path).runs()) == 1, "all three were said before the work"
 
 
@@ -299,7 +299,7 @@ def test_a_long_change_goes_on_under_its_beginning(tmp_path: Path) -> None:
         measures=Measures(k=1, share_at_risk=0.5),
         was=Measures(k=1, share_at_risk=0.4),
     )
-    text = put_report(lambda console: print_changes(console, [(finding, "main.t: ")]), 60, False)
+    text = report_text(lambda console: print_changes(console, [(finding, "main.t: ")]), 60, False)
     first, *rest = text.splitlines()
     begun = first.index("main.t: ")
     assert len(rest) > 2
@@ -389,7 +389,7 @@ def test_the_terminal_says_why_and_what_is_next(store: Store, tmp_path: Path) ->
     assert "Next: qidsql report last --config 'our own.toml' --output report.html" in told
     assert inside("report", "last", "--config", "our own.toml", "--output", "r.html", cwd=tmp_path).code == 0
     [document] = [history_of(tmp_path).result(head.run) for head in history_of(tmp_path).runs()]
-    assert "Next: qidsql run 'our own.toml'  goes on where" in shown(replace(document, interrupted=True))
+    assert "Next: qidsql run 'our own.toml'  resumes this run" in shown(replace(document, interrupted=True))
     outcome = inside("run", "-q", "our own.toml", "--fail-on", "new", cwd=tmp_path)
     assert outcome.code == 0
     assert "No finding changed" in outcome.out
@@ -452,14 +452,14 @@ def test_ctrl_c_is_recorded_and_the_next_run_goes_on(store: Store, tmp_path: Pat
     file = read_policy_file(policy_file(tmp_path, store.url, entries("one", "two", "three")))
     history = history_of(tmp_path)
 
-    from qidsql.operations.run import Watch
+    from qidsql.operations.run import RunCallbacks
 
     def stop(stage: str) -> None:
         if "two: profiling all" in stage:
             raise KeyboardInterrupt
 
     for _ in range(5):  # a Postgres server has work of its own, after which nothing promises that rows are the same
-        first = run(file, history, watch=Watch(stage=stop))
+        first = run(file, history, callbacks=RunCallbacks(stage=stop))
         history.record(first)
         assert [table.verdict for table in first.tables] == ["violation", "inconclusive", "inconclusive"]
         assert (first.complete, first.exit_code) == (False, 1)
@@ -482,13 +482,13 @@ def test_a_source_that_changed_is_audited_again(store: Store, tmp_path: Path) ->
     file = read_policy_file(policy_file(tmp_path, store.url, entries("one", "two")))
     history = history_of(tmp_path)
 
-    from qidsql.operations.run import Watch
+    from qidsql.operations.run import RunCallbacks
 
     def stop(stage: str) -> None:
         if "two: reading" in stage:
             raise KeyboardInterrupt
 
-    history.record(run(file, history, watch=Watch(stage=stop)))
+    history.record(run(file, history, callbacks=RunCallbacks(stage=stop)))
     assert [each.table.rpartition(".")[2] for each in history.unfinished()] == ["one"]
     store.execute("INSERT INTO one VALUES ('x', 'a')")
     result = run(file, history)
@@ -551,12 +551,12 @@ def test_a_table_whose_rows_depend_on_the_time_is_audited_again(store: Store, tm
     file = read_policy_file(policy_file(tmp_path, store.url, text))
     history = history_of(tmp_path)
 
-    from qidsql.operations.run import Watch
+    from qidsql.operations.run import RunCallbacks
 
     def stop(stage: str) -> None:
         if "two: reading" in stage:
             raise KeyboardInterrupt
 
-    history.record(run(file, history, watch=Watch(stage=stop)))
+    history.record(run(file, history, callbacks=RunCallbacks(stage=stop)))
     kept = [each.table.rpartition(".")[2] for each in history.unfinished()]
     assert kept == (["one"] if "length" in where else [])

@@ -19,7 +19,7 @@ import pytest
 
 from qidsql.engines.file_lock import file_lock
 from qidsql.errors import Held, SourceError, UsageError
-from qidsql.operations.schedule import COUNTED, LOOK_EVERY, MachineClock, Schedule, Stop, _span, repeat
+from qidsql.operations.schedule import CHECK_EVERY, COUNTED, MachineClock, Schedule, StopSignal, _span, repeat
 from tests.commandline import environment
 from tests.postgres_server import wait_until
 
@@ -46,7 +46,7 @@ class SetClock:
         return self.lived
 
     def wait(self, seconds: float) -> None:
-        assert 0 < seconds <= LOOK_EVERY
+        assert 0 < seconds <= CHECK_EVERY
         self.lived += seconds
         self.wall += timedelta(seconds=seconds)
         for when in [when for when in self.jumps if when <= self.lived]:
@@ -56,7 +56,7 @@ class SetClock:
 
     def work(self, seconds: float) -> None:
         while seconds > 0:
-            self.wait(step := min(seconds, LOOK_EVERY))
+            self.wait(step := min(seconds, CHECK_EVERY))
             seconds -= step
 
 
@@ -149,7 +149,7 @@ def test_times_between_are_counted_up_to_a_limit() -> None:
 def test_it_works_at_each_time_and_ends_at_sigterm() -> None:
     told = run(NIGHTLY, SetClock(at("2026-11-21 12:00"), end=2.5 * DAY))
     assert told.worked == ["22 03:00:00", "23 03:00:00"]
-    assert told.said == [f"waits for 2026-11-{day} 03:00:00 UTC" for day in (22, 23, 24)]
+    assert told.said == [f"waiting for 2026-11-{day} 03:00:00 UTC" for day in (22, 23, 24)]
     assert not told.cut, "nothing was at work"
 
 
@@ -178,19 +178,19 @@ def test_sigterm_before_the_first_time_cuts_nothing_off() -> None:
 
 
 def test_a_second_ctrl_c_ends_at_once_what_the_first_did_not() -> None:
-    stop = Stop()
-    assert not stop.asked
+    stop = StopSignal()
+    assert not stop.received
     with pytest.raises(KeyboardInterrupt):
         stop(signal.SIGTERM, None)
     stop(signal.SIGTERM, None)  # nothing is raised
     with pytest.raises(KeyboardInterrupt):
         stop(signal.SIGINT, None)
-    assert stop.asked
+    assert stop.received
 
 
 def test_signals_do_what_they_did_before() -> None:
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before, stop = [signal.getsignal(number) for number in numbers], Stop()
+    before, stop = [signal.getsignal(number) for number in numbers], StopSignal()
     with stop.listening():
         assert [signal.getsignal(number) for number in numbers] == [stop] * 3
     assert [signal.getsignal(number) for number in numbers] == before
@@ -242,8 +242,8 @@ def test_missed_times_are_counted_up_to_a_limit() -> None:
     assert said(timedelta(minutes=COUNTED - 1)).startswith(f"{COUNTED - 1} runs were missed")
     assert said(timedelta(minutes=COUNTED + 9)).startswith(f"at least {COUNTED} runs were missed")
     assert COUNTED == 1000
-    assert run(minutely, SetClock(start, end=1), last=start).said[0].startswith("waits for")
-    assert run(minutely, SetClock(start, end=1), last=start + timedelta(days=1)).said[0].startswith("waits for")
+    assert run(minutely, SetClock(start, end=1), last=start).said[0].startswith("waiting for")
+    assert run(minutely, SetClock(start, end=1), last=start + timedelta(days=1)).said[0].startswith("waiting for")
 
 
 def test_a_heartbeat_is_there_while_it_waits_and_gone_after(tmp_path: Path) -> None:
@@ -311,7 +311,7 @@ def test_a_clock_set_back_does_not_keep_it_waiting() -> None:
     clock = SetClock(at("2027-11-21 12:00"), end=2 * DAY, jumps={HOUR: timedelta(days=-365)})
     told = run(NIGHTLY, clock)
     assert told.worked == ["22 03:00:00", "23 03:00:00"]
-    assert "the clock went back by 365 d: waits for 2026-11-22 03:00:00 UTC" in told.said
+    assert "the clock went back by 365 d: waiting for 2026-11-22 03:00:00 UTC" in told.said
 
 
 def test_a_clock_nudged_back_does_not_work_twice() -> None:
@@ -320,7 +320,7 @@ def test_a_clock_nudged_back_does_not_work_twice() -> None:
     clock.jumps = {HOUR + 5: timedelta(seconds=-20)}
     told = run(NIGHTLY, clock, lambda: clock.work(10))
     assert told.worked == ["22 03:00:00"]
-    assert told.said[-1] == "waits for 2026-11-23 03:00:00 UTC"
+    assert told.said[-1] == "waiting for 2026-11-23 03:00:00 UTC"
 
 
 def test_while_another_works_the_time_is_left_out(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_while_another_works_the_time_is_left_out(tmp_path: Path) -> None:
     with file_lock(tmp_path / "lock"):
         told = run(NIGHTLY, clock, lock=lambda: file_lock(tmp_path / "lock"))
     assert told.worked == []
-    assert told.said[1].startswith("the run of 2026-11-22 03:00:00 UTC is left out: another qidsql is at work")
+    assert told.said[1].startswith("the run of 2026-11-22 03:00:00 UTC is skipped: another qidsql is at work")
     clock = SetClock(at("2026-11-21 12:00"), end=1.5 * DAY)
     assert run(NIGHTLY, clock, lock=lambda: file_lock(tmp_path / "lock")).worked == ["22 03:00:00"]
 
@@ -393,7 +393,7 @@ def test_every_second_with_the_machines_clock(tmp_path: Path) -> None:
         with ExitStack() as holder:
             wait_until(lambda: taken(tmp_path / "lock", holder))
             seen = worked(tmp_path)
-            wait_until(lambda: "is left out: another qidsql is at work" in (tmp_path / "said").read_text())
+            wait_until(lambda: "is skipped: another qidsql is at work" in (tmp_path / "said").read_text())
             assert worked(tmp_path) == seen
         wait_until(lambda: worked(tmp_path) > seen)
         first.terminate()
@@ -410,7 +410,7 @@ def test_every_second_with_the_machines_clock(tmp_path: Path) -> None:
 
 
 def test_the_heart_beats_while_it_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qidsql.operations.schedule.LOOK_EVERY", 0.02)
+    monkeypatch.setattr("qidsql.operations.schedule.CHECK_EVERY", 0.02)
     heartbeat, beaten = tmp_path / "heartbeat", threading.Event()
 
     def work() -> None:

@@ -129,14 +129,14 @@ def test_ctrl_c_while_an_alert_waits_leaves_the_verdict(
         assert process.stdout
         assert process.stderr
         assert "VIOLATION" in process.stdout.read(40)
-        again = "is tried again in 2 s: it was answered with status 500"
+        again = "is retried in 2 s: the server returned status 500"
         assert any(again in line for line in process.stderr), "it waits for the second attempt"
         assert len(team.posts) == 1
         assert len(history_of(tmp_path).runs()) == 1
         process.send_signal(signal.SIGINT)
         _, err = finished(process)
     assert process.returncode == 3
-    assert "what was not delivered is kept for the next run" in err
+    assert "undelivered messages are kept for the next run" in err
 
 
 def test_no_value_of_a_cell_is_told(tables: DuckDBStore, tmp_path: Path, here: Here) -> None:
@@ -180,11 +180,11 @@ def test_what_is_not_delivered_is_said_kept_and_delivered_by_the_next_run(
     team.answers += [500]
     outcome = here("run", "--quiet", **url)
     assert outcome.code == 1, "the verdict is that of the tables"
-    assert outcome.line.startswith("the alert team was not delivered: it was answered with status 500; 1 message kept")
+    assert outcome.line.startswith("the alert team was not delivered: the server returned status 500; 1 message kept")
     listed = here("alerts", **url)
     assert listed.code == 0
-    assert "told last: violation  main.risky (main)" in listed.out
-    assert "tried 1 time: it was answered with status 500" in listed.out
+    assert "last sent: violation  main.risky (main)" in listed.out
+    assert "tried 1 time: the server returned status 500" in listed.out
     document = json.loads(here("alerts", "--format", "json", **url).out)
     assert document["alerts"][0]["kept"][0]["attempts"] == 1
     team.answers += [404]
@@ -304,7 +304,7 @@ def test_two_schedulers_of_one_history_do_not_work_at_once(postgres_store: Postg
             processes.append(stack.enter_context(scheduled(tmp_path, **url)))
             stack.callback(processes[-1].kill)
         said: list[str] = []
-        left_out = "is left out: another qidsql is at work"
+        left_out = "is skipped: another qidsql is at work"
 
         def listen(number: int) -> None:
             for line in processes[number].stderr or ():
@@ -324,7 +324,7 @@ def test_what_cannot_be_scheduled_is_refused(tables: DuckDBStore, tmp_path: Path
     policy_file(tmp_path, tables.url, entries("main.safe"))
     assert "--every daily: wrong number of fields" in here.refused("run", "--every", "daily")
     assert "--timezone Mars" in here.refused("run", "--every", "0 3 * * *", "--timezone", "Mars")
-    assert "go with --every" in here.refused("run", "--timezone", "UTC")
-    assert "--every needs the history" in here.refused("run", "--every", "0 3 * * *", "--no-history")
+    assert "need --every" in here.refused("run", "--timezone", "UTC")
+    assert "--every needs a history" in here.refused("run", "--every", "0 3 * * *", "--no-history")
     beat = str(tmp_path / "missing" / "beat")
     assert "cannot be written" in here.refused("run", "--every", "0 3 * * *", "--heartbeat", beat)

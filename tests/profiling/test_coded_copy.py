@@ -157,7 +157,7 @@ def test_a_dry_run_shows_the_copy_and_makes_none(url: str) -> None:
         assert outcome.code == 0
         assert outcome.out.count("CREATE TABLE") == 1
         assert "-- coded copy of 5 columns" in outcome.out
-        assert "Nothing was asked but the catalog" in outcome.out
+        assert "Only the catalog was queried" in outcome.out
 
 
 def test_nothing_stays_of_a_duckdb_workspace(duckdb_store: DuckDBStore, tmp_path: Path) -> None:

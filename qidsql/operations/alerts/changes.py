@@ -14,46 +14,46 @@ from qidsql.core.policy import question
 from qidsql.core.results import Verdict, worst
 from qidsql.declarations.results import UNWRITTEN
 from qidsql.operations.alerts.settings import WORSE, Alert
-from qidsql.operations.changes import Standing
+from qidsql.operations.changes import Extent
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind
 
-WHOLE_RUN = ("", "")  # not about one table: a pattern that no table meets, a source that has none
+WHOLE_RUN = ("", "")  # changes of no single table, such as a pattern without a matching table
 GRAVEST_FIRST = list(Verdict)
-POLICY_CHANGED = "the policy changed, so nothing is compared with what was told before"
+POLICY_CHANGED = "the policy changed, so findings are not compared with those sent before"
 
 
-Findings: TypeAlias = Mapping[str, tuple[str, Standing]]  # broken requirements: the words of each, and how bad it is
+Findings: TypeAlias = Mapping[str, tuple[str, Extent]]  # broken requirements by id: text and extent
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What an alert sent last of a table: its verdict, the broken requirements, and the policy."""
+class LastSent:
+    """The last verdict that an alert sent of a table, with the broken requirements and the policy."""
 
     verdict: Verdict
-    broken: Mapping[str, Standing] = field(default_factory=dict)
-    question: str | None = None  # a fingerprint of the policy; None: not known
+    broken: Mapping[str, Extent] = field(default_factory=dict)
+    question: str | None = None  # a fingerprint of the policy; None if not known
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A table whose verdict differs from the last one sent, or that is a worse violation than was sent."""
+class VerdictChange:
+    """A table whose verdict differs from the last one sent, or whose violation is worse than the one sent."""
 
     source: str
     table: str
     owner: str | None
-    was: Annotated[Verdict | None, "the verdict sent last; null where none was sent of the table before"]
+    was: Annotated[Verdict | None, "the last verdict sent; null if none was sent of this table"]
     now: Verdict
     reason: str
     worse: Annotated[tuple[str, ...], "the findings of a violation sent before that are new or worse"] = ()
-    broken: Annotated[Mapping[str, Standing], UNWRITTEN] = field(default_factory=dict, compare=False)
+    broken: Annotated[Mapping[str, Extent], UNWRITTEN] = field(default_factory=dict, compare=False)
     question: Annotated[str | None, UNWRITTEN] = field(default=None, compare=False)
 
     @property
-    def told(self) -> Told:
-        """What is remembered of it."""
-        return Told(self.now, self.broken, self.question)
+    def as_sent(self) -> LastSent:
+        """The state to remember once this change was sent."""
+        return LastSent(self.now, self.broken, self.question)
 
     @property
     def subject(self) -> tuple[str, str]:
@@ -61,29 +61,29 @@ class Change:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name to show."""
         if self.subject == WHOLE_RUN:
             return "the run"
         return f"{self.table} ({self.source})" if self.source else self.table
 
 
-def changes(alert: Alert, run: RunResult, told: Mapping[tuple[str, str], Told], today: date) -> list[Change]:
-    """The changes that this alert has to send of a run, the worst first; `told` is what it sent last, by source and
-    table.
+def changes(alert: Alert, run: RunResult, sent: Mapping[tuple[str, str], LastSent], today: date) -> list[VerdictChange]:
+    """The changes of a run that this alert has to send, the worst first; `sent` has the last verdict sent, by source
+    and table.
 
-    A table of which nothing was sent counts as passing. When the run was interrupted, a table that came out
-    inconclusive is left as it was: that is no news of the table. A budget that is spent is no interruption.
-    A violation told under another policy is reported once more, and later ones are compared with that.
+    A table without a message counts as passing. After an interrupted run an inconclusive table is skipped,
+    since the interruption says nothing about the table; a spent budget is no interruption. A violation that was sent
+    under another policy is sent once more, and later ones are compared with that.
     """
     found = []
-    for source, table, owner, now, reason, findings, asked in _verdicts(run):
-        heard = alert.concerns(source, table, owner) and not alert.snoozed(source, table, today)
-        if not heard and (source, table) != WHOLE_RUN:
+    for source, table, owner, now, reason, findings, policy in _verdicts(run):
+        concerned = alert.concerns(source, table, owner) and not alert.snoozed(source, table, today)
+        if not concerned and (source, table) != WHOLE_RUN:
             continue
         if run.interrupted and now is Verdict.INCONCLUSIVE:
             continue
-        last = told.get((source, table))
-        other_policy = last is not None and None not in (last.question, asked) and last.question != asked
+        last = sent.get((source, table))
+        other_policy = last is not None and None not in (last.question, policy) and last.question != policy
         worse: tuple[str, ...] = ()
         if now == (Verdict.PASS if last is None else last.verdict):
             if last is None or now is not Verdict.VIOLATION or WORSE not in alert.on:
@@ -95,17 +95,16 @@ def changes(alert: Alert, run: RunResult, told: Mapping[tuple[str, str], Told], 
             continue
         elif other_policy:
             reason = f"{reason}; {POLICY_CHANGED}"
-        broken = {id: bad for id, (_, bad) in findings.items()}
+        broken = {id: extent for id, (_, extent) in findings.items()}
         was = None if last is None else last.verdict
-        found.append(Change(source, table, owner, was, now, reason, worse, broken, asked))
+        found.append(VerdictChange(source, table, owner, was, now, reason, worse, broken, policy))
     return sorted(found, key=lambda change: GRAVEST_FIRST.index(change.now))
 
 
-def _worse(findings: Findings, last: Told) -> tuple[str, ...]:
-    """The findings of a violation that are new or worse since it was told."""
-    return tuple(
-        text for id, (text, bad) in findings.items() if id not in last.broken or bad.worse_than(last.broken[id])
-    )
+def _worse(findings: Findings, last: LastSent) -> tuple[str, ...]:
+    """The findings of a violation that are new or worse since it was sent."""
+    sent = last.broken
+    return tuple(text for id, (text, now) in findings.items() if id not in sent or now.worse_than(sent[id]))
 
 
 class _Verdict(NamedTuple):
@@ -121,7 +120,7 @@ class _Verdict(NamedTuple):
 
 
 def _verdicts(run: RunResult) -> list[_Verdict]:
-    """The verdict of each table of a run, and of the run where the tables do not account for it."""
+    """The verdict of each table of a run, and of the run itself if it is worse than those of its tables."""
     tables = _covered(_audited(run), run.coverage)
     gravest = worst([*(table.now for table in tables), Verdict.PASS])
     accounted = worst([gravest, run.verdict]) is gravest
@@ -137,7 +136,7 @@ def _audited(run: RunResult) -> list[_Verdict]:
             now=table.verdict,
             reason=table.sentence,
             broken={
-                _known_by(finding): (finding.text, Standing.of(finding.measures))
+                _stable_id(finding): (finding.text, Extent.of(finding.measures))
                 for finding in table.open_findings
                 if finding.kind not in CAUSES
             },
@@ -148,7 +147,7 @@ def _audited(run: RunResult) -> list[_Verdict]:
 
 
 def _covered(tables: Sequence[_Verdict], coverage: Coverage | None) -> list[_Verdict]:
-    """The tables with what the policy has to cover and does not; one that no entry names is a table of its own."""
+    """The tables with the violations of the coverage; a table in no entry of the policy is added."""
     found = {(table.source, table.table): table for table in tables}
     for gap in coverage.violations if coverage else ():
         table = found.get((gap.source, gap.table), _Verdict(gap.source, gap.table, gap.owner, Verdict.PASS, "", {}))
@@ -157,11 +156,11 @@ def _covered(tables: Sequence[_Verdict], coverage: Coverage | None) -> list[_Ver
         found[gap.source, gap.table] = table._replace(
             now=now,
             reason="; ".join(filter(None, [reason, gap.text])) if now is Verdict.VIOLATION else table.reason,
-            broken={**table.broken, gap.id: (gap.text, Standing(0, 0, 0))},
+            broken={**table.broken, gap.id: (gap.text, Extent(0, 0, 0))},
         )
     return list(found.values())
 
 
-def _known_by(finding: Finding) -> str:
-    """The id of a finding; that the whole table is below k stays the same finding when its columns change."""
+def _stable_id(finding: Finding) -> str:
+    """The id of a finding; for k-anonymity of the whole table it does not depend on the columns."""
     return str(finding.kind) if finding.kind is FindingKind.K_ANONYMITY else finding.id

@@ -1,4 +1,4 @@
-"""A message to a command, on its stdin. Its output is not shown: nobody knows what stands in it."""
+"""Sends a message to a command on its stdin. Its output is discarded: it could contain anything."""
 
 import json
 import os
@@ -22,10 +22,10 @@ def run(alert: Alert, message: Message, folder: Path) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=folder,
-            start_new_session=True,  # so that it ends with all that it started; and Ctrl-C is ours
+            start_new_session=True,  # so that all its children can be killed, and Ctrl-C reaches only this process
         )
     except OSError as error:
-        raise Undelivered(f"the command cannot be started ({error.strerror})", passing=False) from None
+        raise Undelivered(f"the command cannot be started ({error.strerror})", transient=False) from None
     with process:
         try:
             process.communicate(json.dumps(plain(message)).encode(), timeout=alert.timeout)

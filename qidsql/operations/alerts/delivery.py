@@ -1,8 +1,8 @@
-"""From a run to messages that arrive.
+"""Delivers the alerts of a run.
 
-A message is written into the record, in one step with the verdicts that it tells, before the first attempt to deliver
-it, and taken out when it arrived: a message can come twice (with the same id), but none gets lost, whenever the process
-is killed. What could not be delivered is tried again with the next run.
+A message is recorded, in one transaction with the verdicts that it reports, before the first attempt to deliver it, and
+removed after delivery. So a message can arrive twice (with the same id), but none is lost, whenever the process is
+killed. Messages that could not be delivered are tried again in the next run.
 """
 
 import time
@@ -12,21 +12,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
-from qidsql.operations.alerts.changes import Told, changes
+from qidsql.operations.alerts.changes import LastSent, changes
 from qidsql.operations.alerts.message import Message
 from qidsql.operations.alerts.settings import Alert, SecretMissing
-from qidsql.operations.alerts.undelivered import Undelivered, within
+from qidsql.operations.alerts.undelivered import Undelivered, with_timeout
 from qidsql.operations.document import RunResult
 from qidsql.wording.numbers import plural
 
 BACKOFF = 2.0  # seconds before the second attempt; each later one waits twice as long
-KEPT_FOR = timedelta(days=14)  # news older than this are none
-MOST_KEPT = 100  # messages kept of an alert
+MAX_AGE = timedelta(days=14)  # older messages are dropped
+MAX_PENDING = 100  # messages kept for an alert; older ones are dropped
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A message that has not arrived yet."""
+class PendingMessage:
+    """A message that has not been delivered yet."""
 
     message: Message
     since: datetime
@@ -35,98 +35,98 @@ class Kept:
 
 
 class Record(Protocol):
-    """What the alerts remember from run to run. Each method is one transaction and may raise QidsqlError."""
+    """The state of the alerts between runs. Each method is one transaction and may raise QidsqlError."""
 
-    def told(self, alert: str) -> Mapping[tuple[str, str], Told]:
-        """What the alert told last, by source and table."""
+    def last_sent(self, alert: str) -> Mapping[tuple[str, str], LastSent]:
+        """The last verdict that the alert sent of each table, by source and table."""
         ...
 
-    def put(self, message: Message, since: datetime) -> None:
-        """Keeps the message, and its changes as told."""
+    def add(self, message: Message, since: datetime) -> None:
+        """Stores the message as pending, and its changes as sent."""
         ...
 
-    def kept(self) -> Sequence[Kept]:
-        """The messages that have not arrived, oldest first."""
+    def pending(self) -> Sequence[PendingMessage]:
+        """The messages that have not been delivered, oldest first."""
         ...
 
-    def failed(self, message: str, attempts: int, failure: str) -> None:
-        """Notes by the message's id how often it was tried in all, and why the last attempt failed."""
+    def record_failure(self, message: str, attempts: int, failure: str) -> None:
+        """Stores the total number of attempts for the message with this id, and why the last one failed."""
         ...
 
-    def gone(self, message: str) -> None:
-        """Lets go of the message with this id: it arrived, or is given up."""
+    def remove(self, message: str) -> None:
+        """Deletes the message with this id: it was delivered, or delivery was abandoned."""
         ...
 
 
-class ShortRecord:
-    """A record for as long as the process lives: where the history cannot be had."""
+class MemoryRecord:
+    """A record in memory, used while the history is not available."""
 
     def __init__(self) -> None:
-        self._told: dict[tuple[str, str, str], Told] = {}
-        self._kept: dict[str, Kept] = {}
+        self._last_sent: dict[tuple[str, str, str], LastSent] = {}
+        self._pending: dict[str, PendingMessage] = {}
 
-    def told(self, alert: str) -> Mapping[tuple[str, str], Told]:
-        return {(source, table): told for (name, source, table), told in self._told.items() if name == alert}
+    def last_sent(self, alert: str) -> Mapping[tuple[str, str], LastSent]:
+        return {(source, table): last for (name, source, table), last in self._last_sent.items() if name == alert}
 
-    def put(self, message: Message, since: datetime) -> None:
-        self._kept[message.id] = Kept(message, since)
+    def add(self, message: Message, since: datetime) -> None:
+        self._pending[message.id] = PendingMessage(message, since)
         for change in message.changes:
-            self._told[message.alert, *change.subject] = change.told
+            self._last_sent[message.alert, *change.subject] = change.as_sent
 
-    def kept(self) -> Sequence[Kept]:
-        return list(self._kept.values())
+    def pending(self) -> Sequence[PendingMessage]:
+        return list(self._pending.values())
 
-    def failed(self, message: str, attempts: int, failure: str) -> None:
-        kept = self._kept[message]
-        self._kept[message] = Kept(kept.message, kept.since, attempts, failure)
+    def record_failure(self, message: str, attempts: int, failure: str) -> None:
+        pending = self._pending[message]
+        self._pending[message] = replace(pending, attempts=attempts, failure=failure)
 
-    def gone(self, message: str) -> None:
-        self._kept.pop(message, None)
+    def remove(self, message: str) -> None:
+        self._pending.pop(message, None)
 
 
-def tell(
+def notify(
     run: RunResult,
     alerts: Sequence[Alert],
     record: Record,
     say: Callable[[str], None],
     folder: Path,
     *,
-    murmur: Callable[[str], None] = lambda words: None,
+    note: Callable[[str], None] = lambda words: None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
 ) -> int:
-    """Tells what changed with this run to whom it concerns, after what earlier runs could not deliver.
+    """Sends the changes of a run to the alerts that they concern, after the pending messages of earlier runs.
 
-    Returns how many messages are kept because they could not be delivered; each alert that failed is said. `folder` is
-    that of the policy file. After an interrupted run there is one attempt and no more: whoever
-    stopped it does not wait. Raises QidsqlError when the record cannot be read or written.
+    Returns the number of messages still pending. `say` reports each alert that failed, `note` each retry. `folder` is
+    that of the policy file. After an interrupted run there is only one attempt, since the user is waiting. Raises
+    QidsqlError if the record cannot be read or written.
     """
     for alert in alerts:
-        found = changes(alert, run, record.told(alert.name), now().date())
+        found = changes(alert, run, record.last_sent(alert.name), now().date())
         if found:
             id = f"{run.run}/{alert.name}"
             message = Message(id=id, alert=alert.name, run=run.run, started=run.started, changes=tuple(found))
-            record.put(message, now())
+            record.add(message, now())
     most = 1 if run.interrupted else None
-    return deliver_kept(alerts, record, say, folder, attempts=most, murmur=murmur, now=now, sleep=sleep)
+    return deliver_pending(alerts, record, say, folder, attempts=most, note=note, now=now, sleep=sleep)
 
 
-def deliver_kept(
+def deliver_pending(
     alerts: Sequence[Alert],
     record: Record,
     say: Callable[[str], None],
     folder: Path,
     *,
     attempts: int | None = None,
-    murmur: Callable[[str], None] = lambda words: None,
+    note: Callable[[str], None] = lambda words: None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
 ) -> int:
-    """Delivers the messages of the record, each alert's in their order; returns how many are still kept.
+    """Delivers the pending messages, those of an alert in their order; returns the number still pending.
 
-    When one of an alert does not arrive, its later ones are not tried: they are kept for the next run. Every alert is
-    tried once before any is tried again, so that all wait for the same pauses. `attempts` bounds the attempts of an
-    alert further than it does itself. What is about to be tried again is murmured, what failed is said.
+    If a message cannot be delivered, later ones of the same alert are not tried before the next run. All alerts are
+    tried before any is retried, so that they share the pauses. `attempts` can lower an alert's own limit. `note`
+    reports retries, `say` alerts that failed.
     """
     waiting = _pruned(alerts, record, say, now())
     trying, tried = [alert for alert in alerts if alert.name in waiting], 0
@@ -137,9 +137,9 @@ def deliver_kept(
             failure = _deliver_all(alert, waiting[alert.name], record, folder)
             if failure is None:
                 continue
-            if failure.passing and tried < min(alert.attempts, attempts or alert.attempts):
+            if failure.transient and tried < min(alert.attempts, attempts or alert.attempts):
                 again.append(alert)
-                murmur(f"the alert {alert.name} is tried again in {BACKOFF * 2 ** (tried - 1):g} s: {failure}")
+                note(f"the alert {alert.name} is retried in {BACKOFF * 2 ** (tried - 1):g} s: {failure}")
             else:
                 many = plural(len(waiting[alert.name]), "message")
                 say(f"the alert {alert.name} was not delivered: {failure}; {many} kept for the next run")
@@ -149,46 +149,50 @@ def deliver_kept(
     return sum(map(len, waiting.values()))
 
 
-def _deliver_all(alert: Alert, waiting: list[Kept], record: Record, folder: Path) -> Undelivered | None:
-    """Takes the messages that arrive out of the list and the record; why the first that does not stays there."""
+def _deliver_all(alert: Alert, waiting: list[PendingMessage], record: Record, folder: Path) -> Undelivered | None:
+    """Delivers messages, removing them from the list and the record, until one fails; returns its failure."""
     while waiting:
-        kept = waiting[0]
+        first = waiting[0]
         try:
-            deliver(alert, kept.message, folder)
+            deliver(alert, first.message, folder)
         except Undelivered as failure:
-            waiting[0] = replace(kept, attempts=kept.attempts + 1, failure=str(failure))
-            record.failed(kept.message.id, kept.attempts + 1, str(failure))
+            waiting[0] = replace(first, attempts=first.attempts + 1, failure=str(failure))
+            record.record_failure(first.message.id, first.attempts + 1, str(failure))
             return failure
-        record.gone(kept.message.id)
+        record.remove(first.message.id)
         del waiting[0]
     return None
 
 
 def _pruned(
     alerts: Sequence[Alert], record: Record, say: Callable[[str], None], now: datetime
-) -> dict[str, list[Kept]]:
-    """What is kept, by alert, without what is given up; that is said."""
+) -> dict[str, list[PendingMessage]]:
+    """The pending messages by alert. Removes those that are too old, too many or without an alert, and reports them."""
     names = {alert.name for alert in alerts}
-    by_alert: dict[str, list[Kept]] = {}
-    for kept in record.kept():
-        by_alert.setdefault(kept.message.alert, []).append(kept)
-    waiting: dict[str, list[Kept]] = {}
+    by_alert: dict[str, list[PendingMessage]] = {}
+    for each in record.pending():
+        by_alert.setdefault(each.message.alert, []).append(each)
+    waiting: dict[str, list[PendingMessage]] = {}
     for name, messages in by_alert.items():
-        old = [kept for kept in messages if name not in names or now - kept.since > KEPT_FOR]
-        fresh = [kept for kept in messages if kept not in old]
-        old, fresh = old + fresh[:-MOST_KEPT], fresh[-MOST_KEPT:]
-        for kept in old:
-            record.gone(kept.message.id)
+        old = [each for each in messages if name not in names or now - each.since > MAX_AGE]
+        fresh = [each for each in messages if each not in old]
+        old, fresh = old + fresh[:-MAX_PENDING], fresh[-MAX_PENDING:]
+        for each in old:
+            record.remove(each.message.id)
         if old:
-            why = f"older than {KEPT_FOR.days} days, or more than {MOST_KEPT}" if name in names else "no longer there"
-            say(f"{plural(len(old), 'message')} of the alert {name} given up ({why})")
+            why = (
+                f"older than {MAX_AGE.days} days, or more than {MAX_PENDING}"
+                if name in names
+                else "removed from the policy file"
+            )
+            say(f"{plural(len(old), 'message')} of the alert {name} dropped ({why})")
         if fresh:
             waiting[name] = fresh
     return waiting
 
 
 def deliver(alert: Alert, message: Message, folder: Path) -> None:
-    """One attempt, which takes `alert.timeout` seconds at most. A command runs in `folder`. Raises Undelivered."""
+    """One attempt of at most `alert.timeout` seconds. A command runs in `folder`. Raises Undelivered."""
     try:
         if alert.kind == "command":
             from qidsql.operations.alerts import command
@@ -197,16 +201,16 @@ def deliver(alert: Alert, message: Message, folder: Path) -> None:
         elif alert.kind == "email":
             from qidsql.operations.alerts import mail
 
-            within(alert.timeout, lambda: mail.send(alert, message))
+            with_timeout(alert.timeout, lambda: mail.send(alert, message))
         else:
             from qidsql.operations.alerts import webhook
 
-            within(alert.timeout, lambda: webhook.post(alert, message))
+            with_timeout(alert.timeout, lambda: webhook.post(alert, message))
     except SecretMissing as missing:
-        raise Undelivered(str(missing), passing=False) from None
+        raise Undelivered(str(missing), transient=False) from None
 
 
-def trial(alert: Alert, now: datetime) -> Message:
-    """A message that tells of nothing, to try an alert with."""
+def sample_message(alert: Alert, now: datetime) -> Message:
+    """A message without changes, for testing an alert."""
     id = f"test-{now:%Y%m%dT%H%M%S}/{alert.name}"
     return Message(id=id, alert=alert.name, run="test", started=now, changes=())

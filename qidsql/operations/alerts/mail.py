@@ -1,4 +1,4 @@
-"""A message by e-mail: the words, and the document as an attachment."""
+"""Sends a message by e-mail: as text, with the document as an attachment."""
 
 import json
 import smtplib
@@ -15,7 +15,7 @@ from qidsql.operations.alerts.undelivered import Undelivered, unreached
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """smtps://user:password@host:port, or smtp:// with STARTTLS, which only ?tls=no does without."""
+    """smtps://user:password@host:port, or smtp:// with STARTTLS unless the URL ends in ?tls=no."""
 
     scheme: str
     host: str
@@ -32,19 +32,19 @@ def _server(url: str) -> _Server:
     except ValueError:
         host = None
     if not host or parts.scheme not in ("smtp", "smtps"):
-        raise Undelivered("the server is no smtp:// or smtps:// address", passing=False)
+        raise Undelivered("the server must be an smtp:// or smtps:// URL", transient=False)
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     return _Server(parts.scheme, host, port, parts.query != "tls=no", user, password)
 
 
 def send(alert: Alert, message: Message) -> None:
-    """Raises Undelivered, SecretMissing."""
+    """Sends the message. Raises Undelivered, SecretMissing."""
     server = _server(alert.smtp.read())
     mail = EmailMessage()
     mail["Subject"], mail["From"], mail["To"] = " ".join(message.text.split()), alert.sender, ", ".join(alert.to)
     mail["Message-ID"] = f"<{message.id.replace('/', '.')}@qidsql>"
     mail["Auto-Submitted"] = "auto-generated"
-    mail.set_content(message.letter)
+    mail.set_content(message.plain_text)
     document = json.dumps(plain(message), indent=1).encode()
     mail.add_attachment(document, maintype="application", subtype="json", filename="alert.json")
     context = ssl.create_default_context()
@@ -62,17 +62,17 @@ def send(alert: Alert, message: Message) -> None:
                 connection.login(server.user, server.password)
             connection.send_message(mail)
     except smtplib.SMTPAuthenticationError:
-        raise Undelivered("the mail server refused the login", passing=False) from None
+        raise Undelivered("the mail server refused the login", transient=False) from None
     except smtplib.SMTPNotSupportedError:
         raise Undelivered(
-            "the mail server does not offer TLS or a login; inside one machine smtp://host?tls=no does without TLS",
-            passing=False,
+            "the mail server does not offer TLS or a login; on the same machine use smtp://host?tls=no (no TLS)",
+            transient=False,
         ) from None
     except smtplib.SMTPRecipientsRefused:
-        raise Undelivered("the mail server refused every recipient", passing=False) from None
+        raise Undelivered("the mail server refused every recipient", transient=False) from None
     except smtplib.SMTPResponseException as error:
         raise Undelivered(f"the mail server answered with code {error.smtp_code}", error.smtp_code < 500) from None
     except smtplib.SMTPException:
-        raise Undelivered("the mail server did not answer as one does") from None
+        raise Undelivered("the mail server sent an invalid reply") from None
     except OSError as error:
         raise unreached(error, alert.timeout) from None

@@ -1,7 +1,7 @@
-"""A message: what changed, in words and as a document, and in the shapes that chats take.
+"""A message about the changes of a run: as text, as a JSON document, and in the formats of Slack and Teams.
 
-It names sources, tables, owners and verdicts with their reasons, which hold counts and names of columns: never a value
-of a cell. What it names may be hostile, so each shape escapes it.
+It contains the names of sources, tables and owners, and verdicts with their reasons, which have counts and column
+names but never a cell value. Names may be hostile, so each format escapes them.
 """
 
 import json
@@ -12,36 +12,36 @@ from typing import Annotated, Any
 
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import plain, reported
-from qidsql.operations.alerts.changes import Change
+from qidsql.operations.alerts.changes import VerdictChange
 from qidsql.version import __version__
 from qidsql.wording.numbers import plural
 
-SHOWN = 20  # changes that a chat or an e-mail lists; the document has them all
-REASON = 600  # signs of a reason that a chat shows
+SHOWN = 20  # changes listed in a chat or an e-mail; the document has all
+REASON = 600  # characters of a reason shown in a chat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What an alert sends of one run: the document that a webhook and a command get."""
+    """The message of an alert about one run: the document that a webhook or a command receives."""
 
     format: int = field(default=1, init=False)
     qidsql: str = __version__
     kind: str = field(default="alert", init=False)
-    id: Annotated[str, "the same at each attempt, so that a receiver may know it again"]
+    id: Annotated[str, "the same in each attempt, so that a receiver can recognise duplicates"]
     alert: str
     run: str
     started: datetime
-    changes: tuple[Change, ...]
+    changes: tuple[VerdictChange, ...]
 
     @reported
-    def text(self) -> Annotated[str, "how many changes of which kind"]:
+    def text(self) -> Annotated[str, "the number of changes of each kind"]:
         if not self.changes:
             return f"qidsql: a test of the alert {self.alert}; nothing happened"
         words = {Verdict.ERROR: "broke", Verdict.VIOLATION: "in violation"}
         words |= {Verdict.INCONCLUSIVE: "inconclusive", Verdict.PASS: "passing again"}
-        said = ["worse" if change.worse else words[change.now] for change in self.changes]
+        kinds = ["worse" if change.worse else words[change.now] for change in self.changes]
         ordered = ("broke", "in violation", "worse", "inconclusive", "passing again")
-        parts = [f"{said.count(word)} {word}" for word in ordered if word in said]
+        parts = [f"{kinds.count(word)} {word}" for word in ordered if word in kinds]
         return f"qidsql: {plural(len(self.changes), 'change')}: {', '.join(parts)}"
 
     @property
@@ -52,20 +52,20 @@ class Message:
         return [*lines, f"... and {more} more"] if more > 0 else lines
 
     @property
-    def letter(self) -> str:
+    def plain_text(self) -> str:
         """The whole message as plain text."""
         started = self.started.isoformat(timespec="seconds")
         return "\n".join([self.text, "", *self.lines, "", f"run {self.run}, started {started}"])
 
 
 def body(message: Message, kind: str) -> bytes:
-    """The message as JSON for a webhook of this kind: our document, or the shape of Slack or Teams."""
-    shapes = {"slack": _slack, "teams": _teams}
-    return json.dumps(shapes[kind](message) if kind in shapes else plain(message)).encode()
+    """The message as JSON for a webhook of this kind: our document, or the format of Slack or Teams."""
+    formats = {"slack": _slack, "teams": _teams}
+    return json.dumps(formats[kind](message) if kind in formats else plain(message)).encode()
 
 
 def _slack(message: Message) -> dict[str, Any]:
-    """[Slack: incoming webhooks; formatting text]: `text` is the notification, blocks what the channel shows."""
+    """[Slack: incoming webhooks; formatting text]: `text` is the notification, `blocks` the content."""
     sections = [f"*{_for_slack(message.text)}*", *(_for_slack(line) for line in message.lines)]
     return {
         "text": _for_slack(message.text),
@@ -87,7 +87,7 @@ def _teams(message: Message) -> dict[str, Any]:
     return {"type": "message", "attachments": [attachment]}
 
 
-def _line(change: Change) -> str:
+def _line(change: VerdictChange) -> str:
     reason = " ".join("; ".join([change.reason, *change.worse]).split())
     reason = reason if len(reason) <= REASON else f"{reason[:REASON]} ..."
     owner = f" (owner: {change.owner})" if change.owner else ""
@@ -95,27 +95,27 @@ def _line(change: Change) -> str:
     return _visible(f"{now} {change.name}{owner}, {_before(change)}: {reason}")
 
 
-def _before(change: Change) -> str:
-    """How it was when this alert last told of it."""
+def _before(change: VerdictChange) -> str:
+    """The state of the table when this alert last sent it."""
     if change.was is None:
-        return "the first alert of it"
+        return "first alert"
     if change.worse:
-        return "worse than told before"
+        return "worse than before"
     return "was passing" if change.was is Verdict.PASS else f"was {change.was}"
 
 
 def _visible(text: str) -> str:
-    """Without line breaks, escapes and signs that turn the direction of reading: a name may hold them."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    """Escapes line breaks, control characters and changes of the text direction, which a name can contain."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def _for_slack(text: str) -> str:
-    """Without what Slack reads as a link or a mention of everyone, and without what it reads as markup."""
+    """Escapes links, mentions and markup."""
     for sign, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
         text = text.replace(sign, name)
-    return re.sub(r"([*_~`])", "\u200b\\1", text)  # after a space of no width they open nothing
+    return re.sub(r"([*_~`])", "\u200b\\1", text)  # after a zero-width space they start no markup
 
 
 def _for_teams(text: str) -> str:
-    """Markdown's own signs, taken literally."""
+    """Escapes the special characters of Markdown."""
     return re.sub(r"([\\`*_\[\]()#<>])", r"\\\1", text)

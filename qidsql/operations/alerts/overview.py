@@ -1,4 +1,4 @@
-"""The alerts of a policy file: what each sent last, and what has not been delivered."""
+"""The alerts of a policy file, with the last verdicts sent and the messages not yet delivered."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from qidsql.operations.alerts.settings import Alert, Snooze
 
 @dataclass(frozen=True, slots=True)
 class SentVerdict:
-    """What an alert sent last of a table, if that is no pass; of the run as a whole with an empty table."""
+    """The last verdict that an alert sent of a table, unless it is a pass; an empty table means the whole run."""
 
     source: str
     table: str
@@ -32,14 +32,14 @@ class KeptMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertState:
-    """An alert: whom it tells of what; never an address."""
+    """An alert with its filters and its state, without addresses."""
 
     alert: Annotated[str, "its name in the policy file"]
     kind: str
     on: tuple[str, ...]
     owners: Annotated[tuple[str, ...], "only tables of these owners; empty: all"]
     tables: Annotated[tuple[str, ...], "only these tables and patterns; empty: all"]
-    snoozed: Annotated[tuple[Snooze, ...], "those that still last"]
+    snoozed: Annotated[tuple[Snooze, ...], "those still in effect"]
     told: tuple[SentVerdict, ...]
     kept: Annotated[tuple[KeptMessage, ...], "oldest first"]
 
@@ -54,12 +54,12 @@ class AlertsOverview:
 
 
 def overview(alerts: Sequence[Alert], record: Record, today: date) -> AlertsOverview:
-    """The alerts with what the record holds of them. Raises QidsqlError."""
+    """The alerts with their recorded state. Raises QidsqlError."""
     return AlertsOverview(alerts=tuple(_state(alert, record, today) for alert in alerts))
 
 
 def _state(alert: Alert, record: Record, today: date) -> AlertState:
-    sent = sorted(record.told(alert.name).items(), key=lambda each: each[0])
+    sent = sorted(record.last_sent(alert.name).items(), key=lambda each: each[0])
     return AlertState(
         alert=alert.name,
         kind=alert.kind,
@@ -67,10 +67,10 @@ def _state(alert: Alert, record: Record, today: date) -> AlertState:
         owners=alert.owners,
         tables=alert.tables,
         snoozed=tuple(snooze for snooze in alert.snoozes if today < snooze.until),
-        told=tuple(SentVerdict(*subject, told.verdict) for subject, told in sent if told.verdict is not Verdict.PASS),
+        told=tuple(SentVerdict(*subject, last.verdict) for subject, last in sent if last.verdict is not Verdict.PASS),
         kept=tuple(
             KeptMessage(each.message.id, each.since, each.attempts, each.failure, each.message.text)
-            for each in record.kept()
+            for each in record.pending()
             if each.message.alert == alert.name
         ),
     )

@@ -1,12 +1,12 @@
-"""The [alerts.NAME] tables of qidsql.toml: where a message goes, and what it is about.
+"""The [alerts.NAME] tables of qidsql.toml: the receiver of each alert, and the changes that it reports.
 
 [alerts.team]
 kind = "slack"                    # webhook, slack, teams, command or email
-url = "env:SLACK_URL"             # or "file:/run/secrets/slack": an address that admits whoever has it is a secret
-on = ["violation", "error"]       # default: inconclusive and worse too; that a table passes again is always told
+url = "env:SLACK_URL"             # or "file:/run/secrets/slack"; a webhook address is a secret
+on = ["violation", "error"]       # default: inconclusive and worse too; recovery is always sent
 owners = ["clinic data team"]     # only tables of these owners; default: all
 tables = ["main.*"]               # only these tables; default: all
-[[alerts.team.snooze]]            # silent on a table until a day; from it on, what still holds is told
+[[alerts.team.snooze]]            # sends nothing of a table until a day; then what has changed meanwhile
 table = "main.visits"             # default: every table
 until = 2026-12-01
 reason = "masking lands in December"
@@ -34,8 +34,8 @@ from typing import Any
 
 from qidsql.errors import QidsqlError, UsageError
 
-WORSE = "worse"  # a violation that was told, and since then broke more of the policy, or broke it more
-TOLD = ("violation", WORSE, "error", "inconclusive")
+WORSE = "worse"  # a violation that was sent before, with new or worse findings since
+ON = ("violation", WORSE, "error", "inconclusive")
 WEBHOOKS = ("webhook", "slack", "teams")
 KEYS = {
     **{kind: {"url", "headers"} for kind in WEBHOOKS},
@@ -48,31 +48,31 @@ MOST_SECONDS = 300
 
 
 class SecretMissing(QidsqlError):
-    """The place that a setting names holds nothing."""
+    """The environment variable or file of a secret is missing or empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Where a secret stands: never the secret itself, so that it can be shown."""
+    """The place of a secret, never the secret itself, so that it can be shown."""
 
     place: str
 
     def read(self) -> str:
-        """What stands there now. Raises SecretMissing."""
+        """Returns the secret. Raises SecretMissing."""
         kind, _, name = self.place.partition(":")
         try:
             text = os.environ.get(name, "") if kind == "env" else Path(name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             text = ""
         if not text.strip():
-            what = f"the environment variable {name} is not set" if kind == "env" else f"the file {name} holds nothing"
-            raise SecretMissing(what)
+            missing = f"the environment variable {name} is not set" if kind == "env" else f"the file {name} is empty"
+            raise SecretMissing(missing)
         return text.strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Snooze:
-    """No word on these tables before a day."""
+    """Suppresses messages about tables until a day."""
 
     table: str
     until: date
@@ -81,11 +81,11 @@ class Snooze:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One [alerts.NAME]."""
+    """One [alerts.NAME] table."""
 
     name: str
     kind: str
-    on: tuple[str, ...] = TOLD
+    on: tuple[str, ...] = ON
     owners: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     snoozes: tuple[Snooze, ...] = ()
@@ -99,14 +99,14 @@ class Alert:
     to: tuple[str, ...] = ()
 
     def concerns(self, source: str, table: str, owner: str | None) -> bool:
-        """Whether it is about this table at all."""
+        """Whether the alert applies to this table."""
         if self.owners and owner not in self.owners:
             return False
-        return not self.tables or any(_named(pattern, source, table) for pattern in self.tables)
+        return not self.tables or any(_matches(pattern, source, table) for pattern in self.tables)
 
     def snoozed(self, source: str, table: str, today: date) -> Snooze | None:
-        """The snooze that keeps it silent on this table today."""
-        return next((s for s in self.snoozes if today < s.until and _named(s.table, source, table)), None)
+        """The snooze in effect for this table today."""
+        return next((s for s in self.snoozes if today < s.until and _matches(s.table, source, table)), None)
 
 
 def read_alerts(tables: Mapping[str, Any]) -> tuple[Alert, ...]:
@@ -129,10 +129,10 @@ def _read(name: str, table: Any) -> Alert:
     given: dict[str, Any] = {}
     if "on" in table:
         given["on"] = _texts(f"{place}.on", table["on"])
-        if wrong := set(given["on"]) - set(TOLD):
-            raise UsageError(f"{place}.on takes {', '.join(TOLD)}; got {', '.join(sorted(wrong))}")
+        if wrong := set(given["on"]) - set(ON):
+            raise UsageError(f"{place}.on takes {', '.join(ON)}; got {', '.join(sorted(wrong))}")
         if WORSE in given["on"] and "violation" not in given["on"]:
-            raise UsageError(f"{place}.on has worse without violation: a violation that was never told gets no worse")
+            raise UsageError(f"{place}.on has worse without violation: only a violation that was sent can get worse")
     for key in ("owners", "tables"):
         if key in table:
             given[key] = _texts(f"{place}.{key}", table[key])
@@ -145,18 +145,18 @@ def _read(name: str, table: Any) -> Alert:
         raise UsageError(f"{place}.snooze must be tables such as [[{place}.snooze]]")
     given["snoozes"] = tuple(_snooze(f"{place}.snooze", snooze) for snooze in snoozes)
     if kind in WEBHOOKS:
-        given["url"] = _secret(f"{place}.url", table.get("url"), "whoever has a webhook's address can write to it")
+        given["url"] = _secret(f"{place}.url", table.get("url"), "anyone who knows a webhook's address can post to it")
         headers = table.get("headers", {})
         if not isinstance(headers, Mapping):
             raise UsageError(f'{place}.headers must be a table such as {{ Authorization = "env:TOKEN" }}')
         given["headers"] = tuple(
-            (header, _secret(f"{place}.headers.{header}", value, "a header can hold a token"))
+            (header, _secret(f"{place}.headers.{header}", value, "a header can contain a token"))
             for header, value in headers.items()
         )
     elif kind == "command":
         given["command"] = _texts(f"{place}.command", table.get("command"))
     else:
-        given["smtp"] = _secret(f"{place}.smtp", table.get("smtp"), "it can hold a password")
+        given["smtp"] = _secret(f"{place}.smtp", table.get("smtp"), "it can contain a password")
         [given["sender"]] = _addresses(f"{place}.from", [table.get("from")])
         given["to"] = _addresses(f"{place}.to", table.get("to"))
     return Alert(name=name, kind=kind, **given)
@@ -173,7 +173,7 @@ def _snooze(place: str, snooze: Any) -> Snooze:
         except ValueError:
             until = None
     if not isinstance(until, date):
-        raise UsageError(f"{place}.until must be a day such as 2026-12-01, from which on it is told again")
+        raise UsageError(f"{place}.until must be a date such as 2026-12-01, the first day with messages again")
     until = until.date() if isinstance(until, datetime) else until
     [table] = _texts(f"{place}.table", [snooze.get("table", "*")])
     reason = snooze.get("reason", "")
@@ -213,13 +213,13 @@ def _number(place: str, value: Any, most: int, what: str) -> int:
 
 
 def _secret(place: str, value: Any, why: str) -> Secret:
-    """The value itself is never part of the message: it could be the secret, put in the wrong place."""
+    """The error never repeats the value, which could be the secret itself."""
     kind, _, name = value.partition(":") if isinstance(value, str) else ("", "", "")
     if kind not in ("env", "file") or not name:
-        raise UsageError(f'{place} must be "env:NAME" or "file:PATH", not the thing itself: {why}')
+        raise UsageError(f'{place} must be "env:NAME" or "file:PATH", not the secret itself: {why}')
     return Secret(value)
 
 
-def _named(pattern: str, source: str, table: str) -> bool:
-    """Whether a pattern such as main.visits, main.* or clinic:main.* means this table."""
+def _matches(pattern: str, source: str, table: str) -> bool:
+    """Whether a pattern such as main.visits, main.* or clinic:main.* matches this table."""
     return fnmatchcase(table, pattern) or fnmatchcase(f"{source}:{table}", pattern)

@@ -1,4 +1,4 @@
-"""Why a message did not arrive, in our own words: a driver's text can hold the address, and that can be a secret."""
+"""Reasons for failed deliveries. The text is always our own: that of a driver can contain the address, a secret."""
 
 import socket
 import ssl
@@ -9,15 +9,15 @@ from qidsql.errors import QidsqlError
 
 
 class Undelivered(QidsqlError):
-    """The message did not arrive. `passing`: another attempt soon may do better."""
+    """The message could not be delivered. `transient`: a retry may succeed."""
 
-    def __init__(self, reason: str, passing: bool = True) -> None:
+    def __init__(self, reason: str, transient: bool = True) -> None:
         super().__init__(reason)
-        self.passing = passing
+        self.transient = transient
 
 
-def within(seconds: float, work: Callable[[], None]) -> None:
-    """Does the work, and leaves it behind when it takes longer: a server can send a byte now and then for ever."""
+def with_timeout(seconds: float, work: Callable[[], None]) -> None:
+    """Runs the work in a thread and abandons it after so many seconds: a server can send bytes slowly for ever."""
     failed: list[BaseException] = []
 
     def attempt() -> None:
@@ -34,19 +34,19 @@ def within(seconds: float, work: Callable[[], None]) -> None:
     for error in failed:
         if isinstance(error, QidsqlError):
             raise error
-        raise Undelivered(f"an unforeseen error ({type(error).__name__})")
+        raise Undelivered(f"an unexpected error ({type(error).__name__})")
 
 
 def unreached(error: object, seconds: float) -> Undelivered:
-    """Why a server could not be talked to, without its name."""
+    """The reason why a server could not be reached, without its name."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return Undelivered("its certificate is not trusted: SSL_CERT_FILE can name the authorities to trust")
     if isinstance(error, ssl.SSLError):
-        return Undelivered("no TLS connection came about")
+        return Undelivered("the TLS connection failed")
     if isinstance(error, TimeoutError):
         return Undelivered(f"no answer in {seconds:g} s")
     if isinstance(error, ConnectionRefusedError):
         return Undelivered("the connection was refused")
     if isinstance(error, socket.gaierror):
-        return Undelivered("the name of its host is not known")
-    return Undelivered("the connection ended without an answer")
+        return Undelivered("its host name cannot be resolved")
+    return Undelivered("the connection ended without a reply")

@@ -1,4 +1,4 @@
-"""What alerts remember from run to run, in the history. Each method is one transaction and raises StoreError."""
+"""The state of the alerts, stored in the history. Each method is one transaction and raises StoreError."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,39 +8,40 @@ from typing import Any
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import loaded, plain
 from qidsql.engines.store import Transaction
-from qidsql.operations.alerts.changes import Told
-from qidsql.operations.alerts.delivery import Kept
+from qidsql.operations.alerts.changes import LastSent
+from qidsql.operations.alerts.delivery import PendingMessage
 from qidsql.operations.alerts.message import Message
-from qidsql.operations.changes import Standing
+from qidsql.operations.changes import Extent
 from qidsql.operations.history.records import History
 from qidsql.sql.statements import Row, integer
 
-TABLE = ("source", "table_name")  # the columns that name a table
+TABLE = ("source", "table_name")  # the columns that identify a table
 
 
 class AlertRecord:
-    """The verdicts that each alert told last, and the messages that have not arrived yet."""
+    """The last verdicts that each alert sent, and the messages not yet delivered."""
 
     def __init__(self, history: History) -> None:
         self._history = history
 
-    def told(self, alert: str) -> Mapping[tuple[str, str], Told]:
-        """What the alert told last, by source and table."""
+    def last_sent(self, alert: str) -> Mapping[tuple[str, str], LastSent]:
+        """The last verdict that the alert sent of each table, by source and table."""
         with self._history.reading() as store:
-            states = self._found(store, "alert_states", (*TABLE, "verdict"), alert=alert)
-            findings = self._found(store, "alert_findings", (*TABLE, "finding", *Standing._fields), alert=alert)
-            questions = self._found(store, "alert_questions", (*TABLE, "question"), alert=alert)
-        broken: dict[tuple[str, str], dict[str, Standing]] = {}
+            states = self._rows(store, "alert_states", (*TABLE, "verdict"), alert=alert)
+            findings = self._rows(store, "alert_findings", (*TABLE, "finding", *Extent._fields), alert=alert)
+            questions = self._rows(store, "alert_questions", (*TABLE, "question"), alert=alert)
+        broken: dict[tuple[str, str], dict[str, Extent]] = {}
         for source, table, finding, *figures in findings:
-            broken.setdefault((str(source), str(table)), {})[str(finding)] = Standing(*map(integer, figures))
+            broken.setdefault((str(source), str(table)), {})[str(finding)] = Extent(*map(integer, figures))
         subjects = {(str(source), str(table)): Verdict(str(verdict)) for source, table, verdict in states}
-        asked = {(str(source), str(table)): str(question) for source, table, question in questions}
+        policies = {(str(source), str(table)): str(question) for source, table, question in questions}
         return {
-            subject: Told(verdict, broken.get(subject, {}), asked.get(subject)) for subject, verdict in subjects.items()
+            subject: LastSent(verdict, broken.get(subject, {}), policies.get(subject))
+            for subject, verdict in subjects.items()
         }
 
-    def put(self, message: Message, since: datetime) -> None:
-        """Keeps the message, and its changes as told."""
+    def add(self, message: Message, since: datetime) -> None:
+        """Stores the message as pending, and its changes as sent."""
         states: list[dict[str, Any]] = [
             {
                 "alert": message.alert,
@@ -58,10 +59,10 @@ class AlertRecord:
                 "source": change.source,
                 "table_name": change.table,
                 "finding": finding,
-                **standing._asdict(),
+                **extent._asdict(),
             }
             for change in message.changes
-            for finding, standing in change.broken.items()
+            for finding, extent in change.broken.items()
         ]
         questions: list[dict[str, Any]] = [
             {"alert": message.alert, "source": each.source, "table_name": each.table, "question": each.question}
@@ -70,41 +71,41 @@ class AlertRecord:
         ]
         with self._history.writing() as store:
             for state in states:
-                told = {name: state[name] for name in ("alert", "source", "table_name")}
+                subject = {name: state[name] for name in ("alert", "source", "table_name")}
                 for table in ("alert_states", "alert_findings", "alert_questions"):
-                    store.remove(table, **told)
+                    store.remove(table, **subject)
             store.add("alert_states", states)
             store.add("alert_findings", broken)
             store.add("alert_questions", questions)
             store.remove("deliveries", message=message.id)
             store.add("deliveries", [_row(message, since, 0, "")])
 
-    def kept(self) -> Sequence[Kept]:
-        """The messages that have not arrived, oldest first."""
+    def pending(self) -> Sequence[PendingMessage]:
+        """The messages that have not been delivered, oldest first."""
         with self._history.reading() as store:
             columns, order = ("since", "attempts", "failure", "document"), ("since", "message")
-            rows = self._found(store, "deliveries", columns, order)
+            rows = self._rows(store, "deliveries", columns, order)
         return [
-            Kept(loaded(Message, json.loads(str(document))), _moment(since), integer(attempts), str(failure))
+            PendingMessage(loaded(Message, json.loads(str(document))), _moment(since), integer(attempts), str(failure))
             for since, attempts, failure, document in rows
         ]
 
-    def _found(
+    def _rows(
         self, store: Transaction | None, table: str, columns: Sequence[str], order: Sequence[str] = (), **where: Any
     ) -> list[Row]:
-        """The rows found in a table; none where no qidsql that has such a table has run yet."""
-        return store.find(table, columns, order, **where) if store and self._history.holds(store, table) else []
+        """Rows of a table; none if the history does not have the table yet."""
+        return store.find(table, columns, order, **where) if store and self._history.has_table(store, table) else []
 
-    def failed(self, message: str, attempts: int, failure: str) -> None:
-        """Notes how often the message was tried in all, and why the last attempt failed."""
+    def record_failure(self, message: str, attempts: int, failure: str) -> None:
+        """Stores the total number of attempts, and why the last one failed."""
         with self._history.writing() as store:
             for since, document in store.find("deliveries", ("since", "document"), message=message):
                 store.remove("deliveries", message=message)
                 written = loaded(Message, json.loads(str(document)))
                 store.add("deliveries", [_row(written, _moment(since), attempts, failure)])
 
-    def gone(self, message: str) -> None:
-        """Lets go of the message: it arrived, or is given up."""
+    def remove(self, message: str) -> None:
+        """Deletes the message: it was delivered, or delivery was abandoned."""
         with self._history.writing() as store:
             store.remove("deliveries", message=message)
 
@@ -122,7 +123,7 @@ def _row(message: Message, since: datetime, attempts: int, failure: str) -> dict
 
 
 def _plain(moment: datetime) -> datetime:
-    """As the tables hold it: in UTC, without its zone."""
+    """The moment in UTC without a time zone, as stored."""
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 

@@ -1,4 +1,4 @@
-"""From what a policy file calls its history to the history."""
+"""Opens the history that a policy file names. Imports only the driver that is needed."""
 
 import os
 import re
@@ -11,21 +11,21 @@ from qidsql.operations.history.records import History
 
 
 def open_history(url: str, schema: str = "qidsql", patience: float = PATIENCE) -> History:
-    """The history at a path, a URL of a server or env:NAME; nothing is opened yet. Raises UsageError, SourceError."""
+    """The history at a path, a URL of a server or env:NAME; connects on first use. Raises UsageError, SourceError."""
     text = url
     if url.startswith("env:"):
         name = url.removeprefix("env:")
         text = os.environ.get(name, "")
         if not text:
             known = name if re.fullmatch(r"\w+", name) else "behind env:"  # else a URL was put there
-            raise UsageError(f"the environment variable {known} is not set; it was to name the history")
+            raise UsageError(f"the environment variable {known} is not set; it should name the history")
     server = recognized(text, SERVERS)
     if server is not None and server.keeps_history:
         return History(server.store(text, schema, patience))
     kind = recognized(text, FILES)
     path = text if kind is None else re.sub(r"^\w+:(//(?=/))?", "", text)
     kind = kind or FILES[-1]
-    nearly = re.search(r":(?![/\\]).*@", path) or names_a_secret(path)  # a URL with a slip, and no name for a file
+    nearly = re.search(r":(?![/\\]).*@", path) or names_a_secret(path)  # probably a mistyped URL, not a file name
     is_url = server is not None or re.match(r"^[a-zA-Z][\w+.-]+://", path)
     if is_url or not kind.keeps_history or (nearly and not Path(path).exists()):
         raise UsageError(f"the history cannot be kept there; expected {STORES}")

@@ -1,4 +1,4 @@
-"""Runs in a store: recorded once and never changed, read back as the results that they were."""
+"""The history: runs recorded in a store, never changed, and read back as results."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from qidsql.core.results import Verdict
 from qidsql.declarations.results import OMITTED, loaded, plain
 from qidsql.engines.store import Store, Transaction
 from qidsql.errors import StoreError, UnknownName, UsageError
-from qidsql.operations.compact_form import PackedTables, packed, unpacked
+from qidsql.operations.compact_form import PackedTables, pack, unpack
 from qidsql.operations.coverage import Coverage
 from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import TableRun, TrendPoint
@@ -33,11 +33,11 @@ TABLES = (
     "alert_questions",
     "deliveries",
 )
-TREND = 30  # earlier runs of a table that its trend tells
+TREND = 30  # earlier runs in the trend of a table
 
 
 @dataclass(frozen=True, slots=True)
-class RunHead:
+class RunSummary:
     """A recorded run, without its tables."""
 
     number: int
@@ -54,7 +54,7 @@ class RunHead:
 
 @dataclass(frozen=True, slots=True)
 class RecordedTable:
-    """A table in a run."""
+    """A recorded table of one run."""
 
     number: int
     run: str
@@ -66,24 +66,24 @@ class RecordedTable:
     k_asked: int | None
     share_at_risk: float | None
     complete: bool
-    question: Annotated[str | None, "a fingerprint of the policy: figures compare where it is the same"]
+    question: Annotated[str | None, "a fingerprint of the policy: figures are comparable where it is equal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRuns:
-    """The recorded runs, newest first; or those of one table."""
+    """The recorded runs, newest first, of all tables or of one."""
 
     format: int = field(default=1, init=False)
     kind: str = field(default="history", init=False)
     history: str
     source: Annotated[str | None, OMITTED] = None
     table: Annotated[str | None, OMITTED] = None
-    runs: tuple[RunHead | RecordedTable, ...]
+    runs: tuple[RunSummary | RecordedTable, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """A table in the run that it is compared with (None where there is none), and in the last runs, oldest first."""
+class PastTable:
+    """A table in the run that it is compared with (None if there is none), and its trend, oldest first."""
 
     run: str | None = None
     table: TableRun | None = None
@@ -92,15 +92,15 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class LastColumns:
-    """The types of a table's columns in the run that audited it last."""
+    """The column types of a table in the last run that audited it."""
 
     run: str
     types: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
-    """A table that a run has audited and not recorded."""
+class UnfinishedTable:
+    """A table audited by a run that has not been recorded yet."""
 
     run: str
     source: str
@@ -110,29 +110,29 @@ class Unfinished:
 
 
 class History:
-    """Recorded runs. Every call is a transaction of its own, and raises StoreError."""
+    """Recorded runs. Each method is one transaction and raises StoreError."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._there: set[str] = set()  # tables that are known to be there: none goes away again
+        self._existing: set[str] = set()  # tables known to exist; none is ever dropped
 
     @property
     def label(self) -> str:
         return self.store.label
 
-    def alone(self) -> AbstractContextManager[None]:
-        """While it lasts no other process gets past here. Raises Held, StoreError on entering."""
+    def exclusive(self) -> AbstractContextManager[None]:
+        """A lock that only one process can have. Raises Held, StoreError on entering."""
         return self.store.alone()
 
     # writing
 
     def prepare(self) -> None:
-        """Makes the tables where they are missing; says now, not after hours of work, that it cannot be written."""
+        """Creates missing tables, so that a history that cannot be written fails now and not after hours of work."""
         with self.writing():
             pass
 
     def record(self, result: RunResult) -> bool:
-        """Keeps a run, all of it or nothing; False where a run of that id is there already."""
+        """Records a run completely or not at all; returns False if a run with this id is already recorded."""
         with self.writing() as store:
             if store.find("runs", ("run",), run=result.run):
                 return False
@@ -168,8 +168,8 @@ class History:
                     store.remove("unfinished", source=table.source_label, table_name=table.table)
         return True
 
-    def keep_unfinished(self, entry: Unfinished, table: TableRun) -> None:
-        """Keeps a table's part of a run that goes on, to be resumed from."""
+    def keep_unfinished(self, entry: UnfinishedTable, table: TableRun) -> None:
+        """Stores a table of a run in progress, so that the run can be resumed."""
         with self.writing() as store:
             row = {
                 "run": entry.run,
@@ -178,18 +178,18 @@ class History:
                 "question": entry.question,
                 "token": entry.token,
                 "kept": _moment(datetime.now(UTC)),
-                "document": packed(table),
+                "document": pack(table),
             }
             store.add("unfinished", [row])
 
     # reading
 
-    def runs(self) -> list[RunHead]:
+    def runs(self) -> list[RunSummary]:
         """All runs, newest first."""
         with self.reading() as store:
             rows = store.ask("history/runs") if store else []
         return [
-            RunHead(
+            RunSummary(
                 number=integer(number),
                 run=str(run),
                 started=_in_utc(started),
@@ -204,27 +204,30 @@ class History:
             for number, run, started, seconds, verdict, reason, complete, tables, statements, baseline in rows
         ]
 
-    def last_complete(self) -> RunHead | None:
+    def last_complete(self) -> RunSummary | None:
         return next((head for head in self.runs() if head.complete), None)
 
-    def find(self, typed: str) -> RunHead:
-        """The run that is meant: its id, a beginning of it that no other has, last, last~1 ... Raises UnknownName."""
-        heads = self.runs()
+    def find(self, typed: str) -> RunSummary:
+        """The run with this name: its id, a unique prefix of it, last, last~1 ... Raises UnknownName."""
+        runs = self.runs()
         back = typed.removeprefix("last").removeprefix("~") if typed.startswith("last") else ""
         if typed == "last" or (typed.startswith("last~") and back.isdecimal()):
-            if int(back or 0) < len(heads):
-                return heads[int(back or 0)]
-            raise UsageError(f"{self.label} holds {plural(len(heads), 'run')}, so there is no {typed}")
-        found = [head for head in heads if head.run == typed] or [h for h in heads if typed and h.run.startswith(typed)]
+            if int(back or 0) < len(runs):
+                return runs[int(back or 0)]
+            raise UsageError(f"{self.label} has {plural(len(runs), 'run')}, so there is no {typed}")
+        found = [each for each in runs if each.run == typed]
+        found = found or [each for each in runs if typed and each.run.startswith(typed)]
         if len(found) == 1:
             return found[0]
         if found:
-            raise UsageError(f"{typed} begins the ids of {len(found)} runs, such as {found[0].run}; write more of it")
-        hint = "" if heads else "it is empty"
-        raise UnknownName("run", [typed], self.label, [head.run for head in heads], hint=hint)
+            raise UsageError(
+                f"{typed} is a prefix of {len(found)} run ids, such as {found[0].run}; give more characters"
+            )
+        hint = "" if runs else "it is empty"
+        raise UnknownName("run", [typed], self.label, [each.run for each in runs], hint=hint)
 
     def result(self, run: str) -> RunResult:
-        """The run of that id, as it was recorded, its tables packed. Raises UnknownName."""
+        """The recorded run with this id. Raises UnknownName."""
         with self.reading() as store:
             head = self._head(store, run)
             tables = store.find("table_audits", ("document",), ("place",), run=run) if store else []
@@ -237,11 +240,11 @@ class History:
         rows = store.find("runs", ("document",), run=run) if store else []
         return loaded(RunResult, {**json.loads(str(rows[0][0])), "tables": []}) if rows else None
 
-    def past(self, source: str, table: str, run: str | None = None) -> Past:
-        """A table in that run, or in the last complete one that came to pass or violation on it."""
+    def past(self, source: str, table: str, run: str | None = None) -> PastTable:
+        """A table in this run; by default in the last complete run in which it passed or was in violation."""
         with self.reading() as store:
             if store is None:
-                return Past()
+                return PastTable()
             if run is None:
                 found = store.ask("history/last_audited", source=source, table_name=table)
                 run = str(found[0][0]) if found else None
@@ -249,17 +252,17 @@ class History:
             documents = store.find("table_audits", ("document",), **where) if run else []
             newest = store.ask("history/table_history", source=source, table_name=table)[:TREND]
         trend = tuple(_trend_point(_recorded_table(row)) for row in reversed(newest))
-        return Past(run, unpacked(_bytes(documents[0])), trend) if documents else Past(trend=trend)
+        return PastTable(run, unpack(_bytes(documents[0])), trend) if documents else PastTable(trend=trend)
 
     def audited_tables(self, run: str) -> list[tuple[str, str]]:
-        """Source and name of every table of a run."""
+        """Source and name of each table of a run."""
         with self.reading() as store:
             rows = store.find("table_audits", ("source", "table_name"), ("place",), run=run) if store else []
         return [(str(source), str(table)) for source, table in rows]
 
     def last_tables(self) -> dict[tuple[str, str], str]:
-        """The tables of the last complete run on the whole policy file, and of those with --only since then: by source
-        and name, each with the last of these runs."""
+        """The tables of the last complete run on the whole policy file, and of later ones with --only. Maps source and
+        name to the last of these runs."""
         found: dict[tuple[str, str], str] = {}
         for head in self.runs():
             if head.complete:
@@ -270,8 +273,8 @@ class History:
                     break
         return found
 
-    def last_coverage(self, named: RunHead | None = None) -> Coverage | None:
-        """The coverage of that run, or else of the last complete one on a whole policy file that has one."""
+    def last_coverage(self, named: RunSummary | None = None) -> Coverage | None:
+        """The coverage of this run; by default of the last complete run on the whole policy file."""
         for head in [named] if named else self.runs():
             if head.complete or named:
                 with self.reading() as store:
@@ -281,7 +284,7 @@ class History:
         return None
 
     def last_columns(self) -> dict[tuple[str, str], LastColumns]:
-        """The columns of each table when it was last audited, by source and table."""
+        """The columns of each table at its last audit, by source and table."""
         with self.reading() as store:
             rows = store.ask("history/last_columns") if store else []
         found: dict[tuple[str, str], LastColumns] = {}
@@ -291,7 +294,7 @@ class History:
         return found
 
     def tables(self) -> list[tuple[str, str]]:
-        """Source and name of every table ever audited."""
+        """Source and name of each table ever audited."""
         with self.reading() as store:
             rows = store.ask("history/tables") if store else []
         return [(str(source), str(table)) for source, table in rows]
@@ -302,27 +305,27 @@ class History:
             rows = store.ask("history/table_history", source=source, table_name=table) if store else []
         return [_recorded_table(row) for row in rows]
 
-    def unfinished(self) -> list[Unfinished]:
-        """What could be resumed, newest last."""
+    def unfinished(self) -> list[UnfinishedTable]:
+        """The tables that a run can resume from, newest last."""
         with self.reading() as store:
             columns = ("run", "source", "table_name", "question", "token")
             rows = store.find("unfinished", columns, ("kept", "run")) if store else []
-        return [Unfinished(*map(str, row)) for row in rows]
+        return [UnfinishedTable(*map(str, row)) for row in rows]
 
-    def unfinished_table(self, entry: Unfinished) -> TableRun | None:
-        """What was kept of a table; None where it is gone by now."""
+    def unfinished_table(self, entry: UnfinishedTable) -> TableRun | None:
+        """The stored table; None if it no longer exists."""
         with self.reading() as store:
             given = {"run": entry.run, "source": entry.source, "table_name": entry.table, "question": entry.question}
             rows = store.find("unfinished", ("document",), **given) if store else []
-        return unpacked(_bytes(rows[-1])) if rows else None
+        return unpack(_bytes(rows[-1])) if rows else None
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
-        """A transaction that writes; the tables are there."""
+        """A write transaction; creates missing tables."""
         with self.store.transaction(writing=True) as store:
-            there = self._tables(store)
+            existing = self._tables(store)
             for name in TABLES:
-                if name not in there:  # who may write into them need not be one who may make them
+                if name not in existing:  # the user may have no right to create tables
                     store.ask(f"history/make_{name}")
             if not self._format(store):
                 store.add("history_format", [{"format": FORMAT}])
@@ -330,29 +333,29 @@ class History:
 
     @contextmanager
     def reading(self) -> Iterator[Transaction | None]:
-        """A transaction that reads; None where nothing was ever written."""
+        """A read transaction; None if the history does not exist yet."""
         if not self.store.can_be_opened():
             yield None
             return
         with self.store.transaction(writing=False) as store:
-            if not self.holds(store, TABLES[0]):
-                yield None  # a run that was killed can leave a file without any
+            if not self.has_table(store, TABLES[0]):
+                yield None  # a killed run can leave a file without tables
                 return
             self._format(store)
             yield store
 
-    def holds(self, store: Transaction, table: str) -> bool:
-        """Whether the table is there; one that a later qidsql brought is made by its first transaction that writes."""
+    def has_table(self, store: Transaction, table: str) -> bool:
+        """Whether the table exists; tables added by later versions are created by their first write transaction."""
         return table in self._tables(store)
 
     def _tables(self, store: Transaction) -> set[str]:
-        """The tables that are there; asked until all of them are, since catalogs answer slowly."""
-        if not self._there >= set(TABLES):
-            self._there = {str(name) for (name,) in store.ask("history/tables_there", schema=self.store.schema)}
-        return self._there
+        """The existing tables; queried only until all exist, since catalogs are slow."""
+        if not self._existing >= set(TABLES):
+            self._existing = {str(name) for (name,) in store.ask("history/tables_there", schema=self.store.schema)}
+        return self._existing
 
     def _format(self, store: Transaction) -> int:
-        """The format of what was written; 0 before anything was. Raises StoreError for another than this one's."""
+        """The format of the history, 0 if it is empty. Raises StoreError if this version cannot read it."""
         written = integer(store.ask("history/format")[0][0] or 0)
         if written not in (0, FORMAT):
             other, remedy = ("a newer", "upgrade this one, or name") if written > FORMAT else ("an older", "name")
@@ -361,7 +364,7 @@ class History:
 
 
 def _audit_row(table: TableRun) -> dict[str, Any]:
-    assert table.audit is None or isinstance(table.audit, AuditResult), "a history has exact figures"
+    assert table.audit is None or isinstance(table.audit, AuditResult), "a history has exact counts"
     account, profile = (table.audit.account, table.audit.profile) if table.audit else (None, None)
     return {
         **{name: getattr(table, name) for name in ("source", "source_label", "owner", "reason", "error", "resumed")},
@@ -413,15 +416,15 @@ def _finding_rows(table: TableRun) -> list[dict[str, Any]]:
 
 
 def _bytes(row: Any) -> bytes:
-    """The one cell of a row, which drivers give as one or another kind of bytes."""
+    """The only cell of a row; drivers return different types of bytes."""
     return bytes(row[0])
 
 
 def _recorded_table(row: Row) -> RecordedTable:
-    """A table in one run, without its findings."""
+    """A table of one run, without its findings."""
     number, run, started, verdict, *figures, policy = row
-    asked = None if policy is None else question(loaded(Policy, json.loads(str(policy))))
-    cells: list[Any] = [number, run, _in_utc(started), Verdict(str(verdict)), *figures, asked]
+    fingerprint = None if policy is None else question(loaded(Policy, json.loads(str(policy))))
+    cells: list[Any] = [number, run, _in_utc(started), Verdict(str(verdict)), *figures, fingerprint]
     return RecordedTable(*cells)
 
 
@@ -430,10 +433,10 @@ def _trend_point(table: RecordedTable) -> TrendPoint:
 
 
 def _moment(moment: datetime) -> datetime:
-    """A moment as the tables hold it: in UTC, without its zone."""
+    """A moment in UTC without a time zone, as stored."""
     return moment.astimezone(UTC).replace(tzinfo=None, microsecond=0)
 
 
 def _in_utc(cell: Any) -> datetime:
-    """A moment that the tables hold."""
+    """A stored moment, with its time zone."""
     return cast(datetime, cell).replace(tzinfo=UTC, microsecond=0)

@@ -210,5 +210,5 @@ def test_columns_that_nothing_protects_are_said(duckdb_store: DuckDBStore, verb:
     named = ("-c", "c1", "-c", "c2", "--k", "2", "--into")
     bare = run(verb, duckdb_store.url, "people", *named, "bare").out
     assert "Unprotected" in bare
-    assert "c0: copied as they are" in bare
+    assert "c0: copied unchanged" in bare
     assert "Unprotected" not in run(verb, duckdb_store.url, "people", *named, "safe", "--identifier", "c0").out

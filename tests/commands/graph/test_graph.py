@@ -454,7 +454,7 @@ def test_dry_run_asks_nothing(duckdb_store: DuckDBStore) -> None:
     fill(duckdb_store, keys=False)
     outcome = qidsql("graph", duckdb_store.path, "--identifier", "full_name", "--sensitive", "diagnosis", "--dry-run")
     assert outcome.code == 0
-    assert "Nothing was asked but the catalog" in outcome.out
+    assert "Only the catalog was queried" in outcome.out
     assert "SELECT" in outcome.out
 
 

@@ -250,7 +250,7 @@ def test_the_command(duckdb_store: DuckDBStore) -> None:
     assert qidsql("link", url, "patients", "nowhere").code == 2
     assert qidsql("link", url, "patients", "voters", "--max-statements", "1").code == 3
     plan = qidsql("link", url, "patients", "voters", "--dry-run")
-    assert plan.code == 0 and "MIN(" in plan.out.upper() and "Nothing was asked but the catalog" in plan.out
+    assert plan.code == 0 and "MIN(" in plan.out.upper() and "Only the catalog was queried" in plan.out
     shown = qidsql("link", url, "patients", "voters", "--on", "sex=sex", "--show-sql")
     assert "GROUP BY" in shown.err
 

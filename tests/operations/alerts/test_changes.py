@@ -10,7 +10,7 @@ import pytest
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.policy import Policy
 from qidsql.core.results import Account, Verdict
-from qidsql.operations.alerts.changes import POLICY_CHANGED, Told, changes
+from qidsql.operations.alerts.changes import POLICY_CHANGED, LastSent, changes
 from qidsql.operations.alerts.settings import Alert
 from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.document import RunResult
@@ -23,11 +23,11 @@ LETTERS = {"v": "violation", "p": "pass", "i": "inconclusive", "e": "error"}
 
 def told_of(verdicts: str, listener: Alert) -> str:
     """What an alert tells of one table over the runs with these verdicts (v, p, i, e); . where it is silent."""
-    told: dict[tuple[str, str], Told] = {}
+    told: dict[tuple[str, str], LastSent] = {}
     heard = ""
     for number, letter in enumerate(verdicts):
         found = changes(listener, run_document(number + 1, patients=LETTERS[letter]), told, TODAY)
-        told |= {change.subject: change.told for change in found}
+        told |= {change.subject: change.as_sent for change in found}
         heard += "".join(change.now[0] for change in found) or "."
     return heard
 
@@ -65,11 +65,11 @@ def test_over_random_runs_it_never_repeats_itself_and_never_misses_one() -> None
 
 def told_worse(*runs: list[Finding], on: tuple[str, ...] = ("violation", "worse")) -> list[tuple[str, ...]]:
     """What is told of a table that stays in violation, run by run: the findings that are news; () where silent."""
-    told: dict[tuple[str, str], Told] = {}
+    told: dict[tuple[str, str], LastSent] = {}
     heard = []
     for number, findings in enumerate(runs, 1):
         found = changes(alert(on=list(on)), violation(number, *findings), told, TODAY)
-        told |= {change.subject: change.told for change in found}
+        told |= {change.subject: change.as_sent for change in found}
         heard.append(next((change.worse for change in found), ()))
         assert [change.was for change in found] in ([], [None if number == 1 else "violation"])
     return heard
@@ -162,11 +162,11 @@ def test_a_violation_is_told_once_more_when_its_policy_changes_and_compared_with
         return replace(document, tables=PackedTables.of([replace(document.tables[0], audit=audit_at(k))]))
 
     nights = [night(11, 900), night(2, 100), night(2, 105), night(2, 150), night(11, 900), night(11, 900)]
-    told: dict[tuple[str, str], Told] = {}
+    told: dict[tuple[str, str], LastSent] = {}
     heard = []
     for document in nights:
         found = changes(alert(), document, told, TODAY)
-        told |= {change.subject: change.told for change in found}
+        told |= {change.subject: change.as_sent for change in found}
         heard.append([*(found[0].worse if found else ["silent"])])
     assert heard == [[], [POLICY_CHANGED], ["silent"], ["k-anonymity of all"], [POLICY_CHANGED], ["silent"]]
     table = replace(nights[1].tables[0], verdict=Verdict.PASS)
@@ -215,7 +215,7 @@ def test_a_run_that_broke_as_a_whole_is_told_and_its_recovery_too() -> None:
     broken = replace(run_document(), verdict=Verdict.ERROR, reason="no table meets main.*")
     [change] = changes(alert(), broken, {}, TODAY)
     assert (change.name, change.now, change.reason) == ("the run", "error", "no table meets main.*")
-    told = {change.subject: Told(change.now)}
+    told = {change.subject: LastSent(change.now)}
     assert changes(alert(), broken, told, TODAY) == []
     [change] = changes(alert(), run_document(patients="pass"), told, TODAY)
     assert (change.name, change.was, change.now) == ("the run", "error", "pass")

@@ -15,8 +15,15 @@ import trustme
 
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import loaded, plain
-from qidsql.operations.alerts.changes import Change, changes
-from qidsql.operations.alerts.delivery import MOST_KEPT, ShortRecord, deliver, deliver_kept, tell, trial
+from qidsql.operations.alerts.changes import VerdictChange, changes
+from qidsql.operations.alerts.delivery import (
+    MAX_PENDING,
+    MemoryRecord,
+    deliver,
+    deliver_pending,
+    notify,
+    sample_message,
+)
 from qidsql.operations.alerts.message import Message, body
 from qidsql.operations.alerts.settings import Alert
 from qidsql.operations.alerts.undelivered import Undelivered
@@ -37,24 +44,24 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpReceiver]:
         yield server
 
 
-class Teller:
+class Notifier:
     """Tells runs to alerts, with the words said and the pauses made."""
 
     def __init__(self, *alerts: Alert, folder: Path = Path(".")) -> None:
-        self.alerts, self.folder, self.record = alerts, folder, ShortRecord()
+        self.alerts, self.folder, self.record = alerts, folder, MemoryRecord()
         self.said: list[str] = []
-        self.murmured: list[str] = []
+        self.notes: list[str] = []
         self.pauses: list[float] = []
         self.now = NOW
 
     def __call__(self, document: RunResult) -> int:
-        return tell(
+        return notify(
             document,
             self.alerts,
             self.record,
             self.said.append,
             self.folder,
-            murmur=self.murmured.append,
+            note=self.notes.append,
             now=lambda: self.now,
             sleep=self.pauses.append,
         )
@@ -68,9 +75,9 @@ def documents(receiver: HttpReceiver) -> list[dict[str, Any]]:
 
 
 def test_a_violation_is_told_once_and_its_end_too(receiver: HttpReceiver) -> None:
-    teller = Teller(alert())
+    notifier = Notifier(alert())
     for number, verdict in enumerate(["pass", "violation", "violation", "pass", "pass"], 1):
-        assert teller(run_document(number, patients=verdict)) == 0
+        assert notifier(run_document(number, patients=verdict)) == 0
     first, second = documents(receiver)
     assert first == {
         "format": 1,
@@ -95,17 +102,17 @@ def test_a_violation_is_told_once_and_its_end_too(receiver: HttpReceiver) -> Non
     }
     assert (second["text"], second["changes"][0]["was"]) == ("qidsql: 1 change: 1 passing again", "violation")
     assert receiver.posts[0].headers["Content-Type"] == "application/json"
-    assert teller.said == []
+    assert notifier.said == []
 
 
 def test_many_tables_are_one_message(receiver: HttpReceiver) -> None:
-    Teller(alert())(run_document(**{f"t{number}": "violation" for number in range(100)}))
+    Notifier(alert())(run_document(**{f"t{number}": "violation" for number in range(100)}))
     [document] = documents(receiver)
     assert len(document["changes"]) == 100
 
 
 def test_what_broke_and_what_is_inconclusive_is_told(receiver: HttpReceiver) -> None:
-    Teller(alert())(run_document(patients="error", visits="inconclusive"))
+    Notifier(alert())(run_document(patients="error", visits="inconclusive"))
     [document] = documents(receiver)
     assert document["text"] == "qidsql: 2 changes: 1 broke, 1 inconclusive"
     assert document["changes"][0]["reason"] == "no connection for patients"
@@ -113,20 +120,20 @@ def test_what_broke_and_what_is_inconclusive_is_told(receiver: HttpReceiver) -> 
 
 def test_headers_come_from_their_places(receiver: HttpReceiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", f"Bearer {SECRET}")
-    assert Teller(alert(kind="webhook", url="env:ALERT_URL", headers={"Authorization": "env:TOKEN"}))(VIOLATION) == 0
+    assert Notifier(alert(kind="webhook", url="env:ALERT_URL", headers={"Authorization": "env:TOKEN"}))(VIOLATION) == 0
     assert receiver.posts[0].headers["Authorization"] == f"Bearer {SECRET}"
 
 
 def test_what_got_worse_is_told_in_words(receiver: HttpReceiver) -> None:
-    teller = Teller(alert())
-    teller(violation(1, finding("k-anonymity", 3, 100)))
-    teller(violation(2, finding("k-anonymity", 2, 100), finding("direct-identifier", 1, 1000, 1000, "ssn")))
+    notifier = Notifier(alert())
+    notifier(violation(1, finding("k-anonymity", 3, 100)))
+    notifier(violation(2, finding("k-anonymity", 2, 100), finding("direct-identifier", 1, 1000, 1000, "ssn")))
     document = documents(receiver)[1]
     assert document["text"] == "qidsql: 1 change: 1 worse"
     assert document["changes"][0]["worse"] == ["k-anonymity of all", "direct-identifier of ssn"]
     [line] = loaded(Message, document).lines
     assert line == (
-        "VIOLATION main.patients (clinic), worse than told before: main.patients is a violation; k-anonymity of all; "
+        "VIOLATION main.patients (clinic), worse than before: main.patients is a violation; k-anonymity of all; "
         "direct-identifier of ssn"
     )
 
@@ -137,12 +144,12 @@ def test_what_got_worse_is_told_in_words(receiver: HttpReceiver) -> None:
 @pytest.mark.parametrize(
     ("answers", "said", "attempts"),
     [
-        ([500] * 3, "it was answered with status 500", 3),
+        ([500] * 3, "the server returned status 500", 3),
         ([503, 429, 200], None, 3),
         (["hang up", 200], None, 2),
-        (["garbage"] * 3, "the connection ended without an answer", 3),
-        ([404], "it was answered with status 404", 1),  # it will be the same in a moment
-        (["redirect"], "it was answered with status 302; a redirect is not followed", 1),
+        (["garbage"] * 3, "the connection ended without a reply", 3),
+        ([404], "the server returned status 404", 1),  # it will be the same in a moment
+        (["redirect"], "the server returned status 302; redirects are not followed", 1),
         (["drip"] * 3, "no answer in 0.3 s", 3),
     ],
 )
@@ -150,44 +157,44 @@ def test_a_server_that_does_not_take_it(
     receiver: HttpReceiver, answers: list[int | str], said: str | None, attempts: int
 ) -> None:
     receiver.answers += answers
-    teller = Teller(replace(alert(), timeout=0.3) if "drip" in answers else alert())
-    kept = teller(VIOLATION)
+    notifier = Notifier(replace(alert(), timeout=0.3) if "drip" in answers else alert())
+    kept = notifier(VIOLATION)
     wait_until(lambda: len(receiver.posts) == attempts)  # one that was given up may still be under way
-    assert teller.pauses == [2.0, 4.0][: attempts - 1]
-    assert len(teller.murmured) == attempts - 1
-    assert all(words.startswith("the alert team is tried again in ") for words in teller.murmured)
+    assert notifier.pauses == [2.0, 4.0][: attempts - 1]
+    assert len(notifier.notes) == attempts - 1
+    assert all(words.startswith("the alert team is retried in ") for words in notifier.notes)
     assert all(post.path == f"/{SECRET}" for post in receiver.posts), "no redirect was followed"
     if said is None:
-        assert (kept, teller.said) == (0, [])
+        assert (kept, notifier.said) == (0, [])
         return
-    [line] = teller.said
+    [line] = notifier.said
     assert kept == 1
     assert line.startswith(f"the alert team was not delivered: {said}")
     assert line.endswith("1 message kept for the next run")
     receiver.answers.clear()
     receiver.over.set()
-    teller.alerts = (alert(),)
-    assert teller(run_document(2, patients="violation")) == 0, "the next run delivers it"
+    notifier.alerts = (alert(),)
+    assert notifier(run_document(2, patients="violation")) == 0, "the next run delivers it"
     assert documents(receiver)[-1]["id"] == "run-1/team"
     assert len(receiver.posts) == attempts + 1
 
 
 def test_nobody_listens_and_no_name_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    teller = Teller(alert(attempts=1, kind="webhook", url="env:ALERT_URL", timeout=60))  # so long can a name take
+    notifier = Notifier(alert(attempts=1, kind="webhook", url="env:ALERT_URL", timeout=60))  # so long can a name take
     for url, said in (
         ("http://127.0.0.1:1/" + SECRET, "the connection was refused"),
-        ("http://no-such-host.invalid/" + SECRET, "the name of its host is not known"),
-        ("ftp://127.0.0.1/" + SECRET, "the address is no http:// or https:// address"),
-        ("file:///etc/passwd", "the address is no http:// or https:// address"),
-        ("http://[::1/" + SECRET, "the address is no http:// or https:// address"),
-        ("http://127.0.0.1:x/" + SECRET, "the address is no http:// or https:// address"),
+        ("http://no-such-host.invalid/" + SECRET, "its host name cannot be resolved"),
+        ("ftp://127.0.0.1/" + SECRET, "the address must be an http:// or https:// URL"),
+        ("file:///etc/passwd", "the address must be an http:// or https:// URL"),
+        ("http://[::1/" + SECRET, "the address must be an http:// or https:// URL"),
+        ("http://127.0.0.1:x/" + SECRET, "the address must be an http:// or https:// URL"),
         ("http://127.0.0.1/ " + SECRET, "the address or a header is not well-formed"),
-        (SECRET, "the address is no http:// or https:// address"),
+        (SECRET, "the address must be an http:// or https:// URL"),
         ("", "the environment variable ALERT_URL is not set"),
     ):
         monkeypatch.setenv("ALERT_URL", url)
-        assert teller(VIOLATION) == 1
-        assert teller.said.pop().startswith(f"the alert team was not delivered: {said}; 1 message kept"), url
+        assert notifier(VIOLATION) == 1
+        assert notifier.said.pop().startswith(f"the alert team was not delivered: {said}; 1 message kept"), url
 
 
 def test_a_certificate_that_nobody_trusts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -196,77 +203,77 @@ def test_a_certificate_that_nobody_trusts(monkeypatch: pytest.MonkeyPatch, tmp_p
     authority.issue_cert("127.0.0.1").configure_cert(context)
     with http_receiver(context) as receiver:
         monkeypatch.setenv("ALERT_URL", f"{receiver.url}/{SECRET}")
-        teller = Teller(alert(attempts=1, kind="webhook", url="env:ALERT_URL"))
-        assert teller(VIOLATION) == 1
-        assert "its certificate is not trusted" in teller.said[0]
+        notifier = Notifier(alert(attempts=1, kind="webhook", url="env:ALERT_URL"))
+        assert notifier(VIOLATION) == 1
+        assert "its certificate is not trusted" in notifier.said[0]
         assert receiver.posts == []
         authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-        assert teller(VIOLATION) == 0
+        assert notifier(VIOLATION) == 0
         assert len(receiver.posts) == 1
         monkeypatch.setenv("ALERT_URL", f"{receiver.url.replace('127.0.0.1', 'localhost')}/{SECRET}")
-        assert teller(PASS) == 1
-        assert "its certificate is not trusted" in teller.said[1], "the certificate is of another host"
+        assert notifier(PASS) == 1
+        assert "its certificate is not trusted" in notifier.said[1], "the certificate is of another host"
 
 
 def test_later_messages_wait_behind_one_that_fails(receiver: HttpReceiver) -> None:
     receiver.answers += [404, 404]
-    teller = Teller(alert())
-    teller(VIOLATION)
-    assert teller(PASS) == 2
+    notifier = Notifier(alert())
+    notifier(VIOLATION)
+    assert notifier(PASS) == 2
     assert len(receiver.posts) == 2, "the second message was not tried"
-    assert "2 messages kept" in teller.said[1]
-    assert teller(run_document(3, patients="pass")) == 0
+    assert "2 messages kept" in notifier.said[1]
+    assert notifier(run_document(3, patients="pass")) == 0
     assert [document["id"] for document in documents(receiver)[2:]] == ["run-1/team", "run-2/team"]
 
 
 def test_one_alert_that_fails_does_not_hold_up_the_other(receiver: HttpReceiver, tmp_path: Path) -> None:
     failing = alert(kind="command", command=["false"], attempts=1)
-    teller = Teller(failing, replace(alert(), name="other"))
-    assert teller(VIOLATION) == 1
+    notifier = Notifier(failing, replace(alert(), name="other"))
+    assert notifier(VIOLATION) == 1
     assert [document["alert"] for document in documents(receiver)] == ["other"]
 
 
 def test_alerts_that_fail_wait_together(receiver: HttpReceiver) -> None:
     """Each is tried once before any is tried again: five that fail take no longer than one."""
     receiver.answers += [500] * 15
-    teller = Teller(*(replace(alert(), name=f"team-{number}") for number in range(5)))
-    assert teller(VIOLATION) == 5
-    assert (len(receiver.posts), teller.pauses) == (15, [2.0, 4.0])
-    assert len(teller.said) == 5
-    assert [kept.attempts for kept in teller.record.kept()] == [3] * 5
+    notifier = Notifier(*(replace(alert(), name=f"team-{number}") for number in range(5)))
+    assert notifier(VIOLATION) == 5
+    assert (len(receiver.posts), notifier.pauses) == (15, [2.0, 4.0])
+    assert len(notifier.said) == 5
+    assert [kept.attempts for kept in notifier.record.pending()] == [3] * 5
 
 
 def test_an_interrupted_run_makes_one_attempt(receiver: HttpReceiver) -> None:
     receiver.answers += [500, 500]
-    teller = Teller(alert())
-    assert teller(replace(VIOLATION, complete=False, interrupted=True)) == 1
-    assert (len(receiver.posts), teller.pauses) == (1, [])
+    notifier = Notifier(alert())
+    assert notifier(replace(VIOLATION, complete=False, interrupted=True)) == 1
+    assert (len(receiver.posts), notifier.pauses) == (1, [])
 
 
 def test_what_is_kept_too_long_or_for_nobody_is_given_up_and_said(receiver: HttpReceiver) -> None:
     receiver.answers += [404] * 2
-    teller = Teller(alert())
-    teller(VIOLATION)
-    teller.now += timedelta(days=13)
-    assert teller(VIOLATION) == 1
-    teller.now += timedelta(days=2)
-    assert teller(VIOLATION) == 0
-    assert teller.said[-1] == "1 message of the alert team given up (older than 14 days, or more than 100)"
+    notifier = Notifier(alert())
+    notifier(VIOLATION)
+    notifier.now += timedelta(days=13)
+    assert notifier(VIOLATION) == 1
+    notifier.now += timedelta(days=2)
+    assert notifier(VIOLATION) == 0
+    assert notifier.said[-1] == "1 message of the alert team dropped (older than 14 days, or more than 100)"
     receiver.answers += [404]
-    teller(PASS)
-    teller.alerts = ()
-    assert teller(PASS) == 0
-    assert teller.said[-1] == "1 message of the alert team given up (no longer there)"
+    notifier(PASS)
+    notifier.alerts = ()
+    assert notifier(PASS) == 0
+    assert notifier.said[-1] == "1 message of the alert team dropped (removed from the policy file)"
 
 
 def test_so_many_are_kept_and_no_more(receiver: HttpReceiver) -> None:
-    record, said = ShortRecord(), []
-    for number in range(MOST_KEPT + 5):
-        record.put(Message(id=f"{number}/team", alert="team", run=str(number), started=NOW, changes=()), NOW)
-    assert deliver_kept([alert()], record, said.append, Path("."), now=lambda: NOW) == 0
-    assert [document["id"] for document in documents(receiver)] == [f"{n}/team" for n in range(5, MOST_KEPT + 5)]
-    assert said == ["5 messages of the alert team given up (older than 14 days, or more than 100)"]
+    record, said = MemoryRecord(), []
+    for number in range(MAX_PENDING + 5):
+        record.add(Message(id=f"{number}/team", alert="team", run=str(number), started=NOW, changes=()), NOW)
+    assert deliver_pending([alert()], record, said.append, Path("."), now=lambda: NOW) == 0
+    assert [document["id"] for document in documents(receiver)] == [f"{n}/team" for n in range(5, MAX_PENDING + 5)]
+    assert said == ["5 messages of the alert team dropped (older than 14 days, or more than 100)"]
 
 
 # the shapes
@@ -308,7 +315,7 @@ def test_teams_gets_an_adaptive_card_with_its_signs_taken_literally() -> None:
 
 
 def test_a_name_cannot_forge_a_line() -> None:
-    change = Change("s", "t\nPASSES AGAIN all\u202e\x1b[2J", None, Verdict.PASS, Verdict.VIOLATION, "why\nnot")
+    change = VerdictChange("s", "t\nPASSES AGAIN all\u202e\x1b[2J", None, Verdict.PASS, Verdict.VIOLATION, "why\nnot")
     [line] = Message(id="1/team", alert="team", run="1", started=NOW, changes=(change,)).lines
     assert line == "VIOLATION t\\nPASSES AGAIN all\\u202e\\x1b[2J (s), was passing: why not"
 
@@ -320,7 +327,7 @@ def test_a_message_comes_back_from_its_document() -> None:
 
 @pytest.mark.parametrize("kind", ["webhook", "slack", "teams"])
 def test_a_trial_of_each_kind_of_webhook(receiver: HttpReceiver, kind: str) -> None:
-    deliver(alert(kind=kind, url="env:ALERT_URL"), trial(alert(), NOW), Path("."))
+    deliver(alert(kind=kind, url="env:ALERT_URL"), sample_message(alert(), NOW), Path("."))
     assert b"a test of the alert team" in receiver.posts[0].body
 
 
@@ -329,8 +336,8 @@ def test_a_trial_of_each_kind_of_webhook(receiver: HttpReceiver, kind: str) -> N
 
 def test_a_command_gets_the_document_on_stdin(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     script = "import sys, pathlib; pathlib.Path('got').write_text(sys.stdin.read()); print('noise')"
-    teller = Teller(alert(kind="command", command=[sys.executable, "-c", script]), folder=tmp_path)
-    assert teller(VIOLATION) == 0
+    notifier = Notifier(alert(kind="command", command=[sys.executable, "-c", script]), folder=tmp_path)
+    assert notifier(VIOLATION) == 0
     assert json.loads((tmp_path / "got").read_text())["changes"][0]["table"] == "main.patients"
     assert capfd.readouterr() == ("", "")
 
@@ -345,9 +352,9 @@ def test_a_command_gets_the_document_on_stdin(tmp_path: Path, capfd: pytest.Capt
     ],
 )
 def test_a_command_that_fails(command: list[str], timeout: int, said: str, tmp_path: Path) -> None:
-    teller = Teller(alert(kind="command", command=command, timeout=timeout, attempts=1), folder=tmp_path)
-    assert teller(VIOLATION) == 1
-    assert teller.said[0].startswith(f"the alert team was not delivered: {said}")
+    notifier = Notifier(alert(kind="command", command=command, timeout=timeout, attempts=1), folder=tmp_path)
+    assert notifier(VIOLATION) == 1
+    assert notifier.said[0].startswith(f"the alert team was not delivered: {said}")
 
 
 # e-mail
@@ -361,13 +368,13 @@ def mail_alert(monkeypatch: pytest.MonkeyPatch, url: str, **more: Any) -> Alert:
 
 def test_a_mail_says_it_in_words_and_carries_the_document(monkeypatch: pytest.MonkeyPatch) -> None:
     with mail_receiver() as receiver:
-        teller = Teller(mail_alert(monkeypatch, f"smtp://127.0.0.1:{receiver.port}?tls=no"))
-        assert (teller(VIOLATION), teller.said) == (0, [])
+        notifier = Notifier(mail_alert(monkeypatch, f"smtp://127.0.0.1:{receiver.port}?tls=no"))
+        assert (notifier(VIOLATION), notifier.said) == (0, [])
     [mail] = receiver.mails
     assert mail["Subject"] == "qidsql: 1 change: 1 in violation"
     assert (mail["From"], mail["To"]) == ("qidsql@example.org", "dpo@example.org")
     words, document = mail.iter_parts()
-    assert "VIOLATION main.patients (clinic), the first alert of it: main.patients" in words.get_content()
+    assert "VIOLATION main.patients (clinic), first alert: main.patients" in words.get_content()
     assert json.loads(document.get_content())["id"] == "run-1/team"
 
 
@@ -385,15 +392,15 @@ def test_a_login_only_over_tls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     context = tls(monkeypatch, tmp_path)
     with mail_receiver(context, password=SECRET) as receiver:
         url = f"smtp://auditor:{SECRET}@127.0.0.1:{receiver.port}"
-        assert Teller(mail_alert(monkeypatch, url))(VIOLATION) == 0
-        wrong = Teller(mail_alert(monkeypatch, url.replace(SECRET, SECRET + "x")))
+        assert Notifier(mail_alert(monkeypatch, url))(VIOLATION) == 0
+        wrong = Notifier(mail_alert(monkeypatch, url.replace(SECRET, SECRET + "x")))
         assert wrong(VIOLATION) == 1
         assert "the mail server refused the login" in wrong.said[0]
     assert len(receiver.mails) == 1
     with mail_receiver() as plain:
-        teller = Teller(mail_alert(monkeypatch, f"smtp://auditor:{SECRET}@127.0.0.1:{plain.port}"))
-        assert teller(VIOLATION) == 1
-        assert "the mail server does not offer TLS" in teller.said[0]
+        notifier = Notifier(mail_alert(monkeypatch, f"smtp://auditor:{SECRET}@127.0.0.1:{plain.port}"))
+        assert notifier(VIOLATION) == 1
+        assert "the mail server does not offer TLS" in notifier.said[0]
     assert plain.mails == []
 
 
@@ -401,10 +408,10 @@ def test_a_login_only_over_tls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_tls_from_the_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with mail_receiver(tls(monkeypatch, tmp_path), password=SECRET, from_the_start=True) as receiver:
         url = f"smtps://auditor:{SECRET}@127.0.0.1:{receiver.port}"
-        teller = Teller(mail_alert(monkeypatch, url))
-        assert (teller(VIOLATION), teller.said) == (0, [])
+        notifier = Notifier(mail_alert(monkeypatch, url))
+        assert (notifier(VIOLATION), notifier.said) == (0, [])
         monkeypatch.delenv("SSL_CERT_FILE")
-        assert Teller(mail_alert(monkeypatch, url))(VIOLATION) == 1
+        assert Notifier(mail_alert(monkeypatch, url))(VIOLATION) == 1
     assert len(receiver.mails) == 1
 
 
@@ -419,20 +426,20 @@ def test_tls_from_the_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 def test_a_mail_that_is_refused(monkeypatch: pytest.MonkeyPatch, code: int, to: list[str], said: str) -> None:
     with mail_receiver() as receiver:
         receiver.code = code
-        teller = Teller(mail_alert(monkeypatch, f"smtp://127.0.0.1:{receiver.port}?tls=no", to=to))
-        assert teller(VIOLATION) == 1
-    assert teller.said[0].startswith(f"the alert team was not delivered: {said}")
+        notifier = Notifier(mail_alert(monkeypatch, f"smtp://127.0.0.1:{receiver.port}?tls=no", to=to))
+        assert notifier(VIOLATION) == 1
+    assert notifier.said[0].startswith(f"the alert team was not delivered: {said}")
 
 
 def test_a_mail_server_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     for url, said in (
         ("smtp://127.0.0.1:1", "the connection was refused"),
-        ("http://127.0.0.1:25", "the server is no smtp:// or smtps:// address"),
-        ("smtp://127.0.0.1:port", "the server is no smtp:// or smtps:// address"),
+        ("http://127.0.0.1:25", "the server must be an smtp:// or smtps:// URL"),
+        ("smtp://127.0.0.1:port", "the server must be an smtp:// or smtps:// URL"),
     ):
-        teller = Teller(mail_alert(monkeypatch, url))
-        assert teller(VIOLATION) == 1
-        assert said in teller.said[0]
+        notifier = Notifier(mail_alert(monkeypatch, url))
+        assert notifier(VIOLATION) == 1
+        assert said in notifier.said[0]
 
 
 # no secret anywhere
@@ -442,12 +449,18 @@ def test_no_failure_shows_the_address(
     receiver: HttpReceiver, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    teller = Teller(alert(kind="webhook", url="env:ALERT_URL", attempts=1))
+    notifier = Notifier(alert(kind="webhook", url="env:ALERT_URL", attempts=1))
     receiver.answers += [500, "garbage", "redirect", 403]
     for _ in range(4):
-        teller(VIOLATION)
+        notifier(VIOLATION)
     with pytest.raises(Undelivered) as failure:
         receiver.answers += [500]
-        deliver(teller.alerts[0], trial(teller.alerts[0], NOW), Path("."))
-    everything = [*teller.said, caplog.text, str(failure.value), repr(teller.record.kept()), repr(teller.alerts)]
+        deliver(notifier.alerts[0], sample_message(notifier.alerts[0], NOW), Path("."))
+    everything = [
+        *notifier.said,
+        caplog.text,
+        str(failure.value),
+        repr(notifier.record.pending()),
+        repr(notifier.alerts),
+    ]
     assert not any(SECRET in text or receiver.url in text for text in everything)

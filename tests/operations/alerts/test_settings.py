@@ -13,7 +13,7 @@ from qidsql.operations.alerts.settings import (
     KEYS,
     MOST_ATTEMPTS,
     MOST_SECONDS,
-    TOLD,
+    ON,
     Secret,
     SecretMissing,
     read_alerts,
@@ -87,7 +87,7 @@ def test_the_schema_for_editors_knows_the_same_keys_and_words() -> None:
     keys = ALERT["properties"]
     assert set(keys) == COMMON.union(*KEYS.values())
     assert set(keys["kind"]["enum"]) == set(KEYS)
-    assert set(keys["on"]["items"]["enum"]) == set(TOLD)
+    assert set(keys["on"]["items"]["enum"]) == set(ON)
     assert (keys["timeout"]["maximum"], keys["attempts"]["maximum"]) == (MOST_SECONDS, MOST_ATTEMPTS)
     example = (settings.__doc__ or "").split("\n\n", 1)[1].replace("2026-12-01", '"2026-12-01"')
     for each in tomllib.loads(example)["alerts"].values():
@@ -108,6 +108,6 @@ def test_a_secret_is_read_from_its_place_only(tmp_path: Any, monkeypatch: pytest
     monkeypatch.delenv("PLACE")
     with pytest.raises(SecretMissing, match="the environment variable PLACE is not set"):
         Secret("env:PLACE").read()
-    with pytest.raises(SecretMissing, match="holds nothing"):
+    with pytest.raises(SecretMissing, match="is empty"):
         Secret(f"file:{tmp_path / 'other'}").read()
     assert "s3cret" not in repr(alert(url="env:PLACE"))

@@ -1,4 +1,4 @@
-"""What stub.c calls: registers the functions with a database, and answers DuckDB's calls of them."""
+"""The entry points called by stub.c: registers the table functions with a database and handles DuckDB's calls."""
 
 import atexit
 import ctypes
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from qidsql.engines.base import Engine
     from qidsql.engines.embedding import Seen
 
-LAYOUT = 2  # of Door: to be raised here and in stub.c with every change of it
+LAYOUT = 2  # version of EntryPoints; increase it here and in stub.c with every change
 ON_CALL = CFUNCTYPE(None, c_void_p)
 ON_SCAN = CFUNCTYPE(None, c_void_p, c_void_p)
 ENDING = "qidsql: Python is shutting down"
-Place = tuple[int, int]  # a frame, and the instruction it is at
-WAIT = 5.0  # seconds that Python's end waits at most for the callers of what it has interrupted
+Place = tuple[int, int]  # a frame and its current instruction
+WAIT = 5.0  # the most seconds to wait at exit for interrupted callers
 
 
-class Door(ctypes.Structure):
-    """The same fields as in stub.c, in the same order: DuckDB's side, the stub's functions, and ours."""
+class EntryPoints(ctypes.Structure):
+    """The same struct as in stub.c: DuckDB's API, the functions of the stub, and our callbacks."""
 
     _fields_ = [
         ("api", c_void_p),
@@ -53,7 +53,7 @@ class Door(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a function, as it was bound: nothing has run yet."""
+    """A bound call of a function, before it runs."""
 
     function: TableFunction
     instance: int
@@ -70,28 +70,28 @@ class Call:
 
 @dataclass(slots=True)
 class Scan:
-    """The rows of one run, and how many of them were handed over."""
+    """The rows of one call, and the number already returned."""
 
     columns: Columns
     rows: list[Row]
     done: int = field(default=0)
 
 
-class _House:
-    """All that lives as long as the process: the C API, and what DuckDB holds handles of."""
+class _Process:
+    """The state of the process: the C API, and the objects that DuckDB has handles of."""
 
     def __init__(self, address: int) -> None:
-        self.door = Door.from_address(address)
-        self.api = Api(self.door.api)
-        self._held: dict[int, Any] = {}
+        self.entry = EntryPoints.from_address(address)
+        self.api = Api(self.entry.api)
+        self._objects: dict[int, Any] = {}
         self._handles = itertools.count(1)
-        # These must never be freed: DuckDB calls them as long as it is there.
+        # These must never be freed: DuckDB can always call them.
         self._on_bind = ON_CALL(self._guarded(self.bind, "bind_set_error"))
         self._on_init = ON_CALL(self._guarded(self.init, "init_set_error"))
         self._on_scan = ON_SCAN(self._guarded(self.scan, "function_set_error"))
-        self.door.on_bind, self.door.on_init, self.door.on_scan = self._on_bind, self._on_init, self._on_scan
+        self.entry.on_bind, self.entry.on_init, self.entry.on_scan = self._on_bind, self._on_init, self._on_scan
         self._closes_in_time = self._closing = False
-        self._callers: dict[int, Place] = {}  # of each thread that called: from where it did so last
+        self._callers: dict[int, Place] = {}  # by thread: the place of its last call
         atexit.register(self.close)
 
     def register(self, instance: int) -> None:
@@ -105,8 +105,8 @@ class _House:
             [(taken,)] = connection.execute(sql_file("duckdb_extension/macros_place")).fetchall()
             if taken:
                 raise SourceError(
-                    "a database named qidsql is attached, and the functions' own one, in memory, needs that name; "
-                    "ATTACH yours AS another, or open another database first"
+                    "a database named qidsql is attached, but the extension needs this name for its macros; ATTACH "
+                    "yours under another name, or open another database first"
                 )
             for number, function in enumerate(FUNCTIONS):
                 self._register(connection, instance, number, function)
@@ -126,16 +126,16 @@ class _House:
             with LogicalType(api, kind_name) as kind:
                 api.table_function_add_named_parameter(made, name.encode(), kind)
         api.table_function_set_extra_info(made, extra, ctypes.cast(api.free, c_void_p))
-        api.table_function_set_bind(made, self.door.bind)
-        api.table_function_set_init(made, self.door.init)
-        api.table_function_set_function(made, self.door.scan)
+        api.table_function_set_bind(made, self.entry.bind)
+        api.table_function_set_init(made, self.entry.init)
+        api.table_function_set_function(made, self.entry.scan)
         failed = api.register_table_function(connection.handle, made)
         api.destroy_table_function(ctypes.byref(made))
         if failed:
             raise RuntimeError(f"{function.name} could not be registered")
 
     def bind(self, info: int) -> None:
-        """Reads the arguments, and refuses what cannot be right before anything runs."""
+        """Reads and checks the arguments before anything runs."""
         api = self.api
         self._sweep()
         instance, number = (ctypes.c_uint64 * 2).from_address(api.bind_get_extra_info(info))
@@ -156,31 +156,30 @@ class _House:
         for name, kind in call.columns.items():
             with LogicalType(api, kind) as logical:
                 api.bind_add_result_column(info, name.encode(), logical)
-        api.bind_set_bind_data(info, self._hold(call), self.door.forget)
+        api.bind_set_bind_data(info, self._handle_of(call), self.entry.forget)
 
     def init(self, info: int) -> None:
-        """Runs it, in the caller's thread or in one of DuckDB's, as DuckDB chooses.
+        """Runs the call, in the caller's thread or in one of DuckDB's threads.
 
-        While it runs in one of DuckDB's, the caller sleeps from 2.0 on and spins before: there only an operator that
-        says it is blocked puts it to sleep, which no function of the C API can say.
+        In a DuckDB thread the caller sleeps meanwhile since 2.0. Before, it spins: only an operator that declares
+        itself blocked lets it sleep, and the C API has no function for that.
 
-        Where DuckDB runs a prepared statement as it was bound, the table may have been altered since: it is looked at
-        again.
+        Before 2.0 a prepared statement is not bound again, so the table is described again: it may have changed.
         """
-        call: Call = self._held[self.api.init_get_bind_data(info)]
+        call: Call = self._objects[self.api.init_get_bind_data(info)]
         if not self.api.rebinds:
             call = replace(call, seen=_seen(self.api.version))
-        with raising_interrupts(self.door.watch, self.door.interrupts):
-            if self._closing:  # before the interrupts were counted: none will come
+        with raising_interrupts(self.entry.watch, self.entry.interrupts):
+            if self._closing:  # closed before interrupts were counted, so none will come
                 raise Interrupted(ENDING)
             with self._engine(call) as engine:
                 run = call.function.trace if call.trace else call.function.run
                 rows = run(engine, call.table, call.options)
-        self.api.init_set_init_data(info, self._hold(Scan(call.columns, rows)), self.door.forget)
+        self.api.init_set_init_data(info, self._handle_of(Scan(call.columns, rows)), self.entry.forget)
 
     def scan(self, info: int, chunk: int) -> None:
-        """Hands over the next rows."""
-        scan: Scan = self._held[self.api.function_get_init_data(info)]
+        """Returns the next rows to DuckDB."""
+        scan: Scan = self._objects[self.api.function_get_init_data(info)]
         rows = scan.rows[scan.done : scan.done + self.api.vector_size()]
         put_rows(self.api, chunk, list(scan.columns.values()), rows)
         scan.done += len(rows)
@@ -195,10 +194,10 @@ class _House:
             yield engine
 
     def _close_in_time(self) -> None:
-        """At its end Python joins the threads that put statements to an engine: what runs there is to be ended before.
+        """Registers `close` to run before Python joins the threads that run statements at exit.
 
-        What was registered last is called first, so this comes behind the engines' import of concurrent.futures, which
-        registers the joining in the same, private, way.
+        Handlers run in reverse order, so this must come after the engines import concurrent.futures, which registers
+        the joining with the same private function.
         """
         if not self._closes_in_time:
             try:
@@ -208,19 +207,19 @@ class _House:
             self._closes_in_time = True
 
     def close(self) -> None:
-        """Ends the audits under way, and waits until their callers are back in Python, `WAIT` seconds at most.
+        """Interrupts running audits, and waits at most `WAIT` seconds until their callers are back in Python.
 
-        A caller that comes out of DuckDB's module when Python has begun to end is killed at its lock, inside C++,
-        which takes the process with it. It is back when it has left the instruction from which it called.
+        A caller that returns from DuckDB's module during the shutdown of Python is killed while it takes Python's lock
+        inside C++, which crashes the process. It is back once it has left the instruction of its call.
         """
         self._closing = True
-        self.door.close()
+        self.entry.close()
         end = time.monotonic() + WAIT
         while self._callers.items() & _places().items() and time.monotonic() < end:
             time.sleep(0.005)
 
     def _search_path(self, info: int) -> str | None:
-        """The caller's, where this DuckDB tells."""
+        """The search path of the caller; None before DuckDB 1.5.6."""
         if not self.api.later:
             return None
         context = c_void_p()
@@ -231,21 +230,21 @@ class _House:
         finally:
             self.api.destroy_client_context(ctypes.byref(context))
 
-    def _hold(self, thing: object) -> int:
+    def _handle_of(self, thing: object) -> int:
         handle = next(self._handles)
-        self._held[handle] = thing
+        self._objects[handle] = thing
         return handle
 
     def _sweep(self) -> None:
-        """Lets go of what DuckDB has dropped."""
-        while handle := self.door.next_forgotten():
-            self._held.pop(handle, None)
+        """Deletes the objects whose handles DuckDB has dropped."""
+        while handle := self.entry.next_forgotten():
+            self._objects.pop(handle, None)
 
     def _guarded(self, work: Callable[..., None], set_error: str) -> Callable[..., None]:
-        """The work, every error in it becoming the error of the SQL statement."""
+        """Runs the work and reports any exception as an error of the SQL statement."""
 
         def guarded(info: int, *more: int) -> None:
-            if caller := sys._getframe().f_back:  # none in DuckDB's threads, which work for a caller that waits
+            if caller := sys._getframe().f_back:  # none in DuckDB's own threads, whose caller is waiting
                 self._callers[threading.get_ident()] = _place(caller)
             try:
                 work(info, *more)
@@ -261,15 +260,15 @@ def _place(frame: FrameType) -> Place:
 
 
 def _places() -> dict[int, Place]:
-    """Of all threads of Python."""
+    """The current place of each Python thread."""
     return {thread: _place(frame) for thread, frame in sys._current_frames().items()}
 
 
 def _message(error: BaseException) -> str:
-    """One line, with the options as they are written in SQL."""
+    """The error in one line, with option names as in SQL."""
     if isinstance(error, KeyboardInterrupt):
         return "qidsql: interrupted"
-    if not isinstance(error, QidsqlError):  # its text can hold values of cells
+    if not isinstance(error, QidsqlError):  # its text can contain cell values
         return f"qidsql: internal error ({type(error).__name__}); please report it"
     return f"qidsql: {_one_line(error)}"
 
@@ -284,18 +283,18 @@ def _seen(version: str) -> "Seen":
     return Seen(rows={"version": [(version,)]})
 
 
-_houses: dict[int, _House] = {}  # one for each file of the extension: each version of DuckDB has its own
+_processes: dict[int, _Process] = {}  # by file of the extension: each version of DuckDB has its own
 
 
 def load(address: int, layout: int = 1) -> str:
-    """Opens the door for one database. An error text, or an empty one."""
+    """Registers the functions with one database; returns an error text, empty on success."""
     if layout != LAYOUT:
         return "the extension was built by another version of qidsql; run: qidsql duckdb install"
     try:
-        if address not in _houses:
-            _houses[address] = _House(address)
-        house = _houses[address]
-        house.register(house.door.database)
+        if address not in _processes:
+            _processes[address] = _Process(address)
+        process = _processes[address]
+        process.register(process.entry.database)
     except QidsqlError as error:
         return _one_line(error)
     except BaseException as error:  # noqa: BLE001 - nothing may pass into C

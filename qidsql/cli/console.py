@@ -1,0 +1,39 @@
+"""Renders reports for people as text, as wide as the terminal."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def report_text(report: "Callable[[Console], None]", width: int, colour: bool) -> str:
+    """A report for people as text of at most `width` columns."""
+    import io
+
+    from rich.console import Console
+
+    text = io.StringIO()
+    report(
+        Console(
+            file=text,
+            width=width,
+            force_terminal=colour,
+            no_color=not colour,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+    )
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def screen(output: Path | None) -> tuple[int, bool]:
+    """The width to write for, in columns, and whether to use colours."""
+    on_screen = output is None and sys.stdout is not None and sys.stdout.isatty()
+    width = max(60, min(140, shutil.get_terminal_size((120, 24)).columns)) if output is None else 120
+    return width, on_screen and not os.environ.get("NO_COLOR")

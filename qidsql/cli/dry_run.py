@@ -1,0 +1,48 @@
+"""A dry run: the statements that a command would run, written as a script."""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qidsql.cli.streams import write_output
+from qidsql.declarations.commands import Command
+
+if TYPE_CHECKING:
+    from qidsql.engines.base import Engine
+    from qidsql.engines.source import Source
+    from qidsql.sql.statements import Statement
+
+FORMATTED = 50  # statements that are formatted for reading; formatting takes far longer than building them
+
+
+def write_dry_run(
+    command: Command, work: Callable[..., Any], source: "Source", request: Any, output: Path | None
+) -> None:
+    """Writes the first statements that the command would run. Queries only the catalog. Raises QidsqlError."""
+    from qidsql.engines.source import Source
+
+    with source.opened() as engine:
+        subject = Source(engine) if command.opens else engine
+        planned = getattr(import_module(work.__module__), "planned_statements", None)
+        first = planned(engine, request) if planned else engine.rehearsed(lambda: work(subject, request))
+        write_output(_script(engine, first, getattr(request, "plan", "")), output)
+
+
+def _script(engine: "Engine", statements: "Sequence[Statement[Any]]", plan: str) -> str:
+    """The plan in words, then the statements."""
+    from qidsql.wording.numbers import plural
+
+    parts = [formatted_sql(engine, each.purpose, each.sql) for each in statements[:FORMATTED]]
+    parts += [f"-- {each.purpose}\n{each.sql};\n" for each in statements[FORMATTED:]]
+    end = (
+        f"\n-- at least {plural(len(statements), 'statement')}; later ones depend on the results. "
+        f"Only the catalog was queried.\n"
+    )
+    head = f"-- Plan: {plan}\n\n" if plan else ""
+    return head + "\n".join(parts) + end
+
+
+def formatted_sql(engine: "Engine", purpose: str, statement: str) -> str:
+    """A statement formatted for reading, below a comment with its purpose."""
+    return f"-- {purpose}\n{engine.pretty(statement)};\n"
