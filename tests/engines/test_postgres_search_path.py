@@ -19,11 +19,7 @@ from qidsql.operations.history.opening import open_history
 from tests.older_servers import older_server
 from tests.stores import PostgresStore
 
-FULL = bool(os.environ.get("QIDSQL_TEST_FULL"))
-OLDER = [
-    pytest.param(version, marks=pytest.mark.skipif(not FULL, reason="an older server: set QIDSQL_TEST_FULL=1"))
-    for version in ("15", "16")
-]
+OLDER = [pytest.param(version, marks=pytest.mark.exhaustive) for version in ("15", "16")]
 # What eve makes: when it is called she is told a cell that she may not read, and a program runs on the server.
 CAUGHT = """
 CREATE FUNCTION caught() RETURNS void LANGUAGE plpgsql AS $$

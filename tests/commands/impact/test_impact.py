@@ -20,7 +20,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
 from qidsql.formats import json as json_report
 from tests import terminal
-from tests.commandline import qidsql, refused
+from tests.commandline import inside, refused
 from tests.stores import PostgresStore, Store, quoted
 
 Cell = object
@@ -503,14 +503,14 @@ def test_no_value_when_a_text_is_no_number(store: Store) -> None:
 def test_the_command_line(wilson: Path) -> None:
     run = ["impact", wilson, "els", "--protected", "els_2_anonymous", "--weight", "F2BYWT"]
     regression = ["--outcome", "BYTXCSTD", "--covariate", "BYSEX", "--covariate", "BYSCTRL", "--fill", "99"]
-    outcome = qidsql(*run, *regression)
+    outcome = inside(*run, *regression)
     assert outcome.code == 0, outcome
     assert outcome.out.startswith("FINISHED")
-    report = json.loads(qidsql(*run, *regression, "--format", "json").out)
+    report = json.loads(inside(*run, *regression, "--format", "json").out)
     assert report["verdict"] == "finished"
     assert report["regression"]["models"][0]["data"] == "full data"
     assert "value" not in report["variables"][0]["values"][0]
-    assert "value" in json.loads(qidsql(*run, "--show-values", "--format", "json").out)["variables"][0]["values"][0]
-    assert qidsql(*run, "--max-statements", 3).code == 3
+    assert "value" in json.loads(inside(*run, "--show-values", "--format", "json").out)["variables"][0]["values"][0]
+    assert inside(*run, "--max-statements", 3).code == 3
     assert "--protected" in refused("impact", wilson, "els")
-    assert quoted("els") in qidsql(*run, "--show-sql").err
+    assert quoted("els") in inside(*run, "--show-sql").err

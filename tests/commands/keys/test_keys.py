@@ -21,7 +21,7 @@ from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
 from tests import terminal
-from tests.commandline import qidsql, refused
+from tests.commandline import inside, refused
 from tests.criterion_options import options_of
 from tests.search.small_tables import CRITERIA, Definition, Rows, minimal_sets
 from tests.stores import Store
@@ -279,15 +279,15 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_exit_codes(people: Path) -> None:
-    outcome = qidsql("keys", people, "--all", "--format", "json")
+    outcome = inside("keys", people, "--all", "--format", "json")
     assert outcome.code == 0
     assert [found["columns"] for found in json.loads(outcome.out)["column_sets"]] == [["a", "b"]]
-    assert qidsql("keys", people, "--max-statements", 1).code == 3
+    assert inside("keys", people, "--max-statements", 1).code == 3
     assert "choose one of --all and --minimal" in refused("keys", people, "--all", "--minimal")
 
 
 def test_the_report_can_go_into_a_file(people: Path, tmp_path: Path) -> None:
-    outcome = qidsql("keys", people, "--minimal", "--output", tmp_path / "report")
+    outcome = inside("keys", people, "--minimal", "--output", tmp_path / "report")
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err.startswith("qidsql: finished: a key of 2 columns")
     assert "a + b" in (tmp_path / "report").read_text()

@@ -17,7 +17,7 @@ from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Distinct, RowsAtRisk, Separation, Violates
 from tests import terminal
-from tests.commandline import qidsql, refused
+from tests.commandline import inside, refused
 from tests.commands.keys.test_keys import NAMES, ROWS, TYPES
 from tests.criterion_options import options_of
 from tests.search.small_tables import Definition, class_sizes, distinct_ratio, separation_ratio, share_below
@@ -182,13 +182,13 @@ def test_options_that_contradict_each_other_are_refused(options: dict[str, Any],
 def test_exit_codes(tmp_path: Path) -> None:
     people = tmp_path / "people.csv"
     people.write_text("a,b,c\n" + "".join(f"{i % 5},{i // 5},{i % 2}\n" for i in range(20)))
-    outcome = qidsql("mask", people, "--violates", 5, "--exact", "--format", "json")
+    outcome = inside("mask", people, "--violates", 5, "--exact", "--format", "json")
     report = json.loads(outcome.out)
     assert (outcome.code, report["optimal"], len(report["published"])) == (0, True, 1)
     assert report["published"] in (["b"], ["c"])
     assert report["script"] == []  # a file has no views
-    assert "publish a copy" in qidsql("mask", people, "--violates", 5).out
-    assert qidsql("mask", people, "--distinct", 0.5, "--max-statements", 1, "--exact").code == 3
+    assert "publish a copy" in inside("mask", people, "--violates", 5).out
+    assert inside("mask", people, "--distinct", 0.5, "--max-statements", 1, "--exact").code == 3
     assert "say what may not be published" in refused("mask", people)
 
 
