@@ -168,7 +168,14 @@ def shell(extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return Shell("shell", extension, folder / "duckdb_cli" / "duckdb")
 
 
-@pytest.fixture(scope="session", params=["shell", "module", "older module"])
+HOSTS = [
+    "shell",
+    "module",
+    pytest.param("older module", marks=pytest.mark.exhaustive),
+]  # a shell is of the older version
+
+
+@pytest.fixture(scope="session", params=HOSTS)
 def host(request: pytest.FixtureRequest, extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Host:
     """Each DuckDB in turn."""
     if request.param == "shell":

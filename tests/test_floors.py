@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
+TESTS = Path(__file__).resolve().parent
+HOUSE = TESTS.parent / "qidsql"
 
 # From the ground up. A folder is one room; rooms of one floor do not know each other.
 FLOORS = [
@@ -34,6 +35,8 @@ TOP = {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "qidsql", "sql_
 ROOT = {"__init__", "__main__", "api", "errors", "version"}  # all files that stand in no folder
 DRIVERS = {"duckdb": "engines/duckdb", "psycopg": "engines/postgres"}  # the folders that may import them
 OTHER_COMMANDS = {"demo": {"audit"}, "graph": {"audit", "mask", "suppress"}}  # that a command runs
+NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests
+OF_THE_WHOLE = {"canaries", "errors", "faulty_network", "floors", "interrupts", "readme", "wheel"}  # test files
 CRITERIA = {"Above", "Criterion", "Determines", "Distinct", "Key", "RowsAtRisk", "Separation", "Violates"}
 
 
@@ -100,6 +103,16 @@ def test_the_top_of_the_repository_holds_few_files() -> None:
         pytest.skip("no git checkout")
     names = {name.partition("/")[0] for name in listed.stdout.splitlines()}
     assert {name for name in names if not name.startswith(".")} == TOP
+
+
+def folders(place: Path) -> set[str]:
+    return {path.parent.name for path in place.glob("*/__init__.py")}
+
+
+def test_the_tests_mirror_the_rooms() -> None:
+    assert folders(TESTS) - NOT_OF_A_ROOM == folders(HOUSE)
+    assert folders(TESTS / "commands") == folders(HOUSE / "commands")
+    assert {path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py")} == OF_THE_WHOLE
 
 
 def test_a_command_imports_no_other_but_those_it_runs() -> None:

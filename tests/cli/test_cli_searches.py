@@ -26,7 +26,7 @@ from qidsql.core.sampling import Wanted
 from qidsql.core.weights import column_weights
 from qidsql.engines.connect import connect
 from qidsql.errors import StatementError, UsageError
-from tests import terminal
+from tests import rendering
 from tests.commandline import command, environment, finished, inside, refused, several
 from tests.commands.keys.test_keys import ROWS, TYPES
 from tests.postgres_server import wait_until
@@ -328,7 +328,7 @@ def test_entities_are_told_apart_not_rows(store: Store) -> None:
         plan = mask(engine, MaskRequest("t", entity="person", violates=2))
     assert [found.columns for found in below.column_sets] == [("ward",), ("drug",)]  # ward c, drug z: one person
     assert (plan.published, plan.safe) == ((), True)
-    text = terminal.render(below, 200)
+    text = rendering.render(below, 200)
     assert "4 entities (person)" in text
     assert "Separation" not in text
 
@@ -358,7 +358,7 @@ def test_how_columns_are_compared_is_said(duckdb_store: DuckDBStore) -> None:
         plan = mask(engine, MaskRequest("t", violates=5))
     for result in (found, plan):
         assert any(note.startswith("a: compared by their text") for note in result.account.notes)
-        assert "compared by their text" in terminal.render(result, 100)
+        assert "compared by their text" in rendering.render(result, 100)
 
 
 def test_near_misses_are_suggested(people: Path, tmp_path: Path) -> None:

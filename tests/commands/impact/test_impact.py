@@ -19,7 +19,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
 from qidsql.formats import json as json_report
-from tests import terminal
+from tests import rendering
 from tests.commandline import inside, refused
 from tests.stores import PostgresStore, Store, quoted
 
@@ -239,7 +239,7 @@ def wilson(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def rendered(result: ImpactResult) -> str:
-    return " ".join(terminal.render(result, 140).split())
+    return " ".join(rendering.render(result, 140).split())
 
 
 def test_wilsons_tables(wilson: Path) -> None:
@@ -481,12 +481,12 @@ def test_no_value_in_any_output_unless_it_was_asked_for(store: Store) -> None:
         engine.watchers.append(lambda news: asked.append(news.sql))
         hidden = impact(engine, "full_data", **options)  # type: ignore[arg-type]
         shown = impact(engine, "full_data", **options, show_values=True)  # type: ignore[arg-type]
-    for text in (json_report.render(hidden), terminal.render(hidden, 200), *asked):
+    for text in (json_report.render(hidden), rendering.render(hidden, 200), *asked):
         assert "cnry" not in text
         assert "7700" not in text
         assert "2077-" not in text
     assert '"value"' not in json_report.render(hidden)
-    for text in (json_report.render(shown), terminal.render(shown, 200)):
+    for text in (json_report.render(shown), rendering.render(shown, 200)):
         assert "cnry5" in text
         assert "cnry4" in text
 

@@ -16,7 +16,7 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Distinct, RowsAtRisk, Separation, Violates
-from tests import terminal
+from tests import rendering
 from tests.commandline import inside, refused
 from tests.commands.keys.test_keys import NAMES, ROWS, TYPES
 from tests.criterion_options import options_of
@@ -120,7 +120,7 @@ def test_a_sampled_plan_carries_its_certificate(engine: Engine) -> None:
         unmeasured = ask(engine, asked, epsilon=HALF, seed=5, verify=False)
         assert unmeasured.profile is None
         assert unmeasured.safe is None or not unmeasured.published
-        assert "Sample" in terminal.render(unmeasured)
+        assert "Sample" in rendering.render(unmeasured)
 
 
 def test_a_spent_budget_publishes_what_is_known_to_be_safe(engine: Engine) -> None:
@@ -158,7 +158,7 @@ def test_json_has_the_words_of_the_audit(engine: Engine) -> None:
 
 def test_the_report_says_what_to_publish(engine: Engine) -> None:
     result = ask(engine, Distinct(HALF), weights=WEIGHTS)
-    text = terminal.render(result, 100)
+    text = rendering.render(result, 100)
     assert text.startswith("FINISHED")
     assert f"Publish        {', '.join(result.published)}" in text
     assert "CREATE VIEW" in text

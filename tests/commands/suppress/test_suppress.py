@@ -20,7 +20,7 @@ from qidsql.engines.connect import connect
 from qidsql.errors import AccessError, Interrupted, QidsqlError, UsageError
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement
-from tests import terminal
+from tests import rendering
 from tests.commandline import inside, refused
 from tests.stores import PostgresStore, Store, quoted
 
@@ -368,14 +368,14 @@ def test_files_get_files(tmp_path: Path) -> None:
 def test_the_report_and_json(store: Store) -> None:
     store.table("people", COLUMNS, people())
     result = ask(store)
-    text = terminal.render(result, 100)
+    text = rendering.render(result, 100)
     assert text.startswith("FINISHED")
     assert "proved: no row is safe with fewer blanks of" in text
     for value in ("Ulm", "Bonn", "Kiel"):
         assert value not in text
         assert value not in json.dumps(result.to_dict())
     shown = ask(store, show_values=True)
-    assert "Ulm" in terminal.render(shown, 100)
+    assert "Ulm" in rendering.render(shown, 100)
     rows = people()
     city = next(loss for loss in shown.losses if loss.name == "city")
     assert city.cells > 0

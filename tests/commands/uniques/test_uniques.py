@@ -22,7 +22,7 @@ from qidsql.engines.base import Engine
 from qidsql.errors import SourceError, UnknownName, UsageError
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement
-from tests import terminal
+from tests import rendering
 from tests.commandline import command, environment, finished, inside, refused
 from tests.commands.uniques.published import BOOK, GUIDE, SIMPLE, Example
 from tests.protection.uniques.test_minimal_uniques import minimal_unsafe
@@ -266,7 +266,7 @@ def test_a_table_without_rows_and_with_fewer_than_k(store: Store) -> None:
         assert result.by_size == {0: rows}
         assert result.by_smallest == {0: rows}
         assert [found.columns for found in result.column_sets] == [()]
-        assert "no column" in terminal.render(result)
+        assert "no column" in rendering.render(result)
     assert column.by_size == {1: 2}
 
 
@@ -280,7 +280,7 @@ def test_only_rows_that_are_asked_for_and_sizes(store: Store) -> None:
     assert result.verdict is Verdict.FINISHED and not result.complete
     assert result.complete_to_size == 2
     assert "more than 2 columns were not looked at" in result.reason
-    assert "column sets of more than 2 columns" in " ".join(terminal.render(result).split())
+    assert "column sets of more than 2 columns" in " ".join(rendering.render(result).split())
 
 
 def test_a_spent_budget_is_never_finished(duckdb_store: DuckDBStore) -> None:
@@ -293,7 +293,7 @@ def test_a_spent_budget_is_never_finished(duckdb_store: DuckDBStore) -> None:
         result = ask(engine, max_seconds=1.5)
     assert result.verdict is Verdict.INCONCLUSIVE and not result.complete
     assert "the time budget is" in result.account.unfinished[0]
-    assert result.algorithm == "none" or "rows, on any column set" in terminal.render(result)
+    assert result.algorithm == "none" or "rows, on any column set" in rendering.render(result)
 
 
 @pytest.mark.parametrize("wait", [0, 2], ids=["while rows are coded", "while records are compared"])
