@@ -18,6 +18,7 @@ import pytest
 from qidsql.duckdb_extension.build import built
 from qidsql.duckdb_extension.settings import SUFFIX, Settings
 from tests.commandline import HOUSE, environment
+from tests.exhaustive import always
 
 OLDER = "1.5.6"  # the newest of which PyPI has a shell
 SECONDS = 600  # after which a process is taken for one that hangs
@@ -168,11 +169,7 @@ def shell(extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return Shell("shell", extension, folder / "duckdb_cli" / "duckdb")
 
 
-HOSTS = [
-    "shell",
-    "module",
-    pytest.param("older module", marks=pytest.mark.exhaustive),
-]  # a shell is of the older version
+HOSTS = always("shell", "module", longer=["older module"])  # the shell is of the older version
 
 
 @pytest.fixture(scope="session", params=HOSTS)

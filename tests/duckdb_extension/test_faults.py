@@ -21,6 +21,7 @@ from qidsql.duckdb_extension.install import usage
 from qidsql.duckdb_extension.settings import SUFFIX
 from tests.commandline import HOUSE, Outcome, command, environment, finished
 from tests.duckdb_hosts import Host, Module, Refused, Shell
+from tests.exhaustive import always
 from tests.postgres_server import wait_until
 
 PEOPLE = "CREATE TABLE people AS SELECT i AS id, i % 7 AS a, i % 13 AS b FROM range(3000) AS r(i)"
@@ -418,7 +419,7 @@ def test_loading_waits_for_nothing_heavy(host: Host) -> None:
     assert (done.returncode, done.stdout) == (0, "[]\n"), done
 
 
-@pytest.mark.parametrize("rounds", [2, pytest.param(50, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("rounds", always(2, longer=[50]))
 def test_starts_and_exits(host: Host, rounds: int) -> None:
     for _ in range(rounds):
         if isinstance(host, Module):

@@ -20,6 +20,7 @@ from qidsql.operations.exit_codes import FailOn
 from qidsql.operations.hidden_counts import Range
 from qidsql.operations.table_run import FindingState
 from tests.commandline import inside
+from tests.exhaustive import always
 from tests.formats.contingency import Attacker, Cells, World, changed, counts, document, possible, shown, tables
 from tests.formats.documents import with_tables
 from tests.policies import entries, policy_file
@@ -28,7 +29,7 @@ WORLDS = [World(2, 2, 16, 5, 3), World(2, 2, 16, 4, 6), World(2, 2, 18, 5, 5)]
 LARGE = [World(2, 2, 40, 6, 4), World(2, 2, 30, 4, 6), World(2, 3, 18, 5, 3)]
 
 
-@pytest.mark.parametrize("world", [*WORLDS, *(pytest.param(world, marks=pytest.mark.exhaustive) for world in LARGE)])
+@pytest.mark.parametrize("world", always(*WORLDS, longer=LARGE))
 def test_no_small_count_can_be_worked_out_of_one_report(world: World) -> None:
     """Of all tables with the same report, some have another figure wherever one has a small count."""
     values: dict[object, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))

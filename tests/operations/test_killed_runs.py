@@ -11,6 +11,7 @@ import pytest
 
 from qidsql.operations.history.opening import open_history
 from tests.commandline import command, environment, inside
+from tests.exhaustive import always
 from tests.policies import RISKY, SAFE, entries, fill, policy_file
 from tests.postgres_server import PostgresServer
 from tests.stores import DuckDBStore
@@ -18,7 +19,7 @@ from tests.stores import DuckDBStore
 TABLES = 6
 
 
-@pytest.mark.parametrize("points", [5, pytest.param(100, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("points", always(5, longer=[100]))
 def test_killed_at_random_points(tmp_path: Path, points: int) -> None:
     """One history through all of them. The moments are spread over the time that a whole run takes."""
     with DuckDBStore(tmp_path / "people.duckdb") as store:

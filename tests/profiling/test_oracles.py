@@ -22,6 +22,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
 from qidsql.sql.relation import relation
+from tests.exhaustive import always
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
 Measures: TypeAlias = list[int]  # classes, colliding pairs, unique rows, smallest, largest
@@ -98,7 +99,7 @@ def test_adult_has_24_duplicate_rows_and_so_no_key(engine: Engine) -> None:
     assert greedy_minimal(adult, Key()).found == ()
 
 
-@pytest.mark.parametrize("inner", [150, pytest.param(16_172, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("inner", always(150, longer=[16_172]))
 def test_adult14_every_column_set(engine: Engine, lattice: Callable[[str], dict[int, Measures]], inner: int) -> None:
     table, expected = profiler(engine, "adult14"), lattice("lattice_adult14_distinct")
     assert (table.counts()[0], len(expected)) == (29_096, 16_383)

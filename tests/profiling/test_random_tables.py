@@ -19,11 +19,12 @@ from tests.definitions import (
     sizes_of,
     subsets,
 )
+from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import Store
 
 TABLES, PER_CATALOG = 1000, 50  # a catalog of all of them would make every look at it slow
-FIRST = [0, *(pytest.param(first, marks=pytest.mark.exhaustive) for first in range(PER_CATALOG, TABLES, PER_CATALOG))]
+FIRST = always(0, longer=range(PER_CATALOG, TABLES, PER_CATALOG))
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,11 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.matching_rows import Domain, matching_sizes
 from qidsql.sql.relation import relation
 from tests.definitions import Values, frequencies, mask_of, matching_profile_of, profile_of, projected, subsets
+from tests.exhaustive import always
 from tests.random_tables import together
 from tests.stores import Store, quoted
 
-TABLES = [25, pytest.param(500, marks=pytest.mark.exhaustive)]
+TABLES = always(25, longer=[500])
 K = 3
 
 

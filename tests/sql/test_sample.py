@@ -16,6 +16,7 @@ from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, colum
 from qidsql.sql.relation import Relation
 from qidsql.sql.sample import MAX_SEED, sample
 from qidsql.sql.statements import Statement
+from tests.exhaustive import always
 from tests.stores import DuckDBStore, PostgresStore, Store
 
 ROWS = 3_000
@@ -100,7 +101,7 @@ def test_every_statement_sees_the_same_sample(store: Store, table: str) -> None:
 
 @pytest.mark.parametrize("table", KINDS)
 @pytest.mark.parametrize("where", [None, "b = 0"])
-@pytest.mark.parametrize("seeds", [40, pytest.param(150, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("seeds", always(40, longer=[150]))
 def test_samples_are_uniform(store: Store, table: str, where: str | None, seeds: int) -> None:
     """Rows in tenths of the table, and neighbouring rows together: both as often as chance has it."""
     fill(store)

@@ -290,7 +290,7 @@ def test_a_spent_budget_is_never_finished(duckdb_store: DuckDBStore) -> None:
         + " FROM range(4000) AS r(i)"
     )
     with duckdb_store.connect() as engine:
-        result = ask(engine, max_seconds=1.5)
+        result = ask(engine, max_seconds=0.3)
     assert result.verdict is Verdict.INCONCLUSIVE and not result.complete
     assert "the time budget is" in result.account.unfinished[0]
     assert result.algorithm == "none" or "rows, on any column set" in rendering.render(result)

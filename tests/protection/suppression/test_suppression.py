@@ -14,6 +14,7 @@ from qidsql.protection.suppression.plan import SuppressionPlan, _Planner
 from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.sql.statements import Statement
+from tests.exhaustive import always
 
 Record = tuple[int | None, ...]
 
@@ -88,7 +89,7 @@ def bench() -> Iterator[Workbench]:
         yield found
 
 
-@pytest.fixture(params=[12, pytest.param(500, marks=pytest.mark.exhaustive)])
+@pytest.fixture(params=always(12, longer=[500]))
 def tables(request: pytest.FixtureRequest) -> int:
     """How many random tables a test looks at."""
     return int(request.param)
