@@ -24,7 +24,7 @@ from tests.exhaustive import always
 from tests.random_tables import together
 from tests.stores import Store, quoted
 
-TABLES = always(25, longer=[500])
+TABLES = always(12, longer=[500])
 K = 3
 
 
@@ -139,7 +139,7 @@ def test_sdcmicro_freq_calc(store: Store) -> None:
 def test_codes_that_fill_several_integers(store: Store) -> None:
     draw = Random(5)
     columns = [f"c{place}" for place in range(24)]
-    rows = [tuple(None if draw.random() < 0.2 else draw.randrange(2) for _ in columns) for _ in range(60)]
+    rows = [tuple(None if draw.random() < 0.2 else draw.randrange(2) for _ in columns) for _ in range(30)]
     rows += [tuple(None if draw.random() < 0.3 else cell for cell in row) for row in rows for _ in range(2)]
     store.table("wide", dict.fromkeys(columns, "INTEGER"), rows)
     with store.connect() as engine:
