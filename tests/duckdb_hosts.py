@@ -148,7 +148,7 @@ def build(folder: Path) -> Path:
 
 def fetched(package: str, folder: Path) -> Path:
     """A package of PyPI, without what it depends on, in a folder of its own. Skips where it cannot be had."""
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
     try:
         subprocess.run([*command, "--target", str(folder), package], capture_output=True, timeout=300, check=True)
     except subprocess.SubprocessError:
