@@ -19,7 +19,7 @@ from tests.definitions import projected
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import Store, quoted
 
-TABLES = 60
+TABLES = 20
 
 
 def patterns_of(engine: Engine, table: str, columns: Sequence[str]) -> tuple[RowPatterns, list[tuple[int, ...]]]:
