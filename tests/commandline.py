@@ -1,12 +1,11 @@
 """The real command line as a process of its own: where exit codes, streams and signals matter."""
 
 import io
-import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,35 +71,15 @@ def qidsql(*arguments: object, cwd: Path | None = None, **extra: str) -> Outcome
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-SEVERAL = """
-import json, sys
-from qidsql.cli.app import main
-
-for arguments in json.loads(sys.argv[1]):
-    sys.argv = ["qidsql", *arguments]
-    try:
-        main()
-    except SystemExit as end:
-        print("exit code", end.code, flush=True)
-"""
-
-
 def several(runs: Sequence[Sequence[str]], cwd: Path, **extra: str) -> Outcome:
-    """Many runs in one process, for tests that look at the streams alone: starting Python is what takes long."""
-    done = subprocess.run(
-        [sys.executable, "-c", SEVERAL, json.dumps(runs)],
-        capture_output=True,
-        cwd=cwd,
-        env=environment(extra),
-        timeout=300,
-        check=True,
-    )
-    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+    """Many runs in this process, for tests that look at the streams alone, with each exit code in `out`."""
+    done = [inside(*arguments, cwd=cwd, **extra) for arguments in runs]
+    return Outcome(0, "".join(f"{run.out}exit code {run.code}\n" for run in done), "".join(run.err for run in done))
 
 
-def refused(*arguments: object, cwd: Path | None = None, run: "Callable[..., Outcome]" = qidsql, **extra: str) -> str:
-    """The one line with which a run was refused; `run=inside` asks in this process."""
-    outcome = run(*arguments, cwd=cwd, **extra)
+def refused(*arguments: object, cwd: Path | None = None, **extra: str) -> str:
+    """The one line with which a run in this process was refused."""
+    outcome = inside(*arguments, cwd=cwd, **extra)
     assert outcome.code == 2, outcome
     assert outcome.out == "", outcome
     return outcome.line

@@ -22,8 +22,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start what th
     signal.signal(signal.SIGINT, signal.default_int_handler)  # and so do the processes that tests start and interrupt
 
 # The same examples each time, however long they take: a change must not fail for what chance finds on that day alone.
-FULL = bool(os.environ.get("QIDSQL_TEST_FULL"))
-settings.register_profile("qidsql", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not FULL)
+settings.register_profile("qidsql", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 if os.environ.get("QIDSQL_TEST_MUTANTS"):  # that an example fails is enough there: smaller ones are looked for in vain
     settings.register_profile("qidsql", settings.get_profile("qidsql"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile("qidsql")

@@ -18,6 +18,7 @@ import pytest
 from qidsql.duckdb_extension.build import build_extension
 from qidsql.duckdb_extension.settings import SUFFIX, Settings
 from tests.commandline import HOUSE, environment
+from tests.exhaustive import always
 
 OLDER = "1.5.6"  # the newest of which PyPI has a shell
 SECONDS = 600  # after which a process is taken for one that hangs
@@ -147,7 +148,7 @@ def build(folder: Path) -> Path:
 
 def fetched(package: str, folder: Path) -> Path:
     """A package of PyPI, without what it depends on, in a folder of its own. Skips where it cannot be had."""
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
     try:
         subprocess.run([*command, "--target", str(folder), package], capture_output=True, timeout=300, check=True)
     except subprocess.SubprocessError:
@@ -168,7 +169,10 @@ def shell(extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return Shell("shell", extension, folder / "duckdb_cli" / "duckdb")
 
 
-@pytest.fixture(scope="session", params=["shell", "module", "older module"])
+HOSTS = always("shell", "module", longer=["older module"])  # the shell is of the older version
+
+
+@pytest.fixture(scope="session", params=HOSTS)
 def host(request: pytest.FixtureRequest, extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Host:
     """Each DuckDB in turn."""
     if request.param == "shell":

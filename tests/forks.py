@@ -101,7 +101,7 @@ class Forks:
             self._server.stdin.write(json.dumps({**request, "variables": dict(variables or {})}) + "\n")
             self._server.stdin.flush()
             while number not in self._started:
-                assert self._news.wait(60), "the process that is forked does not answer"
+                assert self._news.wait(300), "the process that is forked does not answer"
             return self._started.pop(number)
 
     def _listen(self) -> None:

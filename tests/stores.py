@@ -5,9 +5,11 @@ import os
 import re
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Self
 
@@ -22,6 +24,7 @@ from qidsql.engines.connect import connect
 SERIES = r"(WITH RECURSIVE g(id) AS (SELECT \1 UNION ALL SELECT id + 1 FROM g WHERE id < \2) SELECT id FROM g)"
 EVERY_ENGINE = pytest.mark.engines("duckdb", "postgres", "sqlite")
 TWO_ENGINES = pytest.mark.engines("duckdb", "postgres")  # with conditions, grouping sets, copies
+_writing = Lock()  # of two threads the second waits
 _schemas = itertools.count(1000 * os.getpid())  # several processes may share a server
 
 
@@ -67,19 +70,42 @@ class Store(ABC):
         self.close()
 
 
+@cache
+def _duckdb() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database file to write to, made where there is none: the one in use in a DuckDB that stays. Starting a DuckDB
+    takes many times longer than attaching a file, and tests do it thousands of times.
+    """
+    name, place = quoted(path.stem), str(path).replace("'", "''")
+    with _writing, _duckdb().cursor() as connection:
+        connection.execute(f"ATTACH '{place}' AS {name}")
+        connection.execute(f"USE {name}")
+        try:
+            yield connection
+        finally:
+            with suppress(duckdb.TransactionException):  # there is none but after an error
+                connection.rollback()
+            connection.execute("USE memory")
+            connection.execute(f"DETACH {name}")
+
+
 class DuckDBStore(Store):
-    """A database file. The writing connection is open only while it writes."""
+    """A database file. It is open only while it is written to."""
 
     name = "duckdb"
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.url = str(path)
-        with duckdb.connect(str(path)):
+        with opened(path):
             pass
 
     def execute(self, statement: str, rows: Iterable[Sequence[object]] = ()) -> None:
-        with duckdb.connect(str(self.path)) as connection:
+        with opened(self.path) as connection:
             rows = list(rows)
             if rows:
                 connection.begin()  # else every row is a transaction of its own

@@ -2,11 +2,13 @@
 
 import ast
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-HOUSE = Path(__file__).resolve().parents[1] / "qidsql"
+TESTS = Path(__file__).resolve().parent
+HOUSE = TESTS.parent / "qidsql"
 
 # From the ground up. A folder is one room; rooms of one floor do not know each other.
 FLOORS = [
@@ -43,17 +45,35 @@ KNOW_AN_ENGINE = {  # files outside engines/ that import from the folder of one,
 }
 WORKBENCH = "qidsql.engines.duckdb.workbench"  # an embedded DuckDB that computes and is no source
 OTHER_COMMANDS = {"demo": {"audit"}, "graph": {"audit", "mask", "suppress"}}  # that a command runs
+NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests
+OF_THE_WHOLE = {"canaries", "errors", "faulty_network", "floors", "interrupts", "readme", "wheel"}  # test files
 CRITERIA = {"Above", "Criterion", "Determines", "Distinct", "Key", "RowsAtRisk", "Separation", "Violates"}
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(HOUSE))
 
 
 def room_of(path: Path) -> str:
     return path.relative_to(HOUSE).parts[0].removesuffix(".py")
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All of a file's syntax tree."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+def calls(path: Path) -> list[ast.Call]:
+    """The calls of functions by their bare names."""
+    return [node for node in nodes(path) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+
+
+@cache
 def imported(path: Path) -> list[str]:
     """The modules that a file imports, wherever in it."""
     modules = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -70,15 +90,16 @@ def test_every_room_stands_on_a_floor() -> None:
     assert {room_of(path) for path in FILES} == set(FLOOR_OF)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
-def test_a_file_knows_only_lower_floors_and_its_own_room(path: Path) -> None:
-    own = room_of(path)
-    for module in imported(path):
-        if not module.startswith("qidsql"):
-            continue
-        other = [*module.split("."), "__init__"][1]
-        other = "__init__" if other not in FLOOR_OF else other
-        assert other == own or FLOOR_OF[other] < FLOOR_OF[own], f"{path.name} ({own}) imports {module}"
+def test_a_file_knows_only_lower_floors_and_its_own_room() -> None:
+    wrong = []
+    for path in FILES:
+        own = room_of(path)
+        for module in imported(path):
+            other = [*module.split("."), "__init__"][1]
+            other = "__init__" if other not in FLOOR_OF else other
+            if module.startswith("qidsql") and other != own and FLOOR_OF[other] >= FLOOR_OF[own]:
+                wrong.append(f"{name_of(path)} imports {module}")
+    assert wrong == []
 
 
 def test_the_root_of_the_package_holds_few_files() -> None:
@@ -94,6 +115,16 @@ def test_the_top_of_the_repository_holds_few_files() -> None:
     assert {name for name in names if not name.startswith(".")} == TOP
 
 
+def folders(place: Path) -> set[str]:
+    return {path.parent.name for path in place.glob("*/__init__.py")}
+
+
+def test_the_tests_mirror_the_rooms() -> None:
+    assert folders(TESTS) - NOT_OF_A_ROOM == folders(HOUSE)
+    assert folders(TESTS / "commands") == folders(HOUSE / "commands")
+    assert {path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py")} == OF_THE_WHOLE
+
+
 def test_a_command_imports_no_other_but_those_it_runs() -> None:
     folders = {path.name for path in (HOUSE / "commands").iterdir() if (path / "__init__.py").exists()}
     found: dict[str, set[str]] = {}
@@ -106,15 +137,15 @@ def test_a_command_imports_no_other_but_those_it_runs() -> None:
     assert found == OTHER_COMMANDS
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
-def test_nobody_asks_which_criterion_it_is(path: Path) -> None:
+def test_nobody_asks_which_criterion_it_is() -> None:
     """A criterion answers for itself, so that another one is a class and an entry in the registry."""
-    if path.relative_to(HOUSE) == Path("measures/criteria.py"):
-        return
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
-            asked = {each.id for each in ast.walk(node.args[1]) if isinstance(each, ast.Name)}
-            assert not asked & CRITERIA, f"{path.name}:{node.lineno}"
+    wrong = []
+    for path in FILES:
+        for call in calls(path):
+            if call.func.id == "isinstance" and name_of(path) != "measures/criteria.py":
+                asked = {each.id for each in ast.walk(call.args[1]) if isinstance(each, ast.Name)}
+                wrong += [f"{name_of(path)}:{call.lineno}"] if asked & CRITERIA else []
+    assert wrong == []
 
 
 def test_inside_a_room_imports_make_no_circle() -> None:
@@ -135,30 +166,29 @@ def test_inside_a_room_imports_make_no_circle() -> None:
         visit(module, ())
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
-def test_only_an_engine_imports_its_driver(path: Path) -> None:
-    name = str(path.relative_to(HOUSE))
-    drivers = {module.split(".")[0] for module in imported(path)} & set(DRIVERS)
-    assert drivers <= {driver for driver, home in DRIVERS.items() if name.startswith(home)}
+def test_only_an_engine_imports_its_driver() -> None:
+    wrong = []
+    for path in FILES:
+        name = name_of(path)
+        allowed = {driver for driver, home in DRIVERS.items() if name.startswith(home)}
+        found = {module.split(".")[0] for module in imported(path)} & set(DRIVERS)
+        wrong += [f"{name} imports {driver}" for driver in found - allowed]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
-def test_only_engines_know_a_certain_engine(path: Path) -> None:
+def test_only_engines_know_a_certain_engine() -> None:
     """Another engine is its folder and one name in the registry: nothing else imports from an engine or names one."""
-    name = str(path.relative_to(HOUSE))
-    if name in KNOW_AN_ENGINE or name.startswith(("engines/", "duckdb_extension/")):
-        return
     homes = tuple(f"qidsql.engines.{engine}" for engine in ENGINES)
-    assert not [module for module in imported(path) if module.startswith(homes) and module != WORKBENCH]
-    texts = {n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)}
-    assert not texts & {*ENGINES, "postgresql"}
+    wrong = []
+    for path in FILES:
+        name = name_of(path)
+        if name in KNOW_AN_ENGINE or name.startswith(("engines/", "duckdb_extension/")):
+            continue
+        wrong += [f"{name} imports {module}" for module in imported(path) if module.startswith(homes)]
+        texts = {n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)}
+        wrong += [f"{name} names {engine}" for engine in texts & {*ENGINES, "postgresql"}]
+    assert [each for each in wrong if not each.endswith(WORKBENCH)] == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
-def test_nothing_prints_or_exits_but_by_the_command_lines_streams(path: Path) -> None:
-    calls = {
-        n.func.id
-        for n in ast.walk(ast.parse(path.read_text()))
-        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-    }
-    assert not calls & {"print", "exit"}
+def test_nothing_prints_or_exits_but_by_the_command_lines_streams() -> None:
+    assert [name_of(path) for path in FILES for call in calls(path) if call.func.id in ("print", "exit")] == []

@@ -1,14 +1,18 @@
 """What README says is what the tool does."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
+from qidsql.cli.app import app
 from qidsql.core.options import STATEMENTS
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
-from tests.commandline import qidsql
+from tests.commandline import inside
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -24,22 +28,22 @@ def without_work(text: str) -> str:
 
 
 def test_the_reports_in_readme_are_those_of_its_commands(tmp_path: Path) -> None:
-    demo = qidsql("demo", "--keep", "clinic.duckdb", "--quiet", cwd=tmp_path)
+    demo = inside("demo", "--keep", "clinic.duckdb", "--quiet", cwd=tmp_path)
     [(arguments, block)] = re.findall(r"```text\n\$ qidsql (audit .*?)\n\n(.*?)```", README, flags=re.DOTALL)
-    assert without_seconds(block) == without_seconds(qidsql(*arguments.split(), cwd=tmp_path).out)
+    assert without_seconds(block) == without_seconds(inside(*arguments.split(), cwd=tmp_path).out)
     assert without_seconds(block) == without_seconds(demo.out)
     blocks = re.findall(r"```text\n\$ qidsql ((?:keys|mask) .*?)\n\n(.*?)```", README, flags=re.DOTALL)
     assert [arguments.split()[0] for arguments, _ in blocks] == ["keys", "mask"]
     for arguments, block in blocks:
-        assert without_work(block) == without_work(qidsql(*arguments.split(), cwd=tmp_path).out)
+        assert without_work(block) == without_work(inside(*arguments.split(), cwd=tmp_path).out)
 
 
 def test_the_graph_in_readme_is_that_of_its_command(tmp_path: Path) -> None:
-    qidsql("demo", "--keep", tmp_path / "clinic.duckdb")
+    inside("demo", "--keep", tmp_path / "clinic.duckdb")
     [file] = re.findall(r"`outside.toml`\n\n```toml\n(.*?)```", README, flags=re.DOTALL)
     (tmp_path / "outside.toml").write_text(file)
     [(arguments, block)] = re.findall(r"```text\n\$ qidsql (graph .*?)\n\n(.*?)```", README, flags=re.DOTALL)
-    assert without_work(block) == without_work(qidsql(*arguments.split(), cwd=tmp_path).out)
+    assert without_work(block) == without_work(inside(*arguments.split(), cwd=tmp_path).out)
 
 
 def test_what_one_statement_can_do_is_said_as_it_is() -> None:
@@ -48,24 +52,27 @@ def test_what_one_statement_can_do_is_said_as_it_is() -> None:
     assert f"up to {DUCKDB.union_sets} column sets of a table of at most {DUCKDB.union_rows:,} rows" in README
 
 
-def commands(*group: str) -> list[tuple[str, ...]]:
+def commands(group: TyperGroup, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The commands of the program or of a group, and below each group its own."""
-    _, _, listed = qidsql(*group, "--help").out.partition("Commands:")
-    names = re.findall(r"^  (\w+) ", listed.split("\n\n")[0], flags=re.MULTILINE)
-    return [command for name in names for command in ((*group, name), *commands(*group, name))]
+    for name, command in group.commands.items():
+        yield (*above, name)
+        if isinstance(command, TyperGroup):
+            yield from commands(command, (*above, name))
 
 
-COMMANDS = commands()
+PROGRAM = typer.main.get_command(app)
+assert isinstance(PROGRAM, TyperGroup)
+COMMANDS = list(commands(PROGRAM))
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_command_has_help_an_example_and_a_place_in_readme(command: tuple[str, ...]) -> None:
-    text = qidsql(*command, "--help").out
+    text = inside(*command, "--help").out
     assert re.search(r"Examples?:\s", text)
     assert f"qidsql {' '.join(command)}" in README
 
 
 def test_every_option_in_readme_exists() -> None:
-    known = {option for command in COMMANDS for option in re.findall(r"--[a-z-]+", qidsql(*command, "--help").out)}
+    known = {option for command in COMMANDS for option in re.findall(r"--[a-z-]+", inside(*command, "--help").out)}
     named = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", README.split("## Development")[0]))
     assert named - known <= {"--version"}

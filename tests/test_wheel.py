@@ -31,9 +31,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [wheel] = folder.glob("*.whl")
     assert wheel.name.endswith("none-any.whl") is (compiler() is None), "the build hook compiled the stub"
     assert "qidsql/duckdb_extension/hatch_build.py" not in zipfile.ZipFile(wheel).namelist()
-    venv.create(folder / "env", with_pip=True)
+    venv.create(folder / "env", with_pip=False)  # this environment's pip does for both
     bin = folder / "env" / "bin"
-    run(bin / "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=folder)
+    pip = [sys.executable, "-m", "pip", "--python", bin / "python", "install", "--quiet", "--disable-pip-version-check"]
+    run(*pip, "--no-compile", wheel, cwd=folder)
     return bin
 
 

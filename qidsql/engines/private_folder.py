@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
 
 from qidsql.engines.file_lock import file_lock
 from qidsql.errors import Held, SourceError, StoreError
@@ -36,9 +37,10 @@ class PrivateFolder:
     """
 
     def __init__(self) -> None:
-        self.path, lock = _locked_folder()
+        held = ExitStack()
+        self._remove = weakref.finalize(self, held.close)
+        self.path = _locked_folder(held)
         _sweep(self.path.parent)
-        self._remove = weakref.finalize(self, _remove, self.path, lock)
 
     @property
     def exports(self) -> Path:
@@ -75,12 +77,13 @@ def remove_name(path: Path) -> None:
         path.unlink()
 
 
-def _locked_folder() -> tuple[Path, ExitStack]:
-    """A new folder, and the lock that shows that its owner lives. Raises SourceError."""
-    held = ExitStack()
+def _locked_folder(held: ExitStack) -> Path:
+    """A new folder. `held` gets the lock that shows that its owner lives, and the removal. Raises SourceError."""
     for _ in range(3):
         try:
-            folder = Path(tempfile.mkdtemp(prefix=f"qidsql-{os.getpid()}-"))
+            folder = Path(tempfile.gettempdir()) / f"qidsql-{os.getpid()}-{token_hex(16)}"
+            held.callback(shutil.rmtree, folder, ignore_errors=True)  # first: Ctrl-C can come right after the folder
+            folder.mkdir(mode=0o700)
             with suppress(AttributeError, OSError):  # another system, or a file system without access lists
                 os.setxattr(folder, "system.posix_acl_default", OWNER_ONLY)
             held.enter_context(file_lock(folder / LOCK))
@@ -93,12 +96,7 @@ def _locked_folder() -> tuple[Path, ExitStack]:
         except Held:  # another process swept it between its making and its locking, or there are no locks here
             continue
         break
-    return folder, held
-
-
-def _remove(folder: Path, lock: ExitStack) -> None:
-    lock.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    return folder
 
 
 @cache

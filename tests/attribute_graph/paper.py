@@ -1,9 +1,7 @@
-"""The two figures of Yan et al., as the planning material has them; file texts and graphs made from them."""
+"""The two figures of Yan et al.; file texts and graphs made from them."""
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -13,8 +11,12 @@ class Figure:
     identifier: str
     sensitive: str
     matrix: list[list[int]]
-    paths: list[tuple[str, ...]]
+    numbered_paths: str  # each as its nodes' numbers
     cut: tuple[str, ...]
+
+    @property
+    def paths(self) -> list[tuple[str, ...]]:
+        return [tuple(self.names[int(number) - 1] for number in path) for path in self.numbered_paths.split()]
 
     def outside(self, dependencies: str = "") -> str:
         """The tables as a file; `dependencies` are lines of toml for the last of them."""
@@ -22,15 +24,43 @@ class Figure:
         return "\n".join(parts) + dependencies
 
 
-def figure(shared: Path, name: str) -> Figure:
-    found: dict[str, Any] = json.loads((shared / "paper_examples.json").read_text())[name]
-    names = tuple(found["nodes"].values())
-    return Figure(
-        names,
-        tuple(map(tuple, found["tables"])),
-        names[found["explicit_identifier"] - 1],
-        names[found["sensitive"] - 1],
-        found.get("matrix") or found["computed"]["full_matrix_from_tables"],
-        [tuple(names[number - 1] for number in path) for path in found["computed"]["paths"]],
-        tuple(found["published"]["V_QI"]),
-    )
+FIGURE_2 = Figure(
+    names=("name", "gender", "occupation", "age", "disease"),
+    tables=(("gender", "age"), ("gender", "disease"), ("name", "gender", "occupation")),
+    identifier="name",
+    sensitive="disease",
+    matrix=[
+        [0, 1, 1, 0, 0],
+        [1, 0, 1, 1, 1],
+        [1, 1, 0, 0, 0],
+        [0, 1, 0, 0, 0],
+        [0, 1, 0, 0, 0],
+    ],
+    numbered_paths="125 1325",  # Table I prints 1235, for which its matrix has no edge 3-5
+    cut=("gender",),
+)
+FIGURE_3 = Figure(
+    names=("brand", "years", "purchasing price", "selling price", "condition", "driven distance", "owner"),
+    tables=(
+        ("brand", "years", "purchasing price", "selling price"),
+        ("brand", "condition", "driven distance", "selling price"),
+        ("owner", "brand", "years"),
+    ),
+    identifier="owner",
+    sensitive="selling price",
+    matrix=[  # the paper prints no seventh column; it is the seventh row
+        [0, 1, 1, 1, 1, 1, 1],
+        [1, 0, 1, 1, 0, 0, 1],
+        [1, 1, 0, 1, 0, 0, 0],
+        [1, 1, 1, 0, 1, 1, 0],
+        [1, 0, 0, 1, 0, 1, 0],
+        [1, 0, 0, 1, 1, 0, 0],
+        [1, 1, 0, 0, 0, 0, 0],
+    ],
+    numbered_paths=(
+        "714 7124 71234 7134 71324 7154 71564 7164 71654 724 7214 72134 72154 721564 72164 721654 "
+        "7234 72314 723154 7231564 723164 7231654"
+    ),
+    cut=("brand", "years"),
+)
+FIGURES = {"Fig. 2": FIGURE_2, "Fig. 3": FIGURE_3}

@@ -8,15 +8,13 @@ import pytest
 from qidsql.attribute_graph.graph import AttributeGraph
 from qidsql.attribute_graph.network import every_path
 from tests.attribute_graph.graphs import graph_of
-from tests.attribute_graph.paper import Figure, figure
-from tests.commandline import qidsql
-
-ENDS = {"yan_fig2": ("gender",), "yan_fig3": ("brand", "years")}
+from tests.attribute_graph.paper import FIGURE_3, FIGURES, Figure
+from tests.commandline import inside
 
 
-@pytest.fixture(params=ENDS)
-def paper(shared: Path, request: pytest.FixtureRequest) -> Figure:
-    return figure(shared, request.param)
+@pytest.fixture(params=FIGURES)
+def paper(request: pytest.FixtureRequest) -> Figure:
+    return FIGURES[request.param]
 
 
 def in_the_papers_order(matrix: list[list[int]], graph: AttributeGraph, names: tuple[str, ...]) -> list[list[int]]:
@@ -41,7 +39,7 @@ def test_path_tables(paper: Figure) -> None:
 def test_sets_of_the_examples(paper: Figure, tmp_path: Path, algorithm: str) -> None:
     (tmp_path / "outside.toml").write_text(paper.outside())
     asked = ["--identifier", paper.identifier, "--sensitive", paper.sensitive, "--algorithm", algorithm]
-    outcome = qidsql(
+    outcome = inside(
         "graph",
         "--outside",
         "outside.toml",
@@ -61,16 +59,15 @@ def test_sets_of_the_examples(paper: Figure, tmp_path: Path, algorithm: str) -> 
     assert report["paths_complete"]
 
 
-def test_the_warning_of_example_2(shared: Path, tmp_path: Path) -> None:
-    paper = figure(shared, "yan_fig3")
-    (tmp_path / "outside.toml").write_text(paper.outside())
+def test_the_warning_of_example_2(tmp_path: Path) -> None:
+    (tmp_path / "outside.toml").write_text(FIGURE_3.outside())
     asked = ["graph", "--outside", "outside.toml", "--identifier", "owner", "--sensitive", "selling price"]
-    alone = qidsql(*asked, "--protect", "t2", "--format", "json", cwd=tmp_path)
+    alone = inside(*asked, "--protect", "t2", "--format", "json", cwd=tmp_path)
     found = json.loads(alone.out)["protection"]
     assert (alone.code, found["sufficient"]) == (1, False)
     assert found["exposed"] == {"brand": ["t1", "t3"], "years": ["t1", "t3"]}
     assert found["way_round"]["tables"] == ["t3", "t1"]  # background knowledge, then what is published already
-    both = qidsql(*asked, "--protect", "t1", "--protect", "t2", "--format", "json", cwd=tmp_path)
+    both = inside(*asked, "--protect", "t1", "--protect", "t2", "--format", "json", cwd=tmp_path)
     protection = json.loads(both.out)["protection"]
     assert (both.code, protection["sufficient"]) == (0, True)
     assert {each["table"]: each["columns"] for each in protection["tables"]} == {
@@ -79,16 +76,15 @@ def test_the_warning_of_example_2(shared: Path, tmp_path: Path) -> None:
     }
 
 
-def test_dependencies_close_ways_but_not_these(shared: Path, tmp_path: Path) -> None:
-    paper = figure(shared, "yan_fig3")
-    text = paper.outside().replace(
+def test_dependencies_close_ways_but_not_these(tmp_path: Path) -> None:
+    text = FIGURE_3.outside().replace(
         'name = "t1"\n',
         'name = "t1"\ndependencies = {brand = ["selling price"], "purchasing price" = ["selling price"]}\n',
     )
     text = text.replace('name = "t2"\n', 'name = "t2"\ndependencies = {"driven distance" = ["condition"]}\n')
     (tmp_path / "outside.toml").write_text(text)
     asked = ["graph", "--outside", "outside.toml", "--identifier", "owner", "--sensitive", "selling price"]
-    report = json.loads(qidsql(*asked, "--every-path", "--max-paths", "99", "--format", "json", cwd=tmp_path).out)
+    report = json.loads(inside(*asked, "--every-path", "--max-paths", "99", "--format", "json", cwd=tmp_path).out)
     assert report["directed"]
     assert report["cut"] == ["brand", "years"]
     assert 0 < len(report["paths"]) < 22  # none from condition to driven distance

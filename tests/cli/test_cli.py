@@ -54,24 +54,24 @@ def test_exit_codes(clinic: Path, tmp_path: Path) -> None:
     assert qidsql("audit", clinic, "nope").code == 2
     (tmp_path / "empty.csv").write_text("a,b\n")
     assert qidsql("audit", tmp_path / "empty.csv").code == 3
-    assert qidsql("profile", clinic, "people").code == 0
-    assert qidsql("--version").code == 0
-    assert qidsql("--help").code == 0
+    assert inside("profile", clinic, "people").code == 0
+    assert inside("--version").code == 0
+    assert inside("--help").code == 0
 
 
 def test_the_report_says_what_it_rests_on(clinic: Path) -> None:
-    outcome = qidsql("audit", clinic, "safe")
+    outcome = inside("audit", clinic, "safe")
     assert outcome.out.startswith("PASS ")
     assert "main.safe is 100-anonymous on the 2 columns audited; the policy requires 5" in outcome.out
     assert outcome.err == ""  # quick work has no progress
 
 
 def test_json_is_json(clinic: Path, tmp_path: Path) -> None:
-    report = json.loads(qidsql("audit", clinic, "people", "--format", "json").out)
+    report = json.loads(inside("audit", clinic, "people", "--format", "json").out)
     assert report["verdict"] == "violation"
     assert report["rows"] == 1000
     file = tmp_path / "report.json"
-    outcome = qidsql("audit", clinic, "people", "--format", "json", "--output", file)
+    outcome = inside("audit", clinic, "people", "--format", "json", "--output", file)
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith("qidsql: violation: main.people ")
     assert json.loads(file.read_text())["verdict"] == "violation"
@@ -88,7 +88,7 @@ def test_json_is_json(clinic: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_budget_never_makes_a_pass(clinic: Path, options: list[str], verdict: str, code: int) -> None:
-    outcome = qidsql("audit", clinic, "people", "--k", "20", "--exclude", "id", "--format", "json", *options)
+    outcome = inside("audit", clinic, "people", "--k", "20", "--exclude", "id", "--format", "json", *options)
     report = json.loads(outcome.out)
     assert (report["verdict"], outcome.code) == (verdict, code)
     assert not report["complete"]
@@ -96,9 +96,9 @@ def test_a_budget_never_makes_a_pass(clinic: Path, options: list[str], verdict: 
 
 
 def test_a_pass_needs_every_statement(clinic: Path) -> None:
-    needed = json.loads(qidsql("audit", clinic, "safe", "--format", "json").out)["statements"]
+    needed = json.loads(inside("audit", clinic, "safe", "--format", "json").out)["statements"]
     for most in range(1, needed + 1):
-        code = qidsql("audit", clinic, "safe", "--max-statements", most).code
+        code = inside("audit", clinic, "safe", "--max-statements", most).code
         assert code == (0 if most >= needed else 3), most
 
 
@@ -163,7 +163,7 @@ def test_a_file_is_what_its_name_says(clinic: Path, tmp_path: Path) -> None:
     """Each command knows its own endings; statements of a dry run may have any."""
     for verb, ending in (("profile", "html"), ("suppress", "md"), ("uniques", "jsonl"), ("doctor", "pdf")):
         table = [] if verb == "doctor" else ["people"]
-        line = refused(verb, clinic, *table, "--output", tmp_path / f"x.{ending}", run=inside)
+        line = refused(verb, clinic, *table, "--output", tmp_path / f"x.{ending}")
         assert f"this command cannot write .{ending} files; expected a name that ends in .json or .txt" in line
     for output, start in (("x.txt", "Source "), ("plain", "Source "), ("x.json", "{")):
         outcome = inside("profile", clinic, "people", "-c", "age", "-q", "--output", tmp_path / output)
@@ -178,7 +178,7 @@ def test_a_file_is_what_its_name_says(clinic: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", [["history"], ["diff"], ["report", "last"]])
 def test_a_history_that_is_not_there(tmp_path: Path, command: list[str]) -> None:
     for url in ("nope.duckdb", "duckdb:nope.duckdb", "duckdb:///nowhere/nope.duckdb"):
-        line = refused(*command, "--history", url, cwd=tmp_path, run=inside)
+        line = refused(*command, "--history", url, cwd=tmp_path)
         assert line.startswith("there is no history ")
         assert line.endswith("nope.duckdb; qidsql run --history creates one")
     assert list(tmp_path.iterdir()) == []
@@ -228,20 +228,20 @@ def test_where_is_a_plain_condition(clinic: Path, where: str, words: str) -> Non
     "where", ["age > 2", "AGE in (3,4,5,6)", "people.age > 2 -- really", "name LIKE 'n%' AND age>2"]
 )
 def test_conditions_that_are_fine(clinic: Path, where: str) -> None:
-    report = json.loads(qidsql("profile", clinic, "people", "--where", where, "--format", "json").out)
+    report = json.loads(inside("profile", clinic, "people", "--where", where, "--format", "json").out)
     assert report["rows"] == 571
 
 
 def test_ratios_as_people_write_them(clinic: Path) -> None:
     for written in ("0.9", "90%", "9/10", " .9 "):
-        report = json.loads(qidsql("audit", clinic, "safe", "--distinct", written, "--format", "json").out)
+        report = json.loads(inside("audit", clinic, "safe", "--distinct", written, "--format", "json").out)
         assert report["policy"]["distinct"] == "0.9"
 
 
 def test_the_source_from_the_environment(clinic: Path) -> None:
-    assert qidsql("audit", "safe", QIDSQL_URL=str(clinic)).code == 0
+    assert inside("audit", "safe", QIDSQL_URL=str(clinic)).code == 0
     assert "no table saef (did you mean main.safe" in refused("audit", "saef", QIDSQL_URL=str(clinic))
-    assert qidsql("audit", "env:PLACE", "safe", PLACE=str(clinic)).code == 0
+    assert inside("audit", "env:PLACE", "safe", PLACE=str(clinic)).code == 0
 
 
 # Statements shown and not asked
@@ -250,22 +250,22 @@ def test_the_source_from_the_environment(clinic: Path) -> None:
 def test_a_dry_run_asks_no_row(clinic: Path) -> None:
     """Any statement on the view fails, so a run that asks one cannot end well."""
     for verb in ("audit", "profile"):
-        outcome = qidsql(verb, clinic, "fails", "--dry-run")
+        outcome = inside(verb, clinic, "fails", "--dry-run")
         assert (outcome.code, outcome.err) == (0, "")
         assert "Only the catalog was queried" in outcome.out
         assert "GROUP BY" in outcome.out
 
 
 def test_the_statements_of_a_dry_run_are_those_that_are_asked(clinic: Path) -> None:
-    planned = qidsql("audit", clinic, "safe", "--dry-run").out
-    shown = qidsql("audit", clinic, "safe", "--show-sql").err
+    planned = inside("audit", clinic, "safe", "--dry-run").out
+    shown = inside("audit", clinic, "safe", "--show-sql").err
     for statement in shown.split("\n\n"):
         assert statement.strip() in planned
 
 
 def test_quiet(clinic: Path) -> None:
-    assert qidsql("audit", clinic, "nope", "--quiet").code == 2
-    assert qidsql("audit", clinic, "safe", "--quiet").err == ""
+    assert inside("audit", clinic, "nope", "--quiet").code == 2
+    assert inside("audit", clinic, "safe", "--quiet").err == ""
 
 
 # Streams
@@ -306,7 +306,7 @@ def test_an_encoding_without_blocks_and_umlauts(clinic: Path) -> None:
 
 
 def test_names_are_not_markup(clinic: Path) -> None:
-    outcome = qidsql("audit", clinic, "[red]odd[/x]")
+    outcome = inside("audit", clinic, "[red]odd[/x]")
     assert "main.[red]odd[/x]" in outcome.out
     assert "[bold], :smile:" in outcome.out
 

@@ -26,8 +26,8 @@ from qidsql.core.sampling import Wanted
 from qidsql.core.weights import column_weights
 from qidsql.engines.connect import connect
 from qidsql.errors import StatementError, UsageError
-from tests import terminal
-from tests.commandline import command, environment, finished, qidsql, refused, several
+from tests import rendering
+from tests.commandline import command, environment, finished, inside, refused, several
 from tests.commands.keys.test_keys import ROWS, TYPES
 from tests.postgres_server import wait_until
 from tests.search.small_tables import minimal_sets
@@ -58,8 +58,8 @@ def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_lines_hold_every_set_and_the_last_one_the_result(people: Path, tmp_path: Path) -> None:
-    whole = json.loads(qidsql("keys", people, "--all", "--format", "json").out)
-    outcome = qidsql("keys", people, "--all", "--format", "jsonl")
+    whole = json.loads(inside("keys", people, "--all", "--format", "json").out)
+    outcome = inside("keys", people, "--all", "--format", "jsonl")
     assert (outcome.code, outcome.err) == (0, "")
     *sets, last = map(json.loads, outcome.out.splitlines())
     assert sets == whole["column_sets"]
@@ -67,7 +67,7 @@ def test_lines_hold_every_set_and_the_last_one_the_result(people: Path, tmp_path
     assert set(whole) - set(last) == {"column_sets"}
     assert (last["verdict"], last["by_size"]) == ("finished", {"1": 1, "2": 1})
     file = tmp_path / "keys.jsonl"
-    outcome = qidsql("keys", people, "--all", "--limit", 1, "--output", file)
+    outcome = inside("keys", people, "--all", "--limit", 1, "--output", file)
     assert [json.loads(line).get("columns") for line in file.read_text().splitlines()[:2]] == [["id"], ["a", "b"]]
     assert outcome.out.startswith("FINISHED")  # the report on the screen, the sets in the file
     assert "By size: 1 set of 1 column, 1 of 2" in outcome.out
@@ -75,11 +75,11 @@ def test_lines_hold_every_set_and_the_last_one_the_result(people: Path, tmp_path
 
 
 def test_the_name_of_the_file_says_the_format(people: Path, tmp_path: Path) -> None:
-    qidsql("keys", people, "--output", tmp_path / "keys.json")
+    inside("keys", people, "--output", tmp_path / "keys.json")
     assert json.loads((tmp_path / "keys.json").read_text())["verdict"] == "finished"
-    qidsql("mask", people, "--violates", 5, "--output", tmp_path / "mask.JSON")
+    inside("mask", people, "--violates", 5, "--output", tmp_path / "mask.JSON")
     assert json.loads((tmp_path / "mask.JSON").read_text())["verdict"] == "finished"
-    qidsql("audit", people, "--output", tmp_path / "audit.json", "--format", "terminal")
+    inside("audit", people, "--output", tmp_path / "audit.json", "--format", "terminal")
     assert (tmp_path / "audit.json").read_text().startswith("VIOLATION")
     line = refused("keys", people, "--all", "--format", "jsonl", "--output", "/dev/full")
     assert "--output /dev/full cannot be written" in line
@@ -210,7 +210,7 @@ def test_a_lost_connection_leaves_what_was_found(postgres_store: PostgresStore) 
 
 
 def test_a_spent_budget_is_said_with_what_was_found(people: Path) -> None:
-    outcome = qidsql("keys", people, "--algorithm", "levelwise", "--max-statements", 2)
+    outcome = inside("keys", people, "--algorithm", "levelwise", "--max-statements", 2)
     assert outcome.code == 3
     assert outcome.out.startswith("INCONCLUSIVE  1 minimal set (key)")
     assert "the budget of 2 statements (--max-statements) is used up" in outcome.out
@@ -225,11 +225,11 @@ def test_weights_from_a_file(people: Path, tmp_path: Path) -> None:
     file.write_text('[policy]\nk = 3\n[weights]\nid = 9\n"a,b" = 2\n')
     assert column_weights(str(file)) == column_weights(file) == {"id": 9, "a,b": 2}
     file.write_text("[weights]\nid = 9\n")
-    report = json.loads(qidsql("keys", people, "--weights", file, "--format", "json").out)
+    report = json.loads(inside("keys", people, "--weights", file, "--format", "json").out)
     assert (report["column_sets"][0]["columns"], report["cost"]) == (["a", "b"], 2)
     assert report["weights"] == {"id": 9}
     assert house.keys(str(people), weights=file).cost == 2
-    plan = json.loads(qidsql("mask", people, "--violates", 5, "--weights", file, "--format", "json").out)
+    plan = json.loads(inside("mask", people, "--violates", 5, "--weights", file, "--format", "json").out)
     assert plan["weights"] == {"id": 9}
 
 
@@ -328,7 +328,7 @@ def test_entities_are_told_apart_not_rows(store: Store) -> None:
         plan = mask(engine, MaskRequest("t", entity="person", violates=2))
     assert [found.columns for found in below.column_sets] == [("ward",), ("drug",)]  # ward c, drug z: one person
     assert (plan.published, plan.safe) == ((), True)
-    text = terminal.render(below, 200)
+    text = rendering.render(below, 200)
     assert "4 entities (person)" in text
     assert "Separation" not in text
 
@@ -341,7 +341,7 @@ def test_what_compares_rows_is_refused_with_an_entity(people: Path, options: lis
 def test_one_set_of_options_for_every_command(people: Path) -> None:
     roles = ["--identifier", "id", "--sensitive", "c", "--exclude", "b", "--nulls", "equal"]
     for verb in (["keys"], ["mask", "--violates", "5"]):
-        report = json.loads(qidsql(verb[0], people, *verb[1:], *roles, "--format", "json").out)
+        report = json.loads(inside(verb[0], people, *verb[1:], *roles, "--format", "json").out)
         assert report["columns"] == ["a"]
         assert {each["name"]: each["reason"] for each in report["left_out"]} == {
             "id": "declared a direct identifier",
@@ -358,7 +358,7 @@ def test_how_columns_are_compared_is_said(duckdb_store: DuckDBStore) -> None:
         plan = mask(engine, MaskRequest("t", violates=5))
     for result in (found, plan):
         assert any(note.startswith("a: compared by their text") for note in result.account.notes)
-        assert "compared by their text" in terminal.render(result, 100)
+        assert "compared by their text" in rendering.render(result, 100)
 
 
 def test_near_misses_are_suggested(people: Path, tmp_path: Path) -> None:
@@ -403,7 +403,7 @@ def test_the_commands_that_reports_suggest_run(people: Path, tmp_path: Path) -> 
 
 
 def test_statements_and_scans_are_counted(people: Path) -> None:
-    report = json.loads(qidsql("keys", people, "--all", "--separation", "0.9", "--format", "json").out)
+    report = json.loads(inside("keys", people, "--all", "--separation", "0.9", "--format", "json").out)
     assert report["scans"] >= report["statements"] > 0
-    out = qidsql("keys", people, "--minimal").out
+    out = inside("keys", people, "--minimal").out
     assert re.search(r"^5 statements, at most 5 scans, .* 5 column sets profiled;", out, flags=re.MULTILINE)

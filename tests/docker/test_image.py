@@ -24,9 +24,6 @@ from tests.docker.image import (
     versions,
 )
 
-FULL = pytest.mark.skipif(
-    os.environ.get("QIDSQL_TEST_FULL") != "1", reason="installs for half a minute: set QIDSQL_TEST_FULL=1"
-)
 HADOLINT = Path(sys.executable).parent / "hadolint"
 BEFORE, BUILD, FINAL = instructions()
 
@@ -116,7 +113,7 @@ def test_constraints_name_all_that_is_depended_on() -> None:
     assert names <= named
 
 
-@FULL
+@pytest.mark.exhaustive
 def test_its_steps_install_what_it_says(tmp_path: Path) -> None:
     environment = installed(tmp_path)
     assert set(versions(environment)) <= set(CONSTRAINTS.read_text().splitlines()), "python -m tests.docker.image"

@@ -21,10 +21,10 @@ from qidsql.duckdb_extension.install import instructions
 from qidsql.duckdb_extension.settings import SUFFIX
 from tests.commandline import HOUSE, Outcome, command, environment, finished
 from tests.duckdb_hosts import Host, Module, Refused, Shell
+from tests.exhaustive import always
 from tests.postgres_server import wait_until
 
 PEOPLE = "CREATE TABLE people AS SELECT i AS id, i % 7 AS a, i % 13 AS b FROM range(3000) AS r(i)"
-ROUNDS = 200 if os.environ.get("QIDSQL_TEST_FULL") else 3
 
 
 @pytest.fixture(autouse=True)
@@ -419,8 +419,9 @@ def test_loading_waits_for_nothing_heavy(host: Host) -> None:
     assert (done.returncode, done.stdout) == (0, "[]\n"), done
 
 
-def test_starts_and_exits(host: Host) -> None:
-    for _ in range(ROUNDS):
+@pytest.mark.parametrize("rounds", always(2, longer=[50]))
+def test_starts_and_exits(host: Host, rounds: int) -> None:
+    for _ in range(rounds):
         if isinstance(host, Module):
             start = [sys.executable, "-c", STARTS, str(host.extension), PEOPLE]
             done = subprocess.run(

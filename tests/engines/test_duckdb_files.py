@@ -10,7 +10,7 @@ import pytest
 import qidsql
 from qidsql.engines.connect import connect
 from qidsql.errors import QidsqlError, SourceError, StatementError
-from tests.commandline import inside, refused
+from tests.commandline import refused
 
 
 def written(path: Path, text: str) -> str:
@@ -285,7 +285,7 @@ def test_two_columns_that_duckdb_would_rename(tmp_path: Path, form: str, second:
     assert complaint(str(path)).startswith(f"{path} ")
     assert why in complaint(str(path))
     for options in (["--k", "2", "-c", "zip", "-c", second], ["--exclude", second], ["--identifier", "zip"]):
-        assert why in refused("audit", path, *options, run=inside)
+        assert why in refused("audit", path, *options)
 
 
 def test_names_that_differ_by_case_from_file_to_file(tmp_path: Path) -> None:
@@ -439,17 +439,21 @@ def test_keys_of_any_name_are_columns(tmp_path: Path) -> None:
     ]
     rows = [{key: place + row for place, key in enumerate(keys)} for row in (0, 100, 200)]
     source = written(tmp_path / "t.json", json.dumps(rows))
-    assert list(types(source)) == keys
-    assert all(classes(source, key) == 3 for key in keys)
+    with connect(source) as engine:
+        assert [column.name for column in engine.describe(None).columns] == keys
+        found = [qidsql.profile(engine, columns=[key], k=2).column_sets[0].profile.classes for key in keys]
+    assert found == [3] * len(keys)
 
 
-@pytest.mark.parametrize("many", [3, 300])
+@pytest.mark.parametrize("many", [3, 201])  # DuckDB's limit is 200
 def test_records_with_an_empty_key_or_very_many_keys(tmp_path: Path, many: int) -> None:
     """DuckDB's own JSON reader makes one map of them, whose name is that of no key: a column of NULLs."""
     keys = ["", *(f"k{place}" for place in range(1, many))]
     source = written(tmp_path / "t.json", json.dumps([dict.fromkeys(keys, row) for row in (1, 2)]))
-    assert list(types(source)) == ["column0", *keys[1:]]
-    assert classes(source, "column0") == classes(source, "k2") == 2
+    with connect(source) as engine:
+        assert [column.name for column in engine.describe(None).columns] == ["column0", *keys[1:]]
+        for name in ("column0", "k2"):
+            assert qidsql.profile(engine, columns=[name], k=2).column_sets[0].profile.classes == 2
 
 
 def test_records_that_are_no_objects(tmp_path: Path) -> None:

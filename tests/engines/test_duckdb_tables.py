@@ -8,6 +8,7 @@ import qidsql
 from qidsql.core.tables import Comparison
 from qidsql.errors import AccessError, StatementError, UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
+from tests.exhaustive import always
 from tests.stores import DuckDBStore, quoted
 
 NAMES = [
@@ -233,12 +234,13 @@ def test_small_shapes(duckdb_store: DuckDBStore) -> None:
     assert qidsql.audit(duckdb_store.url, "one_row", where="a > 1").reason.endswith("no row meets the where condition")
 
 
-def test_three_hundred_columns(duckdb_store: DuckDBStore) -> None:
-    columns = ", ".join(f"CAST(i * {2 * j + 1} % {7 + j % 5} AS INTEGER) AS c{j}" for j in range(300))
+@pytest.mark.parametrize("many", always(60, longer=[300]))
+def test_very_many_columns(duckdb_store: DuckDBStore, many: int) -> None:
+    columns = ", ".join(f"CAST(i * {2 * j + 1} % {7 + j % 5} AS INTEGER) AS c{j}" for j in range(many))
     duckdb_store.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(500) AS r(i)")
     result = qidsql.audit(duckdb_store.url, "wide", k=5)
     assert result.verdict == "violation"
-    assert len(result.columns) == 300
+    assert len(result.columns) == many
     assert result.account.unfinished
     assert not result.to_dict()["complete"]
 

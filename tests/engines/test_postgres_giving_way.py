@@ -189,7 +189,11 @@ def test_where_the_role_has_no_connection_left_it_is_looked_no_further(
     with slow.connect_as(reader, workers=limit) as engine:
         assert ask(engine, COUNT) == [(1000,)]
         time.sleep(1.0)
-        assert (engine.workers, ask(engine, COUNT)) == (limit, [(1000,)])
+        assert ask(engine, COUNT) == [(1000,)]
+        assert engine.workers in (
+            1,
+            limit,
+        )  # the last connection is the second session's or the looks', who comes first
 
 
 def test_a_gentle_engine_has_one_session_and_rests(slow: PostgresStore) -> None:

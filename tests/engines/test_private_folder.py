@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -72,6 +73,18 @@ def test_a_folder_of_a_process_of_the_same_number_is_no_folder_of_ours(
     assert not left.exists()
     assert folder.path.parent == tmp_path
     folder.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_while_it_is_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(path: Path) -> None:
+        assert path.parent.is_dir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("qidsql.engines.private_folder.file_lock", interrupted)
+    with suppress(KeyboardInterrupt):
+        PrivateFolder()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -16,7 +16,7 @@ from qidsql.formats.reading import read_document
 from qidsql.formats.registry import rendered
 from qidsql.operations.compact_form import pack, unpack
 from qidsql.operations.document import RunResult
-from tests.commandline import qidsql
+from tests.commandline import inside
 from tests.formats.documents import with_tables
 
 
@@ -100,4 +100,4 @@ def test_the_schema_refuses_what_is_not_a_report(documents: Mapping[str, RunResu
 
 @pytest.mark.parametrize("name", ["audit", "run", "policy"])
 def test_the_command_prints_the_schema(name: str) -> None:
-    assert json.loads(qidsql("schema", name).out) == json.loads(json.dumps(schema(name)))
+    assert json.loads(inside("schema", name).out) == json.loads(json.dumps(schema(name)))

@@ -15,6 +15,7 @@ from qidsql.operations.history.records import History
 from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import run
 from tests.commandline import inside
+from tests.exhaustive import always
 from tests.operations.alerts.runs import alert
 from tests.operations.alerts.test_changes import TODAY
 from tests.operations.test_run import ran, shown
@@ -22,6 +23,14 @@ from tests.policies import SAFE, entries, fill, history_of, policy_file
 from tests.stores import DuckDBStore, PostgresStore, Store
 
 LISTED = '[tables.roles]\nsex = "quasi-identifier"\nward = "quasi-identifier"\n'
+
+
+@pytest.fixture(params=always("duckdb", longer=["postgres"]))
+def store(request: pytest.FixtureRequest) -> Store:
+    """What a run makes of its audits is the same on every engine."""
+    found = request.getfixturevalue(f"{request.param}_store")
+    assert isinstance(found, Store)
+    return found
 
 
 def schema_of(store: Store) -> str:

@@ -28,7 +28,7 @@ from qidsql.operations.history.opening import open_history
 from qidsql.operations.history.records import TABLES, History, UnfinishedTable
 from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import RunCallbacks, run
-from tests.commandline import HOUSE, environment, inside, qidsql
+from tests.commandline import HOUSE, environment, inside
 from tests.policies import RISKY, SAFE, entries, fill, policy_file
 from tests.stores import DuckDBStore, PostgresStore
 
@@ -403,7 +403,7 @@ def test_history_and_diff_on_the_command_line(tmp_path: Path, document: RunResul
         ("main.safe", "pass", "pass"),
     ]
     assert "did you mean before?" in inside("diff", "befor3", "after", cwd=tmp_path).line
-    assert qidsql("history", "--history", folder, "-q").code == 0
+    assert inside("history", "--history", folder, "-q").code == 0
 
 
 def test_runs_under_another_policy_are_not_compared(tmp_path: Path) -> None:

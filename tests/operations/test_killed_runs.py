@@ -1,7 +1,6 @@
 """Kill -9 at any moment of a run: the history opens, holds no half run, and the next run is right."""
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -12,16 +11,16 @@ import pytest
 
 from qidsql.operations.history.opening import open_history
 from tests.commandline import command, environment, inside
+from tests.exhaustive import always
 from tests.policies import RISKY, SAFE, entries, fill, policy_file
 from tests.postgres_server import PostgresServer
 from tests.stores import DuckDBStore
 
-FULL = bool(os.environ.get("QIDSQL_TEST_FULL"))
-POINTS = 200 if FULL else 5
 TABLES = 6
 
 
-def test_killed_at_random_points(tmp_path: Path) -> None:
+@pytest.mark.parametrize("points", always(5, longer=[100]))
+def test_killed_at_random_points(tmp_path: Path, points: int) -> None:
     """One history through all of them. The moments are spread over the time that a whole run takes."""
     with DuckDBStore(tmp_path / "people.duckdb") as store:
         names = {f"t{place}": RISKY if place % 2 else SAFE for place in range(TABLES)}
@@ -35,7 +34,7 @@ def test_killed_at_random_points(tmp_path: Path) -> None:
     expected = [(table.table, table.verdict) for table in history.result(history.find("last").run).tables]
     assert len(expected) == TABLES
     moments, known, resumed = random.Random(5), 1, 0
-    for point in range(POINTS):
+    for point in range(points):
         process = subprocess.Popen(
             command("run", "-q", "--format", "json"),
             cwd=tmp_path,
@@ -43,7 +42,7 @@ def test_killed_at_random_points(tmp_path: Path) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        time.sleep(whole * (0.2 + 0.85 * (point + moments.random()) / POINTS))
+        time.sleep(whole * (0.2 + 0.85 * (point + moments.random()) / points))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         heads = history.runs()
@@ -51,7 +50,7 @@ def test_killed_at_random_points(tmp_path: Path) -> None:
         known = len(heads)
         for head in heads[:1]:
             assert [(table.table, table.verdict) for table in history.result(head.run).tables] == expected
-        if point % 4 == 3 or point == POINTS - 1:
+        if point % 4 == 3 or point == points - 1:
             outcome = inside("run", "-q", "--format", "json", cwd=tmp_path)
             assert outcome.code == 1, outcome
             document = json.loads(outcome.out)
@@ -61,7 +60,7 @@ def test_killed_at_random_points(tmp_path: Path) -> None:
             resumed += sum(table["resumed"] for table in document["tables"])
             assert history.unfinished() == []
             known += 1
-    if FULL:
+    if points > 5:
         assert resumed  # some were killed between two tables
 
 
@@ -75,7 +74,7 @@ command = ["sh", "-c", "cat >> told; echo >> told"]
 """
 
 
-@pytest.mark.skipif(not FULL, reason="kills for minutes: set QIDSQL_TEST_FULL=1")
+@pytest.mark.exhaustive
 def test_no_change_is_lost_or_told_twice_by_what_is_killed(tmp_path: Path, spare_server: PostgresServer) -> None:
     """A table that changes its verdict before each killed run; the history in Postgres. What came twice has one id."""
     moments, expected = random.Random(11), []

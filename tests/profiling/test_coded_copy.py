@@ -19,7 +19,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_sizes
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement
-from tests.commandline import qidsql
+from tests.commandline import inside
 from tests.definitions import entity_profile_of, mask_of, matching_profile_of, profile_of, projected, sizes_of, subsets
 from tests.random_tables import KINDS, RandomTable, load, random_table
 from tests.search.small_tables import CRITERIA, minimal_sets
@@ -153,7 +153,7 @@ def test_one_copy_per_engine_and_only_where_it_was_asked_for(store: Store, url: 
 
 def test_a_dry_run_shows_the_copy_and_makes_none(url: str) -> None:
     for verb in (["keys"], ["mask", "--distinct", "0.5"], ["audit"]):
-        outcome = qidsql(verb[0], url, "t", *verb[1:], "--workspace", "--dry-run")
+        outcome = inside(verb[0], url, "t", *verb[1:], "--workspace", "--dry-run")
         assert outcome.code == 0
         assert outcome.out.count("CREATE TABLE") == 1
         assert "-- coded copy of 5 columns" in outcome.out
@@ -167,10 +167,10 @@ def test_nothing_stays_of_a_duckdb_workspace(duckdb_store: DuckDBStore, tmp_path
     temporary.mkdir()
     where = {"TMPDIR": str(temporary)}
     options = ("--workspace", "--format", "json", "--all", "--distinct", "0.5")
-    outcome = qidsql("keys", duckdb_store.url, "t", *options, **where)
+    outcome = inside("keys", duckdb_store.url, "t", *options, **where)
     assert outcome.code == 0, outcome.err
     assert "workspace: 5 columns coded" in json.loads(outcome.out)["notes"][0]
-    assert qidsql("keys", duckdb_store.url, "t", "--workspace", "--where", "CAST(a AS INT) > 1", **where).code == 2
+    assert inside("keys", duckdb_store.url, "t", "--workspace", "--where", "CAST(a AS INT) > 1", **where).code == 2
     assert hashlib.sha256(duckdb_store.path.read_bytes()).digest() == before
     assert list(temporary.iterdir()) == []
     assert [path.name for path in duckdb_store.path.parent.iterdir() if path != temporary] == [duckdb_store.path.name]
@@ -202,13 +202,13 @@ def test_postgres_says_which_right_is_missing(postgres_store: PostgresStore, rea
     postgres_store.table("t", TYPES, ROWS)
     postgres_store.execute(f"GRANT SELECT ON t TO {reader}")
     url = postgres_store.url_of(reader)
-    outcome = qidsql("keys", url, "t", "--workspace")
+    outcome = inside("keys", url, "t", "--workspace")
     assert outcome.code == 2
     assert "may not make; run: GRANT TEMPORARY ON DATABASE" in outcome.line
     grant = outcome.line.partition("run: ")[2].partition(",")[0]
     postgres_store.execute(grant)
-    assert qidsql("keys", url, "t", "--workspace", "--distinct", "0.5").code == 0
-    outcome = qidsql("keys", url, "t", "--workspace", "--no-snapshot")
+    assert inside("keys", url, "t", "--workspace", "--distinct", "0.5").code == 0
+    outcome = inside("keys", url, "t", "--workspace", "--no-snapshot")
     assert (outcome.code, outcome.line) == (2, "--workspace takes a copy of one moment; leave out --no-snapshot")
 
 

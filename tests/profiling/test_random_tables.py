@@ -1,9 +1,5 @@
-"""1,000 random small tables of awkward values, every column set, on both engines, against the definitions.
+"""Random small tables of awkward values, every column set, on both engines, against the definitions."""
 
-Every third table is also counted by entity (QIDSQL_TEST_FULL=1: every one).
-"""
-
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,13 +19,14 @@ from tests.definitions import (
     sizes_of,
     subsets,
 )
+from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
 
 pytestmark = EVERY_ENGINE
 
 TABLES, PER_CATALOG = 1000, 50  # a catalog of all of them would make every look at it slow
-EVERY = os.environ.get("QIDSQL_TEST_FULL") == "1"
+FIRST = always(0, longer=range(PER_CATALOG, TABLES, PER_CATALOG))
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Case:
         return TableProfiler(self.engine, self.source, self.table.names, self.k, entity, rows)
 
 
-@pytest.fixture(scope="module", params=range(0, TABLES, PER_CATALOG))
+@pytest.fixture(scope="module", params=FIRST)
 def cases(request: pytest.FixtureRequest, module_store: Store) -> Iterator[list[Case]]:
     """Some of the tables, from `request.param` on."""
     seeds = range(request.param, request.param + PER_CATALOG)
@@ -108,14 +105,14 @@ def test_class_sizes_answer_for_every_k(cases: list[Case]) -> None:
 
 
 def test_entity_profiles_of_every_column_set(cases: list[Case]) -> None:
-    for case in cases[:: 1 if EVERY else 3]:
+    for case in cases:
         expected = [entity_profile_of(case.rows(places), case.table.entities, case.k) for places in case.sets]
         profiler = case.profiler(entity="person")
         assert profiler.profiles([mask_of(places) for places in case.sets]) == expected, case.table
 
 
 def test_entity_sizes_answer_for_every_k(cases: list[Case]) -> None:
-    for case in cases[:: 1 if EVERY else 3]:
+    for case in cases:
         places, people = case.sets[-1], case.table.entities
         sizes = case.engine.run(class_sizes(case.engine.dialect, case.source, case.names(places), "person"))
         assert sizes == entity_sizes_of(case.rows(places), people), case.table

@@ -21,7 +21,7 @@ from tests.stores import EVERY_ENGINE, Store, quoted
 
 pytestmark = EVERY_ENGINE
 
-TABLES = 60
+TABLES = 20
 
 
 def patterns_of(engine: Engine, table: str, columns: Sequence[str]) -> tuple[RowPatterns, list[tuple[int, ...]]]:

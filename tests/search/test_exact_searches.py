@@ -19,6 +19,7 @@ from qidsql.search.minimum import minimum
 from qidsql.search.pair_sample import PairSample
 from qidsql.search.result import SearchResult
 from qidsql.search.row_pairs import AgreeingPairs
+from tests.exhaustive import always
 from tests.search.tables import (
     MemoryProfiler,
     MemoryWitnesses,
@@ -45,10 +46,16 @@ def width_of(rows: Sequence[Sequence[object]]) -> int:
     return len(rows[0]) if rows else 3
 
 
+@pytest.fixture(params=always(50, longer=[400]))
+def tables(request: pytest.FixtureRequest) -> int:
+    """How many random tables a test looks at."""
+    return int(request.param)
+
+
 @pytest.mark.parametrize("max_pairs", [2, 6, 40, 1000])
-def test_keys_are_those_of_brute_force(max_pairs: int) -> None:
+def test_keys_are_those_of_brute_force(max_pairs: int, tables: int) -> None:
     random = Random(max_pairs)
-    for _ in range(250):
+    for _ in range(tables):
         rows = random_table(random)
         width = width_of(rows)
         witnesses = MemoryWitnesses(rows, max_pairs, max_masks=random.choice([1, 3, 1000]))
@@ -61,9 +68,9 @@ def test_keys_are_those_of_brute_force(max_pairs: int) -> None:
             assert each.profile.classes == len(rows)
 
 
-def test_keys_up_to_a_size() -> None:
+def test_keys_up_to_a_size(tables: int) -> None:
     random = Random(9)
-    for _ in range(250):
+    for _ in range(tables):
         rows = random_table(random)
         width, size = width_of(rows), random.randint(1, 4)
         result = minimal_keys(MemoryProfiler(rows, width), MemoryWitnesses(rows, 6), max_size=size)
@@ -73,9 +80,9 @@ def test_keys_up_to_a_size() -> None:
         assert result.complete_to_size >= min(size, width)
 
 
-def test_keys_that_are_too_many_come_smallest_first() -> None:
+def test_keys_that_are_too_many_come_smallest_first(tables: int) -> None:
     random = Random(10)
-    for _ in range(250):
+    for _ in range(tables):
         rows = random_table(random)
         width, limit = width_of(rows), random.randint(1, 4)
         result = minimal_keys(MemoryProfiler(rows, width), MemoryWitnesses(rows, 40), limit=limit)
@@ -91,10 +98,10 @@ def test_keys_that_are_too_many_come_smallest_first() -> None:
         assert {key for key in every if key.bit_count() <= result.complete_to_size} <= found(result)
 
 
-def test_a_key_search_that_is_stopped_says_only_what_is_proved() -> None:
+def test_a_key_search_that_is_stopped_says_only_what_is_proved(tables: int) -> None:
     random = Random(11)
     stopped = 0
-    for _ in range(400):
+    for _ in range(tables):
         rows = random_table(random)
         width, budget = width_of(rows), random.randint(0, 4)
         result = minimal_keys(MemoryProfiler(rows, width), MemoryWitnesses(rows, 6, budget=budget))
@@ -103,7 +110,7 @@ def test_a_key_search_that_is_stopped_says_only_what_is_proved() -> None:
         assert {key for key in every if key.bit_count() <= result.complete_to_size} <= found(result)
         assert result.complete == (result.stopped is None)
         stopped += not result.complete
-    assert stopped > 100
+    assert stopped > tables // 4
 
 
 class Failing(MemoryWitnesses):
@@ -120,10 +127,10 @@ class Failing(MemoryWitnesses):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), StatementError("no")], ids=["ctrl-c", "statement"])
-def test_what_is_proved_by_then_survives_ctrl_c_and_a_failed_statement(error: BaseException) -> None:
+def test_what_is_proved_by_then_survives_ctrl_c_and_a_failed_statement(error: BaseException, tables: int) -> None:
     random = Random(17)
     kept = 0
-    for _ in range(300):
+    for _ in range(tables):
         rows = random_table(random)
         width = width_of(rows)
         every = brute_force(rows, width, is_key)
@@ -141,7 +148,7 @@ def test_what_is_proved_by_then_survives_ctrl_c_and_a_failed_statement(error: Ba
         least = minimum(MemoryProfiler(rows, width), Key(), Failing(rows, error, random.randint(0, 2)))
         assert all(is_key(class_sizes(rows, each.mask)) for each in least.found)
         assert least.lower_bound is None or not every or least.lower_bound <= min(map(int.bit_count, every))
-    assert kept > 20
+    assert kept > tables // 15
 
 
 def test_keys_of_fewer_columns_than_values_allow_are_not_looked_for() -> None:
@@ -174,9 +181,9 @@ def test_duplicate_rows_rule_out_every_key_with_one_profile() -> None:
     assert (len(profiler.asked), witnesses.asked) == (1, [])
 
 
-def test_borders_are_those_of_brute_force_for_every_criterion() -> None:
+def test_borders_are_those_of_brute_force_for_every_criterion(tables: int) -> None:
     random = Random(12)
-    for _ in range(250):
+    for _ in range(tables):
         rows = random_table(random)
         width = width_of(rows)
         for criterion, meets in criteria(random, rows, width):
@@ -190,13 +197,13 @@ def test_borders_are_those_of_brute_force_for_every_criterion() -> None:
             assert len(set(profiler.asked)) == len(profiler.asked), "asked twice"
 
 
-def test_borders_ask_both_borders_and_no_more_than_theory_allows() -> None:
+def test_borders_ask_both_borders_and_no_more_than_theory_allows(tables: int) -> None:
     """Whoever asks column sets only must ask every minimal solution and every maximal failing set. Dualize and advance
     asks at most |maximal| * (|minimal| + rank * columns) sets [Gunopulos et al. 2003], where the rank, the
     size of a maximal failing set, is below the number of columns; and finding twins asks columns and pairs of them."""
     random = Random(13)
     tight = 0
-    for _ in range(300):
+    for _ in range(tables):
         rows = random_table(random)
         width = width_of(rows)
         for criterion, meets in criteria(random, rows, width):
@@ -219,12 +226,12 @@ def test_borders_ask_both_borders_and_no_more_than_theory_allows() -> None:
             if not twins and not constant:
                 assert minimal | maximal - {0} <= set(profiler.asked), criterion
                 tight += len(profiler.asked) <= whole + width + pairs + len(minimal) + len(maximal) * 2
-    assert tight > 100
+    assert tight > tables // 4
 
 
-def test_borders_stopped_say_only_what_is_proved() -> None:
+def test_borders_stopped_say_only_what_is_proved(tables: int) -> None:
     random = Random(14)
-    for _ in range(250):
+    for _ in range(tables):
         rows = random_table(random)
         width = width_of(rows)
         for criterion, meets in criteria(random, rows, width):
@@ -236,9 +243,9 @@ def test_borders_stopped_say_only_what_is_proved() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_minimum_is_that_of_brute_force(weighted: bool) -> None:
+def test_the_minimum_is_that_of_brute_force(weighted: bool, tables: int) -> None:
     random = Random(15)
-    for _ in range(400):
+    for _ in range(tables):
         rows = random_table(random)
         width = width_of(rows)
         weights = [random.choice([1, 2, 3, 9]) for _ in range(width)] if weighted else None
@@ -274,9 +281,9 @@ def test_twins_and_constant_columns_cost_a_minimum_search_no_questions_and_the_l
         assert profiles_of_twins == profiles + 9 + 8  # the further columns alone, and each beside its twin
 
 
-def test_a_minimum_search_that_is_stopped_keeps_true_bounds() -> None:
+def test_a_minimum_search_that_is_stopped_keeps_true_bounds(tables: int) -> None:
     random = Random(16)
-    for _ in range(250):
+    for _ in range(tables):
         rows = random_table(random)
         width = width_of(rows)
         for criterion, meets in criteria(random, rows, width):
@@ -296,11 +303,11 @@ def test_weights_must_be_one_positive_integer_per_column() -> None:
             minimum(MemoryProfiler([(1, 2)], 2), Key(), weights=weights)
 
 
-def test_hints_of_any_kind_change_no_answer_and_spare_questions() -> None:
+def test_hints_of_any_kind_change_no_answer_and_spare_questions(tables: int) -> None:
     """Pairs of rows, few, many or of another table altogether: they only decide what is asked first."""
     random = Random(17)
     asked: Counter[str] = Counter()
-    for _ in range(250):
+    for _ in range(tables):
         rows = random_table(random)
         width = width_of(rows)
         if len(rows) < 3:
@@ -331,9 +338,9 @@ def test_hints_spare_questions_on_a_wide_table() -> None:
     assert len(helped.asked) < len(plain.asked) * 3 / 4
 
 
-def test_a_sample_of_pairs_counts_them_as_one_by_one() -> None:
+def test_a_sample_of_pairs_counts_them_as_one_by_one(tables: int) -> None:
     random = Random(18)
-    for _ in range(200):
+    for _ in range(tables):
         width = random.randint(1, 70)
         pairs = {random.getrandbits(width): random.randint(1, 1000) for _ in range(random.randint(0, 30))}
         sets = [random.getrandbits(width) for _ in range(10)]

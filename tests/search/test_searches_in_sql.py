@@ -187,8 +187,11 @@ def test_keys_beyond_counting_some_are_found_and_proved(store: Store) -> None:
     rows = [tuple(random.randrange(2 + place % 3) for place in range(100)) for _ in range(200)]
     store.table("t", {f"c{place}": "SMALLINT" for place in range(100)}, rows)
     with store.connect() as engine:
-        profiler = profiler_of(engine, "t", budget=Budget(max_seconds=8))
-        result = minimal_keys(profiler, PairsThatAgree(profiler, max_masks=5_000))
+        for seconds in (1, 10, 100):  # what is found in a time depends on the machine
+            profiler = profiler_of(engine, "t", budget=Budget(max_seconds=seconds))
+            result = minimal_keys(profiler, PairsThatAgree(profiler, max_masks=5_000))
+            if result.found:
+                break
     assert result.stopped is not None
     assert not result.complete
     assert result.found

@@ -16,6 +16,7 @@ from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, colum
 from qidsql.sql.relation import Relation
 from qidsql.sql.sample import MAX_SEED, sample
 from qidsql.sql.statements import Statement
+from tests.exhaustive import always
 from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, PostgresStore, Store
 
 pytestmark = EVERY_ENGINE
@@ -105,11 +106,12 @@ def test_every_statement_sees_the_same_sample(store: Store, table: str) -> None:
 @TWO_ENGINES
 @pytest.mark.parametrize("table", KINDS)
 @pytest.mark.parametrize("where", [None, "b = 0"])
-def test_samples_are_uniform(store: Store, table: str, where: str | None) -> None:
+@pytest.mark.parametrize("seeds", always(40, longer=[150]))
+def test_samples_are_uniform(store: Store, table: str, where: str | None, seeds: int) -> None:
     """Rows in tenths of the table, and neighbouring rows together: both as often as chance has it."""
     fill(store)
     tenths: Counter[int] = Counter()
-    neighbours, seeds, size = 0, 150, 100
+    neighbours, size = 0, 100
     with store.connect() as engine:
         for seed in range(seeds):
             ids = values(engine, drawn(engine, table, size, seed, where))

@@ -15,10 +15,14 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where trials take place: an empty folder, and the superuser's URL of a Postgres server, started on first use."""
+    """Where trials take place: an empty folder, and the superuser's URL of a Postgres server, started on first use.
+
+    Limits of time are multiplied by `patience`: on a machine that is busy otherwise, a late end says nothing.
+    """
 
     folder: Path
     postgres_url: Callable[[], str]
+    patience: float = 1.0
 
 
 Run: TypeAlias = Callable[[int, int, Ground], Iterator[str | None]]  # number of trials, seed, ground

@@ -337,4 +337,4 @@ def _as_files(folder: Path, name: str) -> list[str]:
     return found
 
 
-TRIALS = Trials("hostile names in every place, by every way, on both engines", 500, 3, identifiers)
+TRIALS = Trials("hostile names in every place, by every way, on both engines", 500, 1, identifiers)

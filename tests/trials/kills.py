@@ -37,6 +37,7 @@ class Site:
     forks: Forks
     expected: dict[tuple[str, ...], dict[str, Any]]
     seconds: dict[tuple[str, ...], float]  # that a command takes when nobody ends it
+    patience: float
 
 
 def kills(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
@@ -48,10 +49,10 @@ def kills(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
                 admin.execute(f"CREATE TABLE {name} AS {query}".encode())
             admin.execute("CREATE VIEW slow AS SELECT a, b, c + length(CAST(pg_sleep(0.01) AS text)) AS c FROM risky")
         forks = held.enter_context(Forks(["audit", server.url, "risky", "--format", "json"]))
-        site = Site(server, forks, {}, {})
+        site = Site(server, forks, {}, {}, ground.patience)
         for arguments in (("audit", "safe"), ("audit", "risky"), ("keys", "risky", "--all"), ("uniques", "risky")):
             child = forks.start(arguments[0], server.url, *arguments[1:], "--format", "json")
-            assert child.ended(60), child
+            assert child.ended(60 * site.patience), child
             site.expected[arguments] = json.loads(child.out)
             site.seconds[arguments] = child.seconds
         for each in range(number):
@@ -77,13 +78,11 @@ def _trial(site: Site, name: str) -> str | None:
         child.ended(0.2)
         child.kill(signal.SIGTERM)  # without it, it might go on for a minute
         asked = time.monotonic()
-    late = not child.ended(
-        GRACE if child.over.is_set() or isinstance(how, signal.Signals) or arguments[1] == "slow" else 30
-    )
+    late = not child.ended(site.patience * (GRACE if isinstance(how, signal.Signals) or arguments[1] == "slow" else 30))
     if late:
         child.kill(signal.SIGKILL)
         child.ended(60)
-    wrong = "it was alive 5 s after its signal" if late else _wrong(site, child, arguments, how, running, written)
+    wrong = "it was alive long after its signal" if late else _wrong(site, child, arguments, how, running, written)
     wrong = wrong or _sessions(site)
     return wrong and f"{name} {' '.join(arguments)} {how!r} after {asked - child.started:.2f} s: {wrong}"
 
@@ -133,10 +132,10 @@ def _sessions(site: Site) -> str | None:
         return None
 
     try:
-        wait_until(lambda: left() == [], 20)
+        wait_until(lambda: left() == [], 20 * site.patience)
     except AssertionError:
         return f"sessions left: {left()}"
     return None
 
 
-TRIALS = Trials("commands whose process, or whose server's, is killed, terminated or interrupted", 500, 6, kills)
+TRIALS = Trials("commands whose process, or whose server's, is killed, terminated or interrupted", 500, 4, kills)

@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.exhaustive import always
 from tests.trials import Ground, Trials
 from tests.trials.classes import CLASSES
 
 
+@pytest.mark.parametrize("more", always(1, longer=[5]))
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_share_of(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_share_of(name: str, more: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     trials: Trials = import_module(f"tests.trials.{name}").TRIALS
-    ground = Ground(tmp_path, lambda: str(request.getfixturevalue("postgres_url")))
-    outcomes = list(islice(trials.run(trials.fast, 0, ground), trials.fast))
-    assert len(outcomes) == trials.fast
+    number = more * trials.fast
+    ground = Ground(tmp_path, lambda: str(request.getfixturevalue("postgres_url")), patience=20)
+    outcomes = list(islice(trials.run(number, 0, ground), number))
+    assert len(outcomes) == number
     assert [outcome for outcome in outcomes if outcome is not None] == []

@@ -16,7 +16,8 @@ from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement, integer
 from tests.anonymizations import FIGURE_1, Cells, optimum, theorem_3_1
-from tests.commandline import qidsql as run
+from tests.commandline import inside as run
+from tests.exhaustive import always
 from tests.stores import DuckDBStore, Store, quoted
 
 
@@ -28,9 +29,10 @@ def random_rows(draw: Random, most: int, columns: int) -> list[Cells]:
     return [tuple(draw.choice(["a", "b", "c", None]) for _ in range(columns)) for _ in range(draw.randint(4, most))]
 
 
-def test_the_cost_is_the_optimum(store: Store) -> None:
+@pytest.mark.parametrize("each", always(2, longer=[6]))
+def test_the_cost_is_the_optimum(store: Store, each: int) -> None:
     draw = Random(1)
-    cases = [(random_rows(draw, 8, columns), draw.randint(2, 4)) for columns in (1, 2, 3) for _ in range(6)]
+    cases = [(random_rows(draw, 8, columns), draw.randint(2, 4)) for columns in (1, 2, 3) for _ in range(each)]
     for number, (rows, _) in enumerate(cases):
         table(store, f"t{number}", rows)
     with store.connect() as engine:
@@ -63,9 +65,10 @@ def greedy_shares(engine: Engine, name: str, k: int, improved: bool) -> list[tup
 
 @pytest.mark.parametrize("columns", [2, 4, 13])
 @pytest.mark.parametrize("improved", [False, True])
-def test_the_heuristic_anonymizes(duckdb_store: DuckDBStore, columns: int, improved: bool) -> None:
+@pytest.mark.parametrize("tables", always(2, longer=[6]))
+def test_the_heuristic_anonymizes(duckdb_store: DuckDBStore, columns: int, improved: bool, tables: int) -> None:
     draw = Random(columns)
-    for number in range(6):
+    for number in range(tables):
         rows, k = random_rows(draw, 40, columns), draw.randint(2, 4)
         table(duckdb_store, f"t{number}", rows)
         with duckdb_store.connect() as engine:
@@ -77,7 +80,10 @@ def test_the_heuristic_anonymizes(duckdb_store: DuckDBStore, columns: int, impro
         assert sum(published.values()) == len(rows)
 
 
-def test_improving_never_costs_more_and_counts_right(duckdb_store: DuckDBStore) -> None:
+def test_improving_never_costs_more_and_counts_right(
+    duckdb_store: DuckDBStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qidsql.protection.anonymization.anonymizer.BLOCK_SECONDS", 300.0)  # on a slow machine too
     draw = Random(5)
     rows: list[Cells] = [tuple(str(draw.randint(0, 4)) for _ in range(4)) for _ in range(70)]
     table(duckdb_store, "people", rows)

@@ -5,7 +5,7 @@ import re
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.core.results import Verdict
-from tests import terminal
+from tests import rendering
 from tests.stores import EVERY_ENGINE, Store
 
 pytestmark = EVERY_ENGINE
@@ -86,7 +86,7 @@ def test_what_a_verdict_assumes_is_said(store: Store) -> None:
     assert result.verdict is Verdict.PASS
     assert "the one column audited (a)" in result.reason
     assert any("columns left out are not published" in each for each in result.assumptions)
-    text = terminal.render(result, 120)
+    text = rendering.render(result, 120)
     assert len(re.findall("b, c", text)) == 1  # named once, where they are left out
     assert any("--entity" in each for each in result.assumptions)
     assert entity.verdict is Verdict.VIOLATION

@@ -3,18 +3,18 @@
 import re
 from pathlib import Path
 
-from tests.commandline import qidsql, refused
+from tests.commandline import inside, refused
 
 
 def test_demo(tmp_path: Path) -> None:
     kept = tmp_path / "clinic.duckdb"
-    first = qidsql("demo", "--keep", kept)
+    first = inside("demo", "--keep", kept)
     assert (first.code, first.err) == (0, "")
     assert first.out.startswith("VIOLATION")
     for line in first.out.splitlines():
         if line.strip().startswith("qidsql ") and str(kept) in line:
             arguments = line.split()[1:]
-            assert qidsql(*arguments).code in (0, 1), line
+            assert inside(*arguments).code in (0, 1), line
     assert "exists already" in refused("demo", "--keep", kept)
     assert "cannot be written" in refused("demo", "--keep", "/no/such/folder/x.duckdb")
 
@@ -23,6 +23,6 @@ def test_the_demo_is_the_same_every_time() -> None:
     def facts(text: str) -> str:
         return re.sub(r"DuckDB [\d.]+|[\d.]+ s,", "", text)
 
-    first, second = qidsql("demo"), qidsql("demo")
+    first, second = inside("demo"), inside("demo")
     assert facts(first.out) == facts(second.out)
     assert "tmp" not in first.out

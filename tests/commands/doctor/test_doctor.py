@@ -16,7 +16,7 @@ from qidsql.commands.doctor import installation
 from qidsql.commands.doctor.result import DoctorResult
 from qidsql.core.checks import State
 from qidsql.errors import UnknownName, UsageError
-from tests.commandline import inside, qidsql, several
+from tests.commandline import inside, several
 from tests.postgres_server import PostgresServer
 from tests.stores import PostgresStore, Store, quoted
 
@@ -244,7 +244,7 @@ def test_data_files_and_the_exit_codes(tmp_path: Path) -> None:
 
 def test_json_holds_the_same(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("age\n4\n")
-    document = json.loads(qidsql("doctor", "people.csv", "--format", "json", cwd=tmp_path).out)
+    document = json.loads(inside("doctor", "people.csv", "--format", "json", cwd=tmp_path).out)
     assert (document["kind"], document["verdict"], document["grants"]) == ("doctor", "pass", [])
     assert document["tables"][0]["auditable"] is True
     assert {check["state"] for check in document["session"]} <= set(State)

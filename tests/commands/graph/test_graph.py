@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
@@ -22,8 +21,8 @@ from qidsql.commands.graph.result import GraphResult
 from qidsql.core.results import Verdict
 from qidsql.errors import UnknownName, UsageError
 from tests.attribute_graph.graphs import random_tables
-from tests.attribute_graph.paper import figure
-from tests.commandline import inside, qidsql, refused, several
+from tests.attribute_graph.paper import FIGURES
+from tests.commandline import inside, refused, several
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
 MARK = "cnry"
@@ -171,9 +170,8 @@ def test_a_view_that_renames_columns(store: Store) -> None:
     assert [table.columns for table in hidden.protection.tables] == [("subject",)]  # by way of the hidden table
 
 
-def test_the_figures_of_the_paper_from_real_tables(store: Store, shared: Path) -> None:
-    for name, algorithm in itertools.product(("yan_fig2", "yan_fig3"), ("minimum-cut", "paths")):
-        paper = figure(shared, name)
+def test_the_figures_of_the_paper_from_real_tables(store: Store) -> None:
+    for (name, paper), algorithm in itertools.product(FIGURES.items(), ("minimum-cut", "paths")):
         made = [f"{name} {algorithm} t{number}" for number in range(1, 4)]
         for table, columns in zip(made, paper.tables, strict=True):
             store.table(table, dict.fromkeys(columns, "VARCHAR"), [])
@@ -368,13 +366,13 @@ def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_pat
         "visits.diagnosis",
         "--no-containment",
     ]
-    audited = qidsql(*asked, "--protect", "visits", "--then", "audit", "--k", "3", "--format", "json")
+    audited = inside(*asked, "--protect", "visits", "--then", "audit", "--k", "3", "--format", "json")
     report = json.loads(audited.out)
     assert audited.code == 0  # every patient has three visits
     assert report["then"]["verb"] == "audit"
     assert report["then"]["result"]["policy"]["columns"] == ["patient"]
     assert report["then"]["result"]["verdict"] == "pass"
-    failing = qidsql(*asked, "--protect", "visits", "--then", "audit", "--k", "4")
+    failing = inside(*asked, "--protect", "visits", "--then", "audit", "--k", "4")
     assert failing.code == 1
     assert "main.visits is 3-anonymous on the one column audited (patient)" in failing.out
     for verb in ("mask", "suppress"):
@@ -383,7 +381,7 @@ def test_then_runs_on_what_is_to_be_protected(duckdb_store: DuckDBStore, tmp_pat
         assert ran.then is not None
         assert ran.then.result.account.policy.columns == ("patient",)
         assert ran.then.result.verdict is Verdict.FINISHED
-    round_it = qidsql(*asked, "--protect", "wards", "--then", "audit", "--format", "json")
+    round_it = inside(*asked, "--protect", "wards", "--then", "audit", "--format", "json")
     assert (round_it.code, json.loads(round_it.out)["then"]) == (1, None)  # a pass would say nothing
     assert "leave out --then" in refused(*asked, "--protect", "visits", "--then", "audit", "--format", "dot")
 
@@ -398,13 +396,13 @@ def test_a_persons_number_is_said_and_persons_are_counted(duckdb_store: DuckDBSt
         connection.execute("INSERT INTO visits SELECT 'p' || i % 40, 'b' || i % 20, 'x' FROM range(400) AS r(i)")
         connection.execute("CREATE TABLE roll AS SELECT 'b' || i AS born, 'name ' || i AS voter FROM range(20) AS r(i)")
     options = ["--identifier", "name", "--sensitive", "illness", "--protect", "visits", "--then", "audit"]
-    both = qidsql("graph", duckdb_store.path, *options, "--identifier", "voter", "--format", "json")
+    both = inside("graph", duckdb_store.path, *options, "--identifier", "voter", "--format", "json")
     found = json.loads(both.out)
     assert found["protection"]["tables"][0]["columns"] == ["who", "born"]
     [note] = [note for note in found["notes"] if "is the key of" in note]
     assert "visits.who is the key of" in note and "patients" in note and "to be withheld" in note
     assert both.code == 0, "10 rows a class of who and born"
-    with_entity = qidsql("graph", duckdb_store.path, *options, "--identifier", "voter", "--entity", "who")
+    with_entity = inside("graph", duckdb_store.path, *options, "--identifier", "voter", "--entity", "who")
     assert with_entity.code == 1 and "patients" in with_entity.out, "2 persons a class of born"
     alone = refused("graph", duckdb_store.path, *options, "--entity", "who", "--exclude", "roll")
     assert "is the only column to protect" in alone and "withhold or replace it" in alone
@@ -441,18 +439,18 @@ def test_one_budget_for_the_graph_and_what_follows(duckdb_store: DuckDBStore) ->
 def test_what_to_type_next(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
     fill(duckdb_store, keys=True)
     ends = ["--identifier", "full_name", "--sensitive", "visits.diagnosis", "--exclude", "staff", "-q"]
-    round_it = qidsql("graph", duckdb_store.path, *ends, "--protect", "wards")
+    round_it = inside("graph", duckdb_store.path, *ends, "--protect", "wards")
     [typed] = [line for line in round_it.out.splitlines() if line.startswith("Next: qidsql graph")]
     assert "--exclude staff" in typed and "--protect main.wards --protect main.people" in typed
     command = shlex.split(typed.removeprefix("Next: qidsql").partition("  #")[0])
-    assert qidsql(*command).code == 0
-    spent = qidsql("graph", duckdb_store.path, *ends, "--max-seconds", "0.000001")
+    assert inside(*command).code == 0
+    spent = inside("graph", duckdb_store.path, *ends, "--max-seconds", "0.000001")
     assert spent.code == 3 and "with a larger --max-statements" in spent.out
 
 
 def test_dry_run_asks_nothing(duckdb_store: DuckDBStore) -> None:
     fill(duckdb_store, keys=False)
-    outcome = qidsql("graph", duckdb_store.path, "--identifier", "full_name", "--sensitive", "diagnosis", "--dry-run")
+    outcome = inside("graph", duckdb_store.path, "--identifier", "full_name", "--sensitive", "diagnosis", "--dry-run")
     assert outcome.code == 0
     assert "Only the catalog was queried" in outcome.out
     assert "SELECT" in outcome.out
@@ -597,7 +595,7 @@ def test_nothing_in_a_picture_stands_on_something_else(seed: int, tmp_path: Path
         assert apart, (one, other)
 
 
-@pytest.mark.skipif(not os.environ.get("QIDSQL_TEST_FULL"), reason="takes a minute; QIDSQL_TEST_FULL=1 runs it")
+@pytest.mark.exhaustive
 def test_a_schema_of_200_tables(duckdb_store: DuckDBStore) -> None:
     import duckdb
 

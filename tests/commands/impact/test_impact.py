@@ -19,8 +19,8 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import UnknownName, UsageError
 from qidsql.formats import json as json_report
-from tests import terminal
-from tests.commandline import qidsql, refused
+from tests import rendering
+from tests.commandline import inside, refused
 from tests.stores import PostgresStore, Store, quoted
 
 Cell = object
@@ -239,7 +239,7 @@ def wilson(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def rendered(result: ImpactResult) -> str:
-    return " ".join(terminal.render(result, 140).split())
+    return " ".join(rendering.render(result, 140).split())
 
 
 def test_wilsons_tables(wilson: Path) -> None:
@@ -481,12 +481,12 @@ def test_no_value_in_any_output_unless_it_was_asked_for(store: Store) -> None:
         engine.watchers.append(lambda news: asked.append(news.sql))
         hidden = impact(engine, "full_data", **options)  # type: ignore[arg-type]
         shown = impact(engine, "full_data", **options, show_values=True)  # type: ignore[arg-type]
-    for text in (json_report.render(hidden), terminal.render(hidden, 200), *asked):
+    for text in (json_report.render(hidden), rendering.render(hidden, 200), *asked):
         assert "cnry" not in text
         assert "7700" not in text
         assert "2077-" not in text
     assert '"value"' not in json_report.render(hidden)
-    for text in (json_report.render(shown), terminal.render(shown, 200)):
+    for text in (json_report.render(shown), rendering.render(shown, 200)):
         assert "cnry5" in text
         assert "cnry4" in text
 
@@ -503,14 +503,14 @@ def test_no_value_when_a_text_is_no_number(store: Store) -> None:
 def test_the_command_line(wilson: Path) -> None:
     run = ["impact", wilson, "els", "--protected", "els_2_anonymous", "--weight", "F2BYWT"]
     regression = ["--outcome", "BYTXCSTD", "--covariate", "BYSEX", "--covariate", "BYSCTRL", "--fill", "99"]
-    outcome = qidsql(*run, *regression)
+    outcome = inside(*run, *regression)
     assert outcome.code == 0, outcome
     assert outcome.out.startswith("FINISHED")
-    report = json.loads(qidsql(*run, *regression, "--format", "json").out)
+    report = json.loads(inside(*run, *regression, "--format", "json").out)
     assert report["verdict"] == "finished"
     assert report["regression"]["models"][0]["data"] == "full data"
     assert "value" not in report["variables"][0]["values"][0]
-    assert "value" in json.loads(qidsql(*run, "--show-values", "--format", "json").out)["variables"][0]["values"][0]
-    assert qidsql(*run, "--max-statements", 3).code == 3
+    assert "value" in json.loads(inside(*run, "--show-values", "--format", "json").out)["variables"][0]["values"][0]
+    assert inside(*run, "--max-statements", 3).code == 3
     assert "--protected" in refused("impact", wilson, "els")
-    assert quoted("els") in qidsql(*run, "--show-sql").err
+    assert quoted("els") in inside(*run, "--show-sql").err

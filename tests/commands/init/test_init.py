@@ -23,7 +23,7 @@ from qidsql.core.tables import TableName
 from qidsql.core.toml_file import parsed
 from qidsql.errors import UsageError
 from qidsql.operations.policy_file import read_policy_file
-from tests.commandline import qidsql, refused
+from tests.commandline import inside, refused
 from tests.stores import PostgresStore, Store, quoted
 
 README = (Path(__file__).resolve().parents[3] / "README.md").read_text(encoding="utf-8")
@@ -295,7 +295,7 @@ def test_a_run_reads_the_file_and_audits_each_table_under_hostile_names(
     assert [table.table.name for table in written.tables] == sorted(names)
     policy = read_policy_file(tmp_path / "qidsql.toml")
     assert [entry.policy(["diagnosis"]).sensitive for entry in policy.tables] == [("diagnosis",)] * len(names)
-    outcome = qidsql("run", "--format", "json", cwd=tmp_path, HOSTILE=store.url)
+    outcome = inside("run", "--format", "json", cwd=tmp_path, HOSTILE=store.url)
     document = json.loads(outcome.out)
     assert document["verdict"] == "pass", outcome
     assert sorted(table["table"].partition(".")[2] for table in document["tables"]) == sorted(names)
@@ -322,7 +322,7 @@ def test_no_cell_value_reaches_the_file_or_the_summary(store: Store, tmp_path: P
         "people", kinds, [(f"cnry{i}", f"cnry{i % 5}", f"cnry{i % 50}", "cnry", 77000000 + i) for i in range(200)]
     )
     store.execute("COMMENT ON COLUMN people.zip IS 'such as cnry1'")
-    outcome = qidsql("init", store.url, "--table", "people", "--output", "q.toml", "--show-sql", cwd=tmp_path)
+    outcome = inside("init", store.url, "--table", "people", "--output", "q.toml", "--show-sql", cwd=tmp_path)
     assert outcome.code == 0, outcome
     both = outcome.out + outcome.err + (tmp_path / "q.toml").read_text()
     assert "cnry" not in both
@@ -347,12 +347,12 @@ def clinic(demo: Path, tmp_path: Path) -> Path:
 
 
 def test_the_demo_is_proposed_as_a_person_would(clinic: Path) -> None:
-    outcome = qidsql("init", "clinic.duckdb", cwd=clinic)
+    outcome = inside("init", "clinic.duckdb", cwd=clinic)
     assert (outcome.code, outcome.err) == (0, "")
     content = tomllib.loads((clinic / "qidsql.toml").read_text())
     assert content["format"] == 1
     assert content["sources"] == {"clinic": {"url": "clinic.duckdb"}}
-    run = qidsql("run", "--quiet", "--format", "json", cwd=clinic)  # it works at once
+    run = inside("run", "--quiet", "--format", "json", cwd=clinic)  # it works at once
     assert (run.code, [table["verdict"] for table in json.loads(run.out)["tables"]]) == (1, ["violation"] * 2)
     patients, visits = content["tables"]
     assert patients == {
@@ -428,7 +428,7 @@ def test_an_update_keeps_what_a_person_wrote(clinic: Path) -> None:
     path.write_text(CORRECTED)
     with duckdb.connect(str(clinic / "clinic.duckdb")) as connection:
         connection.execute("CREATE TABLE staff AS SELECT i AS staff_id, i % 7 AS age FROM range(90) AS r(i)")
-    outcome = qidsql("init", "clinic.duckdb", "--update", cwd=clinic)
+    outcome = inside("init", "clinic.duckdb", "--update", cwd=clinic)
     assert outcome.code == 0, outcome
     text = path.read_text()
     before, after = roles_in(CORRECTED), roles_in(text)
@@ -452,21 +452,21 @@ def test_an_update_keeps_what_a_person_wrote(clinic: Path) -> None:
 def test_options_behind_a_path_are_written(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("1,ann\n2,bob\n")
     source = "people.csv?header=false"
-    assert qidsql("init", source, "--no-statistics", cwd=tmp_path).code == 0
+    assert inside("init", source, "--no-statistics", cwd=tmp_path).code == 0
     content = tomllib.loads((tmp_path / "qidsql.toml").read_text())
     assert content["sources"]["people"]["url"] == source
-    assert "main.people" in qidsql("run", cwd=tmp_path).out
-    assert "it is up to date" in qidsql("init", source, "--no-statistics", "--update", cwd=tmp_path).out
+    assert "main.people" in inside("run", cwd=tmp_path).out
+    assert "it is up to date" in inside("init", source, "--no-statistics", "--update", cwd=tmp_path).out
 
 
 def test_an_update_puts_what_is_gone_behind_a_sign(clinic: Path) -> None:
     """What a person wrote stays readable, and a run no longer misses it."""
-    assert qidsql("init", "clinic.duckdb", "--no-statistics", cwd=clinic).code == 0
+    assert inside("init", "clinic.duckdb", "--no-statistics", cwd=clinic).code == 0
     before = (clinic / "qidsql.toml").read_text()
     with duckdb.connect(str(clinic / "clinic.duckdb")) as connection:
         connection.execute("ALTER TABLE patients RENAME COLUMN zip_code TO postcode")
         connection.execute("DROP TABLE visits")
-    outcome = qidsql("init", "clinic.duckdb", "--no-statistics", "--update", cwd=clinic)
+    outcome = inside("init", "clinic.duckdb", "--no-statistics", "--update", cwd=clinic)
     assert outcome.code == 0
     gone = "main.patients: zip_code, main.visits"
     assert f"No longer in the source, commented out in qidsql.toml: {gone}" in outcome.out
@@ -555,17 +555,17 @@ def test_no_password_gets_into_the_file(postgres_store: PostgresStore, tmp_path:
     postgres_store.table("people", {"age": "INTEGER"}, [(1,)])
     url = postgres_store.url + "&password=s3cr3t"
     arguments = ("init", url, "--schema", postgres_store.schema, "--output", "-")
-    outcome = qidsql(*arguments, cwd=tmp_path)
+    outcome = inside(*arguments, cwd=tmp_path)
     assert outcome.code == 0, outcome
     assert "s3cr3t" not in outcome.out + outcome.err
     assert "postgresql://" in tomllib.loads(outcome.out)["sources"].popitem()[1]["url"]
-    outcome = qidsql("init", "env:CLINIC", "--schema", postgres_store.schema, cwd=tmp_path, CLINIC=url)
+    outcome = inside("init", "env:CLINIC", "--schema", postgres_store.schema, cwd=tmp_path, CLINIC=url)
     assert outcome.code == 0, outcome
     text = (tmp_path / "qidsql.toml").read_text()
     assert "s3cr3t" not in text + outcome.out
     assert tomllib.loads(text)["sources"].popitem()[1]["url"] == "env:CLINIC"
     assert (
-        qidsql("init", "env:CLINIC", "--schema", postgres_store.schema, "--update", cwd=tmp_path, CLINIC=url).code == 0
+        inside("init", "env:CLINIC", "--schema", postgres_store.schema, "--update", cwd=tmp_path, CLINIC=url).code == 0
     )
 
 

@@ -20,8 +20,8 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
-from tests import terminal
-from tests.commandline import qidsql, refused
+from tests import rendering
+from tests.commandline import inside, refused
 from tests.criterion_options import options_of
 from tests.search.small_tables import CRITERIA, Definition, Rows, minimal_sets
 from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
@@ -202,7 +202,7 @@ def test_a_sample_is_measured_on_the_full_table_unless_told_not_to(engine: Engin
     assert ask(engine, **sampling).column_sets == result.column_sets
     unmeasured = ask(engine, epsilon=0.1, verify=False)
     assert [(found.profile, found.meets) for found in unmeasured.column_sets] == [(None, None)]
-    assert "not measured" in terminal.render(unmeasured)
+    assert "not measured" in rendering.render(unmeasured)
     rows = ask(engine, criterion=Distinct(Fraction(1)), **sampling)
     assert rows.certificate is not None
     assert rows.certificate.unit == "rows"
@@ -227,7 +227,7 @@ def test_json_has_the_words_of_the_audit(engine: Engine) -> None:
 
 def test_the_report_shows_as_many_sets_as_asked_for(engine: Engine) -> None:
     result = ask(engine, criterion=Distinct(Fraction(1, 2)), all=True, limit=1)
-    text = terminal.render(result, 100)
+    text = rendering.render(result, 100)
     assert text.startswith("FINISHED")
     assert f"and {len(result.column_sets) - 1} more set" in text
     assert "Algorithm" in text
@@ -283,15 +283,15 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_exit_codes(people: Path) -> None:
-    outcome = qidsql("keys", people, "--all", "--format", "json")
+    outcome = inside("keys", people, "--all", "--format", "json")
     assert outcome.code == 0
     assert [found["columns"] for found in json.loads(outcome.out)["column_sets"]] == [["a", "b"]]
-    assert qidsql("keys", people, "--max-statements", 1).code == 3
+    assert inside("keys", people, "--max-statements", 1).code == 3
     assert "choose one of --all and --minimal" in refused("keys", people, "--all", "--minimal")
 
 
 def test_the_report_can_go_into_a_file(people: Path, tmp_path: Path) -> None:
-    outcome = qidsql("keys", people, "--minimal", "--output", tmp_path / "report")
+    outcome = inside("keys", people, "--minimal", "--output", tmp_path / "report")
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err.startswith("qidsql: finished: a key of 2 columns")
     assert "a + b" in (tmp_path / "report").read_text()

@@ -11,7 +11,7 @@ import qidsql as package
 from qidsql.commands.link.result import Join, LinkResult
 from qidsql.core.results import Verdict
 from qidsql.errors import AccessError, UnknownName, UsageError
-from tests.commandline import qidsql
+from tests.commandline import inside
 from tests.linkage.test_containment import HOSTILE, clinic
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
@@ -239,19 +239,19 @@ def test_a_closed_table_is_an_error_and_closed_columns_are_said(postgres_store: 
 def test_the_command(duckdb_store: DuckDBStore) -> None:
     clinic(duckdb_store)
     url = duckdb_store.url
-    outcome = qidsql("link", url, "patients", "voters")
+    outcome = inside("link", url, "patients", "voters")
     assert outcome.code == 1
     for words in ("VIOLATION", "birth_date = dob", "compared as dates", "exactly one", "no cell value left the engine"):
         assert words in outcome.out
-    told = json.loads(qidsql("link", url, "patients", "voters", "--format", "json").out)
+    told = json.loads(inside("link", url, "patients", "voters", "--format", "json").out)
     assert told["verdict"] == "violation" and told["statements"] > 0
     assert {pair["left"] for pair in told["link"]["columns"]} == {"birth_date", "zip_code", "sex"}
-    assert qidsql("link", url, "patients", "voters", "--on", "sex=sex").code == 0
-    assert qidsql("link", url, "patients", "nowhere").code == 2
-    assert qidsql("link", url, "patients", "voters", "--max-statements", "1").code == 3
-    plan = qidsql("link", url, "patients", "voters", "--dry-run")
+    assert inside("link", url, "patients", "voters", "--on", "sex=sex").code == 0
+    assert inside("link", url, "patients", "nowhere").code == 2
+    assert inside("link", url, "patients", "voters", "--max-statements", "1").code == 3
+    plan = inside("link", url, "patients", "voters", "--dry-run")
     assert plan.code == 0 and "MIN(" in plan.out.upper() and "Only the catalog was queried" in plan.out
-    shown = qidsql("link", url, "patients", "voters", "--on", "sex=sex", "--show-sql")
+    shown = inside("link", url, "patients", "voters", "--on", "sex=sex", "--show-sql")
     assert "GROUP BY" in shown.err
 
 
@@ -259,10 +259,10 @@ def test_a_pass_tells_of_the_other_way_round(duckdb_store: DuckDBStore) -> None:
     """One row of the list fits many records: nobody on it is singled out, but each of those records is."""
     duckdb_store.table("list", {"zip": "INTEGER"}, [(9000 + 7 * number,) for number in range(30)])
     duckdb_store.table("records", {"postcode": "VARCHAR"}, [(str(9000 + 7 * (n % 60)),) for n in range(240)])
-    outcome = qidsql("link", duckdb_store.url, "list", "records", "--on", "zip=postcode")
+    outcome = inside("link", duckdb_store.url, "list", "records", "--on", "zip=postcode")
     assert outcome.code == 0
     assert "main.records main.list --on postcode=zip  # the other direction: 120 rows of main.records" in outcome.out
-    other = qidsql("link", duckdb_store.url, "records", "list", "--on", "postcode=zip")
+    other = inside("link", duckdb_store.url, "records", "list", "--on", "postcode=zip")
     assert other.code == 1 and "120 of 240 rows" in other.out and "other direction" not in other.out
 
 
@@ -271,6 +271,6 @@ def test_no_value_is_told(duckdb_store: DuckDBStore) -> None:
     for table in ("one", "two"):
         duckdb_store.table(table, {"text_of": "VARCHAR", "number_of": "BIGINT"}, rows)
     for options in ([], ["--format", "json"], ["--show-sql"], ["--on", "text_of=text_of"], ["--dry-run"]):
-        outcome = qidsql("link", duckdb_store.url, "one", "two", *options)
+        outcome = inside("link", duckdb_store.url, "one", "two", *options)
         assert outcome.code in (0, 1)
         assert "cnry" not in outcome.out + outcome.err and "77000" not in outcome.out + outcome.err

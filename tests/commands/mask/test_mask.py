@@ -16,8 +16,8 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Distinct, RowsAtRisk, Separation, Violates
-from tests import terminal
-from tests.commandline import qidsql, refused
+from tests import rendering
+from tests.commandline import inside, refused
 from tests.commands.keys.test_keys import NAMES, ROWS, TYPES
 from tests.criterion_options import options_of
 from tests.search.small_tables import Definition, class_sizes, distinct_ratio, separation_ratio, share_below
@@ -123,7 +123,7 @@ def test_a_sampled_plan_carries_its_certificate(engine: Engine) -> None:
         unmeasured = ask(engine, asked, epsilon=HALF, seed=5, verify=False)
         assert unmeasured.profile is None
         assert unmeasured.safe is None or not unmeasured.published
-        assert "Sample" in terminal.render(unmeasured)
+        assert "Sample" in rendering.render(unmeasured)
 
 
 def test_a_spent_budget_publishes_what_is_known_to_be_safe(engine: Engine) -> None:
@@ -161,7 +161,7 @@ def test_json_has_the_words_of_the_audit(engine: Engine) -> None:
 
 def test_the_report_says_what_to_publish(engine: Engine) -> None:
     result = ask(engine, Distinct(HALF), weights=WEIGHTS)
-    text = terminal.render(result, 100)
+    text = rendering.render(result, 100)
     assert text.startswith("FINISHED")
     assert f"Publish        {', '.join(result.published)}" in text
     assert "CREATE VIEW" in text
@@ -185,13 +185,13 @@ def test_options_that_contradict_each_other_are_refused(options: dict[str, Any],
 def test_exit_codes(tmp_path: Path) -> None:
     people = tmp_path / "people.csv"
     people.write_text("a,b,c\n" + "".join(f"{i % 5},{i // 5},{i % 2}\n" for i in range(20)))
-    outcome = qidsql("mask", people, "--violates", 5, "--exact", "--format", "json")
+    outcome = inside("mask", people, "--violates", 5, "--exact", "--format", "json")
     report = json.loads(outcome.out)
     assert (outcome.code, report["optimal"], len(report["published"])) == (0, True, 1)
     assert report["published"] in (["b"], ["c"])
     assert report["script"] == []  # a file has no views
-    assert "publish a copy" in qidsql("mask", people, "--violates", 5).out
-    assert qidsql("mask", people, "--distinct", 0.5, "--max-statements", 1, "--exact").code == 3
+    assert "publish a copy" in inside("mask", people, "--violates", 5).out
+    assert inside("mask", people, "--distinct", 0.5, "--max-statements", 1, "--exact").code == 3
     assert "name what may not be published" in refused("mask", people)
 
 

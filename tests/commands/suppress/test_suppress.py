@@ -20,8 +20,8 @@ from qidsql.engines.connect import connect
 from qidsql.errors import AccessError, Interrupted, QidsqlError, UsageError
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement
-from tests import terminal
-from tests.commandline import qidsql, refused
+from tests import rendering
+from tests.commandline import inside, refused
 from tests.stores import PostgresStore, Store, quoted
 
 Record = tuple[object, ...]
@@ -351,7 +351,7 @@ def test_files_get_files(tmp_path: Path) -> None:
     for name in ("safe.parquet", "safe.csv"):
         goal = tmp_path / name
         arguments = ["suppress", source, *(part for each in NAMES for part in ("-c", each)), "--into", goal, "-q"]
-        assert qidsql(*arguments).code == 0
+        assert inside(*arguments).code == 0
         reading = "read_csv(?, nullstr='', quote='\"')" if name.endswith("csv") else "read_parquet(?)"
         with duckdb.connect() as connection:
             copy = connection.execute(f"SELECT * FROM {reading} ORDER BY person", [str(goal)]).fetchall()
@@ -359,7 +359,7 @@ def test_files_get_files(tmp_path: Path) -> None:
             check(rows, copy, 2)
         assert len(copy) == len(rows)
         assert "exists already" in refused(*arguments)
-        assert qidsql(*arguments, "--replace").code == 0
+        assert inside(*arguments, "--replace").code == 0
     assert "is the source itself" in refused("suppress", source, "--into", source, "--replace")
     assert "ends in" in refused("suppress", source, "--into", tmp_path / "safe.txt")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet", "safe.csv", "safe.parquet"]
@@ -368,14 +368,14 @@ def test_files_get_files(tmp_path: Path) -> None:
 def test_the_report_and_json(store: Store) -> None:
     store.table("people", COLUMNS, people())
     result = ask(store)
-    text = terminal.render(result, 100)
+    text = rendering.render(result, 100)
     assert text.startswith("FINISHED")
     assert "proved: no row is safe with fewer blanks of" in text
     for value in ("Ulm", "Bonn", "Kiel"):
         assert value not in text
         assert value not in json.dumps(result.to_dict())
     shown = ask(store, show_values=True)
-    assert "Ulm" in terminal.render(shown, 100)
+    assert "Ulm" in rendering.render(shown, 100)
     rows = people()
     city = next(loss for loss in shown.losses if loss.name == "city")
     assert city.cells > 0

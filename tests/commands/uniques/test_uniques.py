@@ -1,7 +1,6 @@
 """`qidsql uniques`, end to end, on both engines: published scores, published counts, names and rows of all kinds."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -23,15 +22,13 @@ from qidsql.engines.base import Engine
 from qidsql.errors import SourceError, UnknownName, UsageError
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement
-from tests import terminal
-from tests.commandline import command, environment, finished, qidsql, refused
+from tests import rendering
+from tests.commandline import command, environment, finished, inside, refused
+from tests.commands.uniques.published import BOOK, GUIDE, SIMPLE, Example
 from tests.protection.uniques.test_minimal_uniques import minimal_unsafe
 from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, Store
 
 pytestmark = EVERY_ENGINE
-
-FULL = os.environ.get("QIDSQL_TEST_FULL") == "1"
-PUBLISHED = ["minucs_suda_ihsn_guide", "minucs_suda_book", "minucs_suda_simple"]
 
 
 def ask(engine: Engine, table: str = "example", **options: Any) -> UniquesResult:
@@ -43,28 +40,23 @@ def fill(store: Store, names: Sequence[str], rows: Sequence[Sequence[object]]) -
     store.table("example", dict.fromkeys(names, "VARCHAR(40)"), texts)
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_published_examples(store: Store, shared: Path, name: str) -> None:
+@pytest.mark.parametrize("example", [GUIDE, BOOK, SIMPLE], ids=["guide", "book", "simple"])
+def test_published_examples(store: Store, example: Example) -> None:
     """Counts of minimal sample uniques and SUDA scores as sdcMicro's own tests have them."""
-    example = json.loads((shared / "paper_examples.json").read_text())[name]
-    names, rows, published, computed = (example[key] for key in ("columns", "rows", "published", "computed"))
-    fill(store, names, rows)
+    fill(store, example.columns, example.rows)
     with store.connect() as engine:
         result = ask(engine, scores=ScoreKind.SUDA, limit=99)
+    sets = Counter(found for place in example.uniques for found in example.sets(place))
     assert result.verdict is Verdict.FINISHED and result.complete
-    assert result.combinations == computed["n_msus"]
-    assert result.by_size == {int(size): n for size, n in computed["by_size"].items() if n}
-    sets = Counter(frozenset(found) for row in computed["msus"].values() for found in row)
+    assert result.combinations == sets.total()
+    assert result.by_size == Counter(len(found) for found in sets.elements())
     assert {frozenset(found.columns): found.combinations for found in result.column_sets} == dict(sets)
     assert result.column_sets_in_all == len(sets)
     assert result.scores is not None
-    scores = published["suda_scores"] or computed["suda_scores"]
-    known = sorted(score for score in scores if score)
-    assert sorted(each.score for each in result.scores.top) == known
-    assert result.scores.total == sum(known)
-    for column in result.by_column:
-        if "contribution_percent" in published:
-            assert float(100 * column.contribution) == published["contribution_percent"][column.name]
+    assert sorted(each.score for each in result.scores.top) == sorted(example.scores)
+    assert result.scores.total == sum(example.scores)
+    if example.contributions:
+        assert {each.name: float(100 * each.contribution) for each in result.by_column} == example.contributions
 
 
 SIX = ("age", "workclass", "education", "sex", "race", "native_country")
@@ -78,7 +70,7 @@ def test_adult_with_six_columns(shared: Path) -> None:
     assert result.rows_at_risk == 5926
 
 
-@pytest.mark.skipif(not FULL, reason="takes long: QIDSQL_TEST_FULL=1")
+@pytest.mark.exhaustive
 def test_adult_with_all_columns(shared: Path) -> None:
     result = house.uniques(str(shared / "adult.csv"))
     assert result.combinations == 665_844
@@ -87,7 +79,7 @@ def test_adult_with_all_columns(shared: Path) -> None:
     assert result.by_smallest == {1: 15340, 2: 16882, 3: 289, 4: 3}
 
 
-@pytest.mark.skipif(not FULL, reason="takes long: QIDSQL_TEST_FULL=1")
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("max_size", [None, 3])
 def test_wilson(shared: Path, tmp_path: Path, max_size: int | None) -> None:
     """His shape, generated: counts by brute force over all 2^19 - 1 column sets, written apart from qidsql."""
@@ -278,7 +270,7 @@ def test_a_table_without_rows_and_with_fewer_than_k(store: Store) -> None:
         assert result.by_size == {0: rows}
         assert result.by_smallest == {0: rows}
         assert [found.columns for found in result.column_sets] == [()]
-        assert "no column" in terminal.render(result)
+        assert "no column" in rendering.render(result)
     assert column.by_size == {1: 2}
 
 
@@ -293,7 +285,7 @@ def test_only_rows_that_are_asked_for_and_sizes(store: Store) -> None:
     assert result.verdict is Verdict.FINISHED and not result.complete
     assert result.complete_to_size == 2
     assert "more than 2 columns were not searched" in result.reason
-    assert "column sets of more than 2 columns" in " ".join(terminal.render(result).split())
+    assert "column sets of more than 2 columns" in " ".join(rendering.render(result).split())
 
 
 def test_a_spent_budget_is_never_finished(duckdb_store: DuckDBStore) -> None:
@@ -303,10 +295,10 @@ def test_a_spent_budget_is_never_finished(duckdb_store: DuckDBStore) -> None:
         + " FROM range(4000) AS r(i)"
     )
     with duckdb_store.connect() as engine:
-        result = ask(engine, max_seconds=1.5)
+        result = ask(engine, max_seconds=0.3)
     assert result.verdict is Verdict.INCONCLUSIVE and not result.complete
     assert "the time budget is" in result.account.unfinished[0]
-    assert result.algorithm == "none" or "rows, on any column set" in terminal.render(result)
+    assert result.algorithm == "none" or "rows, on any column set" in rendering.render(result)
 
 
 @pytest.mark.parametrize("wait", [0, 2], ids=["while rows are coded", "while records are compared"])
@@ -363,17 +355,17 @@ def test_unknown_names_are_refused(store: Store) -> None:
 def test_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("age,zip,job\n1,10,SECRET\n1,10,b\n2,10,b\n2,20,b\n")
-    done = qidsql("uniques", path, "--format", "json", "--scores", "suda")
+    done = inside("uniques", path, "--format", "json", "--scores", "suda")
     assert (done.code, done.err) == (0, "")
     told = json.loads(done.out)
     assert told["verdict"] == "finished"
     assert told["combinations"] == told["by_size"]["1"] + told["by_size"]["2"] == 4
     assert told["complete"] is True
     assert told["scores"]["total"] == 2 + 1 + 1 + 2
-    text = qidsql("uniques", path, "--by", "column").out
+    text = inside("uniques", path, "--by", "column").out
     assert "By column" in text and "By size" not in text
     assert "SECRET" not in text + done.out
     assert "size, column, set, record" in refused("uniques", path, "--by", "colour")
     assert "suda, dis" in refused("uniques", path, "--scores", "risk")
     path.write_text("age\n")
-    assert qidsql("uniques", path).code == 3
+    assert inside("uniques", path).code == 3

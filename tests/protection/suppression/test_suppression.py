@@ -1,6 +1,5 @@
 """The optimal suppression plan against Wilson's definition: the lightest cells that hit every unsafe combination."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -15,8 +14,8 @@ from qidsql.protection.suppression.plan import SuppressionPlan, _Planner
 from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.sql.statements import Statement
+from tests.exhaustive import always
 
-TABLES = 500 if os.environ.get("QIDSQL_TEST_FULL") else 12
 Record = tuple[int | None, ...]
 
 
@@ -90,13 +89,19 @@ def bench() -> Iterator[Workbench]:
         yield found
 
 
+@pytest.fixture(params=always(12, longer=[500]))
+def tables(request: pytest.FixtureRequest) -> int:
+    """How many random tables a test looks at."""
+    return int(request.param)
+
+
 WAYS = ["cheapest", "by column sets", "by blocks", "by all pairs"]
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
-    k: int, way: str, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+    k: int, way: str, bench: Workbench, tables: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if way == "by column sets":
         monkeypatch.setattr("qidsql.protection.suppression.plan.GROUPED", 0.0)
@@ -108,7 +113,7 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
         monkeypatch.setattr(_Planner, "_blocks", lambda self, level: [])
     elif way == "by blocks":
         monkeypatch.setattr(_Planner, "_pairs", lambda self, block: 0.0)
-    for seed in range(TABLES):
+    for seed in range(tables):
         random = Random(seed)
         rows = random_rows(random)
         weights = [random.choice([1, 1, 2, 3, 7]) for _ in rows[0]] if random.random() < 0.5 else [1] * len(rows[0])
@@ -123,10 +128,10 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_blank_cells_protect_other_rows(k: int, bench: Workbench) -> None:
+def test_blank_cells_protect_other_rows(k: int, bench: Workbench, tables: int) -> None:
     """Fewer cells, never others, and each row still matches k rows."""
     saved = 0
-    for seed in range(2 * TABLES):
+    for seed in range(2 * tables):
         random = Random(seed)
         rows = random_rows(random)
         plan, masks = planned(bench, rows, k, wildcard=random.random() < 0.3)
@@ -213,10 +218,10 @@ def test_a_pair_loses_what_it_differs_in(bench: Workbench) -> None:
 
 @pytest.mark.parametrize("pairs", [False, True])
 def test_the_wildcard_check_counts_by_definition(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch, pairs: bool
+    bench: Workbench, tables: int, monkeypatch: pytest.MonkeyPatch, pairs: bool
 ) -> None:
     monkeypatch.setattr("qidsql.protection.suppression.verification.GROUPED", 1e12 if pairs else 0.0)
-    for seed in range(4 * TABLES):
+    for seed in range(4 * tables):
         random = Random(seed)
         rows = [tuple(None if random.random() < 0.3 else cell for cell in row) for row in random_rows(random)]
         k = random.randint(2, 5)
@@ -228,8 +233,8 @@ def test_the_wildcard_check_counts_by_definition(
         assert found.passes == (min(counts) >= k)
 
 
-def test_what_is_left_is_safe_on_every_column_set(bench: Workbench) -> None:
-    for seed in range(TABLES):
+def test_what_is_left_is_safe_on_every_column_set(bench: Workbench, tables: int) -> None:
+    for seed in range(tables):
         random = Random(seed)
         rows, k = random_rows(random), random.choice([2, 3, 5])
         _, masks = planned(bench, rows, k)

@@ -14,7 +14,7 @@ from qidsql.protection.uniques.counts import UniqueCounts, contributions, dis_sc
 from qidsql.protection.uniques.minimal_uniques import MinimalUniques
 
 Rows = Sequence[tuple[int, ...]]  # 0 is NULL
-TABLES = 100
+TABLES = 40
 
 
 def agree(one: tuple[int, ...], other: tuple[int, ...], mask: int, wildcard: bool) -> bool:
