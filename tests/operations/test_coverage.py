@@ -15,22 +15,15 @@ from qidsql.operations.history.records import History
 from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import run
 from tests.commandline import inside
-from tests.exhaustive import always
 from tests.operations.alerts.runs import alert
 from tests.operations.alerts.test_changes import TODAY
 from tests.operations.test_run import ran, shown
 from tests.policies import SAFE, entries, fill, history_of, policy_file
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.stores import ONE_ENGINE, DuckDBStore, PostgresStore, Store
+
+pytestmark = ONE_ENGINE
 
 LISTED = '[tables.roles]\nsex = "quasi-identifier"\nward = "quasi-identifier"\n'
-
-
-@pytest.fixture(params=always("duckdb", longer=["postgres"]))
-def store(request: pytest.FixtureRequest) -> Store:
-    """What a run makes of its audits is the same on every engine."""
-    found = request.getfixturevalue(f"{request.param}_store")
-    assert isinstance(found, Store)
-    return found
 
 
 def schema_of(store: Store) -> str:

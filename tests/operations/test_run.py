@@ -24,23 +24,16 @@ from qidsql.operations.policy_file import read_policy_file
 from qidsql.operations.run import run
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, Measures
 from tests.commandline import command, environment, finished, inside
-from tests.exhaustive import always
 from tests.operations.test_scheduled_runs import asleep
 from tests.policies import RISKY, SAFE, entries, fill, history_of, policy_file
 from tests.postgres_server import wait_until
-from tests.stores import DuckDBStore, PostgresStore, Store, quoted
+from tests.stores import ONE_ENGINE, DuckDBStore, PostgresStore, Store, quoted
+
+pytestmark = ONE_ENGINE
 
 NOT_AUDITED = '[[tables]]\ntable = "{}"\naudit = false\n'
 WORST_FIRST = ["error", "violation", "inconclusive", "pass"]
 CODES = {"pass": 0, "violation": 1, "error": 2, "inconclusive": 3}
-
-
-@pytest.fixture(params=always("duckdb", longer=["postgres"]))
-def store(request: pytest.FixtureRequest) -> Store:
-    """What a run makes of its audits is the same on every engine."""
-    found = request.getfixturevalue(f"{request.param}_store")
-    assert isinstance(found, Store)
-    return found
 
 
 def ran(folder: Path, *arguments: object, **extra: str) -> tuple[int, dict[str, Any]]:
