@@ -24,9 +24,7 @@ from tests.exhaustive import always
 
 SERIES = r"(WITH RECURSIVE g(id) AS (SELECT \1 UNION ALL SELECT id + 1 FROM g WHERE id < \2) SELECT id FROM g)"
 EVERY_ENGINE = pytest.mark.engines("duckdb", "postgres", "sqlite")
-ONE_ENGINE = pytest.mark.engines(
-    *always("duckdb", longer=["postgres"])
-)  # what follows an audit
+ONE_ENGINE = pytest.mark.engines(*always("duckdb", longer=["postgres"]))  # what follows an audit
 TWO_ENGINES = pytest.mark.engines("duckdb", "postgres")  # with conditions, grouping sets, copies
 _writing = Lock()  # of two threads the second waits
 _schemas = itertools.count(1000 * os.getpid())  # several processes may share a server

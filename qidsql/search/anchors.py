@@ -14,6 +14,7 @@ from qidsql.search.row_pairs import AgreeingPairs, RowPairs
 BEAM = 24  # sets kept at each size in the search for an anchor
 SOME = 5_000  # masks kept of an incomplete answer: they refute candidates, and prove nothing else
 MOST = 500_000  # masks kept in all
+FEW = 3_000  # pairs that a query for masks could well have more of: a scan costs as much
 PAIR = 0.6  # cost of comparing two rows, in steps of a scan
 NEARNESS = 0.3  # weight of how many pairs a set has lost, against how many candidates contain it
 
@@ -29,6 +30,8 @@ class Anchors:
     def __init__(self, profiler: Profiler, row_pairs: RowPairs, rows: int) -> None:
         self._answers: dict[int, AgreeingPairs] = {}
         self._unlearned: list[int] = []
+        self._incomplete = False  # some answer was not complete
+        self._without = 3  # columns that a part of a candidate lacks, see `learn_of`
         self._profiler, self._row_pairs = profiler, row_pairs
         self._columns = profiler.columns
         self._most = log(max(2, row_pairs.max_pairs))
@@ -60,6 +63,30 @@ class Anchors:
             chosen = self._choose(candidates)
             sets.append(chosen)
             candidates = [c for c in candidates if c & chosen not in (c, chosen)]
+        self._learn(sets)
+
+    def learn_of(self, candidate: int) -> None:
+        """Query a part of a candidate, which hits all masks and is not decided. One statement. Raises Stopped.
+
+        Until an answer is incomplete, the part is chosen as by `learn`: a set with many pairs. From then on it is the
+        candidate without a few columns, those that divide the fewest pairs by themselves: one column fewer is left out
+        after an incomplete answer, one more after an answer of few pairs. Such a part has the pairs that matter to the
+        candidate and those like it, and few others.
+        """
+        if not self._incomplete:
+            self._learn([self._choose([candidate])])
+            return
+        least = sorted(positions(candidate), key=lambda place: self._loss[place])
+        part = candidate & ~sum(1 << place for place in least[: self._without])
+        part = candidate if part in self._answers or not part else part
+        self._learn([part])
+        answer = self._answers[part]
+        if not answer.complete:
+            self._without = max(0, self._without - 1)
+        elif answer.pairs < FEW:
+            self._without += 1
+
+    def _learn(self, sets: Sequence[int]) -> None:
         self.agreeing(sets)
         masks, complete = list(self.masks), []
         for chosen in {*sets, *self._unlearned}:
@@ -73,6 +100,7 @@ class Anchors:
                 self.crowded |= answer.pairs <= self._row_pairs.max_pairs
             self._answers[chosen] = replace(answer, masks=())
         self._unlearned.clear()
+        self._incomplete |= not all(self._answers[chosen].complete for chosen in sets)
         self.masks = minimal_masks(masks, lambda: self._profiler.profiles([]))
         self.anchors += complete  # only now: an anchor decides nothing without its masks
         if len(self.masks) > MOST:

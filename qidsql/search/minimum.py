@@ -69,7 +69,7 @@ def minimum(
             failing.grow([0] * GROWN)
         while True:
             certificates = pairs.masks if pairs else failing.complements
-            least = minimum_hitting_set(certificates, costs, tick=tick, minimal=bool(pairs))
+            least = minimum_hitting_set(certificates, costs, tick=tick, minimal=bool(pairs), at_least=bound)
             bound = max(bound, least.lower_bound)
             if least.stopped is not None:
                 raise least.stopped
@@ -85,7 +85,7 @@ def minimum(
             if pairs:
                 if pairs.settles(least.mask):
                     raise BudgetSpent(UNPROVED)
-                pairs.learn([least.mask], 1)
+                pairs.learn_of(least.mask)
             elif failing.test([least.mask])[0]:
                 if not least.optimal:
                     raise BudgetSpent(UNPROVED)

@@ -53,6 +53,27 @@ def test_the_solver_goes_on_where_branch_and_bound_gives_up() -> None:
         assert by_both.cost == by_branching.cost
 
 
+def test_a_bound_known_before_ends_the_search_and_changes_no_answer() -> None:
+    random = Random(4)
+    for _ in range(200):
+        masks, weights = random_instance(random)
+        optimum = least(masks, weights)
+        for bound in (0, optimum // 2, optimum):
+            answer = minimum_hitting_set(masks, weights, at_least=bound)
+            assert all(answer.mask & mask for mask in masks)
+            assert answer.cost == answer.lower_bound == weight_of(answer.mask, weights) == optimum
+
+
+def test_branch_and_bound_alone_proves_what_the_solver_proves() -> None:
+    """Many masks of different sizes, where the continuous bound is far from the optimum."""
+    random = Random(5)
+    for seed in range(6):
+        masks = [sum(1 << p for p in random.sample(range(18), random.randint(3, 7))) for _ in range(150)]
+        weights = [1] * 18 if seed % 2 else [random.randint(1, 9) for _ in range(18)]
+        alone, solver = minimum_hitting_set(masks, weights, 10**7), minimum_hitting_set(masks, weights, SOLVER_ONLY)
+        assert alone.cost == alone.lower_bound == solver.cost == solver.lower_bound == weight_of(alone.mask, weights)
+
+
 def test_a_light_hitting_set_is_minimal() -> None:
     random = Random(2)
     for _ in range(300):
