@@ -1,7 +1,9 @@
 """The house: a room imports only rooms on lower floors. Imports inside functions and for types count too."""
 
 import ast
+import re
 import subprocess
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -44,6 +46,12 @@ KNOW_AN_ENGINE = {  # files outside engines/ that import from the folder of one,
     "sql/templates.py",  # those for the workbench are DuckDB's
 }
 WORKBENCH = "qidsql.engines.duckdb.workbench"  # an embedded DuckDB that computes and is no source
+SAME_ROLE = {  # names that several modules have, each in the same role
+    *("perform", "report", "run"),  # of commands
+    *("render", "renderer", "written"),  # of formats
+    *("Ask", "accepted", "connect", "examine", "translate"),  # of engines
+    "main",
+}
 OTHER_COMMANDS = {"demo": {"audit"}, "graph": {"audit", "mask", "suppress"}}  # that a command runs
 NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests
 OF_THE_WHOLE = {"canaries", "errors", "faulty_network", "floors", "interrupts", "readme", "wheel"}  # test files
@@ -164,6 +172,32 @@ def test_inside_a_room_imports_make_no_circle() -> None:
 
     for module in below:
         visit(module, ())
+
+
+def public_names() -> dict[str, list[ast.stmt]]:
+    """The public functions and classes of all files, by name."""
+    found: dict[str, list[ast.stmt]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(node)
+    return found
+
+
+def test_a_public_name_is_defined_once() -> None:
+    assert {name for name, defined in public_names().items() if len(defined) > 1} == SAME_ROLE
+
+
+def test_no_public_name_is_for_tests_alone() -> None:
+    """Each is used somewhere in the package or its templates; decorators of typer use the functions below them."""
+    texts = (path.read_text() for path in HOUSE.rglob("*") if path.suffix in (".py", ".j2"))
+    words = Counter(re.findall(r"\w+", "\n".join(texts)))
+    unused = {
+        name
+        for name, defined in public_names().items()
+        if words[name] <= len(defined) and not getattr(defined[0], "decorator_list", [])
+    }
+    assert unused == {"StubHook"}  # which hatchling finds by its base class
 
 
 def test_only_an_engine_imports_its_driver() -> None:

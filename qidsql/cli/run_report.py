@@ -15,7 +15,7 @@ from qidsql.core.results import Verdict
 from qidsql.formats.figures import number
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import Finding, FindingState, TableRun
-from qidsql.wording.numbers import count, plural, seconds, some
+from qidsql.wording.numbers import count, few, plural, seconds
 
 COLOURS = {
     Verdict.PASS: "green",
@@ -126,7 +126,7 @@ def _changes(console: Console, document: RunResult, rows: Sequence[_Row]) -> Non
     compared = f"compared with run {document.baseline.run}"
     for change, tables in policy_changes([row.table for row in rows]).items():
         since = f"Policy changed since run {document.baseline.run} ({change})"
-        console.print(f"{since}: findings of {some(tables, SHOWN_TABLES)} are not compared.")
+        console.print(f"{since}: findings of {few(tables, SHOWN_TABLES)} are not compared.")
     changed = [(row.table.table, finding) for row in rows for finding in row.changes]
     if not changed:
         if not all(row.table.policy_changed for row in rows):
@@ -183,7 +183,7 @@ def _reasons(console: Console, document: RunResult, rows: Sequence[_Row]) -> Non
     for (verdict, why), subjects in shared.items():
         name, line = subjects[0]
         alone = len(subjects) == 1 and verdict is Verdict.ERROR and name and line
-        subject = f"{name} ({file}:{line})" if alone else some([each for each, _ in subjects], SHOWN_TABLES)
+        subject = f"{name} ({file}:{line})" if alone else few([each for each, _ in subjects], SHOWN_TABLES)
         console.print(f"{verdict}: {subject}{why}", style=COLOURS[verdict])
 
 
@@ -207,7 +207,7 @@ def _next(console: Console, document: RunResult, rows: Sequence[_Row], recorded:
         console.print(f"Next: qidsql run{file}  resumes this run, if its sources are unchanged")
     elif wrong:
         command = f"report last{config}" if recorded else f"run{file} --no-history"
-        console.print(f"Next: qidsql {command} --output report.html  explains {some(wrong, 3)}, and what would help")
+        console.print(f"Next: qidsql {command} --output report.html  explains {few(wrong, 3)}, and what would help")
 
 
 def percent_of_rows(share: float) -> str:

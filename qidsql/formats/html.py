@@ -21,7 +21,7 @@ from qidsql.operations.document import RunResult
 from qidsql.operations.findings import Audit
 from qidsql.operations.hidden_counts import HiddenColumn
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, TableRun, TrendPoint
-from qidsql.wording.numbers import decimal, moment, plural, some
+from qidsql.wording.numbers import decimal, few, moment, plural
 from qidsql.wording.texts import without_controls
 
 VERDICTS = {
@@ -63,7 +63,7 @@ def written(document: RunResult) -> Iterator[str]:
         distinct_ratio=figures.distinct_ratio,
         separation_ratio=figures.separation_ratio,
         plural=plural,
-        some=some,
+        some=few,
         charts=charts,
         glossary=GLOSSARY,
     )
@@ -203,7 +203,7 @@ def _requirements(audit: Audit) -> list[_Requirement]:
             rows.append(_Requirement(*words, _below(measured, most, audit, kind)))
     recognised = [column.name for column in audit.columns if column.recognised]
     unseen = any(column.audited and column.profile is None for column in audit.columns)
-    found = some(recognised, 3) if recognised else figures.UNKNOWN if unseen else "none"
+    found = few(recognised, 3) if recognised else figures.UNKNOWN if unseen else "none"
     met = False if recognised else None if unseen else True
     return [*rows, _Requirement("Direct identifiers not declared", "none", found, met)]
 

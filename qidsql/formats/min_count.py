@@ -47,7 +47,7 @@ from qidsql.operations.hidden_counts import (
     Total,
 )
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, Measures, TableRun, TrendPoint
-from qidsql.wording.numbers import plural, some
+from qidsql.wording.numbers import few, plural
 
 RECOGNISED = "recognised as a direct identifier: at least 95 % of the values belong to one row each"
 IMPOSSIBLE = "none: not even all audited columns together are one"
@@ -181,12 +181,12 @@ def _reason(verdict: Verdict, audit: AuditResult) -> str:
     if verdict is Verdict.INCONCLUSIVE:
         if audit.account.rows == 0 or not profile:
             return audit.reason  # empty or not fully audited: the reason has no figure
-        left = "; ".join(audit.account.unfinished) or f"{some(unreadable)} could not be read"
+        left = "; ".join(audit.account.unfinished) or f"{few(unreadable)} could not be read"
         return f"{name} was not fully audited: {left}"
     if not profile and not recognised:
         return audit.reason  # one column alone is below k
     if profile and profile.smallest < policy.k:
         return f"{name} is not {policy.k}-anonymous on the {columns} audited"
     if recognised:
-        return f"{name} has {plural(len(recognised), 'undeclared direct identifier')}: {some(recognised)}"
+        return f"{name} has {plural(len(recognised), 'undeclared direct identifier')}: {few(recognised)}"
     return f"{name} has column sets that reach a ratio forbidden by the policy"

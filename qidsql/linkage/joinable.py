@@ -34,16 +34,16 @@ class Containment:
 
     @reported
     def left_in_right(self) -> Annotated[Fraction, "the share of the left column's values that are in the right one"]:
-        return share_of(self.common, self.left_values)
+        return contained_share(self.common, self.left_values)
 
     @reported
     def right_in_left(self) -> Fraction:
-        return share_of(self.common, self.right_values)
+        return contained_share(self.common, self.right_values)
 
     @property
     def strength(self) -> Fraction:
         """The greater of the two shares."""
-        return max(share_of(self.common, self.left_values), share_of(self.common, self.right_values))
+        return max(contained_share(self.common, self.left_values), contained_share(self.common, self.right_values))
 
 
 def joinable(
@@ -61,10 +61,10 @@ def joinable(
     )
     agree = names_agree(left, right)
     contained = [side for side in sides if side[1] and found.common >= CONTAINED * side[1]]
-    small, values, big, others, *_ = max(contained or sides, key=lambda side: share_of(found.common, side[1]))
+    small, values, big, others, *_ = max(contained or sides, key=lambda side: contained_share(found.common, side[1]))
     shares = (
-        f"{percent(share_of(found.common, values))} of the {plural(values, 'value')} of {small} are in {big}, "
-        f"{percent(share_of(found.common, others))} in the other direction, compared as {kind}"
+        f"{percent(contained_share(found.common, values))} of the {plural(values, 'value')} of {small} are in {big}, "
+        f"{percent(contained_share(found.common, others))} in the other direction, compared as {kind}"
     )
     if digits is not None:
         shares += f" (of the texts of {digits} only those of digits)"
@@ -102,5 +102,5 @@ def _accident(
     return None
 
 
-def share_of(part: int, whole: int) -> Fraction:
+def contained_share(part: int, whole: int) -> Fraction:
     return Fraction(part, whole) if whole else Fraction(0)

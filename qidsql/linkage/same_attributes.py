@@ -9,7 +9,7 @@ from qidsql.engines.base import Engine
 from qidsql.linkage.containment import Containments, ContainmentSearch
 from qidsql.linkage.joinable import Containment
 from qidsql.linkage.lineage import lineage
-from qidsql.wording.numbers import some
+from qidsql.wording.numbers import few
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +108,12 @@ def _without_value(measured: Containments) -> list[str]:
     notes = []
     if silent:
         notes.append(
-            f"not compared, since they have no values: {some(sorted(map(str, silent)), 6)}; columns that only values "
+            f"not compared, since they have no values: {few(sorted(map(str, silent)), 6)}; columns that only values "
             f"would link stay separate until they are filled"
         )
     columns = [str(attribute) for attribute in measured.empty if attribute.table not in silent]
     if columns:
-        notes.append(f"not compared, since every row is NULL: {some(columns, 6)}")
+        notes.append(f"not compared, since every row is NULL: {few(columns, 6)}")
     return notes
 
 
@@ -122,7 +122,7 @@ def _by_chance(measured: Containments) -> list[str]:
         return []
     return [
         f"columns of few codes, or of numbers close together near zero, are contained in one another by accident, and "
-        f"were compared only where names agree: {some(list(map(str, measured.by_names)), 6)}"
+        f"were compared only where names agree: {few(list(map(str, measured.by_names)), 6)}"
     ]
 
 

@@ -38,45 +38,12 @@ def antichain(columns: int, max_size: int | None = None) -> int:
 def key_pairs(epsilon: Fraction, delta: Fraction, sets: int) -> int:
     """Independent random pairs of rows: a column set that separates all of them separates 1 - epsilon of all pairs.
 
-    The least k with (1 - epsilon)^k <= delta / sets. [Motwani & Xu, Theorem 5]
+    The least k with (1 - epsilon)^k <= delta / sets. [Motwani & Xu, Theorem 5] Fewer rows than pairs would do, of the
+    order 1 / sqrt(epsilon) [Hildebrant, Le, Ta, Vu, PODS 2023], at a statement per greedy step; pairs take one in all.
     """
     _check(epsilon=epsilon, delta=delta)
     with localcontext(prec=DIGITS):
         return _up(_odds(delta, sets) / -_ln(1 - epsilon))
-
-
-def key_rows(epsilon: Fraction, delta: Fraction, sets: int) -> int:
-    """Rows drawn without replacement: a column set that is a key of them separates 1 - epsilon of all pairs of rows.
-
-    The least r for which at most one of r coins with chance q = sqrt(epsilon) shows heads with probability
-
-        P(r) = (1 - q)^r + r q (1 - q)^(r - 1) <= delta / sets,
-
-    whatever the number n of rows: Theta(m / sqrt(epsilon)) rows, where pairs need Theta(m / epsilon).
-
-    Proof. Let x_1 + ... + x_n = n be the class sizes of a set (zeros allowed) that leaves more than epsilon n (n - 1)
-    ordered pairs together. It is a key of the sample with probability e_r(x) / C(n, r), e_r being the r-th elementary
-    symmetric polynomial. Let real x >= 0 maximise e_r among those with this sum and this sum of squares. In three of
-    them, u, v and w, with their sum and sum of squares held (hence uv + uw + vw too), e_r is e_{r-3}(the others) uvw
-    plus a constant; uvw is largest where the two smaller ones are equal. So all but the largest are equal: one class
-    s, and n - 1 times y = (n - s) / (n - 1), where
-
-        e_r = C(n-1, r) y^r + s C(n-1, r-1) y^(r-1),   whose derivative by y is C(n-1, r-1) (r-1) (s-y) y^(r-2) >= 0:
-
-    fewer pairs together, more chance; the worst case has just epsilon n (n - 1). There s^2 + (n - 1) y^2 =
-    n + epsilon n (n - 1) reads (1 - y)^2 = epsilon, thus y = 1 - q and s = 1 + (n - 1) q, and e_r / C(n, r) =
-    y^(r-1) ((n - r) y + r s) / n = P(r): n cancels. QED. The order Theta(m / sqrt(epsilon)) is that of [Hildebrant,
-    Le, Ta, Vu: Towards Better Bounds for Finding Quasi-Identifiers, PODS 2023].
-    """
-    _check(epsilon=epsilon, delta=delta)
-    with localcontext(prec=DIGITS):
-        q = _decimal(epsilon).sqrt() - MARGIN
-        odds, stay = _odds(delta, sets), (1 - q).ln()
-
-        def enough(rows: int) -> bool:
-            return (rows - 1) * stay + (1 - q + rows * q).ln() <= -odds - MARGIN
-
-        return _least(enough)
 
 
 def distinct_key_rows(rows: int, epsilon: Fraction, delta: Fraction, sets: int) -> int:
@@ -100,23 +67,6 @@ def distinct_key_rows(rows: int, epsilon: Fraction, delta: Fraction, sets: int) 
             return drawn + 1  # more rows than classes
         passed -= log1p(-chance)
     return rows
-
-
-def distinct_key_rows_of_the_paper(rows: int, epsilon: Fraction, delta: Fraction, sets: int) -> int:
-    """sqrt(2 (1 - epsilon) / epsilon * rows * ln(sets / delta)), all rows at most. [Motwani & Xu, Theorem 7]"""
-    _check(epsilon=epsilon, delta=delta)
-    with localcontext(prec=DIGITS):
-        return min(rows, _up((_decimal(2 * (1 - epsilon) / epsilon * rows) * _odds(delta, sets)).sqrt()))
-
-
-def beta_pairs_of_the_paper(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) -> int:
-    """16 / (beta epsilon^2) * ln(sets / delta) pairs, to distinguish beta and (1 - epsilon) beta.
-
-    [Motwani & Xu, Theorem 8]
-    """
-    _check(beta=beta, epsilon=epsilon, delta=delta)
-    with localcontext(prec=DIGITS):
-        return _up(_decimal(16 / (beta * epsilon**2)) * _odds(delta, sets))
 
 
 def beta_pairs(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) -> tuple[int, int]:
@@ -148,7 +98,8 @@ def sure_ratio(beta: Fraction, size: int, delta: Fraction, sets: int) -> Fractio
     one row of each class makes beta n good rows, no two of the same class, so that the classes in the sample are no
     fewer than the good rows in it. A number of good draws falls to a * size with probability exp(-size * D(a, beta))
     [Hoeffding 1963, Theorems 1 and 4]; a is the largest one with a probability of at most delta / sets. Never below
-    `sure_ratio_of_the_paper`, whose bound is this one simplified. 0 if the sample is too small.
+    the paper's (1 - sqrt(2 ln(sets / delta) / (beta size))) beta, a simpler form of the bound. 0 if the sample is too
+    small.
     [Motwani & Xu, Lemmas 9 and 10, Theorems 11 and 12]
     """
     _check(beta=beta, delta=delta)
@@ -173,17 +124,6 @@ def near_size(beta: Fraction, epsilon: Fraction, delta: Fraction, sets: int) -> 
         return 1
     with localcontext(prec=DIGITS):
         return _up((_odds(delta, sets) + MARGIN) / _entropy(_decimal((1 - epsilon) * beta), _decimal(beta)))
-
-
-def sure_ratio_of_the_paper(beta: Fraction, size: int, delta: Fraction, sets: int) -> Fraction:
-    """(1 - sqrt(2 ln(sets / delta) / (beta size))) beta, 0 at least.
-
-    The alpha beta of Lemmas 9 and 10 and the beta' of Theorems 11 and 12. [Motwani & Xu, 3.2, 3.3, 4]
-    """
-    _check(beta=beta, delta=delta)
-    with localcontext(prec=DIGITS):
-        lost = (2 * _odds(delta, sets) / _decimal(beta * size)).sqrt()
-        return beta * max(Fraction(0), Fraction(GRID - _up(lost * GRID), GRID))
 
 
 def _check(**ratios: Fraction) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import reported
-from qidsql.wording.numbers import count, plural, some
+from qidsql.wording.numbers import count, few, plural
 
 NAMED = 6  # gaps listed in a sentence
 RENAMED = "A renamed table or column is listed twice: the old name as vanished, the new one as unknown."
@@ -133,9 +133,9 @@ class Coverage:
         )
         text += " (of the tables selected by --only)" if self.part else ""
         if self.violations:
-            text += f"; not in the policy: {some([gap.subject for gap in self.violations], NAMED)}"
+            text += f"; not in the policy: {few([gap.subject for gap in self.violations], NAMED)}"
         unread = [source.source for source in self.sources if source.error]
-        return text + (f"; the catalog of {some(unread)} could not be read" if unread else "")
+        return text + (f"; the catalog of {few(unread)} could not be read" if unread else "")
 
     @property
     def may_be_renamed(self) -> bool:

@@ -35,7 +35,7 @@ from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.operations.table_run import Finding, TableRun
 from qidsql.sql.relation import table_node
 from qidsql.version import __version__
-from qidsql.wording.numbers import count, plural, some
+from qidsql.wording.numbers import count, few, plural
 from qidsql.wording.option_names import POLICY_FILE, written_as
 
 Value = TypeVar("Value")
@@ -323,7 +323,7 @@ class _Run:
     def last_notes(self) -> list[str]:
         """Notes on all tables together."""
         notes = [
-            f"{some(tables, SHOWN)}: compared with run {run}, the last on {'it' if len(tables) == 1 else 'them'}"
+            f"{few(tables, SHOWN)}: compared with run {run}, the last on {'it' if len(tables) == 1 else 'them'}"
             for run, tables in self.elsewhere.items()
         ]
         for entry in self.file.tables:
@@ -332,7 +332,7 @@ class _Run:
             if entry.is_pattern and unmet:
                 place = f"line {entry.line} of {self.file.path.name}"
                 notes.append(
-                    f"no table that matches {entry.table} has a column {some(unmet)} ({place}); is it misspelt?"
+                    f"no table that matches {entry.table} has a column {few(unmet)} ({place}); is it misspelt?"
                 )
         return notes
 
@@ -414,7 +414,7 @@ def _vanished(tables: Sequence[TableRun], past: _EarlierRuns, only: Sequence[str
     for _, table, last in found:
         gone.setdefault(last, []).append(table)
     notes = [
-        f"no longer audited since run {last}: {some(tables)}; were they dropped, or is a privilege missing?"
+        f"no longer audited since run {last}: {few(tables)}; were they dropped, or is a privilege missing?"
         for last, tables in gone.items()
     ]
     return _Gone(tuple(found), tuple(notes))
@@ -432,7 +432,7 @@ def reason(tables: Sequence[TableRun], covered: Coverage | None, stopped: str) -
     for verdict, phrases in words.items():
         names = [table.table for table in tables if table.verdict is verdict]
         if names:
-            listed = f" ({some(names, SHOWN)})" if verdict is not Verdict.PASS else ""
+            listed = f" ({few(names, SHOWN)})" if verdict is not Verdict.PASS else ""
             parts.append(f"{count(len(names))} {phrases[len(names) > 1]}{listed}")
     text = f"of {plural(len(tables), 'table')}, {', '.join(parts)}" if parts else "no table was audited"
     text = "; ".join([text, *([covered.text] if covered else []), *([stopped] if stopped else [])])

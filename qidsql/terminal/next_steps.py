@@ -49,7 +49,7 @@ def criterion(policy: Policy) -> str:
     return policy.criteria[-1].options
 
 
-def following(console: Console, steps: Sequence[tuple[str, str]]) -> None:
+def print_steps(console: Console, steps: Sequence[tuple[str, str]]) -> None:
     """Prints the commands, each with its purpose."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)

@@ -8,14 +8,14 @@ from rich.text import Text
 
 from qidsql.core.results import LeftOut, SearchAccount, Verdict
 from qidsql.search.result import Certificate
-from qidsql.wording.numbers import count, decimal, plural, seconds, some
+from qidsql.wording.numbers import count, decimal, few, plural, seconds
 
 COLOURS = {Verdict.FINISHED: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 NOTHING_LEFT = "no cell value left the engine"
 CODES_LEFT = "each distinct row left the engine as codes, not values; codes of few values can be decoded"
 
 
-def head(console: Console, verdict: Verdict, reason: str) -> None:
+def print_verdict(console: Console, verdict: Verdict, reason: str) -> None:
     """Prints the verdict and its reason."""
     line = grid()
     line.add_row(Text(verdict.upper(), style=COLOURS[verdict]), reason)
@@ -33,12 +33,12 @@ def facts(account: SearchAccount) -> Table:
     found.add_row("Source", f"{account.source}, {account.kind} {account.table}{rows}")
     found.add_row("", f"{account.engine}; {account.snapshot}")
     if account.columns:
-        found.add_row("Searched", f"{some(account.columns)}. {account.policy.null_rule}")
+        found.add_row("Searched", f"{few(account.columns)}. {account.policy.null_rule}")
     reasons: dict[str, list[str]] = {}
     for each in account.left_out:
         reasons.setdefault(each.reason, []).append(each.name)
     for reason, names in reasons.items():
-        found.add_row("Left out", f"{some(names)}: {reason}")
+        found.add_row("Left out", f"{few(names)}: {reason}")
     if account.weights:
         found.add_row(
             "Weights", ", ".join(f"{name}={weight}" for name, weight in account.weights.items()) + "; others 1"
@@ -59,7 +59,9 @@ def certificate(rests_on: Certificate) -> str:
     )
 
 
-def foot(console: Console, account: SearchAccount, written: str | None = None, values: str = NOTHING_LEFT) -> None:
+def print_cost(
+    console: Console, account: SearchAccount, written: str | None = None, values: str = NOTHING_LEFT
+) -> None:
     """Prints the cost of the search, unfinished parts, and which values left the engine."""
     console.print()
     for unfinished in account.unfinished:
@@ -80,12 +82,12 @@ def copy_facts(
     protected: Sequence[str],
 ) -> None:
     """Adds the columns of a written copy: all, those without protection, and those not copied."""
-    rows.add_row("Written", f"{target}: {some(copied)}")
+    rows.add_row("Written", f"{target}: {few(copied)}")
     unprotected = [name for name in copied if name not in protected]
     if unprotected:
         rows.add_row(
             "Unprotected",
-            f"{some(unprotected)}: copied unchanged, not audited; exclude columns that identify people (--identifier)",
+            f"{few(unprotected)}: copied unchanged, not audited; exclude columns that identify people (--identifier)",
         )
     for each in not_copied:
         rows.add_row("Not copied", f"{each.name}: {each.reason}")

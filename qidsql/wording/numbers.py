@@ -46,7 +46,7 @@ def plural(value: int, one: str, many: str = "") -> str:
     return f"{count(value)} {one if value == 1 else many or one + 's'}"
 
 
-def some(names: Sequence[str], most: int = 12) -> str:
+def few(names: Sequence[str], most: int = 12) -> str:
     """The names joined by commas, only the first `most` if there are more: a, b, ... (30 in all)"""
     if len(names) <= most:
         return ", ".join(names)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.core.results import Verdict
-from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, foot, head
+from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural, share
 
 BAR = 28
@@ -16,7 +16,7 @@ BAR = 28
 
 def report(console: Console, result: AnonymizeResult) -> None:
     """Write the report."""
-    head(console, result.verdict, result.reason)
+    print_verdict(console, result.verdict, result.reason)
     rows = facts(result.account)
     k = result.account.policy.k
     rows.add_row("Rule", f"k = {k}: each row is identical to {plural(k - 1, 'other')}; a suppressed cell is a value")
@@ -45,7 +45,7 @@ def report(console: Console, result: AnonymizeResult) -> None:
         console.print(Text("To carry it out while the table is as it is (printed only, nothing was run)", style="bold"))
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
-    foot(console, result.account, written=result.target, values=CODES_LEFT)
+    print_cost(console, result.account, written=result.target, values=CODES_LEFT)
     if result.verdict is Verdict.FINISHED and result.cost and result.target is None and not result.script:
         words = [result.account.source, result.account.table, "--k", str(k), "--into", "NAME"]
         command = " ".join(word if word == "NAME" else shlex.quote(word) for word in words)

@@ -37,7 +37,7 @@ from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Found, SearchResult
 from qidsql.sql.statements import Statement
-from qidsql.wording.numbers import percent, plural, some
+from qidsql.wording.numbers import few, percent, plural
 from qidsql.wording.option_names import setting
 
 WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
@@ -288,7 +288,7 @@ def _withhold(profiler: TableProfiler, policy: Policy, draft: _Draft) -> None:
         left, profile = ranked[0]
         obstacles = [criterion.obstacle for criterion in policy.criteria if criterion.met_by(profile)]
         others = [c.name for c in draft.columns if c.recognised or c.role is Role.UNREADABLE]
-        still = ", ".join(obstacles) or (f"{some(others)} must not be published either" if others else "")
+        still = ", ".join(obstacles) or (f"{few(others)} must not be published either" if others else "")
         names = names_of(profiler.everything ^ left, profiler.names)
         draft.withheld.append(Withheld(columns=names, passes=not still, still=still, profile=profile))
         if not obstacles:

@@ -14,7 +14,7 @@ from qidsql.core.tables import Nulls
 from qidsql.measures.profiles import ClassProfile
 from qidsql.terminal.next_steps import column_set, command, roles
 from qidsql.terminal.size_chart import size_chart
-from qidsql.wording.numbers import count, percent, plural, ratio, seconds, some
+from qidsql.wording.numbers import count, few, percent, plural, ratio, seconds
 
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
@@ -48,7 +48,7 @@ def _head(console: Console, result: AuditResult) -> None:
     audited = [column.name for column in result.columns if column.audited]
     facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. {result.account.policy.null_rule}")
     for reason, names in _left_out(result).items():
-        facts.add_row("Left out", f"{some(names)}: {reason}")
+        facts.add_row("Left out", f"{few(names)}: {reason}")
     for number, assumption in enumerate(result.assumptions):
         facts.add_row("" if number else "Assumed", assumption)
     for note in result.account.notes:
@@ -155,7 +155,7 @@ def _withheld(console: Console, result: AuditResult) -> None:
         audited = sum(column.audited for column in result.columns)
         text = (
             f"To reach k = {k} by withholding alone, at least {least.at_least} of the {plural(audited, 'column')} must "
-            f"go, such as {some(least.columns)}. Coarser values (a year for a date) may cost less."
+            f"go, such as {few(least.columns)}. Coarser values (a year for a date) may cost less."
         )
         console.print(Padding(Text(text), (0, 0, 0, 2)))
 

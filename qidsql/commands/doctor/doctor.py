@@ -16,7 +16,7 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import shown
 from qidsql.engines.source import Source
 from qidsql.errors import ConnectionLost, QidsqlError, Stopped
-from qidsql.wording.numbers import some
+from qidsql.wording.numbers import few
 
 
 def doctor(
@@ -98,12 +98,12 @@ def _checks(engine: Engine, listed: CatalogTable) -> list[Check]:
     checks = []
     unread = [column.name for column in table.columns if not column.readable]
     if unread:
-        text = f"this user may not read {some(unread)}: left out of audits"
+        text = f"this user may not read {few(unread)}: left out of audits"
         checks.append(Check(State.NOTE, text, "grant SELECT on them, if they are to be audited"))
     for comparison in (Comparison.TEXT, Comparison.BYTES):
         names = [column.name for column in table.columns if column.readable and column.comparison is comparison]
         if names:
-            checks.append(Check(State.NOTE, f"{some(names)}: {COMPARED[comparison]}"))
+            checks.append(Check(State.NOTE, f"{few(names)}: {COMPARED[comparison]}"))
     return checks + [Check(State.NOTE, note) for note in table.notes]
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from qidsql.commands.doctor.result import DoctorResult
 from qidsql.core.checks import Check, State
 from qidsql.core.results import Verdict
-from qidsql.wording.numbers import plural, seconds, some
+from qidsql.wording.numbers import few, plural, seconds
 
 HEADS = {
     Verdict.PASS: Text("READY", "bold green"),
@@ -68,7 +68,7 @@ def _tables(console: Console, result: DoctorResult) -> None:
     order = sorted(subjects, key=lambda check: list(State).index(check.state), reverse=True)
     for check in order[:SHOWN]:
         named = len(subjects[check]) == 1 and subjects[check][0] in check.text
-        _row(grid, "" if named else f"{some(subjects[check], 6)}: ", check)
+        _row(grid, "" if named else f"{few(subjects[check], 6)}: ", check)
     if len(order) > SHOWN:
         grid.add_row("", Text(f"... and {plural(len(order) - SHOWN, 'finding')} more; --format json lists all"))
     console.print(grid)

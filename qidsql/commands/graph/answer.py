@@ -25,7 +25,7 @@ from qidsql.commands.graph.result import (
 from qidsql.core.catalog import Attribute
 from qidsql.core.results import Verdict
 from qidsql.errors import UnknownName, UsageError
-from qidsql.wording.numbers import plural, some
+from qidsql.wording.numbers import few, plural
 
 MAX_CUTS = 100  # smallest sets listed
 
@@ -117,7 +117,7 @@ class Answer:
         if one == other:
             return f"{one} is given as identifier and as sensitive; choose one"
         why = [each for each in self.graph.same_attributes if self.graph.place.get(each.left) == node]
-        shown = some([f"{each.left} = {each.right} ({each.ground})" for each in why], 3)
+        shown = few([f"{each.left} = {each.right} ({each.ground})" for each in why], 3)
         return f"identifier {one} and sensitive {other} are one attribute: {shown}; refuse the merge in --outside FILE"
 
     def _protected(self, typed: Sequence[str]) -> tuple[int, ...]:
@@ -278,7 +278,7 @@ class Answer:
     def _judge(self, protection: Protection | None, account: GraphAccount) -> tuple[Verdict, str]:
         who, what = (" and ".join(self._names(each)) for each in (self.identifiers, self.sensitive))
         if self.chosen is None:
-            where = some([str(self.graph.tables[table].name) for table in self.found.together], 3)
+            where = few([str(self.graph.tables[table].name) for table in self.found.together], 3)
             return Verdict.VIOLATION, (
                 f"no separating set: an identifier and a sensitive attribute are in one table, {where}. Publish it "
                 f"without one of them; --exclude TABLE.COLUMN gives the answer for that case"
@@ -304,7 +304,7 @@ class Answer:
         if silent:
             return (
                 Verdict.INCONCLUSIVE,
-                f"as far as there are values, {answer}; {some(silent, 3)} has no values to compare",
+                f"as far as there are values, {answer}; {few(silent, 3)} has no values to compare",
             )
         if account.unfinished:
             return Verdict.INCONCLUSIVE, f"as far as attributes were compared, {answer}; more of them may be the same"
@@ -338,5 +338,5 @@ class Answer:
 def _listed(names: Sequence[str]) -> str:
     """a, b and c; only the first names of a long list"""
     if len(names) > 12:
-        return some(names)
+        return few(names)
     return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])

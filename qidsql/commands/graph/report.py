@@ -15,9 +15,9 @@ from qidsql.commands.mask.report import report as mask_report
 from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.suppress.report import report as suppress_report
 from qidsql.commands.suppress.result import SuppressResult
-from qidsql.terminal.next_steps import column_set, following
-from qidsql.terminal.pieces import grid, head
-from qidsql.wording.numbers import count, plural, seconds, some
+from qidsql.terminal.next_steps import column_set, print_steps
+from qidsql.terminal.pieces import grid, print_verdict
+from qidsql.wording.numbers import count, few, plural, seconds
 
 SHOWN_TABLES = 8
 SHOWN_CUTS = 5
@@ -26,7 +26,7 @@ SHOWN_MERGES = 12
 
 def report(console: Console, result: GraphResult) -> None:
     """Write the report, and that of the command that followed."""
-    head(console, result.verdict, result.reason)
+    print_verdict(console, result.verdict, result.reason)
     _facts(console, result)
     _cut(console, result)
     _paths(console, result)
@@ -57,7 +57,7 @@ def _facts(console: Console, result: GraphResult) -> None:
     outside = [each for each in result.tables if each.kind == "outside"]
     for number, table in enumerate(outside[:SHOWN_TABLES]):
         why = f": {table.reason}" if table.reason else ""
-        rows.add_row("" if number else "Outside", f"{table.name} ({some(table.attributes, 6)}){why}")
+        rows.add_row("" if number else "Outside", f"{table.name} ({few(table.attributes, 6)}){why}")
     if len(outside) > SHOWN_TABLES:
         rows.add_row("", f"... and {count(len(outside) - SHOWN_TABLES)} more tables")
     between = sum(table.between for table in result.tables)
@@ -90,7 +90,7 @@ def _how(rows: Table, result: GraphResult) -> None:
     if result.undirected_cut is not None:
         rows.add_row(
             "",
-            f"without them it takes {plural(len(result.undirected_cut), 'attribute')}: {some(result.undirected_cut)}",
+            f"without them it takes {plural(len(result.undirected_cut), 'attribute')}: {few(result.undirected_cut)}",
         )
 
 
@@ -102,7 +102,7 @@ def _cut(console: Console, result: GraphResult) -> None:
     columns = {attribute.name: attribute.columns for attribute in result.attributes}
     rows = grid()
     for name in result.cut:
-        rows.add_row(f"  {name}", some(columns[name], 6))
+        rows.add_row(f"  {name}", few(columns[name], 6))
     console.print(rows)
     if result.lower_bound is not None and not result.optimal:
         console.print(f"  a set of {count(result.lower_bound)} separates too (--algorithm minimum-cut)")
@@ -152,7 +152,7 @@ def _protection(console: Console, found: Protection) -> None:
     for name, tables in found.exposed.items():
         elsewhere.setdefault(tables, []).append(name)
     for tables, names in elsewhere.items():
-        rows.add_row("  Exposed", f"{some(names)}: also shown by {some(tables, 6)}")
+        rows.add_row("  Exposed", f"{few(names)}: also shown by {few(tables, 6)}")
     if found.way_round is not None:
         rows.add_row("  Open", f"{path_text(found.way_round)}")
         advice = (
@@ -195,7 +195,7 @@ def _foot(console: Console, result: GraphResult) -> None:
         console.print(line)
     read = "only read, no cell value left the engine" if account.source else "no source was opened"
     console.print(f"{plural(account.statements, 'statement')}, {seconds(account.seconds)}; {read}.")
-    following(console, steps(result))
+    print_steps(console, steps(result))
 
 
 def steps(result: GraphResult) -> list[tuple[str, str]]:

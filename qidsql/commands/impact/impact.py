@@ -37,7 +37,7 @@ from qidsql.sql.distributions import (
     weighed_rows,
 )
 from qidsql.sql.statements import Statement
-from qidsql.wording.numbers import count, percent, plural, some
+from qidsql.wording.numbers import count, few, percent, plural
 
 Answer = TypeVar("Answer")
 
@@ -326,10 +326,10 @@ class _Comparison:
             notes.append(f"the copy has {difference}: the cells of rows left out count as suppressed")
         gained = [variable.name for variable in self._variables if variable.gained]
         if gained:
-            notes.append(f"values became more frequent in {some(gained)}: the copy was changed, not only suppressed")
+            notes.append(f"values became more frequent in {few(gained)}: the copy was changed, not only suppressed")
         many = [variable.name for variable in self._variables if variable.values is None]
         if many:
-            notes.append(f"more than {count(self._request.max_values)} values, not compared one by one: {some(many)}")
+            notes.append(f"more than {count(self._request.max_values)} values, not compared one by one: {few(many)}")
         return notes
 
     def _reason(self, unfinished: str) -> str:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from qidsql.commands.impact.result import FittedModel, ModelTerm, RegressionImpact
 from qidsql.measures.least_squares import SIGNIFICANT, SUPPRESSED
-from qidsql.wording.numbers import count, plural, some
+from qidsql.wording.numbers import count, few, plural
 
 
 def report(console: Console, regression: RegressionImpact) -> None:
@@ -24,7 +24,7 @@ def report(console: Console, regression: RegressionImpact) -> None:
     for data, fit in fits.items():
         terms = [str(term.covariate) for term in fit.collinear]
         if terms:
-            dropped = some([f"{name} ({plural(terms.count(name), 'term')})" for name in dict.fromkeys(terms)])
+            dropped = few([f"{name} ({plural(terms.count(name), 'term')})" for name in dict.fromkeys(terms)])
             console.print(f"  Collinear with the covariates before them, left out of {data}: {dropped}")
 
 

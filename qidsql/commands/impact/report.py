@@ -13,8 +13,8 @@ from rich.text import Text
 from qidsql.commands.impact import regression_report as regression
 from qidsql.commands.impact.regression_report import columns, title
 from qidsql.commands.impact.result import ImpactResult, VariableImpact
-from qidsql.terminal.pieces import bar, grid, head
-from qidsql.wording.numbers import count, percent, plural, seconds, some
+from qidsql.terminal.pieces import bar, grid, print_verdict
+from qidsql.wording.numbers import count, few, percent, plural, seconds
 
 EDGES = (-0.5, -0.2, -0.1, -0.05, -0.01, 0.01, 0.05, 0.1, 0.2, 0.5)  # of relative differences
 BAR = 28
@@ -22,7 +22,7 @@ BAR = 28
 
 def report(console: Console, result: ImpactResult) -> None:
     """Write the report."""
-    head(console, result.verdict, result.reason)
+    print_verdict(console, result.verdict, result.reason)
     _facts(console, result)
     if result.variables:
         _suppressed(console, result.variables)
@@ -43,14 +43,14 @@ def _facts(console: Console, result: ImpactResult) -> None:
     table.add_row("Suppressed", f"cells that are NULL{marked} in the copy, beyond those that are NULL in the table")
     table.add_row("Weights", result.weight or "none: each row counts once")
     if result.missing_columns:
-        table.add_row("Missing", f"{some(result.missing_columns)}: not in the copy")
+        table.add_row("Missing", f"{few(result.missing_columns)}: not in the copy")
     if result.extra_columns:
-        table.add_row("Extra", f"{some(result.extra_columns)}: only in the copy")
+        table.add_row("Extra", f"{few(result.extra_columns)}: only in the copy")
     reasons: dict[str, list[str]] = {}
     for each in work.left_out:
         reasons.setdefault(each.reason, []).append(each.name)
     for reason, names in reasons.items():
-        table.add_row("Left out", f"{some(names)}: {reason}")
+        table.add_row("Left out", f"{few(names)}: {reason}")
     for note in work.notes:
         table.add_row("Note", note)
     console.print(table)
@@ -96,9 +96,9 @@ def _vanished(console: Console, variables: Sequence[VariableImpact]) -> None:
         values = variable.vanished_values
         text = f"{count(variable.vanished)} of {plural(variable.values_before, 'value')}"
         if values and values[0].value is not None:
-            text += ": " + some([str(value.value) for value in values])
+            text += ": " + few([str(value.value) for value in values])
         elif values:
-            text += f": by frequency the {some([_ordinal(value.rank) for value in values])}"
+            text += f": by frequency the {few([_ordinal(value.rank) for value in values])}"
         table.add_row(variable.name, text)
     console.print(Padding(table, (0, 0, 0, 2)))
 
@@ -122,7 +122,7 @@ def _distributions(console: Console, result: ImpactResult) -> None:
         {v.name: sum(value.kept and value.overlap is False for value in v.values or ()) for v in result.variables}
     )
     if apart.total():
-        text = some([f"{name} {number}" for name, number in apart.most_common() if number])
+        text = few([f"{name} {number}" for name, number in apart.most_common() if number])
         console.print(Padding(Text(f"Apart by variable: {text}"), (0, 0, 0, 2)))
     _relative(console, [v.relative_difference / 100 for v in result.kept_values if v.relative_difference is not None])
 

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.init.result import InitResult
-from qidsql.wording.numbers import count, plural, seconds, some
+from qidsql.wording.numbers import count, few, plural, seconds
 
 SHOWN = 12  # doubtful columns
 
@@ -27,12 +27,12 @@ def report(console: Console, result: InitResult) -> None:
     for why, of_things in (("no column would be left", False), ("nothing in it is about a person", True)):
         found = [str(t.table) for t in result.tables if not t.auditable and t.of_things == of_things]
         if found:
-            facts.add_row("Not audited", f"{some(found)}: {why}; in the file with audit = false")
+            facts.add_row("Not audited", f"{few(found)}: {why}; in the file with audit = false")
     for table in result.tables:
         if table.entity:
             facts.add_row("Entity", f"{table.table}: {table.entity} {table.entity_reason}")
     for reason, names in _grouped(result).items():
-        facts.add_row("Left out", f"{some(names, 6)}: {reason}")
+        facts.add_row("Left out", f"{few(names, 6)}: {reason}")
     for text in (*result.unfinished, *result.notes):
         facts.add_row("Note", text)
     console.print(facts)
@@ -44,10 +44,10 @@ def report(console: Console, result: InitResult) -> None:
         soft_wrap=True,
     )
     if result.added is not None:
-        console.print(Text(f"Added to {result.output}: {some(result.added) or 'nothing, it is up to date'}"))
+        console.print(Text(f"Added to {result.output}: {few(result.added) or 'nothing, it is up to date'}"))
     for gone, action in ((result.retired, "commented out in"), (result.gone, "remove from")):
         if gone:
-            console.print(Text(f"No longer in the source, {action} {result.output}: {some(gone)}"))
+            console.print(Text(f"No longer in the source, {action} {result.output}: {few(gone)}"))
     if result.added is None and result.output is not None:
         console.print(Text(f"Written: {result.output}"))
     if result.output is not None:

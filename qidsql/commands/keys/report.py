@@ -8,14 +8,14 @@ from qidsql.commands.keys.result import FoundSet, KeysResult
 from qidsql.core.results import Verdict
 from qidsql.core.sampling import Wanted
 from qidsql.core.tables import Nulls
-from qidsql.terminal.next_steps import column_set, command, criterion, following, roles
-from qidsql.terminal.pieces import certificate, facts, foot, head
+from qidsql.terminal.next_steps import column_set, command, criterion, print_steps, roles
+from qidsql.terminal.pieces import certificate, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, percent, plural, ratio
 
 
 def report(console: Console, result: KeysResult) -> None:
     """Write the report."""
-    head(console, result.verdict, result.reason)
+    print_verdict(console, result.verdict, result.reason)
     rows = facts(result.account)
     rows.add_row("Criterion", result.criterion)
     rows.add_row("Algorithm", result.algorithm)
@@ -26,8 +26,8 @@ def report(console: Console, result: KeysResult) -> None:
         rows.add_row("Sample", certificate(result.certificate))
     console.print(rows)
     _sets(console, result)
-    foot(console, result.account)
-    following(console, _steps(result))
+    print_cost(console, result.account)
+    print_steps(console, _steps(result))
 
 
 def _sets(console: Console, result: KeysResult) -> None:

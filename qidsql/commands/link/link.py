@@ -22,7 +22,7 @@ from qidsql.linkage.joinable import CONTAINED, Containment
 from qidsql.linkage.names import names_agree
 from qidsql.sql.relation import condition, table_node
 from qidsql.sql.values_in_common import TABLE, rows_by_match
-from qidsql.wording.numbers import count, percent, plural, some
+from qidsql.wording.numbers import count, few, percent, plural
 
 
 @dataclass(slots=True)
@@ -241,7 +241,7 @@ def _judge(left: str, right: str, request: LinkRequest, draft: _Draft) -> tuple[
     if draft.unseen:
         return Verdict.INCONCLUSIVE, (
             f"no columns of {left} and {right} are joinable as far as they were compared; "
-            f"{plural(len(draft.unseen), 'column')} could not be compared: {some(draft.unseen, 6)}"
+            f"{plural(len(draft.unseen), 'column')} could not be compared: {few(draft.unseen, 6)}"
         )
     return Verdict.PASS, f"no column of {left} and {right} contains 90 % of the values of one of the other"
 
@@ -251,7 +251,7 @@ def _doubts(left: str, right: str, draft: _Draft) -> str:
     near = _near(left, right, draft)
     parts = [f"{plural(near, 'pair')} of columns not taken (see below)"] if near else []
     if draft.unseen:
-        parts.append(f"{plural(len(draft.unseen), 'column')} not compared ({some(draft.unseen, 6)})")
+        parts.append(f"{plural(len(draft.unseen), 'column')} not compared ({few(draft.unseen, 6)})")
     return " and ".join(parts)
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from qidsql.commands.link.result import Join, LinkResult, Matches
 from qidsql.core.results import Verdict
 from qidsql.linkage.joinable import Containment
-from qidsql.terminal.next_steps import column_set, following
+from qidsql.terminal.next_steps import column_set, print_steps
 from qidsql.terminal.pieces import NOTHING_LEFT, grid
 from qidsql.wording.numbers import count, percent, plural, seconds, share
 
@@ -136,4 +136,4 @@ def _foot(console: Console, result: LinkResult) -> None:
         typed += f" --k {result.k}" if result.k != 2 else ""
         rows = plural(result.link.right.matching_below_k, "row")
         steps.append((typed, f"the other direction: {rows} of {result.right} would be singled out"))
-    following(console, steps)
+    print_steps(console, steps)

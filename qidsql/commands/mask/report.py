@@ -6,14 +6,14 @@ from rich.text import Text
 from qidsql.commands.mask.result import MaskResult
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES
-from qidsql.terminal.next_steps import column_set, command, criterion, following, roles, weights
-from qidsql.terminal.pieces import certificate, facts, foot, head
+from qidsql.terminal.next_steps import column_set, command, criterion, print_steps, roles, weights
+from qidsql.terminal.pieces import certificate, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, percent, ratio
 
 
 def report(console: Console, result: MaskResult) -> None:
     """Write the report."""
-    head(console, result.verdict, result.reason)
+    print_verdict(console, result.verdict, result.reason)
     rows = facts(result.account)
     rows.add_row("Forbidden", result.criterion)
     rows.add_row("Algorithm", result.algorithm)
@@ -44,8 +44,8 @@ def report(console: Console, result: MaskResult) -> None:
     elif result.published and result.account.kind in FILES:
         console.print()
         console.print("A file has no views: publish a copy with the columns above.")
-    foot(console, result.account)
-    following(console, _steps(result))
+    print_cost(console, result.account)
+    print_steps(console, _steps(result))
 
 
 def _steps(result: MaskResult) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from qidsql.commands.profile.result import ProfileResult
-from qidsql.terminal.pieces import foot, grid
+from qidsql.terminal.pieces import grid, print_cost
 from qidsql.terminal.size_chart import size_chart
 from qidsql.wording.numbers import count, percent, plural, ratio
 
@@ -18,14 +18,14 @@ def report(console: Console, result: ProfileResult) -> None:
     rows.add_row("Column set", f"{', '.join(account.columns)}. {policy.null_rule}")
     if not result.column_sets:
         console.print(rows)
-        foot(console, account)
+        print_cost(console, account)
         return
     profile = result.column_sets[0].profile
     if profile.rows == 0:
         which = "no row meets the where condition" if policy.where else "the table is empty"
         rows.add_row("Nothing to measure", which)
         console.print(rows)
-        foot(console, account)
+        print_cost(console, account)
         return
     rows.add_row(unit.capitalize(), count(profile.rows) + (" that meet --where" if policy.where else ""))
     between = f"{count(profile.smallest)} to {count(profile.largest)} {unit}"
@@ -47,4 +47,4 @@ def report(console: Console, result: ProfileResult) -> None:
         rows.add_row("Note", note)
     console.print(rows)
     size_chart(console, result.class_sizes, policy)
-    foot(console, account)
+    print_cost(console, account)

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.suppress.result import SuppressResult
-from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, foot, head
+from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural, share
 
 METHODS = {
@@ -19,7 +19,7 @@ BAR = 28
 
 def report(console: Console, result: SuppressResult) -> None:
     """Write the report."""
-    head(console, result.verdict, result.reason)
+    print_verdict(console, result.verdict, result.reason)
     rows = facts(result.account)
     others = plural(result.k - 1, "other")
     rows.add_row("Rule", f"k = {result.k}: each row matches {others}; a suppressed cell matches anything")
@@ -88,7 +88,7 @@ def _foot(console: Console, result: SuppressResult) -> None:
     work = result.account
     shown = any(loss.most for loss in result.losses)
     values = "values are shown as requested, and every distinct row left the engine as codes" if shown else CODES_LEFT
-    foot(console, work, written=result.target, values=values)
+    print_cost(console, work, written=result.target, values=values)
     source, name = shlex.quote(work.source), shlex.quote(work.table)
     if result.target is None and not result.script and result.cells:
         console.print(f"Next: qidsql suppress {source} {name} --k {result.k} --into NAME      writes the copy")

@@ -5,13 +5,13 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.tables.result import ListedTable, TablesResult
-from qidsql.terminal.pieces import grid, head
-from qidsql.wording.numbers import count, plural, some
+from qidsql.terminal.pieces import grid, print_verdict
+from qidsql.wording.numbers import count, few, plural
 
 
 def report(console: Console, result: TablesResult) -> None:
     """Write a line for each table, or for each column of a single table."""
-    head(console, result.verdict, result.reason)
+    print_verdict(console, result.verdict, result.reason)
     source = grid()
     source.add_row("Source", f"{result.source}; {result.engine}")
     if len(result.tables) == 1:
@@ -31,7 +31,7 @@ def _tables(result: TablesResult) -> Table:
     lines = _headed("Table", "Kind", "Rows (estimate)", "Columns")
     for table in result.tables:
         rows = "?" if table.estimated_rows is None else count(table.estimated_rows)
-        columns = some([each.name for each in table.columns], 8)
+        columns = few([each.name for each in table.columns], 8)
         lines.add_row(str(table.table), table.kind, rows, table.obstacle or columns)
     return lines
 

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from qidsql.commands.uniques.request import By, ScoreKind
 from qidsql.commands.uniques.result import Scores, UniquesResult
-from qidsql.terminal.pieces import CODES_LEFT, facts, foot, head
+from qidsql.terminal.pieces import CODES_LEFT, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, percent, plural, share
 
 ALGORITHMS = {
@@ -19,7 +19,7 @@ BAR = 24
 
 def report(console: Console, result: UniquesResult) -> None:
     """Write the report."""
-    head(console, result.verdict, result.reason)
+    print_verdict(console, result.verdict, result.reason)
     rows = facts(result.account)
     shared = "that one row has alone" if result.k == 2 else f"that fewer than {result.k} rows share"
     rows.add_row("Unsafe", f"a combination of values {shared}; minimal: without any one of them it is safe")
@@ -39,7 +39,7 @@ def report(console: Console, result: UniquesResult) -> None:
     read = [f"the keys ({result.key})"] if result.key else []
     read += ["the values in the list"] if result.values_listed else []
     values = f"{' and '.join(read)} left the engine, as requested" if read else CODES_LEFT
-    foot(console, result.account, written=result.into, values=values)
+    print_cost(console, result.account, written=result.into, values=values)
 
 
 def _not_looked_at(result: UniquesResult) -> list[str]:

@@ -12,7 +12,7 @@ from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.sql.publication import granting
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
-from qidsql.wording.numbers import count, plural, some
+from qidsql.wording.numbers import count, few, plural
 
 PATIENCE = 3_600_000  # milliseconds that qidsql gives a statement
 HOUR = 3_600_000
@@ -111,7 +111,7 @@ def _role(facts: _Session, rights: Sequence[_Rights]) -> Iterator[Check]:
         )
     elif written:
         many = plural(len(written), "table")
-        yield Check(State.WARNING, f"{facts.role} may write to {many}: {some(written, 4)}", remedy)
+        yield Check(State.WARNING, f"{facts.role} may write to {many}: {few(written, 4)}", remedy)
 
 
 def _path(role: str, creators: Sequence[Row]) -> Iterator[Check]:
