@@ -210,7 +210,7 @@ def test_a_partition_that_came_or_went_after_the_snapshot(postgres_store: Postgr
         postgres_store.execute(change)
         result = qidsql.audit(engine, "parted", keep_identifiers=True)
     assert result.account.rows == (40 if "CREATE" in change else 20)
-    assert "begun anew" in result.account.notes[-1]
+    assert "started again" in result.account.notes[-1]
 
 
 @pytest.mark.parametrize(

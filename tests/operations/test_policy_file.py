@@ -139,7 +139,7 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
         ("format = 1", "format = 2", r":1: format: 2 needs a later qidsql; this one, \d.*, reads format 1. Upgrade it"),
         ("format = 1", "format = 0", r":1: format: expected 1"),
         ('table = "public.patients"', "table = 3 +", r"qidsql.toml:15:\d+: not valid TOML"),
-        ("rows_at_risk = 0.25", 'source = "files"', r"qidsql.toml:32:\d+: not valid TOML; this key .* already"),
+        ("rows_at_risk = 0.25", 'source = "files"', r"qidsql.toml:32:\d+: not valid TOML; this key .* twice"),
         ("[defaults]", "[sources.clinic]", r"qidsql.toml:7:\d+: not valid TOML; this key or table is given twice"),
         ("[[tables.exceptions]]", "[tables.exceptions]", r"exceptions: expected \[\[tables.exceptions\]\] in double"),
     ],

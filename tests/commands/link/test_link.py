@@ -211,11 +211,11 @@ def test_bad_input(store: Store) -> None:
         ("zip", UsageError, "--on must be a pair of columns"),
         ("zap=zip_code", UnknownName, "did you mean zip"),
         ("zip=zip_cod", UnknownName, "did you mean zip_code"),
-        ("number=born", UsageError, "are not compared"),
+        ("number=born", UsageError, "cannot be compared"),
     ):
         with pytest.raises(error, match=words):
             linked(store, on=on)
-    with pytest.raises(UsageError, match="are one table"):
+    with pytest.raises(UsageError, match="are the same table"):
         linked(store, "a", "A")
     with pytest.raises(UnknownName):
         linked(store, "a", "nowhere")
