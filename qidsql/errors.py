@@ -2,12 +2,15 @@
 
     QidsqlError
     ├── UsageError             an invalid argument
-    │   └── UnknownName        no such table or column; similar names are suggested
+    │   ├── UnknownName        no such table or column; similar names are suggested
+    │   └── TomlFileError      mistakes in a policy file or a file of weights, all of them
     ├── SourceError            the source cannot be opened
     ├── AccessError            a privilege is missing, or row-level security hides rows
     ├── StatementError         the engine could not run a statement
     ├── StoreError             the history cannot be opened, read or written
     ├── Held                   another process has the lock
+    ├── SecretMissing          the variable or file of an alert's secret is missing or empty
+    ├── Undelivered            an alert could not be delivered
     └── Stopped                the work ended early; results so far remain valid
         ├── BudgetSpent        statements, seconds or size of the budget are used up
         ├── ConnectionLost     the server disconnected or cancelled the work
@@ -108,6 +111,14 @@ class UnknownName(UsageError):
         super().__init__(text + (f"; {hint}" if hint else ""))
 
 
+class TomlFileError(UsageError):
+    """All mistakes in a file; `problems` are the lines of the message."""
+
+    def __init__(self, found: Sequence[str]) -> None:
+        self.problems = tuple(map(redacted, found))
+        super().__init__("; ".join(found))
+
+
 class SourceError(QidsqlError):
     """The source cannot be opened."""
 
@@ -126,6 +137,18 @@ class StoreError(QidsqlError):
 
 class Held(QidsqlError):
     """Another process has the lock."""
+
+
+class SecretMissing(QidsqlError):
+    """The environment variable or file of a secret is missing or empty."""
+
+
+class Undelivered(QidsqlError):
+    """The message could not be delivered. `transient`: a retry may succeed."""
+
+    def __init__(self, reason: str, transient: bool = True) -> None:
+        super().__init__(reason)
+        self.transient = transient
 
 
 class Stopped(QidsqlError):

@@ -1,7 +1,12 @@
 """What an error suggests instead of a name that does not exist."""
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 
+from qidsql import errors
 from qidsql.errors import UnknownName, near_misses
 
 
@@ -33,3 +38,28 @@ def test_the_names_there_are_stand_where_nothing_is_near() -> None:
     assert str(UnknownName("column", ["agee", "zzz"], "people", ["age", "sex"])) == (
         "no columns agee (did you mean age?), zzz in people"
     )
+
+
+NOT_FOR_USERS = {  # errors that an engine catches itself; their texts can be a driver's
+    "AskAgain",
+    "FilesForbidden",
+    "HostError",
+    "RowSecurity",
+    "_Untraceable",
+}
+
+
+def test_every_error_is_in_the_tree() -> None:
+    """All are defined in errors.py, whose first lines list them."""
+    package = Path(errors.__file__).parent
+    found: dict[str, str] = {}
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            bases = [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
+            if any(re.search(r"(Error|Exception|Stopped)$", base) for base in bases):
+                found[node.name] = path.name  # type: ignore[attr-defined]
+    assert {name for name, place in found.items() if place != "errors.py"} == NOT_FOR_USERS
+    listed = set(re.findall(r"\w+", (errors.__doc__ or "").split("The error text")[0]))
+    assert set(found) - NOT_FOR_USERS <= listed
+    for name in set(found) - NOT_FOR_USERS - {"QidsqlError"}:
+        assert issubclass(getattr(errors, name), errors.QidsqlError)

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 from qidsql.attribute_graph.graph import GraphTable, Refusal
 from qidsql.core.catalog import Attribute, Ground, SameAttribute, find_attribute
 from qidsql.core.tables import TableName
-from qidsql.core.toml_file import Key, TomlFile, TomlFileError, read_toml, unknown_key
-from qidsql.errors import UnknownName, UsageError
+from qidsql.core.toml_file import Key, TomlFile, read_toml, unknown_key
+from qidsql.errors import TomlFileError, UnknownName, UsageError
 
 FORMAT = 1
 KEYS = ("format", "tables", "dependencies", "merges")

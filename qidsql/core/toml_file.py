@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from qidsql.errors import UsageError, redacted
+from qidsql.errors import TomlFileError
 from qidsql.version import __version__
 
 Key: TypeAlias = Sequence[str | int]  # tables of an array by their number, from 0
@@ -22,14 +22,6 @@ TOKEN = re.compile(
     r""""{3}(?:[^\\]|\\.)*?"{3}"{0,2}|'{3}.*?'{3}'{0,2}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[{]|[\]}]|\n""",
     re.DOTALL,
 )
-
-
-class TomlFileError(UsageError):
-    """All mistakes in a file; `problems` are the lines of the message."""
-
-    def __init__(self, found: Sequence[str]) -> None:
-        self.problems = tuple(map(redacted, found))
-        super().__init__("; ".join(found))
 
 
 @dataclass(frozen=True)

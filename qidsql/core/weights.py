@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from qidsql.core.toml_file import TomlFileError, read_toml
+from qidsql.core.toml_file import read_toml
 from qidsql.declarations.options import Weights
-from qidsql.errors import UsageError
+from qidsql.errors import TomlFileError, UsageError
 
 
 def column_weights(given: Weights) -> dict[str, int]:

@@ -12,9 +12,9 @@ from typing import Any
 
 from qidsql.core.policy import Policy
 from qidsql.core.tables import fits
-from qidsql.core.toml_file import KeyPath, TomlFile, TomlFileError, read_toml
+from qidsql.core.toml_file import KeyPath, TomlFile, read_toml
 from qidsql.engines.registry import STORE_SCHEMES, STORES
-from qidsql.errors import UsageError, names_a_secret, redacted
+from qidsql.errors import TomlFileError, UsageError, names_a_secret, redacted
 from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
 from qidsql.operations.presets import PRESETS
 from qidsql.wording.option_names import POLICY_FILE, written_as

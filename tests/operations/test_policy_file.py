@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from qidsql.core.policy import Policy
 from qidsql.core.tables import fits
-from qidsql.core.toml_file import TomlFileError
 from qidsql.declarations.results import plain
-from qidsql.errors import UsageError
+from qidsql.errors import TomlFileError, UsageError
 from qidsql.operations.policy_file import PolicyFile, SourceEntry, TableEntry, beside, read_policy_file
 from qidsql.operations.policy_schema import COMMON, POLICY_SCHEMA, problems
 from qidsql.operations.presets import PRESETS

@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from qidsql.declarations.results import plain
+from qidsql.errors import Undelivered
 from qidsql.operations.alerts.message import Message
 from qidsql.operations.alerts.settings import Alert
-from qidsql.operations.alerts.undelivered import Undelivered
 
 
 def run(alert: Alert, message: Message, folder: Path) -> None:

@@ -12,10 +12,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
+from qidsql.errors import SecretMissing, Undelivered
 from qidsql.operations.alerts.changes import LastSent, changes
 from qidsql.operations.alerts.message import Message
-from qidsql.operations.alerts.settings import Alert, SecretMissing
-from qidsql.operations.alerts.undelivered import Undelivered, with_timeout
+from qidsql.operations.alerts.settings import Alert
+from qidsql.operations.alerts.undelivered import with_timeout
 from qidsql.operations.document import RunResult
 from qidsql.wording.numbers import plural
 

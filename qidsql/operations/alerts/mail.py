@@ -8,9 +8,10 @@ from email.message import EmailMessage
 from urllib.parse import unquote, urlsplit
 
 from qidsql.declarations.results import plain
+from qidsql.errors import Undelivered
 from qidsql.operations.alerts.message import Message
 from qidsql.operations.alerts.settings import Alert
-from qidsql.operations.alerts.undelivered import Undelivered, unreached
+from qidsql.operations.alerts.undelivered import unreached
 
 
 @dataclass(frozen=True, slots=True)

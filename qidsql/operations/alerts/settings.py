@@ -32,7 +32,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from qidsql.errors import QidsqlError, UsageError
+from qidsql.errors import SecretMissing, UsageError
 
 WORSE = "worse"  # a violation that was sent before, with new or worse findings since
 ON = ("violation", WORSE, "error", "inconclusive")
@@ -45,10 +45,6 @@ KEYS = {
 COMMON = {"kind", "on", "owners", "tables", "snooze", "timeout", "attempts"}
 MOST_ATTEMPTS = 10
 MOST_SECONDS = 300
-
-
-class SecretMissing(QidsqlError):
-    """The environment variable or file of a secret is missing or empty."""
 
 
 @dataclass(frozen=True, slots=True)

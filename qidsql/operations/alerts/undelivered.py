@@ -5,15 +5,7 @@ import ssl
 import threading
 from collections.abc import Callable
 
-from qidsql.errors import QidsqlError
-
-
-class Undelivered(QidsqlError):
-    """The message could not be delivered. `transient`: a retry may succeed."""
-
-    def __init__(self, reason: str, transient: bool = True) -> None:
-        super().__init__(reason)
-        self.transient = transient
+from qidsql.errors import QidsqlError, Undelivered
 
 
 def with_timeout(seconds: float, work: Callable[[], None]) -> None:

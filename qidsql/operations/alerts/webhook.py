@@ -5,9 +5,10 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from qidsql.errors import Undelivered
 from qidsql.operations.alerts.message import Message, body
 from qidsql.operations.alerts.settings import Alert
-from qidsql.operations.alerts.undelivered import Undelivered, unreached
+from qidsql.operations.alerts.undelivered import unreached
 from qidsql.version import __version__
 
 

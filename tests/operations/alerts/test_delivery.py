@@ -15,6 +15,7 @@ import trustme
 
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import loaded, plain
+from qidsql.errors import Undelivered
 from qidsql.operations.alerts.changes import VerdictChange, changes
 from qidsql.operations.alerts.delivery import (
     MAX_PENDING,
@@ -26,7 +27,6 @@ from qidsql.operations.alerts.delivery import (
 )
 from qidsql.operations.alerts.message import Message, body
 from qidsql.operations.alerts.settings import Alert
-from qidsql.operations.alerts.undelivered import Undelivered
 from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.document import RunResult
 from tests.operations.alerts.receivers import HttpReceiver, http_receiver, mail_receiver
