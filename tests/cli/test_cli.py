@@ -138,7 +138,7 @@ def test_a_pass_needs_every_statement(clinic: Path) -> None:
         (["CLINIC", "people", "--output", "/no/such/folder/x"], ["--output", "folder must exist"]),
         (["CLINIC", "people", "--output", "/"], ["--output"]),
         (["CLINIC", "people", "--output", "x.pdf"], ["writes no .pdf file", ".html", ".md", "or .txt, or --format"]),
-        (["CLINIC", "people", "--output", "x.csv"], ["writes no .csv file"]),
+        (["CLINIC", "people", "--output", "x.xlsx"], ["writes no .xlsx file"]),
         (["CLINIC", "people", "--output", "/proc/x"], ["--output /proc/x cannot be written"]),
         (["CLINIC", "people", "--output", "/dev/full"], ["No space left"]),
         (["CLINIC", "people", "--bogus"], ["--bogus"]),

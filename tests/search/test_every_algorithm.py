@@ -33,7 +33,7 @@ from tests.exhaustive import always
 from tests.search.tables import K, Meets, OnceSampler, Row, class_sizes, criteria, fill, random_table
 from tests.stores import Store
 
-TABLES = {"duckdb": 25, "postgres": 6}  # in each part
+TABLES = {"duckdb": 12, "postgres": 6}  # in each part
 PARTS = always(0, longer=range(1, 20))
 SURE = Fraction(1, 10**9)  # a chance that never comes true here
 DELTA = Fraction(1, 20)
