@@ -238,7 +238,7 @@ def test_a_run_ends_though_its_history_does_not_answer(
     assert code == INCONCLUSIVE
     assert "INCONCLUSIVE" in out
     assert "the run is not in the history" in err
-    assert re.search(r"kept in \S*qidsql-run-\S+\.json", err)
+    assert re.search(r"saved in \S*qidsql-run-\S+\.json", err)
 
 
 # what a session says to its network

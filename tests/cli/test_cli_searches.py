@@ -151,7 +151,7 @@ def test_ctrl_c_between_two_statements_keeps_what_was_found(store: Store) -> Non
         assert [found.columns for found in result.column_sets] == [("id",)]
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     with store.connect() as engine:
-        before = keys(engine, request, on_stage=lambda stage: interrupt(stage) if "looking" in stage else None)
+        before = keys(engine, request, on_stage=lambda stage: interrupt(stage) if "searching" in stage else None)
     assert (before.verdict, before.column_sets, before.account.rows) == (Verdict.INCONCLUSIVE, (), len(ROWS))
 
 

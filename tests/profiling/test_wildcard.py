@@ -181,7 +181,7 @@ def test_most_puts_large_frequencies_together(store: Store) -> None:
         sizes = engine.run(matching_sizes(engine.dialect, source, ("a",), Domain(15, {"a": 1}, {"a": 2}), 7))
     assert sizes == MatchSizes({}, {6: 5, 7: 10}, False, 6, 15, 5 * 5 + 9 * 9 + 14, 7)
     assert [(each.low, each.rows) for each in size_bins(sizes, [1, 6, 7])] == [(1, 0), (6, 5), (7, 10)]
-    with pytest.raises(ValueError, match="put together"):
+    with pytest.raises(ValueError, match="counted together"):
         sizes.profile(8)
 
 

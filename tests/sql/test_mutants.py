@@ -451,7 +451,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
 # tests/commands/suppress run them.
 PRINTED = {"publication/publish_view", "copies/suppress_in_place", "row_codes/values_at"}
 # Run by the tests of the rooms that fill them.
-ELSEWHERE = {"duckdb", "duckdb_extension", "history", "postgres", "workbench"}
+ELSEWHERE = {"duckdb", "duckdb_extension", "history", "postgres", "sqlite", "workbench"}
 ONLY_ON = {
     "row_pairs/agreeing": "postgres",
     "row_pairs/agreeing_by_hash": "duckdb",

@@ -15,6 +15,7 @@ ROOMS = {
     "duckdb_extension": "",
     "history": "operations",
     "postgres": "engines",
+    "sqlite": "engines",
     "workbench/anonymization": "protection",
     "workbench/row_patterns": "protection",
     "workbench/suppression": "protection",
