@@ -1,4 +1,4 @@
--- How many classes of each size each column set has: every measure, for every k, is arithmetic on it.
+-- Number of classes of each size, for each column set. Every measure, for every k, follows from it by arithmetic.
 -- Parameters: :classes  classes.sql or classes_of_sets.sql
 -- Result: set_number, class_size, class_count: one row per column set and size that occurs, at most the square root of
 --         twice the row count; none for a set without rows

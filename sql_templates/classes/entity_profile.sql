@@ -1,14 +1,14 @@
--- Class profile that counts distinct entities (persons), not rows: repeated rows of one person are no crowd.
--- A class's size is its number of distinct entities; an entity is at risk when its smallest class is below k.
+-- Class profile that counts distinct entities (persons) instead of rows: one person's repeated rows count once.
+-- A class's size is its number of distinct entities; an entity is at risk if its smallest class is below k.
 -- A NULL entity counts as one entity of its own.
--- Parameters: :set_number  integer, handed back
+-- Parameters: :set_number  integer, returned unchanged
 --             :relation    the audited rows
 --             :columns     the column set;  :aliased  the same AS c0, c1, ...;  :names  c0, c1, ...
---             :entity      the column that tells entities apart
+--             :entity      the column that identifies entities
 --             :k           classes below k are at risk
 -- Result: one row: set_number, class_count, entity_count, smallest_class, largest_class, classes_at_risk,
---         entities_at_risk, unique_entities, colliding_pairs (sum of c * (c - 1)). WIDE stands for the engine's integer
---         type that holds the square of a row count.
+--         entities_at_risk, unique_entities, colliding_pairs (sum of c * (c - 1)). WIDE is replaced by an integer type
+--         of the engine that can hold the square of a row count.
 WITH members AS (
   SELECT :aliased, :entity AS entity
   FROM :relation

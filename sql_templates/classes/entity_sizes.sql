@@ -1,5 +1,5 @@
--- Class sizes that count distinct entities: how many classes hold so many entities, and how many entities have a
--- smallest class of that size.
+-- Class sizes that count distinct entities: the number of classes with each number of entities, and the number of
+-- entities whose smallest class has that size.
 -- Parameters: :relation, :columns, :aliased, :names, :entity  as in entity_profile.sql
 -- Result: one row per size: class_size, class_count, entity_count
 WITH members AS (

@@ -1,10 +1,11 @@
 -- The distribution of a column in a table and in its protected copy, value by value, without the values themselves.
 -- Parameters: :counted values_of_both.sql
---             :shown   NULL, or the value's text where the user asked for it
---             :most    rows handed back at most: NULL first, then the values that lost most rows
+--             :shown   NULL, or the value's text if the user requested values
+--             :most    the maximum number of rows returned: NULL first, then the values that lost most rows
 -- Result: level, shown, missing (1 for NULL), rows_before, weight_before, squares_before, rows_after, weight_after,
---         squares_after; and of all values but NULL, the same in every row: values_before, values_after (how many
---         different ones), vanished, added (how many only before, only after), gained (rows that values have more)
+--         squares_after; and, repeated in every row, over all values except NULL: values_before, values_after (distinct
+--         values), vanished, added (values only before, only after), gained (rows added to values that became more
+--         frequent)
 SELECT
   level,
   :shown AS shown,

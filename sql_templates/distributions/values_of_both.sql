@@ -1,9 +1,9 @@
--- The values of a column in a table and in its protected copy, NULL among them, with their rows in each.
+-- The values of a column in a table and in its protected copy, NULL included, with their number of rows in each.
 -- Parameters: :original, :protected                the rows of the table and of the copy
---             :original_value, :protected_value    the column in them, in a form in which both can be compared
+--             :original_value, :protected_value    the column in each, in a form in which both can be compared
 --             :original_weight, :protected_weight  a row's weight, as a float
 -- Result: one row per value: value; rows, sum of weights and of their squares: rows_before, weight_before,
---         squares_before, rows_after, weight_after, squares_after; level, its place from 1: most rows first, NULL last
+--         squares_before, rows_after, weight_after, squares_after; level, its rank from 1: most rows first, NULL last
 SELECT
   counted.*,
   ROW_NUMBER() OVER (

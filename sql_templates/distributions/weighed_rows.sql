@@ -1,4 +1,4 @@
--- How many rows there are, and whether their weights can be used: each a finite number, 0 or more, some above 0.
+-- The number of rows, and whether their weights are usable: each a finite number of at least 0, some above 0.
 -- Parameters: :relation  the rows
 --             :weight    a row's weight, as a float
 -- Result: one row: row_count, null_weights (rows without a weight), bad_weights (negative or not finite),

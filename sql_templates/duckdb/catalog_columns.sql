@@ -1,4 +1,4 @@
--- Columns of all tables and views, in their order; a view's as of its making.
+-- Columns of all tables and views, in their order; those of a view as they were when it was created.
 -- Result: catalog_name, schema_name, table_name, column_name, column_type, nullable, comment
 SELECT
   database_name AS catalog_name,

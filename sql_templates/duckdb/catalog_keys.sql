@@ -1,7 +1,7 @@
 -- Declared keys and foreign keys of all tables.
 -- Result: catalog_name, schema_name, table_name, kind (PRIMARY KEY, UNIQUE, FOREIGN KEY), column_names,
---         referenced_table (of the same schema: DuckDB has no others), referenced_columns; or kind INDEX and the
---         statement that makes a unique index
+--         referenced_table (in the same schema: DuckDB allows no other), referenced_columns; or kind INDEX and the
+--         statement that creates a unique index
 SELECT
   database_name AS catalog_name,
   schema_name,

@@ -1,3 +1,3 @@
--- The databases that are attached, and their kinds. (Their paths are left out: they can hold passwords.)
+-- The attached databases and their kinds, without their paths, which can contain passwords.
 -- Result: database_name, type (duckdb, postgres, sqlite, ...)
 SELECT database_name, type FROM duckdb_databases()

@@ -1,6 +1,6 @@
--- The demo's patients: skewed like a real register (many in few districts, few in rare occupations, the young without
--- one). Drawn by md5, not hash(): the same rows with every version of DuckDB.
--- Parameters: :patients  how many
+-- The demo's patients: skewed like a real register (a few large districts, some rare occupations, none for the young).
+-- Drawn by md5, not hash(), which gives the same rows in every version of DuckDB.
+-- Parameters: :patients  the number of patients
 CREATE TABLE patients AS
 WITH numbered AS (
   SELECT id, md5('patient ' || CAST(id AS VARCHAR)) AS dice

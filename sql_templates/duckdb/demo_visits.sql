@@ -1,5 +1,5 @@
--- The demo's visits: several per patient, so that rows repeat persons. Drawn by md5, as the patients.
--- Parameters: :patients  how many patients
+-- The demo's visits: several per patient, so that a person has more than one row. Drawn by md5, like the patients.
+-- Parameters: :patients  the number of patients
 CREATE TABLE visits AS
 WITH numbered AS (
   SELECT id, md5('visit ' || CAST(id AS VARCHAR)) AS dice

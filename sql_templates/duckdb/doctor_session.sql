@@ -1,4 +1,4 @@
--- What bears on an audit in this database: how it is opened, and its limits.
+-- The properties of this database that affect an audit: how it is opened, and its limits.
 -- Parameters: :database  its name
 -- Result: is_read_only, memory_limit, threads, path (NULL in memory)
 SELECT

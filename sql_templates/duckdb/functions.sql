@@ -1,4 +1,4 @@
--- What DuckDB knows of the functions of some names, operators and macros included; a row for each version of one.
+-- The functions with one of some names, operators and macros included; one row per overload.
 -- Parameters: :names  in lower case
 -- Result: function_name, function_type (scalar, macro, aggregate, table, ...), internal (DuckDB's own),
 --         stability (CONSISTENT, CONSISTENT_WITHIN_QUERY, VOLATILE; NULL for macros), return_type,

@@ -1,7 +1,7 @@
--- The keys of JSON records, each once, in the order of their first appearance.
+-- The distinct keys of JSON records, in the order of their first appearance.
 -- Parameters: :paths  the files
--- Result: is_object (false for a record that is no object: it has no key), key (NULL for an object without any), times
---         (how often one object has the key, at most)
+-- Result: is_object (false for a record that is not an object and has no keys), key (NULL for an object without keys),
+--         times (the maximum number of times that one object has the key)
 WITH shapes AS (
   SELECT is_object, keys, MIN(place) AS first_place
   FROM (

@@ -1,7 +1,7 @@
--- The kinds of JSON values in one column, inside json_kinds.sql: those of DuckDB, and of strings whether they look like
--- dates and times.
+-- The kinds of JSON values in one column, inside json_kinds.sql: DuckDB's types, and for strings whether they look like
+-- dates or times.
 -- Parameters: :number  the column's, from 1
--- Result: one value: the kinds, as a list without repetition
+-- Result: one value: the list of distinct kinds
 SELECT LIST(DISTINCT
   CASE
     WHEN LIST_EXTRACT(types, :number) <> 'VARCHAR' THEN LIST_EXTRACT(types, :number)

@@ -1,8 +1,9 @@
--- What a type would do to a column of texts: how many of its values stand for several texts, or for none of the type.
+-- The loss from converting a column of texts to a type: the number of distinct values that several texts convert to,
+-- plus 1 if some text does not convert.
 -- Parameters: :texts   the table
 --             :column  the column
---             :value   text_value as a value of the type, NULL where it is none
--- Result: one row: merged; 0 when the type tells apart all that the texts do
+--             :value   text_value converted to the type, NULL if it does not convert
+-- Result: one row: merged; 0 if all distinct texts convert to distinct values
 SELECT COUNT(*) AS merged
 FROM (
   SELECT :value AS typed_value

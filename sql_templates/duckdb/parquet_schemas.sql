@@ -1,6 +1,6 @@
--- The schemas of parquet files, each once.
+-- The distinct schemas of parquet files.
 -- Parameters: :paths  the files
--- Result: names and children of a schema's nodes, the root first (children: how many nodes are right below); its files
+-- Result: names and numbers of children of a schema's nodes, the root first (children: direct ones only); its files
 WITH nodes AS (
   SELECT
     file_name,

@@ -1,8 +1,8 @@
--- JSON files (an array of objects, or one object after the other), each value as its text. Numbers are marked and put in
--- quotes first, where DuckDB could change one. A missing key and a null are both NULL.
--- Parameters: :paths    the files;  :hive  whether their folders stand for columns
---             :changed  a pattern of what may be changed;  :number, :marked  a number, and what becomes of it
---             :rest     how much is added to a record's end by that, negative
+-- JSON files (an array of objects, or a sequence of objects), each value as its text. Where DuckDB could change a
+-- number, numbers are first marked and quoted. A missing key and a null are both NULL.
+-- Parameters: :paths    the files;  :hive  whether their folders are columns (year=2024/)
+--             :changed  a pattern of the texts that may be changed;  :number, :marked  a number, and its replacement
+--             :rest     the length of the mark added at a record's end, negative: LEFT removes it
 --             :texts, :trees  the values of `record` as lists: as texts, as JSON
 --             :columns  json_text.sql or json_tree.sql for each column
 -- Result: one row per record: the columns, each as text

@@ -1,17 +1,17 @@
--- qidsql's single-statement checks as macros, for any DuckDB shell from 1.3 on:
+-- qidsql's single-statement checks as macros, for any DuckDB shell from version 1.3 on:
 --
 --   FROM qidsql.profile('patients', ['zip', 'birth_date', 'sex'], k := 5);      the measures of a column set
---   FROM qidsql.violations('patients', ['zip', 'sex'], k := 5);                 its classes below k: shows values
---   FROM qidsql.columns('patients', k := 5);                                    every column by itself
+--   FROM qidsql.violations('patients', ['zip', 'sex'], k := 5);                 its classes below k, with values
+--   FROM qidsql.columns('patients', k := 5);                                    every single column
 --
--- Each is one statement in the caller's own transaction, so it sees temporary tables and what is not committed yet.
--- `columns` is a list of names, or a regular expression that matches some part of them. A NULL counts as a value of its
--- own. The macros live in a database in memory; nothing is written to any other.
+-- Each is one statement in the caller's own transaction, so it sees temporary tables and uncommitted changes.
+-- `columns` is a list of names, or a regular expression that matches a part of them. A NULL counts as a value of its
+-- own. The macros are stored in an in-memory database; nothing is written to any other.
 
 ATTACH IF NOT EXISTS ':memory:' AS qidsql (READ_WRITE);
 
--- The query for a table's rows: its name with each part in quotes, where those that it has stay as they are; what cannot
--- be right is an error. (QUERY_TABLE would take the name itself, but drops quotes inside it before DuckDB 2.0.)
+-- The query for a table's rows: its name with each part quoted, parts that are quoted already unchanged. Invalid
+-- arguments are errors. (QUERY_TABLE would take the name itself, but drops quotes inside it before DuckDB 2.0.)
 CREATE OR REPLACE MACRO qidsql.main.rows_of("table", k) AS CASE
   WHEN k IS NULL OR k < 2 THEN ERROR('qidsql: k must be at least 2: every table is 1-anonymous')
   WHEN COALESCE("table", '') = '' THEN ERROR('qidsql: the table''s name must not be NULL')
@@ -24,14 +24,14 @@ CREATE OR REPLACE MACRO qidsql.main.rows_of("table", k) AS CASE
   )
 END;
 
--- What ClassProfile.to_dict holds, in one row.
+-- The measures of a column set in one row, as in ClassProfile.to_dict.
 CREATE OR REPLACE MACRO qidsql.main.profile("table", columns := '.*', k := 5) AS TABLE
 WITH classes AS (
   SELECT
     COUNT(*) AS class_size,
     COLUMNS(columns),
-    -- What equality merges though a reader can tell it apart (1 month and 30 days, or a and A where a collation says
-    -- so) is compared by its text as well; for other types this is NULL, and costs nothing.
+    -- Types whose equality merges values that a reader can distinguish (1 month and 30 days, or a and A under a
+    -- collation) are compared by their text as well; for other types this is NULL, and costs nothing.
     CASE
       WHEN TYPEOF(COLUMNS(columns)) IN ('INTERVAL', 'VARIANT') OR CONTAINS(TYPEOF(COLUMNS(columns)), 'VARCHAR')
       THEN CAST(COLUMNS(columns) AS VARCHAR) COLLATE "binary"
@@ -70,8 +70,8 @@ SELECT
 FROM ratios;
 
 -- The classes below k, smallest first: class_size, and the values of the columns.
--- The table's columns are called value_... on the way, and their texts text_..., so that no name is in the way of another;
--- in the end a column class_size of the table is called class_size_1.
+-- Inside, the table's columns are named value_... and their texts text_..., so that names do not collide; in the
+-- result, a column class_size of the table is named class_size_1.
 CREATE OR REPLACE MACRO qidsql.main.violations("table", columns := '.*', k := 5) AS TABLE
 SELECT class_size, COLUMNS('^value_((?s).*)$') AS "\1"
 FROM (
@@ -88,8 +88,8 @@ FROM (
 ) AS classes
 ORDER BY classes.class_size;
 
--- Every column by itself, most values first: its name, the NULLs in it, and what profile says. Values are compared by
--- their text, which for numbers, dates and texts is the same, but for -0.0.
+-- Every single column, most distinct values first: its name, its NULLs, and the measures of profile. Values are
+-- compared by their text, which for numbers, dates and texts is equivalent, except for -0.0.
 CREATE OR REPLACE MACRO qidsql.main.columns("table", k := 5) AS TABLE
 WITH cells AS (
   SELECT

@@ -1,5 +1,5 @@
 -- Tables of a DuckDB database.
--- Result: catalog_name, schema_name, table_name, kind, estimated_rows, collated (true when the definition names a
+-- Result: catalog_name, schema_name, table_name, kind, estimated_rows, collated (true if the definition contains a
 --         collation), comment, definition (NULL)
 SELECT
   database_name AS catalog_name,

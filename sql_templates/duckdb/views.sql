@@ -1,6 +1,6 @@
--- Views of a DuckDB database. Apart from its tables: DuckDB writes out the definition of each of its own views as well.
--- Result: catalog_name, schema_name, table_name, kind, estimated_rows (NULL), collated (true when the definition names a
---         collation), comment, definition (the statement that makes it)
+-- Views of a DuckDB database. Separate from tables.sql, since DuckDB generates the definition of each of its own views.
+-- Result: catalog_name, schema_name, table_name, kind, estimated_rows (NULL), collated (true if the definition contains
+--         a collation), comment, definition (the statement that creates it)
 SELECT
   database_name AS catalog_name,
   schema_name,

@@ -1,4 +1,4 @@
--- Which DuckDB this is, as its extensions have to be made for.
+-- The version and platform of this DuckDB, which an extension must be built for.
 -- Result: one row: library_version (v1.5.6), platform (linux_amd64)
 SELECT
   library_version,

@@ -1,4 +1,4 @@
--- Whether a database by the name of the one that the macros live in is a file or a server's: then they have no place.
+-- Whether a file or a server has the name of the macros' in-memory database: the macros cannot be created then.
 -- Result: one row: taken
 SELECT COUNT(*) > 0 AS taken
 FROM duckdb_databases()

@@ -1,3 +1,3 @@
--- The newest layout that was written here.
--- Result: one row: its number; NULL before anything was written
+-- The newest layout written to this history.
+-- Result: one row: its number; NULL if nothing has been written
 SELECT MAX(format) FROM history_format

@@ -1,6 +1,6 @@
 -- The run that a table is compared with.
 -- Parameters: :source, :table_name
--- Result: the newest complete run that came to a verdict on this table, pass or violation
+-- Result: the newest complete run in which this table has the verdict pass or violation
 SELECT runs.run
 FROM table_audits AS audit
 JOIN runs ON runs.run = audit.run

@@ -1,4 +1,4 @@
--- The columns that each table had when it was last audited, in a run that was complete.
+-- The columns of each table when it was last audited in a complete run.
 -- Result: source, table_name, run, column_name, column_type
 SELECT audit.source, audit.table_name, runs.run, profile.column_name, profile.column_type
 FROM (

@@ -1,5 +1,5 @@
--- The table alert_findings: what was broken of the policy when an alert last told of a table, so that it can tell of
--- worse.
+-- The table alert_findings: the violations of a table when an alert last reported it; later ones that are worse are
+-- reported again.
 --   finding     as in the table findings; k the smallest class, at_risk the rows (entities) below k, whole all of them
 CREATE TABLE IF NOT EXISTS alert_findings (
   alert TEXT NOT NULL,

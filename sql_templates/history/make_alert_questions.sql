@@ -1,5 +1,5 @@
--- The table alert_questions: what the policy of a table asked when an alert last told of it, as a fingerprint: what is
--- broken now compares with what was told where it is the same.
+-- The table alert_questions: a fingerprint of a table's policy when an alert last reported the table. Violations are
+-- compared with those reported last only if the fingerprint is unchanged.
 CREATE TABLE IF NOT EXISTS alert_questions (
   alert TEXT NOT NULL,
   source TEXT NOT NULL,

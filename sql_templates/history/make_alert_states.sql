@@ -1,6 +1,6 @@
--- The table alert_states: the verdict on each table that each alert told last, so that alerts are about changes alone.
---   table_name  and source are empty for what concerns a whole run
---   run         the one that brought the verdict; told when, in UTC
+-- The table alert_states: the last verdict that each alert reported for each table, so that alerts report only changes.
+--   table_name  and source are empty for a whole run
+--   run         the run with this verdict; told when it was reported, in UTC
 CREATE TABLE IF NOT EXISTS alert_states (
   alert TEXT NOT NULL,
   source TEXT NOT NULL,

@@ -1,5 +1,5 @@
--- The table deliveries: messages of alerts that have not arrived yet; a row goes when its message arrives.
---   failure     why the last attempt failed, in words of qidsql; empty before the first
+-- The table deliveries: alert messages not yet delivered; a row is deleted when its message is delivered.
+--   failure     why the last attempt failed, in words of qidsql; empty before the first attempt
 --   document    the message, as JSON
 CREATE TABLE IF NOT EXISTS deliveries (
   message TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- The table findings: what every audit found against its policy, and what became of it since the run compared with.
+-- The table findings: the findings of every audit, and how each compares with the run compared with.
 --   finding     its id, the same in every run
 --   kind        k-anonymity, below-k, key, distinct, separation, rows-at-risk, direct-identifier
 --   column_set  the names of the columns, as a JSON list

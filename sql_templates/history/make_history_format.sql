@@ -1,5 +1,5 @@
--- The table history_format: the number of this layout, the largest where an older one was
--- written before; a qidsql that does not know it keeps its hands off.
+-- The table history_format: the number of this layout; if older layouts were written before, the largest number counts.
+-- A qidsql that does not know this layout does not touch the history.
 CREATE TABLE IF NOT EXISTS history_format (
   format BIGINT NOT NULL
 )

@@ -1,5 +1,5 @@
--- The table profiles: the measures of every column of every audit, by itself.
---   role        what the column is to the audit; nulls, distinct_ratio, separation_ratio NULL where not measured
+-- The table profiles: the measures of every single column in every audit.
+--   role        the column's role in the audit; nulls, distinct_ratio, separation_ratio NULL if not measured
 --   k           its smallest class; rows_at_risk in classes below the k of the policy
 CREATE TABLE IF NOT EXISTS profiles (
   run TEXT NOT NULL,

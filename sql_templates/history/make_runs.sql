@@ -1,10 +1,10 @@
 -- The table runs: one row per run of qidsql. Times are in UTC.
---   number      in the order in which runs were recorded, whatever the clock said
+--   number      in the order of recording, independent of the clock
 --   verdict     pass, violation, error or inconclusive: the worst of its tables
---   complete    every table was reached; only such a run is compared with
+--   complete    every table was reached; later runs are compared with complete runs only
 --   config_hash sha256 of the policy file
 --   baseline    the run that its findings were compared with
---   document    all of it but the tables, as JSON
+--   document    the run document without its tables, as JSON
 CREATE TABLE IF NOT EXISTS runs (
   number BIGINT NOT NULL PRIMARY KEY,
   run TEXT NOT NULL UNIQUE,

@@ -1,7 +1,7 @@
 -- The table table_audits: one row per table of a run, in the order of the policy file (place).
 --   source      its name in the policy file, source_label the source itself (never a password)
---   engine, snapshot, started, seconds, statements, row_count, entities, policy   of the audit; NULL where it came to none
---   k           the smallest class of all audited columns together; k_asked what the policy asks for
+--   engine, snapshot, started, seconds, statements, row_count, entities, policy   of the audit; NULL if it failed
+--   k           the smallest class of all audited columns together; k_asked the k that the policy requires
 --   rows_at_risk, share_at_risk   in classes below k_asked
 --   document    the table in the run document: JSON, compressed by zlib (qidsql report RUN --format json writes it)
 CREATE TABLE IF NOT EXISTS table_audits (

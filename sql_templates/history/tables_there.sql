@@ -1,4 +1,4 @@
--- The tables of the history that are there, as far as this user may use them.
+-- The existing tables of the history that this user may use.
 -- Parameters: :schema
 -- Result: table_name
 SELECT table_name FROM information_schema.tables WHERE table_schema = :schema

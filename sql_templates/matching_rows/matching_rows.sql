@@ -1,23 +1,24 @@
--- Match frequencies of one column set: how many rows match each row, itself included, where a NULL on either side
--- matches anything [sdcMicro's frequency count]. Rows that agree on all columns, NULL for NULL, are put together first.
--- A class is a few integers of 62 bits: codes of its values side by side, all bits 0 where it has a NULL. Two shapes
--- (which columns have a value) make a plan: the first columns on which both have a value, as many as tell most rows
--- apart. Classes meet by equality on these columns alone, a hash join; what meets is then compared on the rest.
+-- Match frequencies of one column set: for each row the number of rows that match it, itself included, where a NULL on
+-- either side matches anything [sdcMicro's frequency count]. Rows that agree on all columns (NULL agrees with NULL) are
+-- grouped into classes first. A class is represented by a few integers of 62 bits: the codes of its values side by
+-- side, with all bits 0 for a NULL. For each pair of shapes (which columns have a value) a plan chooses the first
+-- columns on which both have a value, as many as separate most rows. Classes are hash-joined by equality on these
+-- columns alone, and the joined pairs are then compared on the other columns.
 -- Parameters: :relation;  :columns  the column set;  :aliased  the same AS c0, c1, ...
 --             :codes    the columns' codes, 0 for NULL, AS code0, code1, ...
 --             :words    the codes side by side AS word0, ..., and all bits of the columns with a value AS given0, ...
---             :surplus  a code is larger than its place: the table has changed meanwhile
+--             :surplus  a code is too large for its bits: the table has changed since the codes were sized
 --             :given    given0, ...
---             :shapes   those of both shapes AS mine0, theirs0, ...;  :heads  the bits of the columns looked at
---                       until enough of them have a value in both, AS head0, ...
---             :keeps, :seeks, :offers  of a plan: given0, ... as they are, the bits to meet by AS keep0, ..., and marks
+--             :shapes   those of both shapes AS mine0, theirs0, ...;  :heads  the bits of the columns considered until
+--                       enough of them have a value in both, AS head0, ...
+--             :keeps, :seeks, :offers  of a plan: given0, ... unchanged, the bits to join on AS keep0, ..., and marks
 --                       (1: only mine is NULL, 2: only theirs, 3: both; no code is so small) AS seek0, offer0, ...
---             :same_shape;  :seek_keys, :offer_keys  the key to meet by AS key0, ...;  :same_key
+--             :same_shape;  :seek_keys, :offer_keys  the join key AS key0, ...;  :same_key
 --             :incomplete  a class has a NULL;  :complete  the offered class has none
 --             :match    both agree on all columns where both have a value
---             :most     frequencies from here on are put together
--- Result: one row per frequency: frequency, row_count, smallest, largest (as such), matching_pairs (ordered pairs of
---         different rows), surplus
+--             :most     frequencies of at least this are combined into one
+-- Result: one row per frequency: frequency, row_count, smallest, largest (before combining), matching_pairs (ordered
+--         pairs of different rows), surplus
 WITH combined AS (
   SELECT :aliased, COUNT(*) AS class_size
   FROM :relation

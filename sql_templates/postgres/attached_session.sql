@@ -1,5 +1,5 @@
--- Makes the transaction of a session that another program has opened read-only, and says what it is; and from here on
--- only Postgres' own functions are found (see SYSTEM_PATH in qidsql/sql/dialects.py). Until then every name needs its
+-- Makes the transaction of a session opened by another program read-only, and describes the session. From here on only
+-- Postgres' own functions are found (see SYSTEM_PATH in qidsql/sql/dialects.py); until then every name needs its
 -- schema.
 -- Result: read_only, isolation, backend, search_path
 SELECT

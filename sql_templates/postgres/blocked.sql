@@ -1,5 +1,6 @@
--- Sessions that wait for a lock on a table, or for the end of a snapshot, until one of ours gives way: an ALTER TABLE, and
--- all who queue behind it. Cheap while nobody waits: pg_blocking_pids is called for those alone who do.
+-- Sessions that wait for a lock on a table, or for the end of a snapshot, and are blocked by one of our sessions: an
+-- ALTER TABLE, and everything queued behind it. Cheap while no session waits: pg_blocking_pids is called for waiting
+-- ones only.
 -- Parameters: :ours  processes
 -- Result: backend
 SELECT DISTINCT waiting.pid AS backend

@@ -1,6 +1,6 @@
--- Foreign keys between the tables; a partition's come with its table's.
+-- Foreign keys between the tables; a partition's are included in its table's.
 -- Parameters: :oids  the tables
--- Result: oid, column_names, referenced_oid, referenced_columns, place by place
+-- Result: oid, column_names, referenced_oid, referenced_columns in the order of column_names
 SELECT
   CAST(reference.conrelid AS BIGINT) AS oid,
   (

@@ -1,6 +1,6 @@
--- Declared keys: unique indexes on plain columns over all rows, in which no two rows can be equal. A column that may be
--- NULL makes none, for two NULLs would both be let in, unless the index counts NULLs as equal. Nor does a table from
--- which others inherit: the index knows nothing of their rows.
+-- Declared keys: unique indexes on plain columns over all rows, in which no two rows can be equal. An index with a
+-- nullable column is no key, since it admits several NULLs, unless it treats NULLs as equal. An index on a table with
+-- inheritance children is none either, since it does not cover the children's rows.
 -- Parameters: :oids  the tables
 -- Result: oid, column_names
 SELECT

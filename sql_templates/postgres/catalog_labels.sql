@@ -1,4 +1,4 @@
--- What others wrote of tables and their columns: comments, and security labels (such as PostgreSQL Anonymizer's rules).
+-- Labels of tables and columns: comments, and security labels (such as PostgreSQL Anonymizer's rules).
 -- Parameters: :oids  the tables
 -- Result: oid, column_name (NULL for the table itself), kind, label
 SELECT

@@ -1,4 +1,4 @@
--- The queries of views. Every name in them is qualified where the search path is empty.
+-- The queries of views. With an empty search path, every name in them is qualified.
 -- Parameters: :oids  the views
 -- Result: oid, definition
 SELECT CAST(relation.oid AS BIGINT) AS oid, pg_get_viewdef(relation.oid) AS definition

@@ -1,4 +1,4 @@
--- The settings that decide what a text in a condition means, where an audit has changed them (settings.sql).
+-- The settings that affect the meaning of a text in a condition and were changed by the audit (settings.sql).
 -- Result: name, one row per such setting
 SELECT name
 FROM pg_settings

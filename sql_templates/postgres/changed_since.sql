@@ -1,9 +1,9 @@
--- Of the tables that our statements have read, those that were altered, truncated, refreshed or attached between this
--- snapshot and the first of these statements, whose lock has kept them as they are since. What a rewritten table held is
--- hidden from older snapshots: it looks empty. A row of the catalog that was replaced has the number of the transaction
--- that did it, which this snapshot does not see yet. A new index is no matter.
+-- Tables read by our statements that were altered, truncated, refreshed or attached after this snapshot was taken and
+-- before the first of these statements; from then on its lock has prevented changes. Older snapshots do not see the
+-- rows of a rewritten table: it looks empty. The old version of a replaced catalog row has the number of the
+-- transaction that replaced it, which this snapshot does not see yet. New indexes are ignored.
 -- Parameters: :ours  processes
--- Result: table_name  NULL where this snapshot does not know it yet
+-- Result: table_name  NULL if this snapshot does not contain the table yet
 WITH snapshot AS (
   SELECT
     txid_snapshot_xmin(txid_current_snapshot()) AS oldest,

@@ -1,13 +1,13 @@
 -- Columns of some tables, in their order.
 -- Parameters: :oids  the tables
 -- Result: column_name, data_type, is_nullable, readable (this role may SELECT it),
---         comparison: text   equality of the type, or of a type inside it, merges values that a reader can tell apart
---                            (citext; interval: 1 month is 30 days), fails only at run time (composites), or is that of
---                            an extension, which the search path does not find (hstore, ltree)
---                     bytes  a collation in it merges texts that differ
---                     value  the type's own equality, should it have one (postgres/groupable.sql tells)
---         oid, base_type (what a domain is made of; enum for all enums)
--- A type's parts are what it is made of: a domain's base, an array's elements, a range's bounds.
+--         comparison: text   the equality of the type, or of a type inside it, merges values that a reader can
+--                            distinguish (citext; interval: 1 month is 30 days), fails only at run time (composites),
+--                            or belongs to an extension, which the search path does not find (hstore, ltree)
+--                     bytes  a collation of the type merges texts that differ
+--                     value  the type's own equality, if it has one (see postgres/groupable.sql)
+--         oid, base_type (the base type of a domain; enum for all enums)
+-- The parts of a type: a domain's base, an array's elements, a range's bounds.
 WITH RECURSIVE parts AS (
   SELECT
     attribute.attrelid AS oid,

@@ -1,5 +1,5 @@
--- The columns of a table whose types have operators of an extension or a person (citext, hstore). Under the system's
--- search path these are not found, and others would be in their place.
+-- The columns of a table whose types have operators from outside the system schema (extensions such as citext or
+-- hstore, or users' own). The system's search path does not find these operators, and may find others in their place.
 -- Parameters: :schema, :table  names as text
 -- Result: column_name, data_type
 WITH RECURSIVE parts AS (

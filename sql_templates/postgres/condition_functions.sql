@@ -1,13 +1,14 @@
--- Which of some names are functions of Postgres' own that no condition may call, or that tell the time. Others' functions
--- are not found at all: the search path holds the system's only.
--- A function must have no effect, and say the same of a row in each statement of an audit, from its arguments and the
--- time alone. Volatile ones do not; a stable one may depend on more. It is refused where it takes or gives what only
--- means something inside the server (an object, a transaction), where it takes nothing, and where its name says that
--- it reads other tables, the catalog, settings, or the clock at each statement.
+-- The functions of Postgres' own, among some names, that a condition may not call, or that return the current time.
+-- Other functions are not found at all, since the search path contains the system schema only.
+-- A function must have no side effects and must return the same for a row in each statement of an audit, depending only
+-- on its arguments and the transaction time. Volatile functions do not; stable ones may depend on more. A stable
+-- function is refused if it takes or returns a type that only has a meaning inside the server (an object, a
+-- transaction), if it takes no arguments, or if its name shows that it reads other tables, the catalog, settings, or
+-- the clock at each statement.
 -- Parameters: :names
--- Result: function_name, verdict: changes  each call may answer otherwise, or do something
+-- Result: function_name, verdict: changes  results can differ between calls, or the function has side effects
 --                                 session  it depends on the session, the catalog or other tables
---                                 time     it tells the time of the transaction
+--                                 time     it returns the time of the transaction
 SELECT DISTINCT
   CAST(judged.proname AS TEXT) AS function_name,
   judged.verdict

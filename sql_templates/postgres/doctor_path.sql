@@ -1,6 +1,6 @@
--- Who besides this role and superusers may create objects in some schemas.
+-- The roles other than this one and superusers that may create objects in some schemas.
 -- Parameters: :schemas  the names of those on the role's search path
--- Result: schema_name, by_everybody (PUBLIC may), role_names (of who may log in; NULL: nobody)
+-- Result: schema_name, by_everybody (PUBLIC may), role_names (roles that may log in; NULL: none)
 SELECT
   namespace.nspname AS schema_name,
   has_schema_privilege('public', namespace.oid, 'CREATE') AS by_everybody,

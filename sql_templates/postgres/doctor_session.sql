@@ -1,6 +1,6 @@
--- What bears on an audit in this session: its role, its limits before qidsql's own, the server.
--- Result: role_name, database_name, is_superuser, bypasses_row_security, is_read_only, is_standby, is_encrypted (NULL on
---         a local socket), statement_timeout, standby_delay (ms, 0 and -1: none), work_memory (kB),
+-- The properties of this session that affect an audit: its role, its limits before qidsql sets its own, the server.
+-- Result: role_name, database_name, is_superuser, bypasses_row_security, is_read_only, is_standby, is_encrypted
+--         (NULL on a local socket), statement_timeout, standby_delay (ms, 0 and -1: none), work_memory (kB),
 --         temp_file_limit (kB, -1: none), connections_left
 SELECT
   role.rolname AS role_name,

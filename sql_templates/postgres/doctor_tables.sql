@@ -1,7 +1,7 @@
--- The rights of this role on tables of the users' schemas, and how fresh the planner's statistics are. Partitions are
--- left to their table.
+-- The rights of this role on tables of the users' schemas, and the state of the planner's statistics. Partitions are
+-- left out: their table represents them.
 -- Result: schema_name, table_name, may_use (the schema), may_read (some column), may_read_all, may_write,
---         is_analyzed (NULL where statistics are not the table's own), is_stale (a fifth of it changed since),
+--         is_analyzed (NULL if statistics are not the table's own), is_stale (a fifth of it changed since),
 --         has_row_security
 SELECT
   namespace.nspname AS schema_name,

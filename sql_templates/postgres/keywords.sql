@@ -1,4 +1,4 @@
--- The words that Postgres' grammar knows, and the names of its own types.
+-- The keywords of Postgres' grammar, and the names of its own types.
 -- Result: word
 SELECT CAST(keyword.word AS TEXT) AS word FROM pg_get_keywords() AS keyword
 UNION

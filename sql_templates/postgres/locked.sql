@@ -1,5 +1,5 @@
--- The tables and indexes that our statements have read so far, each of which they have locked until the transaction ends.
--- Cheap, and asked often: one that is new, such as a partition that was attached, has to be looked at by changed_since.
+-- The tables and indexes read by our statements so far; each stays locked until the transaction ends. Cheap and run
+-- often: a new one, such as a partition that was attached, must be checked by changed_since.sql.
 -- Parameters: :ours  processes
 -- Result: relation
 SELECT DISTINCT locks.relation AS relation

@@ -1,4 +1,4 @@
--- Whether sessions that were given way to still wait for their lock, or hold it.
+-- Locks that sessions wait for or have acquired after our sessions gave way to them.
 -- Parameters: :waiting  processes
 -- Result: a row for each lock
 SELECT locks.pid AS backend

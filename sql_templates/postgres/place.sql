@@ -1,7 +1,7 @@
--- What stands in the way of a new table.
+-- Whether a new table can be created.
 -- Parameters: :schema, :relation  its name
--- Result: one row: has_schema, may_create, takes_temporary_tables; relkind of what has the name already, NULL where
---         nothing has; owned (by this role)
+-- Result: one row: has_schema, may_create, takes_temporary_tables; relkind of the relation of that name, NULL if
+--         there is none; owned (by this role)
 SELECT
   namespace.oid IS NOT NULL AS has_schema,
   COALESCE(has_schema_privilege(namespace.oid, 'CREATE'), FALSE) AS may_create,

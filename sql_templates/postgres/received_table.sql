@@ -1,3 +1,3 @@
--- A temporary table, which goes with the session.
+-- A temporary table, dropped with the session.
 -- Parameters: :table  its name and columns
 CREATE TEMPORARY TABLE :table

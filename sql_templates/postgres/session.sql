@@ -1,4 +1,4 @@
--- Who and what this session is.
+-- The server version, role and database of this session.
 -- Result: version, role_name, is_standby, takes_temporary_tables, database_name
 SELECT
   current_setting('server_version') AS version,

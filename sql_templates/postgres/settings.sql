@@ -1,7 +1,7 @@
--- Settings of one transaction, gone with it, so that a connection pooler hands a changed session to nobody else.
--- It waits for no lock and ends its statements (sooner where the server's own limits are lower), fails where row-level
--- security would hide rows in silence, ends when its client is gone or its network silent for a minute, and writes every
--- value as one exact text.
+-- Settings of one transaction. They end with it, so a connection pooler does not pass changed settings on to others.
+-- Limits lock waits and statements (the server's own limits apply if lower), fails where row-level security would
+-- silently hide rows, ends when its client is gone or the network has been silent for a minute, and writes every value
+-- as one exact text.
 -- Result: value, backend  the process, the same in each row
 -- Parameters: :statement_timeout, :idle_timeout  milliseconds
 SELECT

@@ -1,22 +1,22 @@
 -- qidsql's single-statement checks as functions, for psql and any other client of Postgres:
 --
 --   SELECT * FROM qidsql.profile('patients', '{zip,birth_date,sex}', k => 5);   the measures of a column set
---   SELECT * FROM qidsql.violations('patients', '{zip,sex}', k => 5);           its classes below k: shows values
---   SELECT * FROM qidsql.columns('patients', k => 5);                           every column by itself
+--   SELECT * FROM qidsql.violations('patients', '{zip,sex}', k => 5);           its classes below k, with values
+--   SELECT * FROM qidsql.columns('patients', k => 5);                           every single column
 --
--- They run with the caller's rights, see the caller's own transaction, and read only. Row-level security that would
--- hide rows is an error. A NULL counts as a value of its own. Other roles need GRANT USAGE ON SCHEMA qidsql TO them. To
--- be rid of them: DROP SCHEMA qidsql CASCADE.
+-- They run with the caller's rights, in the caller's own transaction, and only read. Row-level security that would hide
+-- rows is an error. A NULL counts as a value of its own. Other roles need GRANT USAGE ON SCHEMA qidsql TO them. To
+-- remove the functions: DROP SCHEMA qidsql CASCADE.
 --
--- Whatever the search path of who makes or calls them, they find nothing but what is Postgres' own.
+-- They find only Postgres' own functions, operators and types, whatever the search path of their creator or caller.
 
 BEGIN;
 SET LOCAL search_path = pg_catalog, pg_temp;
 
 CREATE SCHEMA IF NOT EXISTS qidsql;
 
--- The columns as their classes are to be made of: as they are; by their text where equality merges what a reader can
--- tell apart, or where the type has none; by bytes where a collation merges texts. All columns where none is named.
+-- The expressions that columns are grouped by: the column; its text if the type's equality merges values that a reader
+-- can distinguish, or if the type has no equality; its bytes if a collation merges texts. All columns if none is named.
 CREATE OR REPLACE FUNCTION qidsql.compared(relation regclass, columns text[]) RETURNS text[]
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 DECLARE
@@ -48,7 +48,7 @@ BEGIN
     ELSIF described.comparison = 'text' THEN
       node := format('CAST(%s AS text)', node);
     ELSE
-      BEGIN  -- asks the planner alone whether the type can be grouped
+      BEGIN  -- has the planner check whether the type can be grouped
         EXECUTE format('SELECT FROM %s AS relation WHERE FALSE GROUP BY %s', relation, node);
       EXCEPTION WHEN undefined_function THEN
         node := format('CAST(%s AS text)', node);
@@ -62,7 +62,7 @@ BEGIN
   RETURN nodes;
 END $$;
 
--- How many classes of each size there are. One scan.
+-- The number of classes of each size. One scan.
 CREATE OR REPLACE FUNCTION qidsql.class_sizes(relation regclass, compared text[])
 RETURNS TABLE (class_size bigint, class_count bigint)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
@@ -116,7 +116,7 @@ BEGIN
   FROM ratios;
 END $$;
 
--- The measures of one column set; of all columns where none is named.
+-- The measures of one column set; of all columns if none is named.
 CREATE OR REPLACE FUNCTION qidsql.profile(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
 RETURNS TABLE (
   "rows" bigint, classes bigint, smallest bigint, largest bigint, k_asked bigint, classes_at_risk bigint,
@@ -155,7 +155,7 @@ BEGIN
   );
 END $$;
 
--- Every column by itself: its name, the NULLs in it, and what profile says. Two scans per column.
+-- Every single column: its name, its NULLs, and the measures of profile. Two scans per column.
 CREATE OR REPLACE FUNCTION qidsql.columns(relation regclass, k integer DEFAULT 5)
 RETURNS TABLE (
   name text, nulls bigint, "rows" bigint, classes bigint, smallest bigint, largest bigint, k_asked bigint,

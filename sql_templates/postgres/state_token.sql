@@ -1,4 +1,5 @@
--- What this session's snapshot sees: two equal ones of one server that was not restarted see the same rows.
+-- The state visible to this session's snapshot: two equal states of one server that was not restarted have the same
+-- rows.
 -- Result: server_started, database_name, visible
 SELECT
   CAST(pg_postmaster_start_time() AS TEXT) AS server_started,

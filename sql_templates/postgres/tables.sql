@@ -1,8 +1,8 @@
 -- Tables, views, materialized, partitioned and foreign tables of the users' schemas.
 -- Result: oid, schema_name, table_name, relkind,
---         estimated_rows  of a partitioned table its leaves together; guessed from the size (100 bytes a row) when never
---                         analysed, so that a big new table counts as big; NULL for views
---         obstacle        why this role cannot audit it, NULL when it can
+--         estimated_rows  for a partitioned table the sum of its leaves; estimated from the size (100 bytes a row) if
+--                         never analysed, so that a large new table counts as large; NULL for views
+--         obstacle        why this role cannot audit it, NULL if it can
 --         is_partition    its rows belong to a partitioned table
 SELECT
   CAST(relation.oid AS BIGINT) AS oid,

@@ -1,5 +1,5 @@
 -- A view of the columns that may be published.
--- Parameters: :view, :table;  :columns  the published columns;  :condition  which rows belong to the audit
+-- Parameters: :view, :table;  :columns  the published columns;  :condition  limits the view to the audited rows
 CREATE VIEW :view AS
 SELECT :columns
 FROM :table

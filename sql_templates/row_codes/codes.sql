@@ -1,5 +1,5 @@
--- The values of one column of a coded copy, numbered from 1 in any order: nothing is sorted, and types without an order
--- can be coded. A NULL has no code and stays NULL.
+-- The values of one column of a coded copy, numbered from 1 in any order: without a sort, and for types without an
+-- order too. A NULL has no code and stays NULL.
 -- Parameters: :column  v0, v1, ...
 -- Result: one row per value: value, place
 SELECT value, ROW_NUMBER() OVER () AS place

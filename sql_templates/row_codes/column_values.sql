@@ -1,4 +1,4 @@
--- The values of one column as text, with the codes that row_patterns.sql gives them. Only for who asked for values.
+-- The values of one column as text, with their codes in row_patterns.sql. Run only if the user requested values.
 -- Parameters: :number      the column's number;  :column  the column
 --             :relation    the audited rows
 --             :dictionary  dictionary.sql of v0

@@ -1,5 +1,5 @@
--- The values of one column of the row patterns, numbered from 1 in a shuffled order. The places in the order of the
--- values are shuffled, not the values: values that are equal may have several texts and hashes, and one place.
+-- The values of one column of the row patterns, numbered from 1 in a shuffled order. The shuffle permutes ranks, not
+-- values: equal values have one rank, but may have several texts and hashes.
 -- Parameters: :column    v0, v1, ...
 --             :shuffled  a hash of value_rank with the key of the row patterns
 -- Result: one row per value: value, place

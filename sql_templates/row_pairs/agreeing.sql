@@ -1,12 +1,13 @@
--- On which columns do rows differ that agree on a column set? Bit masks only: no value leaves the engine.
--- Few pairs: the masks of all of them. Many: those of a share of the classes, one at least, cut into blocks of about 8
--- rows; fewer blocks than rows, so that two rows meet in some block. Only rows of one block are compared.
+-- The columns on which rows that agree on a column set differ, as bit masks: no value leaves the engine. If there are
+-- few pairs, the masks of all of them. If there are many, those of a sample of the classes, at least one, divided into
+-- blocks of about 8 rows; there are fewer blocks than rows, so some block contains two rows. Only rows of the same
+-- block are compared.
 -- Parameters: :members    members_by_window.sql
 --             :lanes      the mask of a pair (a, b) AS lane0, lane1, ...: 63 columns each
 --             :lane_names lane0, lane1, ...;  :sizes  the number of bits set in them
---             :max_pairs  the most ordered pairs that count as few
---             :max_masks  the most masks handed back, smallest first
--- Result: rows of: pairs (ordered pairs that agree), lane0, lane1, ... (NULL in the only row where there is no mask)
+--             :max_pairs  the maximum number of ordered pairs that counts as few
+--             :max_masks  the maximum number of masks returned, smallest first
+-- Result: rows of: pairs (ordered pairs that agree), lane0, lane1, ... (NULL in a single row if there is no mask)
 WITH members AS MATERIALIZED (
   SELECT * FROM :members
 ), counted AS MATERIALIZED (

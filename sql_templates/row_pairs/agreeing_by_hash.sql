@@ -1,5 +1,5 @@
--- As agreeing.sql, for engines that hash any values to one integer: rows that agree share a hash, and others that share
--- one are told apart where pairs are compared. Nothing is sorted, and only the rows that are needed are carried along.
+-- As agreeing.sql, for engines that hash any values to one integer. Rows that agree have the same hash; other rows with
+-- the same hash are excluded when pairs are compared. Nothing is sorted, and only the needed rows are carried along.
 -- Parameters: :relation   the audited rows
 --             :class_hash the column set, hashed
 --             :place      any numbering of the rows
@@ -8,7 +8,7 @@
 --             :aliased    all columns AS c0, c1, ...
 --             :agree      the rows a and b agree on the column set
 --             :lanes, :lane_names, :sizes, :max_pairs, :max_masks  as in agreeing.sql
--- Result: as agreeing.sql. HASHED stands for the integer type of the engine's hashes.
+-- Result: as agreeing.sql. HASHED is replaced by the integer type of the engine's hashes.
 WITH classes AS MATERIALIZED (
   SELECT :class_hash AS class_number, COUNT(*) AS class_size
   FROM :relation

@@ -1,4 +1,4 @@
--- Rows that are not alone in their class, with the number of the class: one sort.
+-- Rows of classes of at least two rows, with the number of the class: one sort.
 -- Parameters: :relation  the audited rows
 --             :columns   the column set
 --             :rest      the other columns AS c0, c1, ...;  :names  c0, c1, ...

@@ -1,11 +1,11 @@
--- How independent random pairs of different rows differ: pairs counted by the columns that separate them.
--- A pair draws two different numbers below the table's row count, and rows are drawn with replacement that way; the
--- numbers that were drawn are then given to the rows of a sample without replacement, each number to another row.
--- That is the same as to number the whole table, and reads it once.
+-- Random pairs of different rows, drawn independently and counted by the columns that separate them. A pair is two
+-- different numbers below the table's row count, so rows are drawn with replacement. The numbers drawn are then
+-- assigned to the rows of a sample without replacement, each number to a different row. This is equivalent to numbering
+-- the whole table, and reads the table once.
 -- Parameters: :relation  a sample of min(rows, 2 * pairs) rows
 --             :aliased   its columns AS c0, c1, ...
 --             :row_hash  the contents of a row, hashed: a numbering that does not depend on the engine's order
---             :pairs     how many pairs;  :sample  rows of the sample;  :rows  rows of the whole table
+--             :pairs     the number of pairs;  :sample  rows of the sample;  :rows  rows of the whole table
 --             :first, :step   random integers made of pair_number
 --             :shuffle   a random order made of row_number
 --             :masks     integers of one bit per column, 1 where left_row and right_row differ, AS mask_0, mask_1, ...

@@ -1,12 +1,12 @@
--- A random sample of rows that have no address (views), without replacement. The order is that of the rows' contents
--- hashed, with the copies of one row told apart by their number: which copy is which does not matter, so the sample
--- does not depend on the order in which the engine makes the rows.
+-- A random sample of rows that have no address (views), without replacement. Rows are ordered by a hash of their
+-- contents, and copies of one row by their number. Copies are interchangeable, so the sample does not depend on the
+-- order in which the engine returns the rows.
 -- Parameters: :relation  the audited rows
 --             :aliased   their columns AS c0, c1, ...
 --             :row_hash  the contents of a row, hashed
 --             :renamed   c0, c1, ... AS their names
---             :place     the place of a row, of numbered.row_hash and numbered.copy, in the random order
---             :size      how many rows; all when there are fewer
+--             :place     the place of a row, from numbered.row_hash and numbered.copy, in the random order
+--             :size      the number of rows; all if there are fewer
 -- Result: the columns under their names, one row per row drawn
 SELECT :renamed
 FROM (

@@ -1,6 +1,6 @@
--- What a first look at some columns of a table needs, in one scan. Ends are values of cells: they must not leave the
--- engine, and column_ranges.sql lets only their order out.
--- Parameters: :measures  low0, high0, values0, low1, ...: least, greatest, and number of distinct values of the columns
+-- Minimum, maximum and distinct count of some columns of a table, for a first pass, in one scan. Minimum and maximum
+-- are values of cells and must not leave the engine: column_ranges.sql returns only their order.
+-- Parameters: :measures  low0, high0, values0, low1, ...: minimum, maximum and distinct count of the columns
 --             :table     the table
 --             :numbers, :lows, :highs, :distinct_values  the columns' numbers, and those measures
 -- Result: one row per column: number, low, high (NULL without a value), distinct_values

@@ -1,9 +1,11 @@
--- A first look at columns of several tables, whose ends are told only by their order among the ends of all.
+-- First pass over columns of several tables: compares ranges and distinct counts. Minimum and maximum of a column are
+-- returned as ranks among those of all columns only.
 -- Parameters: :facts    column_facts.sql of each table, together
---             :crowded  the values of facts.* lie closer together than every other place between the ends
---             :far      zero is farther away than the ends are from each other
---             :digits   of texts: one that begins with a digit may stand between the ends
--- Result: one row per column with a value: number, distinct_values, low_place, high_place (from 1), crowded, far, digits
+--             :crowded  the distinct values of facts.* fill more than half of the places between minimum and maximum
+--             :far      zero is farther away than minimum and maximum are from each other
+--             :digits   for texts: one that begins with a digit may be between minimum and maximum
+-- Result: one row per column with a value: number, distinct_values, low_place, high_place (from 1), crowded, far,
+--         digits
 WITH facts AS MATERIALIZED (
   SELECT * FROM :facts
 ), places AS (

@@ -1,12 +1,12 @@
--- How many rows of each of two tables match how many rows of the other: those that agree with them on some columns.
--- A NULL matches nothing.
+-- The number of rows of each of two tables by the number of rows that they match in the other, i.e. that agree with
+-- them on some columns. A NULL matches nothing.
 -- Parameters: :left, :right                  the rows of the two tables
 --             :left_columns, :right_columns  the columns, each in a form in which both sides can be compared
 --             :left_aliased, :right_aliased  the same AS c0, c1, ...;  :names  c0, c1, ...
 --             :incomplete                    one of c0, c1, ... is NULL
 --             :k                             fewer matches than this single a row out
--- Result: one row: of the left rows: all, with a NULL, matching none, exactly one, at least one but fewer than k; the
---         same of the right rows; rows that are alone in their table and match exactly one that is alone in the other
+-- Result: one row: for the left rows: all, with a NULL, matching none, exactly one, at least one but fewer than k; the
+--         same for the right rows; rows unique in their table that match exactly one row unique in the other
 WITH classes AS (
   SELECT
     :names,

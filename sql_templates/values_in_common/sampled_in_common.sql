@@ -1,9 +1,9 @@
--- About how much of the distinct values of some columns stand in others: samples of the ones are looked for in the
--- whole of the others. Only columns of one group are compared.
+-- Estimates how many distinct values of some columns are contained in others: samples of the former are looked up in
+-- all values of the latter. Only columns of the same group are compared.
 -- Parameters: :samples  sampled_values.sql of each table, together
 --             :cells    column_cells.sql of each table, together
--- Result: group_number, one_number, other_number, and how many values of the one's sample stand in the other, where half of
---         them do; of a column with itself: how many values its sample has
+-- Result: group_number, one_number, other_number, and the number of values in the one's sample that the other contains
+--         (omitted if less than half of the sample); of a column with itself the size of its sample
 WITH samples AS MATERIALIZED (
   SELECT * FROM :samples
 ), sizes AS (

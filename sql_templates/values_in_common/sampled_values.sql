@@ -1,7 +1,7 @@
--- A sample of the distinct values of each of some columns of a table, in one scan: those whose hash falls so.
+-- A sample of the distinct values of each of some columns of a table, chosen by their hashes, in one scan.
 -- Parameters: :numbers  the columns' numbers
---             :groups   the group in which each is compared
---             :shares   of each column, one value of how many is in the sample: a power of 2
+--             :groups   the group within which each column is compared
+--             :shares   for each column n, a power of 2: one in n values is sampled
 --             :compared the columns in a form in which they can be compared with each other
 --             :table    the table
 --             :place    the hash of column_value

@@ -1,10 +1,10 @@
--- How many distinct values pairs of columns have in common: exactly, and without a value told.
+-- The exact number of distinct values that pairs of columns have in common; no value is returned.
 -- Parameters: :column_values       distinct_values.sql of each column, together
---             :one_numbers, :other_numbers  the columns of each pair; fewer values are looked up where the first has fewer
+--             :one_numbers, :other_numbers  the columns of each pair; fewer lookups if the first has fewer values
 --             :crowded, :far       as in column_ranges.sql, of b
---             :aligned             the ends of a and b lie close together, as seen from their distance
--- Result: one_number, other_number (of a column with itself: its values), common_values, crowded, far, aligned; no row for
---         columns that have no value in common
+--             :aligned             the range that a and b share is at least half as long as the range of both
+-- Result: one_number, other_number (of a column with itself: its values), common_values, crowded, far, aligned; no
+--         row for columns without a common value
 WITH column_values AS MATERIALIZED (
   SELECT * FROM :column_values
 ), spans AS MATERIALIZED (

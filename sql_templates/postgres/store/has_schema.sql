@@ -1,4 +1,4 @@
--- Is there a store yet, and may this role use it?
+-- Whether the schema of a store exists, and whether this role may use it.
 -- Parameters: :schema
--- Result: a row where the schema is there: usable
+-- Result: usable; no row if the schema does not exist
 SELECT has_schema_privilege(oid, 'USAGE') AS usable FROM pg_namespace WHERE nspname = :schema

@@ -1,4 +1,4 @@
--- One writer of this store at a time, until its transaction ends.
+-- Limits this store to one writer at a time, until the transaction ends.
 -- Parameters: :store
--- Result: one row, of no interest
+-- Result: one row, not used
 SELECT pg_advisory_xact_lock(hashtext(:store))

@@ -1,7 +1,8 @@
--- The groups in blocks of neighbours, about so many row patterns each, to be solved anew block by block.
--- Parameters: :key    what the rows of a group have in common (see dissolve_group.sql)
+-- The groups divided into blocks of neighbours, each of about a given number of row patterns, to be solved again one by
+-- one.
+-- Parameters: :key    the common values of a group's rows (see dissolve_group.sql)
 --             :order  the order of the groups, from common
---             :block  row patterns in a block
+--             :block  the number of row patterns in a block
 CREATE OR REPLACE TABLE blocks AS
 WITH placed AS (
   SELECT pattern, kept, shares.size AS rows_there, :key AS common

@@ -1,6 +1,5 @@
--- The rows of one group, which lose all that they keep, so that fewer than k rows left over have company. The group
--- that costs least.
--- Parameters: :key     what the rows of a group have in common: LIST_VALUE(CASE WHEN kept has c0 THEN c0 ELSE -1 END, ...)
+-- Fully suppresses the rows of the cheapest group, so that fewer than k rows left over form a group with them.
+-- Parameters: :key     the common values of a group's rows: LIST_VALUE(CASE WHEN kept has c0 THEN c0 ELSE -1 END, ...)
 --             :weight  the weight of the columns kept
 UPDATE shares
 SET kept = 0

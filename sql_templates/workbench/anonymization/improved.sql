@@ -1,2 +1,2 @@
--- What becomes of the rows of the blocks for which something better was found.
+-- The new shares of blocks for which a better solution was found.
 CREATE OR REPLACE TABLE improved (block INT, pattern INT, kept BIGINT, size BIGINT)

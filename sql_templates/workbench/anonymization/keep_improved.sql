@@ -1,4 +1,4 @@
--- The shares after a round: of every block the better ones.
+-- The shares after a round: for every block the better of old and new.
 CREATE OR REPLACE TABLE shares AS
 SELECT pattern, kept, CAST(SUM(size) AS BIGINT) AS size
 FROM (

@@ -1,4 +1,4 @@
--- How many rows a column set would place: those in classes of k rows or more among the rows that have no place yet.
+-- The number of rows that a column set would place: those in classes of k rows or more among the rows not yet placed.
 -- Parameters: :kept     the column set as a bit mask
 --             :columns  its columns
 --             :k        rows that must be identical

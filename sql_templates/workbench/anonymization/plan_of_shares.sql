@@ -1,5 +1,5 @@
--- The plan of an anonymization. The rows of a row pattern may part: those from first_row to last_row, in any order of
--- the pattern's rows, have one column set suppressed.
+-- The plan of an anonymization. The rows of a row pattern may be divided: those from first_row to last_row, in any
+-- order of the pattern's rows, have one column set suppressed.
 -- Parameters: :everything  all columns as a bit mask
 CREATE OR REPLACE TABLE plan AS
 SELECT

@@ -1,3 +1,4 @@
--- ... and have a place then. Parameters: those of place_rows.sql, which are :columns, :k and :key, but for :kept.
+-- Removes the rows that place_rows.sql has placed. Parameters: those of place_rows.sql, :columns, :k and :key, except
+-- :kept.
 DELETE FROM unplaced
 WHERE :key IN (SELECT :columns FROM unplaced GROUP BY :columns HAVING SUM(size) >= :k)

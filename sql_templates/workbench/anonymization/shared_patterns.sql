@@ -1,6 +1,7 @@
--- Which row patterns could be made identical by suppression, and what they would keep. Row patterns that agree on a
--- column set can share the anonymization pattern of their common values; it is worth a thought only when they have k
--- rows at least, and of several column sets that the same patterns agree on only the dearest, since it suppresses least.
+-- The sets of row patterns that suppression could make identical, with the column set that they would keep. Row
+-- patterns that agree on a column set can share the anonymization pattern of their common values. Only those with at
+-- least k rows are useful, and of several column sets that the same patterns agree on only the heaviest, which
+-- suppresses least.
 -- Parameters: :source   row patterns with their rows: pattern, size, c0, c1, ...
 --             :columns  c0, c1, ...
 --             :kept     the column set as a bit mask, by GROUPING

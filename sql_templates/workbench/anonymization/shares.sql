@@ -1,2 +1,2 @@
--- What becomes of the rows: so many rows of a row pattern keep these columns.
+-- The shares: how many rows of a row pattern keep which columns.
 CREATE OR REPLACE TABLE shares (pattern INT, kept BIGINT, size BIGINT)

@@ -1,5 +1,5 @@
--- What is wrong with an anonymization: groups that are too small, and patterns whose rows are not all placed.
--- Parameters: :key  what the rows of a group have in common: LIST_VALUE(CASE WHEN kept has c0 THEN c0 ELSE -1 END, ...)
+-- Checks an anonymization: counts groups that are too small, and patterns whose rows are not all placed.
+-- Parameters: :key  the common values of a group's rows: LIST_VALUE(CASE WHEN kept has c0 THEN c0 ELSE -1 END, ...)
 --             :k
 -- Result: one row: groups of fewer than k rows, patterns whose shares do not add up to their rows
 SELECT

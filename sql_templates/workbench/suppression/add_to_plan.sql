@@ -1,4 +1,4 @@
--- Patterns enter the plan, each with the smallest number among the column sets found for it.
+-- Adds patterns to the plan, each with the smallest mask among the column sets found for it.
 -- Parameters: :found  pattern, mask
 INSERT INTO plan
 SELECT pattern, MIN(mask) FROM :found GROUP BY pattern

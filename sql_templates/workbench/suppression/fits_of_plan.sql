@@ -1,11 +1,11 @@
--- How many rows agree with each row of a plan on the cells that it leaves visible, whatever those rows lose themselves.
--- Each pattern is looked up once per column set of the plan, so that no pair of rows is compared.
+-- The number of rows that agree with each row of a plan on the cells that it leaves visible, before those rows lose
+-- cells themselves. Each pattern is looked up once per column set of the plan; no pairs of rows are compared.
 -- Parameters: :plan     a relation `plan` with pattern and mask: the columns that the pattern's rows lose
 --             :visible  v0, ... of `mask`: for each lane the bits of the columns that stay visible
 --             :keys     key0, ... : each lane of the packed pattern, without the bits of the other columns
 --             :names    the names of these keys
 --             :k
--- Result: one row: patterns of the plan, those with whose visible cells fewer than k rows agree
+-- Result: one row: patterns of the plan; those whose visible cells fewer than k rows agree with
 WITH masks AS MATERIALIZED (
   SELECT mask, :visible FROM (SELECT DISTINCT mask FROM :plan) AS distinct_masks
 ), released AS (

@@ -1,4 +1,5 @@
--- How many rows match each unverified pattern, of those that together with it have NULLs in a column set, all of it.
+-- The number of rows that match each unverified pattern, among the rows whose NULLs together with the pattern's are
+-- exactly a given column set.
 -- Parameters: :nulls  the column set;  :outside  all others
 --             :keys   the others' key of all patterns;  :groups  the same
 --             :agree  that key equals the unverified pattern's

@@ -1,6 +1,6 @@
--- The differences of some unsolved patterns to all others, but for those too heavy to matter: no lightest union weighs
--- more than the union of the nearest records that are enough.
--- Parameters: :some  that many of the unsolved patterns;  :k
+-- The differences of some unsolved patterns to all others, without those that are too heavy to matter: the lightest
+-- union weighs no more than the union of the nearest records that are enough.
+-- Parameters: :some  the number of unsolved patterns taken;  :k
 --             :differences  d0, ... of unsolved and packed
 --             :weight, :mask  of d0, ...;  :union_weight  of mask
 -- Result: pattern, needed, mask, weight, records

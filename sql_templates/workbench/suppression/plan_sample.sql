@@ -1,4 +1,4 @@
--- The patterns of the suppression plan that lose most, each once for every column that it loses: with that one restored.
+-- The patterns of the suppression plan that lose most columns, once for each column lost, with that column restored.
 -- Parameters: :restored  the bits of single columns, as rows: (1), (2), (4), ...
 --             :most      patterns
 -- Result: pattern, mask

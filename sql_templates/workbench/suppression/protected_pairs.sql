@@ -1,4 +1,5 @@
--- Which patterns a suppressed pattern matches for its blank cells, although they would stand out whole.
+-- Pairs of patterns that both lose cells: the protector's blank cells match the protected pattern even if that pattern
+-- keeps all its cells.
 -- Parameters: :mask  the column set that it loses;  :agree  protector and protected agree on the others
 -- Result: protector, protected
 SELECT protector.pattern AS protector, protected.pattern AS protected

@@ -1,4 +1,4 @@
--- What the plan takes from the values of one column.
+-- The cells that the plan suppresses, by value of one column.
 -- Parameters: :place  the column's place;  :code  its code in patterns;  :bit  its bit in masks
 -- Result: one row per value that loses a cell: cells lost, cells it had, place, code
 SELECT

@@ -1,6 +1,6 @@
--- How many values of each column lose cells, and how many lose all, with those that lose most.
--- Parameters: :lost  suppressed_values.sql of all columns;  :most  how many values are named
--- Result: one row per column and named value: place, values, values gone, code, cells lost, cells it had
+-- The number of values of each column that lose cells and that lose all of them, and the values that lose most.
+-- Parameters: :lost  suppressed_values.sql of all columns;  :most  the number of values listed
+-- Result: one row per column and listed value: place, values, values gone, code, cells lost, cells it had
 SELECT place, touched, gone, code, lost, had
 FROM (
   SELECT

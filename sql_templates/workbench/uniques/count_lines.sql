@@ -1,6 +1,6 @@
--- The lines of the list: a line for each row where it has keys, else one for each row pattern.
+-- The number of lines of the list: one for each row if the rows have keys, else one for each row pattern.
 -- Parameters: :keyed  TRUE or FALSE
--- Result: one row: how many lines
+-- Result: one row: the number of lines
 SELECT COALESCE(SUM(CASE WHEN :keyed THEN patterns.size ELSE 1 END), 0)
 FROM uniques
 JOIN patterns ON patterns.pattern = uniques.pattern

@@ -1,7 +1,8 @@
--- The list of minimal unsafe combinations: a line for every row that one belongs to where keys are known, else one for
--- every row pattern. Records are numbered from 1. The lines are in no order: millions of them are not held to be sorted.
--- Parameters: :columns  record, rows, key, size, columns, values: those wanted
--- Result: one row per line: record, and the columns wanted
+-- The list of minimal unsafe combinations: one line for each row of a combination if keys are known, else one for each
+-- row pattern. Records are numbered from 1. The lines are not ordered: millions of them are not kept in memory for
+-- sorting.
+-- Parameters: :columns  record, rows, key, size, columns, values: the requested ones
+-- Result: one row per line: record, and the requested columns
 WITH sets AS (
   SELECT
     set_number,

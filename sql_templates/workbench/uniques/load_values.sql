@@ -1,5 +1,5 @@
 -- The cells of the row patterns as text.
--- Parameters: :exported  the exported file, with code 1 and up;  :codes  the codes by row pattern and column
+-- Parameters: :exported  the exported file, with codes from 1;  :codes  the codes by row pattern and column
 CREATE TABLE cells AS
 SELECT coded.pattern, coded.place, texts.value_text
 FROM :codes
