@@ -1,8 +1,8 @@
-"""Airflow: an audit every night, and after each load of the warehouse where you make it a downstream task.
+"""Airflow: an audit every night, and after each load of the warehouse if you make it a downstream task.
 
-qidsql stands in an environment of its own (/opt/qidsql), so that its libraries and Airflow's do not meet. The exit
-codes become Airflow's states: 1 (violation) and 2 (error) fail the task, 3 (inconclusive) too: nothing passes unseen.
-The connection's URL is an Airflow connection or variable, and reaches the process as an environment variable only.
+qidsql is installed in a separate environment (/opt/qidsql), so that its libraries do not conflict with Airflow's. Exit
+codes 1 (violation), 2 (error) and 3 (inconclusive) fail the task, so that none goes unnoticed. The URL is stored as an
+Airflow connection, and is passed to the process only as an environment variable.
 """
 
 from datetime import datetime, timedelta
@@ -14,8 +14,8 @@ with DAG(
     dag_id="qidsql",
     schedule="0 3 * * *",
     start_date=datetime(2026, 1, 1),
-    catchup=False,  # a night that was missed is not audited afterwards: the tables are no longer what they were
-    max_active_runs=1,  # never two at once
+    catchup=False,  # a missed night is not audited later: the tables have changed since
+    max_active_runs=1,  # never two runs at once
     tags=["privacy"],
 ):
     BashOperator(
@@ -23,6 +23,6 @@ with DAG(
         bash_command="/opt/qidsql/bin/qidsql run /etc/qidsql/qidsql.toml --quiet",
         env={"CLINIC_URL": "{{ conn.clinic.get_uri() }}"},
         append_env=True,
-        retries=0,  # a violation stays one
+        retries=0,  # a violation does not go away by retrying
         execution_timeout=timedelta(hours=6),
     )

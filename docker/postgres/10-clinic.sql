@@ -1,14 +1,14 @@
--- A clinic with made-up people: what docker/compose.yaml audits. 5,000 patients, 15,000 visits, and what the clinic
--- gives to researchers. The same numbers on every run: each value is taken from the md5 of a number.
+-- The database that docker/compose.yaml audits: a clinic with made-up people. 5,000 patients, 15,000 visits, and a view
+-- for researchers. The data is the same on every run: each value is derived from the md5 of a number.
 \set ON_ERROR_STOP on
 BEGIN;
 
 CREATE SCHEMA clinic;
 CREATE SCHEMA research;
-COMMENT ON SCHEMA clinic IS 'what the clinic works with';
-COMMENT ON SCHEMA research IS 'what researchers get';
+COMMENT ON SCHEMA clinic IS 'operational data of the clinic';
+COMMENT ON SCHEMA research IS 'data for researchers';
 
--- A whole number from 0 to `below` - 1 that is always the same for the same place.
+-- An integer from 0 to `below` - 1, always the same for the same place.
 CREATE FUNCTION pg_temp.pick(place text, below int) RETURNS int IMMUTABLE LANGUAGE sql
   AS $$ SELECT (('x' || substr(md5(place), 1, 7))::bit(28)::int % below) $$;
 
@@ -52,7 +52,7 @@ SELECT
 FROM generate_series(1, 15000) AS n;
 CREATE INDEX ON clinic.visits (patient_id);
 
--- What researchers get: years in tens, two digits of the zip code, no number of anybody.
+-- The view for researchers: decades instead of dates of birth, shortened zip codes, no identifiers.
 CREATE VIEW research.patients AS
 SELECT (extract(year FROM birth_date)::int / 10) * 10 AS decade_of_birth, left(zip_code, 3) AS zip_area, sex
 FROM clinic.patients;

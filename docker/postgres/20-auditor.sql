@@ -1,9 +1,9 @@
--- The role that audits: it may log in, and SELECT from the tables that are audited. Nothing else.
+-- The auditor's role: it may only log in and SELECT from the audited tables.
 \set ON_ERROR_STOP on
 \set password `cat /run/secrets/auditor_password`
 BEGIN;
 
--- By default everyone may connect, and make temporary tables.
+-- By default everyone may connect and create temporary tables.
 REVOKE ALL ON DATABASE clinic FROM PUBLIC;
 
 CREATE ROLE auditor LOGIN PASSWORD :'password'

@@ -91,7 +91,7 @@ def test_hostile_names_are_shown_as_they_are(documents: Mapping[str, RunResult])
 @pytest.mark.parametrize("case", ["pass", "violation", "inconclusive", "empty", "hostile", "run"])
 def test_the_page_has_every_part(documents: Mapping[str, RunResult], case: str) -> None:
     text = page_of(documents[case]).text_content()
-    for part in ("What was audited, when and how", "What was not checked", "What the figures mean", "signature"):
+    for part in ("Subject, time and method", "Not checked", "Explanation of the figures", "signature"):
         assert part in text
     assert ("Smallest identifying sets" in text) is (case in ("violation", "hostile", "run"))
     assert ("Trend" in text) is (case == "run")
