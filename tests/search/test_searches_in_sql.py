@@ -19,9 +19,8 @@ from qidsql.search.borders import borders
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.search.minimum import minimum
 from qidsql.sql.relation import relation
-from tests.exhaustive import always
 from tests.search.tables import K, class_sizes
-from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, Store, quoted
+from tests.stores import EVERY_ENGINE, ONE_ENGINE, TWO_ENGINES, DuckDBStore, Store, quoted
 
 pytestmark = EVERY_ENGINE
 
@@ -247,12 +246,11 @@ def test_adult_has_two_minimal_keys_of_13_columns(adult: Store) -> None:
     assert (smallest.cost, smallest.optimal, smallest.lower_bound) == (13, True, 13)
 
 
-@pytest.mark.parametrize("store", always("duckdb", longer=["postgres"]), indirect=True)
 @pytest.mark.parametrize(
     ("criterion", "figure"),
     [(Distinct(Fraction(9, 10)), "quasi_0_9_distinct"), (Separation(Fraction(999, 1000)), "quasi_0_999_separation")],
 )
-@TWO_ENGINES
+@ONE_ENGINE
 def test_adult_has_the_minimal_sets_of_the_reference(
     adult: Store, shared: Path, criterion: Criterion, figure: str
 ) -> None:
