@@ -26,7 +26,7 @@ from qidsql.engines.postgres.condition import accepted
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.doctor import examine
 from qidsql.engines.postgres.errors import not_connected, translate
-from qidsql.engines.postgres.giving_way import GivingWay, hang_up
+from qidsql.engines.postgres.lock_watch import GivingWay, hang_up
 from qidsql.engines.postgres.types import PATTERNS
 from qidsql.engines.private_folder import PrivateFolder
 from qidsql.engines.table_names import find_table, no_schema

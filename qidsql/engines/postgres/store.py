@@ -12,7 +12,7 @@ from qidsql.core.time_limit import earlier, limit
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.engine import connection_label, connection_options, connection_parameters
 from qidsql.engines.postgres.errors import not_connected
-from qidsql.engines.postgres.giving_way import hang_up
+from qidsql.engines.postgres.lock_watch import hang_up
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.engines.workers import apart
 from qidsql.errors import BudgetSpent, Held, StoreError
