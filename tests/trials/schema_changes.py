@@ -1,7 +1,7 @@
 """Tables that are altered, rewritten, renamed, replaced or emptied at a random moment of an audit or a search.
 
 What a command reports is what it reports of the table as it was before, or as it was after, in all figures; or it says
-in plain words that it came to no answer. Where each statement sees its own moment (`--no-snapshot`), the verdict at
+in plain words that it came to no answer. Where each statement sees its own snapshot (`--no-snapshot`), the verdict at
 least is one of the two.
 """
 

@@ -20,7 +20,7 @@ from tests.engines.test_engine_goes_on import COUNT, ask, placed
 from tests.postgres_server import wait_until
 from tests.stores import PostgresStore
 
-GAVE_WAY = "another session (ALTER TABLE?) waited for a lock of this one, which gave its snapshot up"
+GAVE_WAY = "another session (ALTER TABLE?) waited for a lock of this one, which gave up its snapshot"
 ALTER = "ALTER TABLE t ADD d int"
 
 
