@@ -8,7 +8,7 @@
     ├── AccessError            a privilege is missing, or row-level security hides rows
     ├── StatementError         the engine could not run a statement
     ├── StoreError             the history cannot be opened, read or written
-    ├── Held                   another process has the lock
+    ├── LockHeld               another process has the lock
     ├── SecretMissing          the variable or file of an alert's secret is missing or empty
     ├── Undelivered            an alert could not be delivered
     └── Stopped                the work ended early; results so far remain valid
@@ -135,7 +135,7 @@ class StoreError(QidsqlError):
     """The history cannot be opened, read or written."""
 
 
-class Held(QidsqlError):
+class LockHeld(QidsqlError):
     """Another process has the lock."""
 
 

@@ -247,13 +247,13 @@ def test_a_run_ends_though_its_history_does_not_answer(
 def test_both_sides_notice_that_the_other_is_gone(network: Network) -> None:
     with connect(network.url()) as engine:
         names = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout")
-        wanted = engine._alone(
+        wanted = engine._on_one_session(
             lambda session: session.execute(
                 "SELECT name, setting FROM pg_settings WHERE source = 'session' AND name LIKE 'tcp%' ORDER BY name"
             )
         )
         assert {str(name) for name, _ in wanted} == set(names)
-        ours = engine._alone(lambda session: session.connection.info.get_parameters())  # type: ignore[attr-defined]
+        ours = engine._on_one_session(lambda session: session.connection.info.get_parameters())  # type: ignore[attr-defined]
         assert {name: ours[name] for name in ("keepalives_idle", "tcp_user_timeout")} == {
             "keepalives_idle": "30",
             "tcp_user_timeout": "60000",

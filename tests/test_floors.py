@@ -49,7 +49,7 @@ WORKBENCH = "qidsql.engines.duckdb.workbench"  # an embedded DuckDB that compute
 SAME_ROLE = {  # names that several modules have, each in the same role
     *("perform", "report", "run"),  # of commands
     *("render", "renderer", "written"),  # of formats
-    *("Ask", "accepted", "connect", "examine", "translate"),  # of engines
+    *("connect", "examine", "parse_condition", "translate"),  # of engines
     "main",
 }
 OTHER_COMMANDS = {"demo": {"audit"}, "graph": {"audit", "mask", "suppress"}}  # that a command runs

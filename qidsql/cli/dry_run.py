@@ -25,7 +25,7 @@ def write_dry_run(
     with source.opened() as engine:
         subject = Source(engine) if command.opens else engine
         planned = getattr(import_module(work.__module__), "planned_statements", None)
-        first = planned(engine, request) if planned else engine.rehearsed(lambda: work(subject, request))
+        first = planned(engine, request) if planned else engine.planned_statements(lambda: work(subject, request))
         write_output(_script(engine, first, getattr(request, "plan", "")), output)
 
 

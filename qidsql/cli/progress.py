@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from qidsql.wording.numbers import plural
 
 if TYPE_CHECKING:
-    from qidsql.engines.base import Asked, Engine
+    from qidsql.engines.base import Engine, ExecutedStatement
 
 SHOW_AFTER = 1.0  # seconds; shorter work shows no progress
 PLAIN_EVERY = 30.0  # seconds between lines where a line cannot be redrawn
@@ -48,7 +48,7 @@ class _Status:
     def begin_stage(self, stage: str) -> None:
         self._stage, self._last = stage, ""
 
-    def count_statement(self, statement: "Asked") -> None:
+    def count_statement(self, statement: "ExecutedStatement") -> None:
         self._statements += 1
         self._last = statement.purpose
 

@@ -26,14 +26,14 @@ class Accounting:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._started, self._clock = datetime.now(UTC), time.monotonic()
-        self._asked, self._scans = engine.asked, engine.scans
+        self._statements, self._scans = engine.statements, engine.scans
 
     @property
     def spent(self) -> Spent:
         return Spent(
             started=self._started,
             seconds=time.monotonic() - self._clock,
-            statements=self._engine.asked - self._asked,
+            statements=self._engine.statements - self._statements,
             scans=self._engine.scans - self._scans,
         )
 

@@ -132,7 +132,7 @@ class TableSearch:
     def use_workspace(self, on_stage: Callable[[str], None]) -> None:
         """Code the columns, if the engine was opened with a workspace; they are profiled as codes from then on.
 
-        One statement. Samples are still drawn from the table itself. Raises as `begin` and `Engine.keep_aside`.
+        One statement. Samples are still drawn from the table itself. Raises as `begin` and `Engine.make_working_copy`.
         """
         self.begin()
         if self._engine.workspace:

@@ -90,11 +90,11 @@ def fits(pattern: str, table: str) -> bool:
 class Condition:
     """Which rows of a table count, in the user's SQL. Only an engine makes one, from a text that it has accepted.
 
-    `momentary`: it depends on the time of evaluation. `notes`: facts that a reader of the result needs.
+    `time_dependent`: it depends on the time of evaluation. `notes`: facts that a reader of the result needs.
     """
 
     text: str
-    momentary: bool = False
+    time_dependent: bool = False
     notes: tuple[str, ...] = ()
 
 

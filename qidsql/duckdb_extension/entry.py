@@ -21,7 +21,7 @@ from qidsql.errors import Interrupted, QidsqlError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
-    from qidsql.engines.embedding import Seen
+    from qidsql.engines.embedding import CatalogCache
 
 LAYOUT = 2  # version of EntryPoints; increase it here and in stub.c with every change
 ON_CALL = CFUNCTYPE(None, c_void_p)
@@ -61,7 +61,7 @@ class Call:
     options: dict[str, Any]
     trace: bool
     search_path: str | None
-    seen: "Seen"
+    cache: "CatalogCache"
 
     @property
     def columns(self) -> Columns:
@@ -150,7 +150,7 @@ class _Process:
         if table is None:
             raise UsageError("the table's name must not be NULL")
         trace = bool(options.pop("trace", False))
-        call = Call(function, instance, table, options, trace, self._search_path(info), _seen(api.version))
+        call = Call(function, instance, table, options, trace, self._search_path(info), _new_cache(api.version))
         with self._engine(call) as engine:
             function.check(engine, table, options)
         for name, kind in call.columns.items():
@@ -168,7 +168,7 @@ class _Process:
         """
         call: Call = self._objects[self.api.init_get_bind_data(info)]
         if not self.api.rebinds:
-            call = replace(call, seen=_seen(self.api.version))
+            call = replace(call, cache=_new_cache(self.api.version))
         with raising_interrupts(self.entry.watch, self.entry.interrupts):
             if self._closing:  # closed before interrupts were counted, so none will come
                 raise Interrupted(ENDING)
@@ -190,7 +190,7 @@ class _Process:
         from qidsql.engines.duckdb.embedded import engine_for
 
         self._close_in_time()
-        with engine_for(call.table, Connection(self.api, call.instance), call.search_path, call.seen) as engine:
+        with engine_for(call.table, Connection(self.api, call.instance), call.search_path, call.cache) as engine:
             yield engine
 
     def _close_in_time(self) -> None:
@@ -277,10 +277,10 @@ def _one_line(error: QidsqlError) -> str:
     return in_sql(" ".join(str(error).split()))
 
 
-def _seen(version: str) -> "Seen":
-    from qidsql.engines.embedding import Seen
+def _new_cache(version: str) -> "CatalogCache":
+    from qidsql.engines.embedding import CatalogCache
 
-    return Seen(rows={"version": [(version,)]})
+    return CatalogCache(rows={"version": [(version,)]})
 
 
 _processes: dict[int, _Process] = {}  # by file of the extension: each version of DuckDB has its own

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qidsql.commands.suppress.result import SuppressResult
     from qidsql.commands.uniques.result import UniquesResult
     from qidsql.declarations.options import Parameter
-    from qidsql.engines.base import Asked, Engine
+    from qidsql.engines.base import Engine, ExecutedStatement
     from qidsql.measures.profiles import ClassProfile
 
 Row: TypeAlias = tuple[Any, ...]
@@ -71,7 +71,7 @@ class TableFunction:
 
     def check(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> None:
         """Checks the call without reading a row of the table. Raises UsageError, UnknownName or another QidsqlError."""
-        engine.rehearsed(lambda: self._result(engine, table, options))
+        engine.planned_statements(lambda: self._result(engine, table, options))
 
     def run(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
         """The rows of the result. Raises QidsqlError; Interrupted after Ctrl-C."""
@@ -83,7 +83,7 @@ class TableFunction:
 
     def trace(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
         """The statements with their seconds instead of the result, followed by the verdict."""
-        steps: list[Asked] = []
+        steps: list[ExecutedStatement] = []
         engine.watchers.append(steps.append)
         result = self._result(engine, table, options)
         rows: list[Row] = [(place, step.seconds, step.purpose, step.sql) for place, step in enumerate(steps, start=1)]

@@ -1,6 +1,6 @@
-"""What an engine is: sessions that take SQL and give rows, and the generic part that runs statements over them.
+"""The base class of engines: runs statements on parallel sessions, with deadlines, Ctrl-C and a consistent state.
 
-An engine's own file opens the sessions, reads the catalog and translates errors. Knows no driver.
+An engine's own module opens the sessions, reads the catalog and translates errors. This one imports no driver.
 """
 
 import threading
@@ -20,7 +20,7 @@ from qidsql.core.checks import Examination
 from qidsql.core.tables import Condition, Table, TableName
 from qidsql.core.time_limit import earlier, limit
 from qidsql.engines.private_folder import in_memory
-from qidsql.engines.workers import Batch, Session, Work, Worker, part_with
+from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
 from qidsql.sql.copies import create_table
 from qidsql.sql.dialects import Dialect
@@ -31,8 +31,8 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A statement that was answered, for those who watch."""
+class ExecutedStatement:
+    """A statement that has run, for the engine's watchers."""
 
     sql: str
     purpose: str
@@ -40,77 +40,76 @@ class Asked:
 
 
 class _Answer(threading.local):
-    """The answer that a thread is working on."""
+    """The answer that a thread is working on: see `Engine.answer`."""
 
-    depth = 0  # of the blocks that it stands in
-    state: object = None  # of the data, as of its first question
-    ended: Stopped | None = None  # why nothing more is asked
+    depth = 0  # of nested `answer` blocks
+    state: object = None  # the state of the data that its first statement read
+    stopped_by: Stopped | None = None  # why no further statement runs
 
 
 class Engine(ABC):
     """A live source. Close it, or use it in a `with` block.
 
-    All sessions of an engine see one and the same state of the data where the engine can promise that (`snapshot`
-    says what holds). `asked` counts the statements put to tables, the catalog's not included, `scans` how often these
-    read a table at most; `seconds` is the time they took.
+    All sessions of an engine see the same state of the data if the engine can guarantee that; `snapshot` describes the
+    guarantee. `statements` is the number of statements sent to tables (catalog queries are not counted), `scans` the
+    number of table reads they need at most, and `seconds` the time they took.
 
-    What goes wrong ends the answer that is being worked out, and nothing else: sessions that failed or were cancelled
-    are replaced for the next one.
+    An error ends only the answer in progress: sessions that failed or were cancelled are replaced for the next one.
     """
 
     dialect: Dialect
-    export_format: str  # the ending of exported files
-    label: str  # the source as people may see it: never a password
+    export_format: str  # the file extension of exports
+    label: str  # the source for messages: never a password
     version: str  # the engine's name and version
-    snapshot: str  # what is known of the state that the statements see, in words
-    workspace = False  # opened so that it may keep a working copy in its own temporary space: see `keep_aside`
-    writable = False  # opened for writing: one session in one transaction, of which nothing stays without `commit`
-    data_files: Sequence[Path] = ()  # that it reads, where the source is files
-    options_in_path = False  # what is behind a ? in the source is options, none of which is a secret
-    limited = True  # by the time limit of the block that asks
+    snapshot: str  # a description of the state of the data that statements see
+    workspace = False  # whether `make_working_copy` is allowed
+    writable = False  # one session in one transaction, which is rolled back without `commit`
+    data_files: Sequence[Path] = ()  # the files read, if the source is files
+    options_in_path = False  # text after a ? in the source is options, none of them secret
+    limited = True  # whether the time limit of the calling block applies
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self.asked = 0
+        self.statements = 0
         self.scans = 0
         self.seconds = 0.0
-        self.watchers: list[Callable[[Asked], None]] = []
-        self._aside: TableName | None = None
+        self.watchers: list[Callable[[ExecutedStatement], None]] = []
+        self._working_copy: TableName | None = None
         self._conditions: dict[tuple[TableName, str], Condition] = {}
-        self._one_moment = False  # as of which all statements see the data and the time
-        self._rehearsal: list[Statement[Any]] | None = None
+        self._one_transaction = False  # for all statements: they see one state of the data and one time
+        self._planned: list[Statement[Any]] | None = None
         self._sessions: list[Worker] = []
         self._batches: set[Batch[Any]] = set()
         self._lock = threading.Lock()
         self._answer = _Answer()
-        self._state = object()  # what the sessions see: another object where it may be another state of the data
+        self._state = object()  # identifies the state of the data; replaced whenever that may have changed
         self._closed = False
 
-    # the driver part
+    # implemented by each engine
 
     @abstractmethod
     def _open(self, deadline: float | None) -> list[Worker]:
-        """The sessions that are missing. Where these see another state than those before them, `_state` is replaced.
+        """Opens the missing sessions. Replaces `_state` if they see another state of the data.
 
         Raises SourceError, BudgetSpent.
         """
 
     @abstractmethod
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
-        """The driver's error in our words; its text is not used, it can hold values and secrets."""
+        """The driver's error as an error of qidsql. Its text is not used: it can contain values and secrets."""
 
     @abstractmethod
     def exports(self) -> Path:
-        """A private folder for the files of statements that have an `into`; removed when the engine is closed."""
+        """A private folder for files that statements export (`into`); removed when the engine is closed."""
 
     @property
     def memory_limit(self) -> int | None:
-        """How many bytes of this process the engine may take for tables and groups; None: it is elsewhere."""
+        """How many bytes of this process's memory the engine may use; None if it runs in another process."""
         return None
 
     @contextmanager
-    def handing_over(self, name: str) -> Iterator[Path]:
-        """A path for an export that is read once, and gone with the block: in memory where the system can."""
+    def temporary_export(self, name: str) -> Iterator[Path]:
+        """A path for an export that is read within the block: kept in memory if the system supports that."""
         with in_memory(self.exports() / f"{name}.{self.export_format}") as path:
             yield path
 
@@ -120,111 +119,113 @@ class Engine(ABC):
 
     @abstractmethod
     def describe(self, table: str | None) -> Table:
-        """The table that the user means, as the catalog describes it; None: the only one there is.
+        """The table that the user's text names, as the catalog describes it; None stands for the only table.
 
         Raises UnknownName, UsageError, AccessError.
         """
 
     def describe_listed(self, listed: CatalogTable) -> Table:
-        """A table of this engine's catalog, as `describe` describes it; what the catalog told is not asked again.
+        """The same for a table of this engine's catalog; facts already in the catalog are not queried again.
 
         Raises UsageError, AccessError.
         """
         return self.describe(table_node(listed.name).sql(self.dialect.name))
 
     @abstractmethod
-    def accepted(self, table: Table, where: str) -> Condition:
-        """The text as a condition on the table's rows: see `narrowed`. Only the catalog is read."""
+    def parse_condition(self, table: Table, where: str) -> Condition:
+        """Checks a condition on the table's rows: see `narrowed`. Reads only the catalog."""
 
     @abstractmethod
     def catalog(self, schema: str | None = None) -> Catalog:
         """All tables and views of the source or of one schema, with their keys, comments and labels.
 
-        Only the system catalog is read, by the same few statements for any number of tables. Tables that this user
-        may not read are in it, with the obstacle. Raises UnknownName, StatementError, AccessError.
+        Reads only the system catalog, with the same few statements for any number of tables. Includes tables that this
+        user may not read, with the obstacle. Raises UnknownName, StatementError, AccessError.
         """
 
     @abstractmethod
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
-        """What bears on an audit besides the tables' own obstacles: the session, its limits, the rights of its role.
+        """Checks everything besides the tables that affects an audit: the session, its limits, its role's privileges.
 
-        The grants are those that the session's role lacks, or with `role` all that this role would need. Only the
-        system catalog is read. Raises StatementError, UsageError (roles where the engine has none).
+        Also lists the grants that the session's role lacks, or all grants that `role` would need. Reads only the
+        system catalog. Raises StatementError, UsageError (a role, if the engine has none).
         """
 
     @abstractmethod
-    def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
-        """What to select from for a file of its exports with these columns (name: type). Engines opened for writing.
+    def import_file(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
+        """Makes an exported file with these columns (name: type) available; returns the node to select from.
 
-        Raises Stopped, StatementError, AccessError.
+        For engines opened for writing. Raises Stopped, StatementError, AccessError.
         """
 
     @abstractmethod
-    def taken(self, name: TableName, replace: bool) -> str | None:
-        """What has the name of a table to be made, in words such as "table" or "view"; None where nothing has.
+    def existing_kind(self, name: TableName, replace: bool) -> str | None:
+        """The kind of the existing object with this name, such as "table" or "view"; None if the name is free.
 
-        Only the system catalog is read. Raises UsageError where no table can be made there, AccessError where this role
-        may not make it, or not remove what it is to `replace`.
+        Reads only the system catalog. Raises UsageError if no table can be created there, AccessError if this role may
+        not create it, or may not drop the object it is to `replace`.
         """
 
     @abstractmethod
-    def place_aside(self) -> TableName:
-        """Where a working copy can be made, in the engine's own temporary space. Raises AccessError."""
+    def working_copy_name(self) -> TableName:
+        """A name for a working copy, in the engine's own temporary space. Raises AccessError."""
 
     @abstractmethod
-    def settle_aside(self, name: TableName) -> int:
-        """Makes a working copy ready for questions, and nothing else writable: its bytes. Raises StatementError."""
+    def finish_working_copy(self, name: TableName) -> int:
+        """Prepares a new working copy for queries, ends writing, returns its size in bytes. Raises StatementError."""
 
-    # the generic part
+    # the same for all engines
 
     def narrowed(self, table: Table, where: str | None) -> Table:
-        """The table, limited to the rows that meet a condition; None: to all of them.
+        """The table, limited to the rows that meet a condition; all rows if it is None.
 
-        The condition is the person's own text, which the engine reads by its own rules. It is one expression that says
-        the same of a row in each statement, from the row and the time alone: no query inside, no aggregate, window or
-        parameter, no hidden column, and no function or operator but the engine's own, of these none that changes
-        anything or depends on the session. The engine has bound it to the table once when this returns; a second time
-        nothing is asked. Where it depends on the time, all statements from here on go over one session.
+        The condition is the user's own SQL, in the engine's dialect. It must be one expression whose value depends only
+        on the row and the time: no subquery, aggregate, window or parameter, no hidden column, and only built-in
+        functions and operators that change nothing and do not depend on the session. The engine has bound it to the
+        table when this returns; a repeated call sends no statement. If the condition depends on the time, all further
+        statements run on one session.
         Raises UsageError, UnknownName, AccessError, StatementError.
         """
         if where is None:
             return table
         key = (table.name, where)
         if key not in self._conditions:
-            self._conditions[key] = self.accepted(table, where)
+            self._conditions[key] = self.parse_condition(table, where)
         condition = self._conditions[key]
         notes = table.notes + condition.notes
-        if condition.momentary:
-            self._hold_moment()
-            notes += ("the rows depend on the time of the audit: the where condition asks what time it is",)
+        if condition.time_dependent:
+            self._freeze_time()
+            notes += ("the rows depend on the time of the audit: the where condition uses the current time",)
         return replace(table, condition=condition, notes=notes)
 
     def pretty(self, statement: str) -> str:
-        """A statement over several lines, for people."""
+        """A statement formatted over several lines."""
         return self.dialect.pretty(statement, [text for _, text in self._conditions])
 
     def state_token(self) -> str | None:
-        """A text that is the same again only while the data is: what was found out then still holds.
+        """A text that changes whenever the data changes: with an equal token, earlier results remain valid.
 
-        None where the source cannot promise that. No statement to a table.
+        None if the source cannot guarantee that. Sends no statement to a table.
         """
         return None
 
-    def keep_aside(self, query: exp.Query, purpose: str, deadline: float | None = None) -> tuple[TableName, int]:
-        """Puts the rows of a query into a table in the engine's own temporary space: its name, and its bytes.
+    def make_working_copy(self, query: exp.Query, purpose: str, deadline: float | None = None) -> tuple[TableName, int]:
+        """Stores the rows of a query as a table in the engine's temporary space; returns its name and size in bytes.
 
-        All sessions see it; it is gone when the engine is closed. Once per engine, which was opened with `workspace`.
+        All sessions see it until the engine is closed. Once per engine, which must be opened with `workspace`.
         One statement. Raises Stopped, StatementError, AccessError, UsageError.
         """
-        if not self.workspace or self._aside is not None:
-            raise UsageError("there is no place for a working copy, or one is there already; connect with workspace")
-        name = self.place_aside()
-        self._aside = name
+        if not self.workspace or self._working_copy is not None:
+            raise UsageError(
+                "a working copy needs a connection with workspace, and can be made only once per connection"
+            )
+        name = self.working_copy_name()
+        self._working_copy = name
         self.run(Statement(create_table(self.dialect, name, query), purpose, lambda rows: None), deadline)
-        return name, self.settle_aside(name)
+        return name, self.finish_working_copy(name)
 
     def commit(self) -> None:
-        """Makes what was written stay, all at once; the engine is closed then. Raises Stopped, StatementError."""
+        """Commits all writes and closes the engine. Raises Stopped, StatementError."""
         self.run(Statement(self.dialect.render(exp.Commit()), "commit", lambda rows: None))
         self.close()
 
@@ -234,14 +235,14 @@ class Engine(ABC):
 
     @contextmanager
     def answer(self) -> Iterator[None]:
-        """All that is asked in the block is one answer: of one state of the data, and its first stop is its last.
+        """Makes the statements of the block one answer: they read one state of the data, and none runs after a stop.
 
-        The state is that of the first question. Within such a block, the same answer. Outside of one, each call of
-        `run_many` is an answer by itself.
+        The first statement fixes the state. A nested block belongs to the outer answer. Outside of such a block each
+        call of `run_many` is an answer of its own.
         """
         answer = self._answer
         if not answer.depth:
-            answer.ended = answer.state = None
+            answer.stopped_by = answer.state = None
         answer.depth += 1
         try:
             yield
@@ -249,9 +250,9 @@ class Engine(ABC):
             answer.depth -= 1
 
     @property
-    def ended(self) -> Stopped | None:
-        """What stopped this thread's answer: nothing more can be asked for it."""
-        return self._answer.ended
+    def stopped_by(self) -> Stopped | None:
+        """The error that stopped this thread's answer, if any: no further statement can run for it."""
+        return self._answer.stopped_by
 
     def run_many(
         self,
@@ -259,40 +260,41 @@ class Engine(ABC):
         deadline: float | None = None,
         keep: Callable[[int, Answer], None] = lambda place, answer: None,
     ) -> list[Answer]:
-        """The answers in the order of the statements, asked in parallel on all workers.
+        """Runs the statements in parallel on all workers; returns their answers in the same order.
 
-        `keep` is handed each statement's place and answer, also when the others come to nothing.
+        `keep` is called with the position and answer of each statement that succeeded, even if others fail.
 
-        At the first error, at Ctrl-C and at the deadline (of `time.monotonic`) or the time limit of the block every
-        running statement is cancelled on the server. A stop ends the answer. Raises StatementError, AccessError,
+        At the first error, at Ctrl-C, and at the deadline (of `time.monotonic`) or the time limit of the calling block,
+        every running statement is cancelled on the server. A stop ends the answer. Raises StatementError, AccessError,
         SourceError, ConnectionLost, SnapshotLost, Interrupted, BudgetSpent.
         """
-        if self._rehearsal is not None and not self._closed:
-            self._rehearsal += statements
-            raise BudgetSpent("a rehearsal asks nothing")
+        if self._planned is not None and not self._closed:
+            self._planned += statements
+            raise BudgetSpent("only planned: no statement was sent")
         started = time.monotonic()
         answers: dict[int, Answer] = {}
         try:
-            works = {place: partial(self._ask, statement) for place, statement in enumerate(statements)}
-            self._together(works, answers, deadline, self._vouch)
+            works = {place: partial(self._run_on, statement) for place, statement in enumerate(statements)}
+            self._run_works(works, answers, deadline, self._check_snapshot)
         finally:
             self.seconds += time.monotonic() - started
             for place, answer in sorted(answers.items()):
                 keep(place, answer)
         return [answers[place] for place in range(len(statements))]
 
-    def rehearsed(self, work: Callable[[], object]) -> list[Statement[Any]]:
-        """The statements that the work would put to tables first, in one go. They are not asked: to the work its
-        budget is spent. Raises what the work raises besides.
+    def planned_statements(self, work: Callable[[], object]) -> list[Statement[Any]]:
+        """The first batch of statements that the work would send to tables. None is sent: the work gets BudgetSpent.
+
+        Raises any other error of the work.
         """
         statements: list[Statement[Any]] = []
-        self._rehearsal = statements
+        self._planned = statements
         try:
             work()
         except BudgetSpent:
             pass
         finally:
-            self._rehearsal = None
+            self._planned = None
         return statements
 
     @property
@@ -303,11 +305,11 @@ class Engine(ABC):
         """Ends all sessions. Safe to call twice."""
         if not self._closed:
             self._closed = True
-            self._dismiss(list(self._sessions))
+            self._end_sessions(list(self._sessions))
         self.release()
 
-    def release(self) -> None:  # noqa: B027 - not every engine holds more
-        """Frees what the engine holds besides its sessions. Safe to call twice."""
+    def release(self) -> None:  # noqa: B027 - not every engine has other resources
+        """Frees the engine's resources other than sessions. Safe to call twice."""
 
     def __enter__(self) -> "Engine":
         return self
@@ -315,8 +317,8 @@ class Engine(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, statement: Statement[Answer], session: Session) -> Answer:
-        """One statement on one session, in the session's thread."""
+    def _run_on(self, statement: Statement[Answer], session: Session) -> Answer:
+        """Runs one statement on one session, in the session's thread."""
         started = time.monotonic()
         try:
             rows: list[Row] = []
@@ -328,34 +330,34 @@ class Engine(ABC):
                 rows = session.execute(statement.sql)
         except QidsqlError:
             raise
-        except Exception as error:  # noqa: BLE001 - drivers raise what they like; translate knows
+        except Exception as error:  # noqa: BLE001 - drivers raise any kind of exception
             raise self.translate(error, statement.purpose) from None
         seconds = time.monotonic() - started
         with self._lock:
-            self.asked += 1
+            self.statements += 1
             self.scans += statement.scans
             for watch in self.watchers:
-                watch(Asked(statement.sql, statement.purpose, seconds))
+                watch(ExecutedStatement(statement.sql, statement.purpose, seconds))
         return statement.read(rows)
 
-    def _hold_moment(self) -> None:
-        """Leaves one session, and the time stands still there: another one sees another state."""
-        if not self._one_moment:
-            self._one_moment, self.workers = True, 1
-            self._dismiss(self._sessions[1:])
-            self._alone(lambda session: session.hold_moment())
+    def _freeze_time(self) -> None:
+        """Ends all sessions but one and fixes the time there: another session would see another time."""
+        if not self._one_transaction:
+            self._one_transaction, self.workers = True, 1
+            self._end_sessions(self._sessions[1:])
+            self._on_one_session(lambda session: session.freeze_time())
 
-    def _together(
+    def _run_works(
         self,
         works: Mapping[int, Work[Answer]],
         answers: dict[int, Answer],
         deadline: float | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Has the sessions do some numbered works, for the answer that this thread is working on, and adds what they
-        return to `answers`, if `check` does not raise. Works that are answered are left out.
+        """Runs numbered works on the sessions, as part of this thread's answer, and adds their results to `answers`
+        unless `check` raises. Skips works that have an answer.
 
-        Raises what the works and the check raise, and as `run_many`.
+        Raises errors of the works and of the check, and as `run_many`.
         """
         answer = self._answer
         if any(worker.is_current for worker in self._sessions):
@@ -363,35 +365,35 @@ class Engine(ABC):
         if self._closed:
             raise SourceError(f"the connection to {self.label} is closed; connect again")
         if not answer.depth:
-            answer.ended = answer.state = None
-        if answer.ended is not None:
-            raise type(answer.ended)(str(answer.ended))
+            answer.stopped_by = answer.state = None
+        if answer.stopped_by is not None:
+            raise type(answer.stopped_by)(str(answer.stopped_by))
         batch = Batch({number: work for number, work in works.items() if number not in answers})
         try:
-            self._do(batch, earlier(deadline, limit() if self.limited else None), check)
+            self._run_batch(batch, earlier(deadline, limit() if self.limited else None), check)
         except KeyboardInterrupt:
-            self._dismiss(batch.abandon())
-            answer.ended = Interrupted("interrupted; the running statements were cancelled")
-            raise answer.ended from None
+            self._end_sessions(batch.abandon())
+            answer.stopped_by = Interrupted("interrupted; the running statements were cancelled")
+            raise answer.stopped_by from None
         except BaseException as error:
-            self._dismiss(batch.abandon())
+            self._end_sessions(batch.abandon())
             if isinstance(error, Stopped):
-                answer.ended = error
+                answer.stopped_by = error
             raise
         finally:
             self._batches.discard(batch)
             answers.update(batch.taken())
 
-    def _alone(self, work: Work[Answer]) -> Answer:
-        """What one of the sessions, always the same one if it can be, answers. Raises as `_together`."""
+    def _on_one_session(self, work: Work[Answer]) -> Answer:
+        """The result of a work on one session, the same one if possible. Raises as `_run_works`."""
         answers: dict[int, Answer] = {}
-        self._together({0: work}, answers)
+        self._run_works({0: work}, answers)
         return answers[0]
 
-    def _do(self, batch: Batch[Any], deadline: float | None, check: Callable[[], None]) -> None:
-        """Raises what the works and the check raise, SourceError, SnapshotLost, BudgetSpent."""
+    def _run_batch(self, batch: Batch[Any], deadline: float | None, check: Callable[[], None]) -> None:
+        """Raises errors of the works and of the check, SourceError, SnapshotLost, BudgetSpent."""
         self._batches.add(batch)
-        sessions = self._staffed(deadline)
+        sessions = self._ready_sessions(deadline)
         if self._answer.state is None:
             self._answer.state = self._state
         elif self._answer.state is not self._state:
@@ -404,11 +406,11 @@ class Engine(ABC):
             batch.taken()
             raise
 
-    def _vouch(self) -> None:  # noqa: B027 - not every engine has to look
-        """Whether what was just answered is of one state. Raises SnapshotLost."""
+    def _check_snapshot(self) -> None:  # noqa: B027 - not every engine needs it
+        """Raises SnapshotLost if the last answers are not of one state of the data."""
 
-    def _staffed(self, deadline: float | None) -> list[Worker]:
-        """The sessions, those that were lost replaced."""
+    def _ready_sessions(self, deadline: float | None) -> list[Worker]:
+        """The sessions, after replacing lost ones."""
         if len(self._sessions) < self.workers:
             new = self._open(deadline)
             with self._lock:
@@ -416,11 +418,11 @@ class Engine(ABC):
         return list(self._sessions)
 
     def _lost(self, state: object) -> Stopped:
-        """Why a state of the data cannot be seen any more."""
-        return ConnectionLost("the transaction that the work had begun in went with a statement that failed")
+        """The reason why a state of the data is no longer visible."""
+        return ConnectionLost("the transaction of this work ended with a statement that failed")
 
-    def _dismiss(self, workers: Sequence[Worker]) -> None:
-        """Ends sessions, and cancels what they are doing."""
+    def _end_sessions(self, workers: Sequence[Worker]) -> None:
+        """Ends sessions and cancels their statements."""
         with self._lock:
             self._sessions = [worker for worker in self._sessions if worker not in workers]
-        part_with(workers)
+        end_sessions(workers)

@@ -1,6 +1,7 @@
-"""What both engines do alike with a person's condition: the statements that bind it to its table, and the refusals."""
+"""Checks of a user's condition that engines share: the statements that bind it to its table, and the error messages."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from sqlglot import exp
 
@@ -8,23 +9,31 @@ from qidsql.core.tables import Table
 from qidsql.errors import UnknownName, UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node, verbatim
+from qidsql.sql.statements import Row
+from qidsql.sql.templates import Filling
 
 UNREADABLE = "the where condition cannot be read as one condition in SQL; expected something like: age >= 18"
 NO_QUERY = "the where condition must be a plain condition on the table's columns, without a query inside"
 NO_GROUPS = "the where condition must be true of single rows: no aggregate, no window, no set of rows"
 NO_STAR = "the where condition must name its columns: no *"
 NO_PARAMETER = "the where condition must be complete: no parameters"
-CHANGES = "may answer otherwise each time, or change something"
+CHANGES = "may return another value each time, or change something"
 SESSION = "depends on the session and not on the row"
 NOT_OF_A_ROW = "is no function of a single row"
 UNKNOWN = "the engine does not have"
 
 
-def bindings(dialect: Dialect, table: Table, where: str) -> tuple[str, str]:
-    """Two statements that bind the text to the table and ask for no row. What fits both is one expression.
+class CatalogQuery(Protocol):
+    """Returns the rows of a catalog query, given the name of its template."""
 
-    A text that closes the parenthesis of the second, to go on as it likes, is no SQL behind CASE WHEN in the first, and
-    one that ends the CASE is none in the parenthesis. Raises UsageError where the text cannot be sent at all.
+    def __call__(self, template: str, **holes: Filling) -> list[Row]: ...
+
+
+def bindings(dialect: Dialect, table: Table, where: str) -> tuple[str, str]:
+    """Two statements that bind the text to the table and return no row. A text that is valid in both is one expression.
+
+    A text that closes the parenthesis of the second statement is a syntax error after CASE WHEN in the first; a text
+    that ends the CASE is a syntax error in the parenthesis. Raises UsageError if the text cannot be encoded.
     """
     try:
         where.encode()
@@ -42,7 +51,7 @@ def call_refused(name: str, why: str) -> UsageError:
 
 def hidden_refused(name: str) -> UsageError:
     return UsageError(
-        f"the where condition names {name}, a row's place in storage, where another row may be tomorrow; name columns"
+        f"the where condition names {name}, the position of a row in storage, which can change; name columns"
     )
 
 

@@ -1,4 +1,4 @@
-"""From what a user calls a source to a live engine."""
+"""Connects to a source: from the user's text to a live engine."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from qidsql.engines.base import Engine
 from qidsql.engines.kind import ConnectOptions, EngineKind
 from qidsql.engines.paths import exists, located, path_of_url
 from qidsql.engines.registry import EXPECTED, FILES, KINDS, SERVERS, recognized
-from qidsql.engines.unreached import Unreached
+from qidsql.engines.unreached import UnreachedEngine
 from qidsql.errors import AccessError, BudgetSpent, SourceError, UsageError, names_a_secret
 
 
@@ -25,11 +25,11 @@ def connect(
     """A live engine on the source: a URL or connection string of a server, a path, `duckdb:///path`, or `env:NAME`.
 
     None stands for the environment variable QIDSQL_URL. `workers` (parallel sessions), `statement_seconds` (the
-    server's limit for one statement) and `snapshot` (one snapshot for all statements) concern servers. `writable`:
-    in one session and one transaction, of which nothing stays without `Engine.commit`; data files stay as they are.
-    `gentle`: one session of a server, one process for each statement, and a pause after it that is as long.
-    `workspace`: searches may take one coded copy of the columns into the engine's own temporary space; on Postgres that
-    takes the right TEMPORARY, and one session.
+    server's limit for one statement) and `snapshot` (one snapshot for all statements) apply to servers. `writable`: one
+    session in one transaction, which is rolled back without `Engine.commit`; data files are never written.
+    `gentle`: one session of a server, one process per statement, and a pause of the same length after each statement.
+    `workspace`: searches may make one coded copy of the columns in the engine's temporary space; on Postgres this needs
+    the TEMPORARY privilege and uses one session.
     Raises SourceError, UsageError, AccessError, StatementError, Interrupted, and BudgetSpent at a time limit.
     """
     text, variable = _from_environment(source)
@@ -45,8 +45,8 @@ def connect(
     return engine
 
 
-def reached(source: str | None = None, **options: Any) -> Engine:
-    """The same; where a time limit comes first, an engine whose every question raises that.
+def connect_or_unreached(source: str | None = None, **options: Any) -> Engine:
+    """The same, but if a time limit ends the connecting: an engine whose every method raises BudgetSpent.
 
     Raises SourceError, UsageError, AccessError, StatementError, Interrupted.
     """
@@ -54,11 +54,11 @@ def reached(source: str | None = None, **options: Any) -> Engine:
         return connect(source, **options)
     except BudgetSpent as stop:
         kind: EngineKind = recognized(_from_environment(source)[0], KINDS) or FILES[-1]
-        return Unreached(shown(source), kind.dialect, stop)
+        return UnreachedEngine(shown(source), kind.dialect, stop)
 
 
 def shown(source: str | None) -> str:
-    """The source as people may see it while it cannot be opened: never a password."""
+    """The source for messages before it is open: never a password."""
     if not source or not source.strip():
         return "$QIDSQL_URL" if os.environ.get("QIDSQL_URL") else "none"
     server = recognized(source, SERVERS)
@@ -68,17 +68,17 @@ def shown(source: str | None) -> str:
 
 
 def _opened_file(text: str, options: ConnectOptions) -> Engine:
-    """The engine that reads what is at a path. Raises SourceError, UsageError."""
+    """The engine that reads a path. Raises SourceError, UsageError."""
     kind = recognized(text, FILES)
     if kind is not None:
         found = located(path_of_url(text), EXPECTED)
         return kind.open(found.path, found.label, found.settings, options)
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)
     if scheme:
-        raise SourceError(f"qidsql knows no source of the kind {scheme[1]}://; expected {EXPECTED}")
+        raise SourceError(f"qidsql does not support {scheme[1]}:// URLs; expected {EXPECTED}")
     is_there = exists(text) or exists(text.rpartition("?")[0] or text)
     if (re.search(r":.*@|^\s*\w+\s*=.*\s\w+\s*=", text) or names_a_secret(text)) and not is_there:
-        # Nearly a URL or a connection string. Not echoed: it may hold a password.
+        # Looks like a URL or a connection string. Not echoed: it can contain a password.
         raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
     found = located(text, EXPECTED)
     databases = (each for each in FILES if found.path.is_file() and each.is_database(found.path))
@@ -87,7 +87,7 @@ def _opened_file(text: str, options: ConnectOptions) -> Engine:
 
 
 def _from_environment(source: str | None) -> tuple[str, str | None]:
-    """The source's text, and the name of the environment variable that holds it; None where it is the text itself."""
+    """The source's text, and the name of the environment variable it is from; None if it was given directly."""
     if source is None or not source.strip():
         text = os.environ.get("QIDSQL_URL", "")
         if not text:
@@ -97,7 +97,7 @@ def _from_environment(source: str | None) -> tuple[str, str | None]:
         name = source.removeprefix("env:")
         text = os.environ.get(name, "")
         if not text:
-            known = name if re.fullmatch(r"\w+", name) else "behind env:"  # else a URL was put there
-            raise UsageError(f"the environment variable {known} is not set; it was to name the source")
+            known = name if re.fullmatch(r"\w+", name) else "behind env:"  # else it can be a URL
+            raise UsageError(f"the environment variable {known} is not set; it should contain the source")
         return text, name
     return source, None

@@ -1,6 +1,6 @@
-"""What the DuckDB extension hands in: connections to the database that it was loaded into. Knows no driver.
+"""The interface to the DuckDB extension: connections to the database it is loaded into. Imports no driver.
 
-Nothing is imported that a shell would have to wait for when it loads the extension.
+Imports stay light, since a shell waits for them when it loads the extension.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class HostError(RuntimeError):
-    """A statement that the host could not answer: its kind of error, a `duckdb_error_type`, and its text."""
+    """A statement that failed in the host: the kind of error (`duckdb_error_type`) and its text."""
 
     def __init__(self, kind: int, text: str) -> None:
         super().__init__(text)
@@ -20,7 +20,7 @@ class HostError(RuntimeError):
 
 
 class HostConnection(Protocol):
-    """SQL in, rows out, for one thread at a time. `interrupt` comes from another. Raises HostError."""
+    """Runs SQL for one thread at a time; another thread may call `interrupt`. Raises HostError."""
 
     def execute(self, sql: str) -> Self: ...
 
@@ -34,8 +34,8 @@ class HostConnection(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What the catalog has said: a call is bound and run by two engines, and the second need not ask again."""
+class CatalogCache:
+    """Rows of catalog queries: one engine binds a call and another runs it, with the same catalog."""
 
     rows: "dict[str, list[Row]]" = field(default_factory=dict)
     tables: "dict[str | None, Table]" = field(default_factory=dict)

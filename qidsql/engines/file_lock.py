@@ -1,17 +1,17 @@
-"""A lock that two processes of one machine see, and that the system lets go of when its holder dies, however."""
+"""A lock between processes of one machine; the system releases it when its process ends, even if killed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from qidsql.errors import Held, StoreError
+from qidsql.errors import LockHeld, StoreError
 
 
 @contextmanager
 def file_lock(path: Path) -> Iterator[None]:
-    """Holds the lock of a file, which is made, while the block runs. Raises Held, StoreError.
+    """Creates a file and holds a lock on it during the block. Raises LockHeld, StoreError.
 
-    Two containers that mount one folder of one machine see each other's; over NFS that depends on its server.
+    Also works between containers that mount the same folder of one machine; over NFS it depends on the server.
     """
     try:
         file = path.open("ab")
@@ -21,7 +21,7 @@ def file_lock(path: Path) -> Iterator[None]:
         try:
             _lock(file.fileno())
         except OSError:
-            raise Held(f"another qidsql is at work: it holds {path}") from None
+            raise LockHeld(f"another qidsql is at work: it holds {path}") from None
         yield
 
 

@@ -1,7 +1,7 @@
-"""What is known of an engine before it is opened: how its sources are recognized, described and opened.
+"""Kinds of engines: how their sources are recognized, described and opened.
 
-Each engine's folder declares its kind in a module `kind`; `qidsql.engines.registry` lists them. These modules are read
-at start-up: a kind imports its driver, its dialect and its engine when it is asked for them.
+Each engine's folder declares its kind in a module `kind`; `qidsql.engines.registry` lists them. These modules are
+imported at start-up, so a kind imports its driver, dialect and engine only when they are used.
 """
 
 import re
@@ -32,14 +32,14 @@ class ConnectOptions:
 
 
 class EngineKind(ABC):
-    """`sources` describes its sources in messages; `keeps_history`: it has stores (`qidsql.engines.store`)."""
+    """`sources` describes its sources in messages; `keeps_history`: whether it has stores (`qidsql.engines.store`)."""
 
     schemes: ClassVar[tuple[str, ...]]  # of its URLs
     sources: ClassVar[str]
     keeps_history: ClassVar[bool] = False
 
     def recognizes(self, text: str) -> bool:
-        """Whether the text that a person gives for a source is for this engine; no source is opened."""
+        """Whether a user's text for a source means this engine, judged by the text alone."""
         scheme, colon, _ = text.partition(":")
         return bool(colon) and scheme in self.schemes
 
@@ -50,7 +50,7 @@ class EngineKind(ABC):
 
 
 class ServerKind(EngineKind):
-    """An engine that is reached by a URL. `url` is what messages call it."""
+    """An engine that is reached by a URL. `url` is the name of such a URL in messages."""
 
     url: ClassVar[str]
 
@@ -61,18 +61,18 @@ class ServerKind(EngineKind):
 
     @abstractmethod
     def shown(self, text: str) -> str:
-        """The source as people may see it, without secrets."""
+        """The source for messages, without secrets."""
 
     @abstractmethod
     def store(self, text: str, schema: str, patience: float) -> "Store":
-        """A store in a schema, where `keeps_history`; nothing is opened. Raises SourceError."""
+        """A store in a schema, if `keeps_history`. Does not connect. Raises SourceError."""
 
 
 class FileKind(EngineKind):
-    """An engine in this process that reads files. `mark` is a pattern of the first bytes of a database."""
+    """An engine in this process that reads files. `mark` is a pattern for the first bytes of a database."""
 
     mark: ClassVar[bytes]
-    endings: ClassVar[tuple[str, ...]] = ()  # that count as well, so that an error names the cause
+    endings: ClassVar[tuple[str, ...]] = ()  # also recognized, so that the error for a damaged file names the cause
 
     def is_database(self, path: Path) -> bool:
         """Whether a regular file is a database of this engine. Raises SourceError."""
@@ -85,8 +85,8 @@ class FileKind(EngineKind):
 
     @abstractmethod
     def open(self, path: Path, label: str, settings: Mapping[str, str], options: ConnectOptions) -> "Engine":
-        """An engine on what is at a path, with the settings that were given behind it. Raises as `ServerKind.open`."""
+        """An engine on a path, with the settings after its question mark. Raises as `ServerKind.open`."""
 
     def store(self, path: Path, patience: float) -> "Store":
-        """A store in a file, where `keeps_history`; nothing is opened."""
+        """A store in a file, if `keeps_history`. Does not open it."""
         raise NotImplementedError("this engine keeps no history")

@@ -1,4 +1,4 @@
-"""From what a person calls a file, a folder or a pattern to its path. Knows no engine."""
+"""Finds the path that a user's text names: a file, a folder or a pattern. Independent of engines."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PATTERN = r"[*?\[]"
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A path, as the person wrote it, and the settings that stood behind a question mark."""
+    """A path, the text for it as the user wrote it, and the settings after its question mark."""
 
     path: Path
     label: str
@@ -22,7 +22,7 @@ class Located:
 
 
 def located(text: str, expected: str) -> Located:
-    """A regular file, a folder, or a pattern of files. Raises SourceError, with what was `expected`."""
+    """A regular file, a folder, or a pattern of files. Raises SourceError, whose message says what was `expected`."""
     label, settings = text, {}
     if not exists(text) and (found := re.fullmatch(r"(.+)\?(\w+=[^?]*)?", text, flags=re.DOTALL)):
         label, settings = found[1], dict(parse_qsl(found[2] or "", keep_blank_values=True))
@@ -32,7 +32,9 @@ def located(text: str, expected: str) -> Located:
         hint = f"did you mean {' or '.join(near)}?" if near else f"expected {expected}"
         raise SourceError(f"there is no file {label}; {hint}")
     if exists(label) and not (path.is_file() or path.is_dir()):
-        raise SourceError(f"{label} is not a regular file; write its data to one first, an audit reads it many times")
+        raise SourceError(
+            f"{label} is not a regular file; write its data to a file first, since an audit reads it many times"
+        )
     return Located(path, label, settings)
 
 
@@ -45,7 +47,7 @@ def path_of_url(url: str) -> str:
     path = re.sub(r"^//(?=[^/])|^/+(?=/)", "", rest)
     if path.strip("/") in ("", ":memory:"):
         raise SourceError(
-            f"the {scheme} URL names no file; an audit needs one that is there, such as {scheme}:///data/clinic.db"
+            f"the {scheme} URL names no file; expected an existing file, such as {scheme}:///data/clinic.db"
         )
     relative = path.lstrip("/")
     if rest.startswith("///") and not _exists_without_settings(path):
@@ -54,10 +56,10 @@ def path_of_url(url: str) -> str:
 
 
 def exists(text: str) -> bool:
-    """Whether there is such a file or folder, as far as this user can see."""
+    """Whether there is such a file or folder that this user can see."""
     try:
         return _expanded(text).exists()
-    except OSError:  # a folder on the way is closed to this user, or the name is longer than names can be
+    except OSError:  # no access to a parent folder, or the name is too long
         return False
 
 
@@ -76,7 +78,7 @@ def _expanded(text: str) -> Path:
 
 
 def _names_beside(path: Path) -> list[str]:
-    """What else is in the file's folder."""
+    """The names of the files in the same folder."""
     try:
         return os.listdir(path.parent)
     except OSError:

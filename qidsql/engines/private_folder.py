@@ -1,7 +1,7 @@
-"""Private temporary folders: only this user sees into them, and nothing outlives its process for long.
+"""Private temporary folders: readable only by this user, and removed when their process ends.
 
-What has to lie on a disk lies here. A folder is removed when its owner ends; where the owner was killed, the next start
-of qidsql removes it, because the lock that its owner held is free. Codes of rows pass through memory instead.
+All files that must be on disk are here. If a process was killed, the next start of qidsql removes its folder, since the
+lock on it is free then. Codes of rows are kept in memory instead.
 """
 
 import os
@@ -17,13 +17,13 @@ from pathlib import Path
 from secrets import token_hex
 
 from qidsql.engines.file_lock import file_lock
-from qidsql.errors import Held, SourceError, StoreError
+from qidsql.errors import LockHeld, SourceError, StoreError
 
 LOCK = "lock"
-USER = os.getuid() if hasattr(os, "getuid") else 0  # whom new files belong to; Windows has no numbers
-DESCRIPTORS = Path("/proc/self/fd")  # Linux: every open file by its number
-# A default POSIX access list as Linux stores it: version 2, then owner, group and others, each as tag, rights, no name.
-# New files get the mode rw------- and new folders rwx------, whatever the umask.
+USER = os.getuid() if hasattr(os, "getuid") else 0  # the owner of new files; Windows has no such ids
+DESCRIPTORS = Path("/proc/self/fd")  # Linux: open files by descriptor
+# A default POSIX access list as Linux stores it: version 2, then owner, group and others, each as tag, permissions, no
+# id. New files get the mode rw------- and new folders rwx------, whatever the umask.
 OWNER_ONLY = struct.pack("<I", 2) + b"".join(
     struct.pack("<HHI", tag, rights, 0xFFFFFFFF) for tag, rights in ((0x01, 7), (0x04, 0), (0x20, 0))
 )
@@ -32,8 +32,8 @@ OWNER_ONLY = struct.pack("<I", 2) + b"".join(
 class PrivateFolder:
     """A new folder `qidsql-PID-...` in the temporary folder (TMPDIR), with the mode 0700 and files of 0600.
 
-    The first one of a process removes the folders that killed processes left. On file systems without access lists
-    files have the mode of the umask, behind a folder that nobody else may enter. Raises SourceError.
+    The first one of a process removes folders left by killed processes. On file systems without access lists the
+    umask sets the mode of files, but no other user can enter the folder. Raises SourceError.
     """
 
     def __init__(self) -> None:
@@ -44,20 +44,20 @@ class PrivateFolder:
 
     @property
     def exports(self) -> Path:
-        """A folder in it that a sealed database may write to."""
+        """A subfolder that a sealed database may write to."""
         path = self.path / "exports"
         path.mkdir(exist_ok=True)
         return path
 
     def remove(self) -> None:
-        """Removes the folder with all that is in it. Safe to call twice."""
+        """Removes the folder and its contents. Safe to call twice."""
         self._remove()
 
 
 @contextmanager
 def in_memory(path: Path) -> Iterator[Path]:
-    """A path to write a file to and read it from, until the block ends. Its content stays in memory where the system
-    has files there (Linux); elsewhere it is an ordinary file.
+    """A path of a file to write and read within the block. Its content stays in memory if the system supports that
+    (Linux); otherwise it is an ordinary file.
     """
     with ExitStack() as held:
         held.callback(path.unlink, missing_ok=True)
@@ -69,20 +69,22 @@ def in_memory(path: Path) -> Iterator[Path]:
 
 
 def remove_name(path: Path) -> None:
-    """Takes the name from a file that is open: it is gone with the process that has it open, however that ends.
+    """Unlinks an open file: the system deletes it when the process ends, even if killed.
 
-    On Windows, where an open file keeps its name, it is left to the folder's removal.
+    On Windows, where an open file cannot be unlinked, it is removed with the folder.
     """
     with suppress(OSError):
         path.unlink()
 
 
 def _locked_folder(held: ExitStack) -> Path:
-    """A new folder. `held` gets the lock that shows that its owner lives, and the removal. Raises SourceError."""
+    """A new folder. `held` gets the lock that marks it as in use, and the removal. Raises SourceError."""
     for _ in range(3):
         try:
             folder = Path(tempfile.gettempdir()) / f"qidsql-{os.getpid()}-{token_hex(16)}"
-            held.callback(shutil.rmtree, folder, ignore_errors=True)  # first: Ctrl-C can come right after the folder
+            held.callback(
+                shutil.rmtree, folder, ignore_errors=True
+            )  # registered first: Ctrl-C can come right after mkdir
             folder.mkdir(mode=0o700)
             with suppress(AttributeError, OSError):  # another system, or a file system without access lists
                 os.setxattr(folder, "system.posix_acl_default", OWNER_ONLY)
@@ -93,7 +95,7 @@ def _locked_folder(held: ExitStack) -> Path:
                 f"qidsql needs a private temporary folder, which cannot be made ({why}); point TMPDIR to a folder "
                 f"with space that this user may write"
             ) from None
-        except Held:  # another process swept it between its making and its locking, or there are no locks here
+        except LockHeld:  # another process removed it before it was locked, or there are no locks here
             continue
         break
     return folder
@@ -101,11 +103,11 @@ def _locked_folder(held: ExitStack) -> Path:
 
 @cache
 def _sweep(place: Path) -> None:
-    """Removes this user's folders whose owners have died; once per process. A lock tells, since numbers of processes
-    come again, and containers that share a folder count them from 1.
+    """Removes this user's folders whose processes have ended; once per process. The lock decides, since process ids are
+    reused, and containers that share a folder number their processes from 1.
     """
     for folder in place.glob("qidsql-[0-9]*-*"):
-        with suppress(OSError, Held, StoreError):
+        with suppress(OSError, LockHeld, StoreError):
             found = folder.lstat()
             if stat.S_ISDIR(found.st_mode) and found.st_uid == USER and (folder / LOCK).is_file():
                 with file_lock(folder / LOCK):

@@ -1,4 +1,4 @@
-"""The kinds of engines. Another one is its folder and its name in one of the two tuples."""
+"""All kinds of engines. Adding one takes its folder and an entry in one of the two tuples."""
 
 from typing import TypeVar
 
@@ -8,7 +8,7 @@ from qidsql.engines.postgres.kind import PostgresKind
 from qidsql.engines.sqlite.kind import SQLiteKind
 
 SERVERS: tuple[ServerKind, ...] = (PostgresKind(),)
-FILES: tuple[FileKind, ...] = (SQLiteKind(), DuckDBKind())  # the last one reads all paths that no other recognizes
+FILES: tuple[FileKind, ...] = (SQLiteKind(), DuckDBKind())  # the last one takes all paths that no other recognizes
 KINDS: tuple[EngineKind, ...] = (*SERVERS, *FILES)
 
 EXPECTED = ", ".join(kind.sources for kind in KINDS) + ", or env:NAME"
@@ -19,5 +19,5 @@ Kind = TypeVar("Kind", bound=EngineKind)
 
 
 def recognized(text: str, kinds: tuple[Kind, ...]) -> Kind | None:
-    """The kind that recognizes a source by its text; None where none does."""
+    """The kind that recognizes a source by its text, if any."""
     return next((kind for kind in kinds if kind.recognizes(text)), None)

@@ -1,4 +1,4 @@
-"""A source that is not open yet: for commands that open it themselves, or not at all."""
+"""A source that is not open yet: for commands that open it themselves, or only sometimes."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -8,15 +8,15 @@ from typing import Any
 
 from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
-from qidsql.engines.connect import reached
+from qidsql.engines.connect import connect_or_unreached
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What `connect` takes as a source, or an engine, which stays open.
+    """A source for `connect`, or an engine, which stays open.
 
-    `options` are those of `connect`; `watch` is called with each engine that is opened. The seconds are for connecting
-    and for all that is done with the engine.
+    `options` are those of `connect`; `watch` is called with each engine that is opened. `max_seconds` limits connecting
+    and all use of the engine.
     """
 
     given: str | Engine | None = None
@@ -26,7 +26,7 @@ class Source:
 
     @property
     def text(self) -> str | None:
-        """The source as a person wrote it."""
+        """The source as the user wrote it."""
         return None if isinstance(self.given, Engine) else self.given
 
     @property
@@ -36,11 +36,11 @@ class Source:
 
     @contextmanager
     def opened(self) -> Iterator[Engine]:
-        """An engine on the source. Raises as `reached`."""
+        """An engine on the source. Raises as `connect_or_unreached`."""
         with within(self.max_seconds):
             if isinstance(self.given, Engine):
                 yield self.given
                 return
-            with reached(self.given, **self.options) as engine:
+            with connect_or_unreached(self.given, **self.options) as engine:
                 self.watch(engine)
                 yield engine

@@ -1,6 +1,6 @@
-"""What a store is: a database of our own that is written to, in transactions. Knows no driver.
+"""The base class of stores: databases that qidsql writes its own data to. Imports no driver.
 
-Every transaction opens the database and closes it again, so that nobody waits for who does nothing.
+Every transaction opens and closes the database, so that an idle process blocks nobody.
 """
 
 import re
@@ -17,31 +17,31 @@ from qidsql.sql.statements import Row
 from qidsql.sql.table_changes import equal_to_holes
 from qidsql.sql.templates import template
 
-PATIENCE = 30.0  # seconds to wait for others who have the store open
+PATIENCE = 30.0  # seconds to wait while another process has the store open
 
 
 class Transaction(ABC):
-    """Statements on an open connection; values go to the driver as parameters."""
+    """Statements on an open connection; values are passed to the driver as parameters."""
 
     def __init__(self, store: "Store") -> None:
         self._store = store
 
-    def ask(self, name: str, **values: Any) -> list[Row]:
-        """The rows of a template, with these values in its holes. Raises KeyError where one is missing."""
+    def query(self, name: str, **values: Any) -> list[Row]:
+        """The rows of a template with these values in its holes. Raises KeyError if one is missing."""
         return self.execute(self._store.prepared(template(name)), values)
 
     def find(self, table: str, columns: Sequence[str], order: Sequence[str] = (), **where: Any) -> list[Row]:
-        """These columns of the rows that have these values, ascending by the columns in `order`."""
+        """These columns of the rows that have the values in `where`, in ascending order of the columns in `order`."""
         query = exp.select(*map(exp.column, columns)).from_(table).where(*equal_to_holes(list(where)))
         query = query.order_by(*map(exp.column, order)) if order else query
         return self.execute(self._store.prepared(query), where)
 
     def remove(self, table: str, **where: Any) -> None:
-        """Removes the rows that have these values."""
+        """Deletes the rows that have these values."""
         self.execute(self._store.prepared(exp.delete(table).where(*equal_to_holes(list(where)))), where)
 
     def add(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Adds rows, each with the same columns."""
+        """Inserts rows, each with the same columns."""
         if rows:
             self._insert(table, list(rows[0]), rows)
 
@@ -53,7 +53,7 @@ class Transaction(ABC):
 
 
 class Prepared(NamedTuple):
-    """The text of a statement for the driver, and the names of its holes in their order."""
+    """The text of a statement for the driver, and the names of its holes in order of appearance."""
 
     text: str
     holes: tuple[str, ...]
@@ -64,42 +64,42 @@ class Prepared(NamedTuple):
 
 
 class Store(ABC):
-    """A database for what qidsql keeps."""
+    """A database for qidsql's own data."""
 
     dialect: Dialect
-    schema: str  # that its tables are in
-    label: str  # as people may see it: never a password
-    parameter: str  # how the driver writes the place of a value
+    schema: str  # of its tables
+    label: str  # for messages: never a password
+    parameter: str  # the driver's placeholder for a value
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self.patience = patience
 
     @abstractmethod
     def exists(self) -> bool:
-        """Whether anything was made here by a transaction that writes. Raises StoreError."""
+        """Whether a writing transaction has created the store. Raises StoreError."""
 
     def can_be_opened(self) -> bool:
-        """Whether there is anything to open for reading; opening tells the rest."""
+        """Whether there is a database to open for reading. Opening it can still fail."""
         return True
 
     @abstractmethod
     @contextmanager
     def transaction(self, writing: bool) -> Iterator[Transaction]:
-        """All of it or nothing: what the block writes stays when it ends without an error.
+        """A transaction: committed if the block ends without an error.
 
-        Writers come one after the other. Raises StoreError.
+        Only one process writes at a time. Raises StoreError.
         """
 
     @abstractmethod
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """While the block runs nobody else gets past here, in any process; transactions are not held up.
+    def exclusive(self) -> Iterator[None]:
+        """A lock that only one process can have; it does not block transactions.
 
-        Raises Held at once when somebody else is there, StoreError.
+        Raises LockHeld at once if another process has it, StoreError.
         """
 
     def prepared(self, tree: exp.Expr) -> Prepared:
-        """A statement with its holes, for the driver: its tables have their schema."""
+        """A statement with holes as text for the driver; its tables get the store's schema."""
         return _prepared(tree, self.dialect, self.schema, self.parameter)
 
 

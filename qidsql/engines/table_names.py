@@ -1,4 +1,4 @@
-"""From the name a user types to a table of the catalog."""
+"""Finds the table of the catalog that a user's text names."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,10 +14,10 @@ from qidsql.errors import UnknownName, UsageError
 def find_table(
     typed: str | None, known: Sequence[TableName], dialect: str, search_path: Sequence[str], label: str
 ) -> TableName:
-    """The table that was meant: exactly as typed, else as the engine would read it, else in other letter case.
+    """The table that the text names: exactly as typed, else as the engine would read it, else in other letter case.
 
-    `search_path` lists the schemas of unqualified names, first one first. None stands for the only table there is.
-    Raises UnknownName with near misses, UsageError when more than one table is meant.
+    `search_path` lists the schemas for unqualified names in order. None stands for the only table.
+    Raises UnknownName with similar names, UsageError if the name is ambiguous.
     """
     names = [str(name) for name in known]
     if typed is None:
@@ -27,7 +27,7 @@ def find_table(
             raise UsageError(f"{label} has no table that this user may read")
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise UsageError(f"{label} has {len(names)} tables, name one: {shown}")
-    if "://" in typed and not typed.startswith('"'):  # not echoed: it may hold a password; in quotes it is a name
+    if "://" in typed and not typed.startswith('"'):  # not echoed: it can contain a password; in quotes it is a name
         raise UsageError("the table's name looks like a URL; the source comes first, then the table")
     for readings in _readings(typed, dialect):
         for same in (str.__eq__, lambda a, b: a.lower() == b.lower()):
@@ -44,17 +44,17 @@ def find_table(
 
 
 def no_schema(name: TableName, label: str) -> str:
-    """That a table cannot be made where there is no such schema."""
+    """The message that there is no such schema to create a table in."""
     text = f"there is no schema {name.schema} in {label} for the table {name.name}; --into takes name or schema.name"
     if name.name.lower() in ("csv", "parquet", "json"):
-        text += ", since of a database the copy is a table and no file"
+        text += ", since the copy of a table in a database is a table and not a file"
     return text
 
 
 def _readings(typed: str, dialect: str) -> list[list[list[str]]]:
-    """The ways to read a typed name: as plain text, which may be split at any of its dots; as SQL.
+    """The possible readings of a typed name: as plain text, split at any of its dots, and as SQL.
 
-    Quotes are SQL before they are part of a name.
+    A name with quotes is read as SQL first.
     """
     dots = [place for place, letter in enumerate(typed) if letter == "."]
     pairs = [[typed[:dot], typed[dot + 1 :]] for dot in dots]
@@ -67,12 +67,12 @@ def _readings(typed: str, dialect: str) -> list[list[list[str]]]:
 
 @lru_cache(maxsize=64)
 def parsed_name(typed: str, dialect: str) -> exp.Table | None:
-    """A typed name as a table of SQL, not to be changed in place; None where it is none."""
+    """A typed name parsed as a table of SQL (do not change it in place); None if it is not one."""
     try:
         table = exp.to_table(typed, dialect=dialect)
     except (SqlglotError, ValueError):
         return None
-    # A name such as ?;? is more than one statement to sqlglot, and no table.
+    # sqlglot parses a name such as ?;? as several statements and not as a table.
     return table if isinstance(table, exp.Table) and table.name else None
 
 

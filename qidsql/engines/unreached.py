@@ -1,6 +1,6 @@
-"""A source that was not reached before its time was up, as an engine. Knows no driver.
+"""An engine for a source that could not be reached within the time limit. Imports no driver.
 
-So that whatever works with an engine has one way to report that, wherever it happened.
+Commands then report a time limit in the same way, whether it ended the connecting or a later statement.
 """
 
 from typing import Any, NoReturn
@@ -10,8 +10,8 @@ from qidsql.errors import Stopped
 from qidsql.sql.dialects import Dialect
 
 
-class Unreached(Engine):
-    """Every question raises what ended the connecting."""
+class UnreachedEngine(Engine):
+    """An engine whose every method raises the error that ended the connecting."""
 
     version = "not connected"
     snapshot = "the source was not reached"
@@ -26,5 +26,5 @@ class Unreached(Engine):
     def _stopped(self, *_: Any, **__: Any) -> NoReturn:
         raise type(self._stop)(str(self._stop))
 
-    _open = translate = exports = table_names = describe = accepted = catalog = examine = received = _stopped
-    place_aside = settle_aside = taken = _stopped
+    _open = translate = exports = table_names = describe = parse_condition = catalog = examine = import_file = _stopped
+    working_copy_name = finish_working_copy = existing_kind = _stopped

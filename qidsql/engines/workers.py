@@ -1,7 +1,7 @@
-"""Sessions on threads of their own, which nobody has to wait for. Knows no driver.
+"""Sessions on their own threads, so that a caller can stop waiting at any time. Imports no driver.
 
 A driver that waits for a silent network does not return: not at Ctrl-C, not at a deadline, not when the process ends.
-So drivers are called in daemon threads, and the caller waits for an answer as long as it wants.
+So drivers are called in daemon threads, and the caller decides how long it waits for an answer.
 """
 
 import threading
@@ -18,27 +18,27 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 from qidsql.errors import BudgetSpent
 
-if TYPE_CHECKING:  # the command line looks for what was left behind, and must not wait for SQL parsers
+if TYPE_CHECKING:  # the command line imports `left_behind` and must not wait for SQL parsers
     from qidsql.sql.statements import Row
 
 Answer = TypeVar("Answer")
 
-PATIENCE = 3.0  # seconds that a cancelled statement gets to end before its line is cut, ...
-OVER_NETWORK = 1.0  # ... where a server has it that hears of a closed line anyway, ...
-PARTING = 0.5  # ... and more seconds before its thread is left behind
-AGAIN = 0.05  # seconds between two cancels: one that comes before its statement has started is lost
-TICK = 0.2  # seconds between two looks at what else there is, such as a Ctrl-C that wakes nobody
+PATIENCE = 3.0  # seconds for a cancelled statement to end before its connection is cut
+OVER_NETWORK = 1.0  # the same for a server, which notices the cut connection
+PARTING = 0.5  # further seconds before its thread is abandoned
+AGAIN = 0.05  # seconds between two cancels: a cancel is lost if the statement has not started yet
+TICK = 0.2  # seconds between two checks for events that do not end a wait, such as Ctrl-C
 LONGEST_PAUSE = 10.0  # seconds
 
 _left_behind: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
 
 
 class Session(Protocol):
-    """One connection, used by one thread at a time: SQL in, rows out.
+    """One connection, used by one thread at a time.
 
-    `cancel` and `hang_up` are called from other threads: the first asks the engine to end the statement, the second
-    ends the wait for an engine that does not say anything, and comes after so many seconds of `patience`. After
-    `hold_moment` the time of all its statements is the same, where the engine can promise that.
+    `cancel` and `hang_up` are called from other threads: the first requests the end of the running statement, the
+    second ends the wait for an engine that does not respond, `patience` seconds later. After `freeze_time` all
+    statements see the same time, if the engine can guarantee that.
     """
 
     patience: float
@@ -49,7 +49,7 @@ class Session(Protocol):
 
     def load(self, sql: str, path: Path) -> None: ...
 
-    def hold_moment(self) -> None: ...
+    def freeze_time(self) -> None: ...
 
     def cancel(self) -> None: ...
 
@@ -63,15 +63,15 @@ Work: TypeAlias = Callable[[Session], Answer]
 
 
 class Worker:
-    """A session and its thread. The session is opened, used and closed there; the thread starts with the first work.
+    """A session and its thread, which opens, uses and closes it. The thread starts with the first work.
 
-    With `pauses` it rests as long as it has worked, LONGEST_PAUSE at most.
+    With `pauses` each work is followed by a pause of the same length, at most LONGEST_PAUSE.
     """
 
     def __init__(self, open_session: Open, pauses: bool = False) -> None:
         self._open = open_session
         self._pauses = pauses
-        self._rested = 0.0  # when it may work again, of `time.monotonic`
+        self._rested = 0.0  # when the pause ends (`time.monotonic`)
         self._dismissed = threading.Event()
         self._jobs: SimpleQueue[Callable[[Session], object] | None] = SimpleQueue()
         self._opened: Future[Session] = Future()
@@ -85,9 +85,9 @@ class Worker:
             self._thread.start()
 
     def opened(self, deadline: float | None) -> Session:
-        """The session, as soon as it is open. Raises what kept it from being opened, BudgetSpent."""
+        """Waits until the session is open. Raises the error that prevented it, BudgetSpent."""
         self.start()
-        return waited_for(self._opened, deadline)
+        return wait_for(self._opened, deadline)
 
     @property
     def dismissed(self) -> bool:
@@ -95,7 +95,7 @@ class Worker:
 
     @property
     def is_current(self) -> bool:
-        """Whether this is called in its thread."""
+        """Whether the caller runs in this worker's thread."""
         return self._thread is threading.current_thread()
 
     @property
@@ -108,16 +108,16 @@ class Worker:
 
     @property
     def session(self) -> Session:
-        """The session, which is open. Raises TimeoutError where it is not."""
+        """The open session. Raises TimeoutError if it is not open."""
         return self._opened.result(0)
 
     def submit(self, job: Callable[[Session], object]) -> None:
-        """Has the thread do the job, which must not raise, after those it was given before."""
+        """Queues a job for the thread. The job must not raise."""
         self.start()
         self._jobs.put(job)
 
     def dismiss(self) -> None:
-        """The session is closed when the thread is done with what it has to do, however long that takes."""
+        """Closes the session after all queued jobs, however long they take. Does not wait."""
         self._dismissed.set()
         if self._thread is not None:
             _left_behind.add(self._thread)
@@ -126,7 +126,7 @@ class Worker:
         self._jobs.put(None)
 
     def work(self, work: Work[Answer], session: Session) -> Answer:
-        """What the work returns. In the thread."""
+        """The result of the work. Called in the thread."""
         started = time.monotonic()
         try:
             return work(session)
@@ -135,7 +135,7 @@ class Worker:
             self._rested = ended + min(LONGEST_PAUSE, ended - started) if self._pauses else 0.0
 
     def rest(self) -> None:
-        """Waits until it may work again, or is dismissed. In the thread."""
+        """Waits for the end of the pause, or until the worker is dismissed. Called in the thread."""
         if self._rested:
             self._dismissed.wait(max(0.0, self._rested - time.monotonic()))
 
@@ -148,7 +148,7 @@ class Worker:
             self.session.hang_up()
 
     def join(self, end: float) -> bool:
-        """Waits for a dismissed worker until the moment. Whether its thread has ended."""
+        """Waits for a dismissed worker until `end`; returns whether its thread has ended."""
         if self._thread is not None:
             self._thread.join(max(0.0, end - time.monotonic()))
         return self._thread is None or not self._thread.is_alive()
@@ -157,10 +157,10 @@ class Worker:
 def _serve(
     open_session: Open, opened: "Future[Session]", jobs: "SimpleQueue[Callable[[Session], object] | None]"
 ) -> None:
-    """What the thread of a worker does. It does not hold the worker, which may be forgotten without a word."""
+    """The body of a worker's thread. It has no reference to the worker, so that this can be garbage-collected."""
     try:
         session = open_session()
-    except BaseException as error:  # noqa: BLE001 - whoever waits for it raises it
+    except BaseException as error:  # noqa: BLE001 - raised in the waiting thread
         opened.set_exception(error)
         return
     opened.set_result(session)
@@ -171,31 +171,31 @@ def _serve(
         session.close()
 
 
-def waited_for(future: "Future[Answer]", deadline: float | None) -> Answer:
-    """The future's result. Raises what it raises, and BudgetSpent at the deadline (of `time.monotonic`)."""
+def wait_for(future: "Future[Answer]", deadline: float | None) -> Answer:
+    """The future's result. Raises its exception, and BudgetSpent at the deadline (of `time.monotonic`)."""
     while not future.done():
-        wait([future], ticks(deadline))
+        wait([future], next_wait(deadline))
     return future.result()
 
 
-def ticks(deadline: float | None) -> float:
-    """How long to wait at once. Raises BudgetSpent at the deadline."""
+def next_wait(deadline: float | None) -> float:
+    """The seconds to wait before the next check. Raises BudgetSpent at the deadline."""
     left = TICK if deadline is None else min(TICK, deadline - time.monotonic())
     if left <= 0:
         raise BudgetSpent("the time budget is used up")
     return left
 
 
-def apart(work: Callable[[], Answer], cancel: Callable[[], object] | None, deadline: float | None) -> Answer:
-    """Runs the work in a thread of its own and returns its result; cancels it, then leaves it, when the wait ends.
+def run_in_thread(work: Callable[[], Answer], cancel: Callable[[], object] | None, deadline: float | None) -> Answer:
+    """Runs the work in its own thread and returns its result; if the wait ends early, cancels and then abandons it.
 
-    Without `cancel` it is left at once. Raises what the work raises, BudgetSpent, KeyboardInterrupt.
+    Without `cancel` it is abandoned at once. Raises errors of the work, BudgetSpent, KeyboardInterrupt.
     """
     done: Future[Answer] = Future()
     thread = threading.Thread(target=_settle, args=(done, work), name="qidsql session", daemon=True)
     thread.start()
     try:
-        return waited_for(done, deadline)
+        return wait_for(done, deadline)
     except BaseException:
         end = time.monotonic() + PATIENCE
         while cancel is not None and thread.is_alive() and time.monotonic() < end:
@@ -208,19 +208,19 @@ def apart(work: Callable[[], Answer], cancel: Callable[[], object] | None, deadl
 def _settle(done: "Future[Answer]", work: Callable[[], Answer]) -> None:
     try:
         done.set_result(work())
-    except BaseException as error:  # noqa: BLE001 - whoever waits for it raises it
+    except BaseException as error:  # noqa: BLE001 - raised in the waiting thread
         done.set_exception(error)
 
 
 class Batch(Generic[Answer]):
-    """Work that some workers share: each takes the next piece when it is done with one."""
+    """Numbered works that several workers share: each takes the next one when it has finished one."""
 
     def __init__(self, works: Mapping[int, Work[Answer]]) -> None:
         self._todo = deque(works.items())
         self._left = len(self._todo)
         self._at_work: set[Worker] = set()
         self._changed = threading.Condition()
-        self._answers: dict[int, Answer] | None = {}  # by the numbers of the works; None when nobody wants more
+        self._answers: dict[int, Answer] | None = {}  # by number of the work; None if further answers are dropped
         self.failure: BaseException | None = None
         self.failed: list[Worker] = []
 
@@ -229,34 +229,34 @@ class Batch(Generic[Answer]):
             worker.submit(partial(self._take, worker))
 
     def wait(self, deadline: float | None) -> None:
-        """Returns when all is answered. Raises the first failure, and BudgetSpent at the deadline."""
+        """Waits for all answers. Raises the first failure, and BudgetSpent at the deadline."""
         with self._changed:
             while self._left and self.failure is None:
-                self._changed.wait(ticks(deadline))
+                self._changed.wait(next_wait(deadline))
             if self.failure is not None:
                 raise self.failure
 
     def fail(self, failure: BaseException) -> None:
-        """Ends the wait with this failure; nothing more is begun."""
+        """Ends the wait with this failure; no further work is started."""
         with self._changed:
             self._todo.clear()
             self.failure = self.failure or failure
             self._changed.notify_all()
 
     def abandon(self) -> list[Worker]:
-        """Nothing more is begun. Those who failed, or are still at work."""
+        """Starts no further work; returns the workers that failed or are still busy."""
         with self._changed:
             self._todo.clear()
             return [*self.failed, *self._at_work]
 
     def taken(self) -> dict[int, Answer]:
-        """The answers by the numbers of their works; those that come later are dropped."""
+        """The answers by number of the work. Later answers are dropped."""
         with self._changed:
             answers, self._answers = self._answers or {}, None
         return answers
 
     def _take(self, worker: Worker, session: Session) -> None:
-        """Works as long as there is something to do, in the thread of the worker."""
+        """Does works until none is left. Called in the worker's thread."""
         while True:
             worker.rest()
             with self._changed:
@@ -266,7 +266,7 @@ class Batch(Generic[Answer]):
                 self._at_work.add(worker)
             try:
                 answer = worker.work(work, session)
-            except BaseException as error:  # noqa: BLE001 - whoever waits for it raises it
+            except BaseException as error:  # noqa: BLE001 - raised in the waiting thread
                 self.failed.append(worker)
                 self.fail(error)
                 return
@@ -280,10 +280,10 @@ class Batch(Generic[Answer]):
                 self._changed.notify_all()
 
 
-def part_with(workers: Sequence[Worker]) -> None:
-    """Ends sessions: cancels their statements on the server and waits for a moment. The rest are left behind.
+def end_sessions(workers: Sequence[Worker]) -> None:
+    """Ends sessions: cancels their statements on the server and waits briefly; threads that do not end are abandoned.
 
-    A session whose statement was cancelled is not used again: a cancel that arrives late would hit its next statement.
+    A session whose statement was cancelled is not reused: a late cancel would hit its next statement.
     """
     for worker in workers:
         worker.dismiss()
@@ -300,11 +300,11 @@ def part_with(workers: Sequence[Worker]) -> None:
 
 
 def _cancel(worker: Worker, end: float) -> None:
-    """Cancels until the worker is back. In a thread of its own: a cancel goes over the network as well."""
+    """Repeats the cancel until the worker has ended. In its own thread: a cancel also goes over the network."""
     while not worker.join(time.monotonic() + AGAIN) and time.monotonic() < end:
         worker.cancel()
 
 
 def left_behind() -> bool:
-    """Whether threads that nobody waits for are still in a driver: Python must not end in the middle of that."""
+    """Whether abandoned threads are still inside a driver: Python must not shut down while they are."""
     return any(thread.is_alive() for thread in _left_behind)

@@ -28,11 +28,11 @@ from qidsql.linkage.names import names_agree, names_in_joins
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.statements import Statement
 from qidsql.sql.values_in_common import (
-    Compared,
-    Facts,
-    InCommon,
-    InGroup,
-    Sampled,
+    ColumnFacts,
+    ComparedColumn,
+    GroupMember,
+    Overlap,
+    SampleCounts,
     column_ranges,
     sampled_in_common,
     values_in_common,
@@ -98,7 +98,7 @@ class ContainmentSearch:
         self._left = max_statements
         self._deadline = deadline
         self._on_stage = on_stage
-        self._facts: dict[int, Facts] = {}
+        self._facts: dict[int, ColumnFacts] = {}
         self._estimates: dict[Pair, float] = {}  # of containment, from samples; they only order the work
         own = list(candidates(tables))
         self._columns = [*own, *_with_digits(own)]
@@ -255,8 +255,8 @@ class ContainmentSearch:
                     statements.append(sampled_in_common(self._engine.dialect, some_smalls, some_bigs))
         left: set[Pair] = set()
 
-        def keep(place: int, answer: Sampled) -> None:
-            for (small, big), held in answer.held.items():
+        def keep(place: int, answer: SampleCounts) -> None:
+            for (small, big), held in answer.found_in.items():
                 size, whole = answer.sizes[small], self._share(small) == 1
                 if held >= enough(size, whole) and self._possible(small, big) and self._meant(small, big):
                     pair = self._ordered(small, big)
@@ -270,8 +270,8 @@ class ContainmentSearch:
         """Whether containment of one column in another is evidence."""
         return self._everything or not (self._few(small) or self._at_hand(big)) or self._agree(small, big)
 
-    def _in_group(self, number: int, group: int) -> InGroup:
-        return InGroup(number, group, self._compared(number, self._order(number)), self._share(number))
+    def _in_group(self, number: int, group: int) -> GroupMember:
+        return GroupMember(number, group, self._compared(number, self._order(number)), self._share(number))
 
     def _share(self, number: int) -> int:
         """A power of 2: one value in so many makes a sample of at least SAMPLE of a column's values."""
@@ -314,7 +314,7 @@ class ContainmentSearch:
             wanted = [(places[one], places[other]) for one, other in block]
             statements.append(values_in_common(self._engine.dialect, columns, wanted))
 
-        def keep(place: int, answer: dict[Pair, InCommon]) -> None:
+        def keep(place: int, answer: dict[Pair, Overlap]) -> None:
             kind, block = blocks[place]
             for pair, found in zip(block, answer.values(), strict=True):
                 del still_open[pair]
@@ -379,7 +379,7 @@ class ContainmentSearch:
         """The place of a column among all; for texts read as digits, that of the text column."""
         return self._texts.get(number, number)
 
-    def _compared(self, number: int, kind: ValueKind) -> Compared:
+    def _compared(self, number: int, kind: ValueKind) -> ComparedColumn:
         column = self._columns[number]
         return compared_column(column.attribute, kind, self._engine.dialect, column.digits)
 
@@ -388,7 +388,7 @@ def _shifted(keep: Callable[[int, Answer], None], start: int) -> Callable[[int, 
     return lambda place, answer: keep(start + place, answer)
 
 
-def _blocks(columns: Sequence[InGroup]) -> Iterator[Sequence[InGroup]]:
+def _blocks(columns: Sequence[GroupMember]) -> Iterator[Sequence[GroupMember]]:
     for start in range(0, len(columns), SAMPLE_COLUMNS):
         yield columns[start : start + SAMPLE_COLUMNS]
 
@@ -411,10 +411,10 @@ def _with_digits(columns: Sequence[Candidate]) -> Iterator[Candidate]:
             yield Candidate(column.attribute, ValueKind.WHOLE, digits=True)
 
 
-def compared_column(attribute: Attribute, kind: ValueKind, dialect: Dialect, digits: bool = False) -> Compared:
+def compared_column(attribute: Attribute, kind: ValueKind, dialect: Dialect, digits: bool = False) -> ComparedColumn:
     """A column in the form in which values of a kind are compared; `digits`: only its texts of digits, as numbers."""
     form = form_of(kind, dialect)
-    return Compared(attribute.table, attribute.column, form, kind in NUMBERS, kind in WITH_DISTANCES, digits)
+    return ComparedColumn(attribute.table, attribute.column, form, kind in NUMBERS, kind in WITH_DISTANCES, digits)
 
 
 @cache

@@ -12,7 +12,7 @@ from qidsql.core.catalog import Attribute
 from qidsql.core.value_kinds import ValueKind
 from qidsql.declarations.results import reported
 from qidsql.linkage.names import names_agree
-from qidsql.sql.values_in_common import InCommon
+from qidsql.sql.values_in_common import Overlap
 from qidsql.wording.numbers import percent, plural
 
 CONTAINED = Fraction(9, 10)  # of a column's values; the rest may be errors, or persons only one table has
@@ -47,7 +47,7 @@ class Containment:
 
 
 def joinable(
-    left: Attribute, right: Attribute, kind: ValueKind, found: InCommon, digits: str | None = None
+    left: Attribute, right: Attribute, kind: ValueKind, found: Overlap, digits: str | None = None
 ) -> Containment:
     """Whether two columns are joinable, and why, in words. `digits`: the column whose texts were read as numbers.
 
@@ -81,7 +81,7 @@ def joinable(
 
 def _accident(
     kind: ValueKind,
-    found: InCommon,
+    found: Overlap,
     small: Attribute,
     values: int,
     big: Attribute,

@@ -48,7 +48,7 @@ def same_attributes(
     is not raised: the findings so far are returned, and `unfinished` describes the rest. `deadline` is of
     `time.monotonic`.
     """
-    asked = engine.asked
+    before = engine.statements
     found = lineage(catalog, engine.dialect)
     known = [*foreign_keys(catalog), *found.same_attributes]
     measured = Containments()
@@ -73,7 +73,7 @@ def same_attributes(
         tuple(known),
         tuple(found.dependencies),
         tuple(contained),
-        engine.asked - asked,
+        engine.statements - before,
         (*measured.unfinished, *(_closed(catalog) if values else ())),
         (*found.notes, *_without_value(measured), *_by_chance(measured)),
         _silent(measured),

@@ -339,8 +339,8 @@ class _Run:
     def _kept(self, entry: TableEntry, engine: Engine, table: Table, policy: Policy) -> UnfinishedTable | None:
         """The key to store this table under for resuming; None if its data could change unnoticed."""
         token = engine.state_token()
-        momentary = table.condition is not None and table.condition.momentary
-        if self.past.history is None or token is None or table.kind not in RESUMABLE or momentary:
+        time_dependent = table.condition is not None and table.condition.time_dependent
+        if self.past.history is None or token is None or table.kind not in RESUMABLE or time_dependent:
             return None
         inputs = [__version__, engine.version, plain(policy), entry.exemptions, entry.all_weights, self.today]
         question = hashlib.sha256(json.dumps(inputs, default=str).encode()).hexdigest()

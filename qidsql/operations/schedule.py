@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
-from qidsql.errors import Held, QidsqlError, UsageError
+from qidsql.errors import LockHeld, QidsqlError, UsageError
 
 CHECK_EVERY = 10.0  # seconds between checks of the clock, and between heartbeats
 CLOCK_SET = timedelta(minutes=1)  # a larger jump means that the clock was set; a smaller one is NTP
@@ -129,9 +129,10 @@ def repeat(
     """Runs `work` at the times of the schedule until SIGTERM or Ctrl-C; returns whether that interrupted a run.
 
     `work` should handle KeyboardInterrupt by ending early with a partial result; a QidsqlError that it raises is
-    reported, and the schedule goes on. `lock` raises Held while another process is running: the time is then skipped
-    and reported. `last` is the time of the last run in the history; times missed since then are reported. `heartbeat`
-    is a file that is touched every CHECK_EVERY seconds, for a health check. Must be called in the main thread.
+    reported, and the schedule goes on. `lock` raises LockHeld while another process is running: the time is then
+    skipped and reported. `last` is the time of the last run in the history; times missed since then are reported.
+    `heartbeat` is a file that is touched every CHECK_EVERY seconds, for a health check. Must be called in the main
+    thread.
     """
     clock = clock or MachineClock()
     stop = StopSignal()
@@ -151,7 +152,7 @@ def repeat(
                 try:
                     with lock(), pulse.while_working():
                         work()
-                except Held as held:
+                except LockHeld as held:
                     say(f"the run of {schedule.shown(due)} is skipped: {held}")
                 except QidsqlError as error:
                     say(str(error))

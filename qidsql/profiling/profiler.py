@@ -54,11 +54,11 @@ class _Meter:
         self.most = budget.max_statements
         self.setting = setting("max_statements")
         self.failures_stop = False
-        self._engine, self._first = engine, engine.asked
+        self._engine, self._first = engine, engine.statements
 
     @property
     def answered(self) -> int:
-        return self._engine.asked - self._first
+        return self._engine.statements - self._first
 
     @property
     def statements_left(self) -> int:
@@ -118,7 +118,7 @@ class TableProfiler:
     @property
     def spent(self) -> bool:
         """True if no further statement can be sent."""
-        return self.engine.closed or self.engine.ended is not None or self._meter.statements_left <= 0
+        return self.engine.closed or self.engine.stopped_by is not None or self._meter.statements_left <= 0
 
     @property
     def deadline(self) -> float | None:
@@ -154,7 +154,7 @@ class TableProfiler:
         """A profiler of the same columns over some of the rows or a copy, about so many, on the same budget."""
         other = TableProfiler(self.engine, source, self.names, self.k, self.entity, rows, nulls=self.nulls)
         other._meter = self._meter
-        if self.nulls is Nulls.WILDCARD and source.drawn:
+        if self.nulls is Nulls.WILDCARD and source.is_sample:
             other._domain = self._domain_facts()  # a part of the rows has no more values and no other NULLs
         return other
 
@@ -215,7 +215,7 @@ class TableProfiler:
     def _has_a_hash_per_row(self) -> bool:
         """True if the rows of a large table differ by their hashes alone, which is a fast check."""
         dialect = self.engine.dialect
-        if not dialect.hashes_values or self.entity is not None or (self.rows or 0) <= LARGE or self.source.drawn:
+        if not dialect.hashes_values or self.entity is not None or (self.rows or 0) <= LARGE or self.source.is_sample:
             return False
         [(rows, [hashes])] = self.ask([distinct_hashes(dialect, self.source, [self.names])])
         if hashes < rows:
@@ -328,7 +328,7 @@ class TableProfiler:
     def _single_statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
         dialect = self.engine.dialect
         by_class = self.entity is None and self.nulls is Nulls.EQUAL  # what one scan for many sets can count
-        if not by_class or not dialect.grouping_pays or self.source.drawn:
+        if not by_class or not dialect.grouping_pays or self.source.is_sample:
             return self._statements(masks)
         share = -(-len(masks) // self.engine.workers)  # one scan for each session keeps all of them busy
         return [
@@ -344,7 +344,7 @@ class TableProfiler:
             return [([m], matching_profile(dialect, source, self._names(m), self.k, domain)) for m in masks]
         if self.entity is not None:
             return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
-        if source.drawn:
+        if source.is_sample:
             parts = _narrow_parts(masks, dialect.grouping_arguments)
             return [(part, self._statement_of_sample(part)) for part in parts]
         small = self.rows is not None and self.rows <= dialect.union_rows

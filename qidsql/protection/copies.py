@@ -67,7 +67,7 @@ class ProtectedCopy:
         codes = [f"c{place}" for place in range(len(columns))]
         ends = ("first_row", "last_row") if parting else ()
         selected = plan_by_codes(len(columns), parting)
-        with engine.handing_over("plan") as plan:
+        with engine.temporary_export("plan") as plan:
             patterns.bench.run(
                 Statement(patterns.bench.dialect.render(selected), "writing of the plan", lambda rows: None, plan),
                 deadline,
@@ -75,7 +75,7 @@ class ProtectedCopy:
             patterns.close()  # to free its memory for the copy
             with self._right_to_write():
                 types = {"mask": "BIGINT", **dict.fromkeys(codes, "INTEGER"), **dict.fromkeys(ends, "BIGINT")}
-                received = engine.received(plan, types)
+                received = engine.import_file(plan, types)
                 query = suppressed_by_plan(
                     engine.dialect, self.table, columns, self.copied, received, patterns.shuffle_key, parting
                 )
@@ -88,7 +88,7 @@ class ProtectedCopy:
     def receive(self, path: Path, types: Mapping[str, str], deadline: float | None) -> None:
         """Make the table from the rows of a file that the workbench has exported. Raises as `write`."""
         with self._right_to_write():
-            self._make(exp.select("*").from_(self.engine.received(path, types)), deadline)
+            self._make(exp.select("*").from_(self.engine.import_file(path, types)), deadline)
 
     def _make(self, query: exp.Query, deadline: float | None) -> None:
         engine = self.engine
@@ -103,7 +103,7 @@ class ProtectedCopy:
         if self.path is None:
             copy = Table(self.name, "table", self.copied)
             return relation(dialect, copy, columns).node
-        select = exp.select(*comparable_columns(dialect, columns)).from_(self.engine.received(self._copy, {}))
+        select = exp.select(*comparable_columns(dialect, columns)).from_(self.engine.import_file(self._copy, {}))
         return select.subquery(ALIAS)
 
     def keep(self) -> None:
@@ -114,7 +114,7 @@ class ProtectedCopy:
         written = self._copy
         if self.path.suffix.lower() == ".csv":
             written = written.with_suffix(".csv")
-            everything = exp.select("*").from_(self.engine.received(self._copy, {}))
+            everything = exp.select("*").from_(self.engine.import_file(self._copy, {}))
             text = self.engine.dialect.render(everything)
             self.engine.run(Statement(text, f"copy into {self}", lambda rows: None, written))
         beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
@@ -166,7 +166,7 @@ def planned_copy(engine: Engine, table: Table, copied: Sequence[Column], typed: 
     name = new_table_name(engine, table, typed)
     if name == table.name:
         raise UsageError(f"{name} is the table itself; --into takes another name, --sql update prints an update of it")
-    kind = engine.taken(name, replace)
+    kind = engine.existing_kind(name, replace)
     if kind is not None:
         if not replace:
             raise UsageError(f"{name} exists already; give another name, or --replace")

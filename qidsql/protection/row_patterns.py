@@ -46,7 +46,7 @@ class RowPatterns:
         codes = [exp.column(column) for column in columns]
         types = [("size", "BIGINT"), *((column, "INTEGER") for column in columns), ("shuffle_key", "VARCHAR")]
         query = row_patterns(engine.dialect, profiler.source, names)
-        with engine.handing_over("row_patterns") as path:
+        with engine.temporary_export("row_patterns") as path:
             profiler.ask([Statement(query, f"row patterns over {len(names)} columns", lambda rows: None, path)])
             bench = Workbench()
             try:
@@ -57,11 +57,11 @@ class RowPatterns:
                     codes=[exp.alias_(exp.func("COALESCE", code, exp.Literal.number(0)), code.name) for code in codes],
                     columns=codes,
                 )
-                bench.ask(load, "loading of row patterns", profiler.deadline)
+                bench.query(load, "loading of row patterns", profiler.deadline)
                 largest = [exp.Max(this=code) for code in codes]  # how many values each column has
                 totals = exp.select("COUNT(*)", "COALESCE(SUM(size), 0)", *largest).from_("patterns")
-                [(patterns, rows, *values)] = bench.ask(totals, "counting of row patterns")
-                [[shuffle_key]] = bench.ask(exp.select("MAX(shuffle_key)").from_(source), "key of the codes")
+                [(patterns, rows, *values)] = bench.query(totals, "counting of row patterns")
+                [[shuffle_key]] = bench.query(exp.select("MAX(shuffle_key)").from_(source), "key of the codes")
             except BaseException:
                 bench.close()
                 raise

@@ -1,1 +1,1 @@
-"""SQL as syntax trees: templates, the statements made of them, and what engines cannot share."""
+"""SQL as syntax trees: templates, statements built from them, and the dialects of engines."""

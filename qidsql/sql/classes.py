@@ -1,4 +1,4 @@
-"""The classes of column sets: how many there are of each size, as one typed function per question."""
+"""Statements that count the classes of column sets by size."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -22,7 +22,7 @@ def class_profiles(
         columns = ", ".join(_column_text(dialect, source, name) for name in names)
         parts.append(f"{head}{number}{middle}{columns}{tail}")
     read = profiles_of_sizes(k, range(len(column_sets)))
-    return Statement("\nUNION ALL\n".join(parts), about("class profile", column_sets), read, scans=len(parts))
+    return Statement("\nUNION ALL\n".join(parts), purpose_of("class profile", column_sets), read, scans=len(parts))
 
 
 def entity_profile(
@@ -43,7 +43,7 @@ def entity_profile(
             return [ClassProfile(count, classes, smallest, largest, k, below, at_risk, unique, colliding, True)]
         return [ClassSizes({}, {}, True).profile(k)]
 
-    return Statement(dialect.render(tree), about("class profile", [columns]), read)
+    return Statement(dialect.render(tree), purpose_of("class profile", [columns]), read)
 
 
 def class_profiles_in_one_scan(
@@ -61,13 +61,13 @@ def class_profiles_in_one_scan(
         sets=[exp.Tuple(expressions=source.columns(names)) for names in column_sets],
     )
     tree = fill("classes/class_sizes", classes=_derived(classes))
-    return Statement(dialect.render(tree), about("class profile", column_sets), profiles_of_sizes(k, numbers))
+    return Statement(dialect.render(tree), purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
 def class_sizes(
     dialect: Dialect, source: Relation, columns: ColumnNames, entity: str | None = None
 ) -> Statement[ClassSizes]:
-    """How many classes of each size the column set has. One statement, one scan, at most sqrt(2 n) rows back."""
+    """The number of classes of each size. One statement, one scan; it returns at most sqrt(2 n) rows."""
     if entity is None:
         classes = fill("classes/classes", set_number=0, relation=source.node, columns=source.columns(columns))
         tree = fill("classes/class_sizes", classes=_derived(classes))
@@ -89,7 +89,7 @@ def class_sizes(
 
 
 def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> Statement[tuple[int, tuple[int, ...]]]:
-    """Rows of the relation, and the NULLs of each column. One statement, one scan."""
+    """The rows of the relation, and the number of NULLs in each column. One statement, one scan."""
     counts = [exp.Count(this=column, big_int=True) for column in source.columns(columns)]
     tree = _counting(source, counts)
 
@@ -103,9 +103,9 @@ def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> S
 def distinct_hashes(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames]
 ) -> Statement[tuple[int, tuple[int, ...]]]:
-    """Rows of the relation, and how many hashes each set's rows have. One statement, one scan.
+    """The rows of the relation, and the number of distinct hashes of each column set. One statement, one scan.
 
-    Equal values have equal hashes: a set has at least as many classes as hashes. For `dialect.hashes_values` only.
+    Equal values have equal hashes, so a set has at least as many classes as hashes. For `dialect.hashes_values` only.
     """
     counts: list[exp.Expr] = [
         exp.Count(this=exp.Distinct(expressions=[dialect.row_hash(source.columns(names))]), big_int=True)
@@ -127,7 +127,7 @@ def _counting(source: Relation, counts: Sequence[exp.Expr]) -> exp.Select:
 
 
 def _members(source: Relation, columns: ColumnNames) -> dict[str, list[exp.Expr]]:
-    """The holes of the entity templates that stand for the column set."""
+    """The nodes for the column set in the entity templates."""
     aliases = [f"c{place}" for place in range(len(columns))]
     nodes = source.columns(columns)
     return {
@@ -142,8 +142,8 @@ def _derived(query: exp.Expr) -> exp.Expr:
     return query.subquery("classes")
 
 
-# The text for a column set is rendered once per relation, with these in the places that differ from set to set;
-# thousands of column sets then cost a join of rendered pieces each, not a syntax tree each.
+# The statement is rendered once per relation, with these marks at the places that differ between column sets. So each
+# of thousands of column sets costs a join of rendered pieces, not a syntax tree.
 _NUMBER_MARK = 918_273_645
 _COLUMNS_MARK = "the columns of the set"
 
@@ -154,7 +154,7 @@ def _sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
     mark = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
     classes = fill("classes/classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
     text = dialect.render(fill("classes/class_sizes", classes=_derived(classes)))
-    # A table, a column or a condition may hold the marks too; what the user names all lies between these two.
+    # A table, column or condition may contain the marks too, but everything from the user is between these two.
     head, rest = text.split(f"SELECT {_NUMBER_MARK}", maxsplit=1)
     middle, tail = rest.rsplit(dialect.render(mark), maxsplit=1)
     return f"{head}SELECT ", middle, tail
@@ -166,7 +166,7 @@ def _column_text(dialect: Dialect, source: Relation, name: str) -> str:
 
 
 def profiles_of_sizes(k: int, numbers: Sequence[int]) -> Callable[[list[Row]], list[ClassProfile]]:
-    """Reads class sizes as profiles, in the order of the set numbers; a set without a row has no rows."""
+    """Reads class sizes as profiles, in the order of the set numbers; a set without rows has an empty profile."""
 
     def read(rows: list[Row]) -> list[ClassProfile]:
         sizes: dict[int, dict[int, int]] = {}
@@ -181,8 +181,8 @@ def _set(columns: ColumnNames) -> str:
     return " + ".join(columns) if len(columns) <= 4 else f"{len(columns)} columns"
 
 
-def about(what: str, column_sets: Sequence[ColumnNames]) -> str:
-    """What a statement asks of the column sets, in words."""
+def purpose_of(what: str, column_sets: Sequence[ColumnNames]) -> str:
+    """The purpose of a statement about column sets, for messages."""
     if len(column_sets) == 1:
         return f"{what} of {_set(column_sets[0])}"
     sizes = sorted({len(columns) for columns in column_sets})

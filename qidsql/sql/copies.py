@@ -1,4 +1,4 @@
-"""A copy of a table with some cells blank: the query behind it, by a plan or by counting, and what makes it a table."""
+"""Queries for a copy of a table with some cells blank, by a plan or by counting, and statements that create it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,11 +22,11 @@ def suppressed_by_plan(
     shuffle_key: str,
     parting: bool = False,
 ) -> exp.Query:
-    """The rows with the columns `copied`, those cells blank that the plan names.
+    """The rows with the columns `copied`, with the cells of the plan blank.
 
-    `columns` make the row patterns, bit i of a mask stands for the i-th; `plan` has mask and their codes c0, c1, ... by
-    the key of the row patterns, and rows that are not in it stay whole. With `parting` a mask is for the rows first_row
-    to last_row of its pattern, counted in any order. One scan.
+    `columns` form the row patterns; bit i of a mask is the i-th column. `plan` has a mask and the codes c0, c1, ...
+    under the key of the row patterns; rows that are not in it stay whole. With `parting` a mask applies to the rows
+    first_row to last_row of its pattern, numbered in any order. One scan.
     """
     comparable = [_comparable(dialect, column) for column in columns]
     values = [exp.alias_(value, f"v{place}") for place, value in enumerate(comparable)]
@@ -63,9 +63,9 @@ def suppressed_by_counts(
     masks: Sequence[int],
     k: int,
 ) -> exp.Query:
-    """The rows with the columns `copied`, each with the first of the masks blank that leaves it with k - 1 others.
+    """The rows with the columns `copied`, each blanked by the first mask that leaves at least k equal rows.
 
-    All columns are blank where none of the masks does. A window over the rows per mask.
+    All columns are blank if no mask does. One window function per mask.
     """
     query = fill(
         "copies/suppressed_by_counts",
@@ -82,7 +82,7 @@ def suppressed_by_counts(
 def suppression_in_place(
     dialect: Dialect, table: Table, columns: Sequence[Column], masks: Sequence[int], k: int
 ) -> str:
-    """The statement that blanks the same cells in the table itself, which needs row addresses."""
+    """The statement that blanks the same cells in the table itself. Needs row addresses."""
     source = table_node(table.name)
     lost = [place for place in range(len(columns)) if any(mask >> place & 1 for mask in masks)]
     blank = {columns[place].name: _bit(exp.column("mask", table="planned"), place) for place in lost}
@@ -114,17 +114,17 @@ def suppression_in_place(
 
 
 def create_table(dialect: Dialect, target: TableName, query: exp.Query) -> str:
-    """The statement that makes a table of a query's rows."""
+    """The statement that creates a table from a query."""
     return _made(dialect, "TABLE", target, query)
 
 
 def create_view(dialect: Dialect, target: TableName, query: exp.Query) -> str:
-    """The statement that makes a view of a query."""
+    """The statement that creates a view from a query."""
     return _made(dialect, "VIEW", target, query)
 
 
 def drop_table(dialect: Dialect, target: TableName) -> str:
-    """The statement that removes a table."""
+    """The statement that drops a table."""
     return dialect.render(exp.Drop(tables=[table_node(target)], kind="TABLE"))
 
 
@@ -134,7 +134,7 @@ def _made(dialect: Dialect, kind: str, target: TableName, query: exp.Query) -> s
 
 
 def _row_in_pattern(values: Sequence[exp.Expr], parting: bool) -> list[exp.Expr]:
-    """Counts the rows of each row pattern, where they part."""
+    """Numbers the rows within each row pattern, if `parting`."""
     if not parting:
         return []
     number = exp.Window(this=exp.RowNumber(), partition_by=[value.copy() for value in values])
@@ -146,7 +146,7 @@ def _comparable(dialect: Dialect, column: Column) -> exp.Expr:
 
 
 def _originals(copied: Sequence[Column]) -> list[exp.Expr]:
-    """Under names of our own: a table may have any."""
+    """The columns under safe aliases, since a table's own names could clash."""
     return [
         exp.alias_(exp.column(exp.to_identifier(column.name, quoted=True)), f"o{place}")
         for place, column in enumerate(copied)
@@ -169,7 +169,7 @@ def _bit(mask: exp.Expr, place: int) -> exp.Expr:
 
 
 def _mask(dialect: Dialect, columns: Sequence[Column], masks: Sequence[int], k: int) -> exp.Expr:
-    """The first mask such that k rows agree on the other columns."""
+    """The first mask such that at least k rows agree on the other columns."""
     everything = (1 << len(columns)) - 1
     chosen = exp.case()
     for mask in masks:

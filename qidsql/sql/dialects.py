@@ -1,4 +1,4 @@
-"""What engines cannot share: the leaves that no transpiler gets right, declared as data in each engine's folder."""
+"""The differences between engines that no transpiler handles, declared as data in each engine's folder."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -12,24 +12,24 @@ from qidsql.core.tables import Column, Comparison
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """An engine's way of saying things.
+    """An engine's dialect of SQL.
 
-    `wide` holds the square of any row count, `hashed` what `row_hash` makes. `grouping_arguments` is the most columns
-    GROUPING() takes, and `grouping_pays` says whether one scan for many sets is cheaper than a scan each. `union_sets`
-    column sets go into one statement when the table has at most `union_rows` rows: there the cost of a statement
-    outweighs the work in it.
-    `row_hash` makes 64 bits of some values, the same for equal texts; `shuffled` the place of an integer in a random
-    order, one order per seed: a non-negative 64-bit integer, as good as independent from integer to integer and from
-    seed to seed. `keyed` hashes an integer with a key, a text, the same in every version of the engine.
-    `hashes_values`: `row_hash` takes any types, gives equal values (a NULL equals a NULL) equal hashes, and costs less
-    than to compare them. `short_types`: a pattern of the types whose values cost no more to carry along than their
-    hash. `bits`: what an integer is cast to before its bits are counted.
-    `decimal`, `number`: types in which exact numbers, and any numbers, can be compared. `value_hash` makes a
-    non-negative 63-bit integer of a number (True) or of another value, the same for equal ones. `about_distinct` counts
-    distinct values, approximately where that costs less. `caseless`: letter case never tells two names apart; `lowers`:
-    a name without quotes is read in lower case. `longest_name`: bytes of a name that the engine keeps; what
-    is longer it cuts off without an error. None: all. `own_hashes`: the hashes are functions of the connection, which a
-    script for people cannot call. `opening` and `closing` go around a script (see `script`).
+    `wide`: a type for the square of any row count. `hashed`: the type of `row_hash`. `grouping_arguments`: the maximum
+    number of columns in GROUPING(). `grouping_pays`: whether one scan for many sets is cheaper than a scan for each.
+    `union_sets`: the number of column sets per statement for tables of at most `union_rows` rows, for which the cost of
+    a statement outweighs its work.
+    `row_hash`: a 64-bit hash of some values, equal for equal texts. `shuffled`: the position of an integer in a random
+    order with a seed: a non-negative 64-bit integer, practically independent between integers and between seeds.
+    `keyed`: hashes an integer with a text as key, the same in every version of the engine.
+    `hashes_values`: whether `row_hash` takes any types, gives equal values (NULL equals NULL) equal hashes, and is
+    cheaper than a comparison. `short_types`: a pattern for types whose values are as cheap to carry as their hash.
+    `bits`: the type to which an integer is cast for counting its bits.
+    `decimal`, `number`: types for comparing exact numbers, and any numbers. `value_hash`: a non-negative 63-bit hash of
+    a number (True) or another value, equal for equal values. `about_distinct`: counts distinct values, approximately if
+    that is cheaper. `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower
+    case. `longest_name`: the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited.
+    `own_hashes`: the hashes are functions of the connection, which a printed script cannot call. `opening`, `closing`:
+    statements before and after a script (see `script`).
     """
 
     name: str
@@ -60,16 +60,16 @@ class Dialect:
     closing: tuple[str, ...] = ()
 
     def script(self, *statements: str) -> tuple[str, ...]:
-        """Statements that a person will run, and what makes them mean the same in that person's session."""
+        """Statements for the user to run, with those that make them independent of the user's session settings."""
         return (*self.opening, *statements, *self.closing)
 
     def keeps(self, name: str) -> bool:
-        """Whether the engine takes the name as it is."""
+        """Whether the engine keeps the name without truncation."""
         return self.longest_name is None or len(name.encode()) <= self.longest_name
 
     def name_beside(self, name: str, ending: str) -> str:
-        """A name for what is made of a table: the table's with an ending, as long as the engine keeps it. Another one
-        than the table's."""
+        """A name for an object derived from a table: the table's name with an ending, truncated to `longest_name`. It
+        always differs from the table's."""
         if self.longest_name is None:
             return name + ending
         beside = name.encode()[: self.longest_name - len(ending)].decode(errors="ignore") + ending
@@ -85,7 +85,7 @@ class Dialect:
         return column
 
     def is_long(self, column: Column) -> bool:
-        """True when it costs less to carry the hash of a value than the value itself."""
+        """Whether the hash of a value is cheaper to carry than the value itself."""
         return column.comparison is not Comparison.VALUE or not re.fullmatch(self.short_types, column.type)
 
     def bit_count(self, number: exp.Expr) -> exp.Expr:
@@ -102,7 +102,7 @@ class Dialect:
         return tree.sql(dialect=self.name, comments=False)
 
     def pretty(self, statement: str, verbatim: Sequence[str] = ()) -> str:
-        """A rendered statement over several lines, for people; these texts in it stay as they are."""
+        """A rendered statement formatted over several lines; the texts in `verbatim` stay unchanged."""
         marks = {f"verbatim_{place}": text for place, text in enumerate(verbatim)}
         for mark, text in marks.items():
             statement = statement.replace(f"\n{text}\n", mark)

@@ -17,7 +17,7 @@ from qidsql.sql.templates import fill
 
 @dataclass(frozen=True, slots=True)
 class SharedColumn:
-    """A column of the table and its column of the protected copy. `mark` is a text that stands for NULL in the copy."""
+    """A column of the table and the same column of the protected copy. `mark` is the text for NULL in the copy."""
 
     original: Column
     protected: Column
@@ -26,7 +26,7 @@ class SharedColumn:
 
 @dataclass(frozen=True, slots=True)
 class WeighedRows:
-    """How many rows there are; how many have no weight, a negative or infinite one, one above 0."""
+    """The number of rows: all, with a NULL weight, with a negative or infinite one, and with a positive one."""
 
     rows: int
     null: int
@@ -36,9 +36,9 @@ class WeighedRows:
 
 @dataclass(frozen=True, slots=True)
 class ValueRows:
-    """A value's rows before and after, their weights and the weights' squares. `shown` only where it was asked for.
+    """A value's rows before and after, their weights and the weights' squares. `shown` is set only on request.
 
-    `level` is its place among the column's values, from 1: most rows in the original first.
+    `level` is its rank among the column's values from 1, by decreasing rows in the original.
     """
 
     level: int
@@ -50,10 +50,10 @@ class ValueRows:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A column before and after: NULLs, different values, and the values themselves, those that lost most rows first.
+    """A column before and after: NULLs, distinct values, and the values, those that lost most rows first.
 
-    `vanished` and `added` count values that are only before and only after, `gained` the rows that values have more.
-    `values` are all of them only where they are no more than were asked for.
+    `vanished` and `added` count values that exist only before and only after; `gained` counts rows that values gained.
+    `values` is complete only if there are at most as many as requested.
     """
 
     nulls: tuple[int, int]
@@ -66,7 +66,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """The rows of a regression: the original's or the copy's, NULL covariates replaced by `fill` where it is given."""
+    """The rows of a regression: the original's or the copy's, NULL covariates replaced by `fill` if it is given."""
 
     table: Table
     protected: bool
@@ -74,14 +74,14 @@ class Cases:
 
 
 def numeric(dialect: Dialect, column: Column) -> bool:
-    """Whether a column's type is one of numbers."""
+    """Whether a column's type is numeric."""
     kind = _type(dialect, column)
     others = (exp.DataType.Type.BIT, exp.DataType.Type.MONEY, exp.DataType.Type.SMALLMONEY)
     return kind is not None and kind.is_type(*exp.DataType.NUMERIC_TYPES) and not kind.is_type(*others)
 
 
 def weighed_rows(dialect: Dialect, table: Table, weight: str | None) -> Statement[WeighedRows]:
-    """Rows, and the weights that cannot be used. One statement, one scan."""
+    """Counts rows, and unusable weights. One statement, one scan."""
     tree = fill("distributions/weighed_rows", relation=_rows(table).node, weight=_weight(table, weight))
 
     def read(rows: list[Row]) -> WeighedRows:
@@ -133,8 +133,8 @@ def regression_sums(
 ) -> Statement[Sums]:
     """The sums of a regression over the rows that have the outcome and all covariates. One statement.
 
-    A factor's levels are numbered alike for every choice of cases. A filled number is `fill`, a filled factor has the
-    level SUPPRESSED.
+    A factor's levels have the same numbers for every choice of cases. A NULL number is replaced by `fill`, a NULL
+    factor by the level SUPPRESSED.
     """
     names = dict(zip((covariate.name for covariate in covariates), columns, strict=True))
     numbers = [outcome, *(names[covariate.name] for covariate in covariates if covariate.number)]
@@ -221,7 +221,7 @@ def _values(
 
 
 def _side(dialect: Dialect, column: SharedColumn, protected: bool, numbers: bool = False) -> exp.Expr:
-    """The column's value in one of the tables: comparable with that of the other, or as it is where a number is meant.
+    """The column's value in one of the tables: comparable with that of the other, or with `numbers` unchanged.
 
     Numbers are compared as numbers, other types by their text unless both columns have the same type.
     """
@@ -241,7 +241,7 @@ def _comparison(dialect: Dialect, column: SharedColumn) -> Comparison:
         kind is not None and kind.is_type(*exp.DataType.TEXT_TYPES) for kind in (_type(dialect, each) for each in both)
     ]
     if all(texts):
-        return Comparison.BYTES  # two collations, of which the engine would not know which to take
+        return Comparison.BYTES  # the collations can differ, which is an error in a comparison
     same = column.original.type == column.protected.type or all(numeric(dialect, each) for each in both)
     if same and all(each.comparison is Comparison.VALUE for each in both):
         return Comparison.VALUE
@@ -252,7 +252,7 @@ def _type(dialect: Dialect, column: Column) -> exp.DataType | None:
     try:
         return exp.DataType.build(column.type, dialect=dialect.name)
     except SqlglotError:
-        return None  # a type of the user's own
+        return None  # a user-defined type
 
 
 def _rows(table: Table) -> Relation:

@@ -1,11 +1,10 @@
-"""Columns packed into a few integers: as one bit each, or each with its codes in a field of its own.
+"""Packs columns into a few integers: one bit per column, or one field per column for its codes.
 
-The integers are called lanes and hold 62 bits, so that sums of two stay within what every engine's BIGINT holds.
-Packed rows are compared in a few instructions, not one per column. In a `Packing` each field has a guard bit above it
-that is 0.
-The XOR of two records is 0 in a field exactly where they agree; adding to each field its greatest code then carries
-into the guard bit exactly where they differ. So bit operations give the columns in which two records differ, and
-counting bits gives how many there are.
+The integers are called lanes and have 62 bits, so that sums of two fit every engine's BIGINT. Packed rows are compared
+in a few instructions, not one per column. In a `Packing` each field has a guard bit above it, which is 0.
+The XOR of two records is 0 in the fields in which they agree; adding the greatest code to each field then carries into
+the guard bit of exactly the fields in which they differ. So bit operations find the columns in which two records
+differ, and a bit count gives their number.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +31,7 @@ def mask_of(cells: Iterable[object]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column's place: the lane, the lowest bit, and how many bits its codes take."""
+    """The position of a column: the lane, the lowest bit, and the number of bits of its codes."""
 
     lane: int
     low: int
@@ -40,12 +39,12 @@ class Field:
 
     @property
     def most(self) -> int:
-        """The largest code that has room."""
+        """The largest code that fits."""
         return (1 << self.bits) - 1
 
     @property
     def codes(self) -> int:
-        """All bits of the codes."""
+        """The mask of the field's bits, without the guard."""
         return self.most << self.low
 
     @property
@@ -54,7 +53,7 @@ class Field:
 
 
 def fields_of(bits: Iterable[int], above: int = 0) -> tuple[Field, ...]:
-    """A field for each number of bits, lane after lane, with so many bits free above each."""
+    """A field for each number of bits, lane by lane, with `above` free bits above each."""
     found: list[Field] = []
     lane = low = 0
     for wanted in bits:
@@ -67,10 +66,10 @@ def fields_of(bits: Iterable[int], above: int = 0) -> tuple[Field, ...]:
 
 @dataclass(frozen=True)
 class Packing:
-    """How patterns are packed whose codes go from 0 to `values`, column by column.
+    """Packs row patterns with codes from 0 to `values`, column by column.
 
-    With `wildcard`, code 0 (NULL) differs from nothing. Then each lane k0, k1, ... has a second one n0, n1, ... with
-    the guard bits of the columns that have a value.
+    With `wildcard`, code 0 (NULL) equals everything. Each lane k0, k1, ... then has a second one n0, n1, ... with the
+    guard bits of the columns that have a value.
     """
 
     values: tuple[int, ...]
@@ -85,7 +84,7 @@ class Packing:
         return range(self.fields[-1].lane + 1)
 
     def table(self, patterns: str = "patterns") -> exp.Create:
-        """The statement that makes the table `packed` (pattern, size, the lanes) of a table of row patterns."""
+        """The statement that creates the table `packed` (pattern, size, the lanes) from a table of row patterns."""
         query = exp.select("pattern", "size", *self.packed()).from_(patterns)
         return making(exp.to_table("packed"), query, replace=True)
 
@@ -105,7 +104,7 @@ class Packing:
         return found
 
     def key(self, columns: int, table: str) -> list[exp.Expr]:
-        """What is equal exactly when two records agree on the column set: one integer per lane, one at least."""
+        """Expressions that are equal exactly if two records agree on the column set: one per lane, at least one."""
         masks = [
             sum(f.codes for p, f in enumerate(self.fields) if f.lane == lane and columns >> p & 1)
             for lane in self.lanes
@@ -119,7 +118,7 @@ class Packing:
         return exp.and_(*(mine.eq(yours) for mine, yours in pairs))
 
     def visible(self, mask: exp.Expr) -> list[exp.Expr]:
-        """The bits of the columns that a column set leaves: v0, v1, ..., one per lane."""
+        """The bits of the columns outside of a column set: v0, v1, ..., one per lane."""
         found = []
         for lane in self.lanes:
             left = [
@@ -148,7 +147,7 @@ class Packing:
         return found
 
     def weight(self, weights: Sequence[int]) -> exp.Expr:
-        """The weight of the columns that d0, d1, ... stand for."""
+        """The weight of the columns marked in d0, d1, ..."""
         terms: list[exp.Expr] = []
         for lane in self.lanes:
             for weight in sorted(set(weights)):
@@ -170,7 +169,7 @@ class Packing:
         return _sum(terms)
 
     def mask(self) -> exp.Expr:
-        """The column set that d0, d1, ... stand for."""
+        """The column set marked in d0, d1, ..."""
         bits = []
         for place, field in enumerate(self.fields):
             guard = exp.paren(

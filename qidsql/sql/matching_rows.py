@@ -1,6 +1,6 @@
-"""The statement that counts matching rows where a NULL matches anything.
+"""The statement that counts matching rows if NULL matches anything.
 
-Matching is not transitive, so there are no classes to count: each row has its own frequency.
+Matching is not transitive, so there are no classes: each row has its own frequency.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from qidsql.errors import StatementError
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes
-from qidsql.sql.classes import about
+from qidsql.sql.classes import purpose_of
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import Field, add, fields_of
 from qidsql.sql.relation import Relation
@@ -22,7 +22,7 @@ MARKS = 3  # codes begin above the marks
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """What must be known of a table before: its rows, and by column the NULLs and the different values besides."""
+    """Facts needed about a table: the number of rows, and per column of NULLs and of distinct other values."""
 
     rows: int
     nulls: Mapping[str, int]
@@ -32,7 +32,7 @@ class Domain:
 def matching_profile(
     dialect: Dialect, source: Relation, columns: ColumnNames, k: int, domain: Domain
 ) -> Statement[list[ClassProfile]]:
-    """The profile of one column set where a NULL matches anything. One statement, one scan."""
+    """The profile of one column set if NULL matches anything. One statement, one scan."""
     sizes = matching_sizes(dialect, source, columns, domain, k)
     return Statement(sizes.sql, sizes.purpose, lambda rows: [sizes.read(rows).profile(k)])
 
@@ -40,13 +40,13 @@ def matching_profile(
 def matching_sizes(
     dialect: Dialect, source: Relation, columns: ColumnNames, domain: Domain, most: int
 ) -> Statement[ClassSizes]:
-    """How many rows have each number of matching rows, exact below `most`. One statement, one scan.
+    """The number of rows for each number of matching rows, exact below `most`. One statement, one scan.
 
-    One of the columns must hold a NULL. Columns without any only meet as a whole: they come first, as one code.
-    Where the table has changed since the domain was told, the answer is a StatementError.
+    One of the columns must contain a NULL. Columns without NULLs must all agree, so they come first as one code.
+    Reading the answer raises StatementError if the table has changed since the domain was computed.
 
-    The work: with C classes and P shapes, C times the plans of its shape (P at most, about 20 where two or three
-    columns tell most rows apart), and the pairs that meet. Quadratic in C at worst, when most pairs do match.
+    Cost: with C classes and P shapes, C times the plans of a shape (at most P, about 20 if two or three columns
+    distinguish most rows), plus the pairs with equal keys. At worst quadratic in C, if most pairs match.
     """
     places = {name: exp.column(f"c{number}") for number, name in enumerate(columns)}
     whole = [places[name] for name in columns if not domain.nulls[name]]
@@ -96,7 +96,7 @@ def matching_sizes(
 
     def read(rows: list[Row]) -> MatchSizes:
         if any(integer(row[5]) for row in rows):
-            raise StatementError("the table has changed while it was read; ask again, on one snapshot")
+            raise StatementError("the table changed while it was read; run this again, on one snapshot")
         return MatchSizes(
             classes={},
             rows={integer(row[0]): integer(row[1]) for row in rows},
@@ -106,7 +106,7 @@ def matching_sizes(
             most=most,
         )
 
-    return Statement(dialect.render(tree), about("matching rows", [columns]), read)
+    return Statement(dialect.render(tree), purpose_of("matching rows", [columns]), read)
 
 
 def _code(columns: Sequence[exp.Expr]) -> exp.Expr:
@@ -120,7 +120,7 @@ def _code_or_0(column: exp.Expr) -> exp.Expr:
 
 
 def _words(fields: Sequence[Field], lane: int) -> list[exp.Expr]:
-    """The codes of a lane side by side, and all bits of those that are no NULL."""
+    """The codes of a lane side by side, and the mask of those that are not NULL."""
     inside = [(exp.column(f"code{number}"), field) for number, field in enumerate(fields) if field.lane == lane]
     shifted = (exp.Mul(this=code, expression=_number(1 << field.low)) for code, field in inside)
     given = (_choice(exp.GT(this=code.copy(), expression=_number(0)), _number(field.codes)) for code, field in inside)
@@ -128,7 +128,7 @@ def _words(fields: Sequence[Field], lane: int) -> list[exp.Expr]:
 
 
 def _head(fields: Sequence[Field], lane: int, enough: int) -> exp.Expr:
-    """This lane's bits of the first columns, up to where those with a value in both shapes have enough bits."""
+    """This lane's bits of the first columns, until those with a value in both shapes have enough bits."""
     head = exp.Case(default=_full(fields, lane))
     room: list[exp.Expr] = []
     for number, field in enumerate(fields):
@@ -149,7 +149,7 @@ def _kept(lane: int) -> list[exp.Expr]:
 
 
 def _marks(fields: Sequence[Field], lane: int, one: str, two: str) -> exp.Expr:
-    """1 in the place of each column looked at that is NULL in shape `one`, and 2 more where it is in `two`."""
+    """1 in the field of each compared column that is NULL in shape `one`, plus 2 if it is NULL in `two`."""
     lowest = sum(1 << field.low for field in fields if field.lane == lane)
 
     def missing(shape: str) -> exp.Expr:
@@ -186,7 +186,7 @@ def _and(one: exp.Expr, two: exp.Expr) -> exp.Expr:
 
 
 def _choice(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """The value where the condition holds, else 0."""
+    """The value if the condition is true, else 0."""
     return exp.Case(ifs=[exp.If(this=condition, true=value)], default=_number(0))
 
 

@@ -1,4 +1,4 @@
-"""The script that carries out a masking plan. It is printed, never run."""
+"""Statements that carry out a masking plan. They are printed, never run."""
 
 from collections.abc import Sequence
 
@@ -18,9 +18,9 @@ def publishing_view(
     view: TableName,
     role: str | None = None,
 ) -> list[str]:
-    """The statements that make a view of the published columns and, where the engine has roles, let a role read it.
+    """The statements that create a view of the published columns and, if the engine has roles, let a role read it.
 
-    The view has the rows that count. The role needs no right on the table, and should have none. Raises UsageError,
+    The view has the audited rows. The role needs no right on the table, and should have none. Raises UsageError,
     UnknownName.
     """
     tree = fill(
@@ -39,10 +39,9 @@ def publishing_view(
 
 
 def granting_columns(dialect: Dialect, table: Table, published: Sequence[str], role: str) -> list[str]:
-    """The statements that leave a role the published columns of the table, and nothing else of it.
+    """The statements that restrict a role to the published columns of the table.
 
-    What the role may read as a member of other roles, or as PUBLIC, stays. Raises UsageError where the engine has no
-    roles, UnknownName.
+    Privileges from other roles, or from PUBLIC, remain. Raises UsageError if the engine has no roles, UnknownName.
     """
     if not dialect.has_roles:
         raise UsageError(f"{dialect.name} has no roles to grant columns to; publish a view in a database of its own")
@@ -60,7 +59,7 @@ def granting_columns(dialect: Dialect, table: Table, published: Sequence[str], r
 def granting(
     right: str, on: exp.Expr, role: str, kind: str | None = None, columns: Sequence[exp.Expr] = ()
 ) -> exp.Grant:
-    """The statement that gives a role a right on an object of a kind (a table where none is named), or on columns."""
+    """The statement that grants a role a privilege on an object (a table unless `kind` is given), or on columns."""
     return exp.Grant(
         privileges=[exp.GrantPrivilege(this=exp.var(right), expressions=list(columns))],
         kind=kind,
@@ -71,7 +70,7 @@ def granting(
 
 def _columns(table: Table, names: Sequence[str]) -> list[exp.Expr]:
     if not names:
-        raise UsageError(f"no column of {table.name} can be published, so there is nothing to make a script of")
+        raise UsageError(f"no column of {table.name} can be published, so there is no script")
     return [exp.column(exp.to_identifier(column.name, quoted=True)) for column in table.resolve(names)]
 
 

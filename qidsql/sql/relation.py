@@ -1,4 +1,4 @@
-"""The audited rows as one node to select from: a table, its columns made comparable, and the user's condition."""
+"""The audited rows as a node to select from: a table, its columns in comparable form, and the user's condition."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ ALIAS = "relation"
 class Relation:
     """Rows to audit. `node` goes behind FROM and is aliased; `column` names one of its columns.
 
-    Two relations are equal only when they are one object: a cheap key for caches. `drawn` is True for a sample, whose
-    few rows cost a scan of the table each time the node is evaluated. `address` tells each row from all others, where
-    one hidden column does; `long` names columns of long values.
+    Relations are equal only if they are the same object: a cheap key for caches. `is_sample` marks a sample, whose few
+    rows cost a scan of the table each time the node is evaluated. `address` is a hidden column that
+    identifies each row, if there is one; `long` names columns of long values.
     """
 
     node: exp.Expr
-    drawn: bool = False
+    is_sample: bool = False
     address: exp.Expr | None = None
     long: frozenset[str] = frozenset()
 
@@ -36,7 +36,7 @@ class Relation:
 def relation(dialect: Dialect, table: Table, columns: Sequence[Column]) -> Relation:
     """The rows of a table that meet its condition, with these columns, each in its comparable form.
 
-    The same one for the same arguments, so what is rendered of it serves again: a shell binds a call, then runs it.
+    Cached, so that rendered text is reused: a shell binds a call, then runs it.
     """
     return _relation(dialect, table, tuple(columns))
 
@@ -74,14 +74,14 @@ def table_node(name: TableName) -> exp.Table:
 
 
 def condition(table: Table) -> exp.Expr:
-    """Which rows of the table count: TRUE, or the person's own text, for the engine to read by its own rules.
+    """The condition on the audited rows: TRUE, or the user's own text in the engine's dialect.
 
-    It belongs into a SELECT from the table alone, without an alias, so that the text may also name the table. The text
-    has lines of its own: it may end in a comment.
+    Use it in a SELECT from the table alone, without an alias, since the text may also name the table. The text is on
+    separate lines, since it may end in a comment.
     """
     return exp.true() if table.condition is None else exp.paren(verbatim(table.condition.text), copy=False)
 
 
 def verbatim(text: str) -> exp.Expr:
-    """SQL that nobody reads on its way to the engine. It becomes part of a statement: `Engine.narrowed` checks it."""
+    """SQL text that is inserted unparsed into a statement: `Engine.narrowed` must have checked it."""
     return exp.Var(this=f"\n{text}\n")

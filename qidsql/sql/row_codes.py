@@ -1,4 +1,4 @@
-"""The statements that turn rows into codes and counts: no values."""
+"""Statements that turn rows into codes and counts, without values."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ from qidsql.sql.templates import Filling, fill
 def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str]) -> str:
     """The text of the query for the row patterns: size, c0, c1, ..., shuffle_key. One scan of the relation.
 
-    A code is the place of a value in a shuffled order of its column's values, from 1; NULL where the cell is NULL. The
-    key that they are shuffled by is in one of the rows: every other statement on the same codes takes it.
+    A code is the position of a value, from 1, in a shuffled order of its column's values; NULL for a NULL cell. One row
+    has the key of the shuffle, which every other statement on the same codes needs.
     """
     query = _coded(
         source,
@@ -29,7 +29,7 @@ def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str]) -> st
 def dictionary(dialect: Dialect, place: int, shuffle_key: exp.Expr | str, alias: str | None = None) -> exp.Query:
     """The query for the values of a column of `classes` with their codes: value, place.
 
-    `place` is the column's among those of the row patterns; it is called v0, v1, ... unless there is an `alias`.
+    `place` is the column's position in the row patterns; its name is v0, v1, ... unless there is an `alias`.
     """
     key = exp.Literal.string(shuffle_key) if isinstance(shuffle_key, str) else shuffle_key
     own = exp.DPipe(this=key, expression=exp.Literal.string(f" {place} "), safe=True)  # an order for each column
@@ -46,9 +46,9 @@ def coded_rows(dialect: Dialect, source: Relation, names: Sequence[str], key: st
 
 
 def coded_copy(source: Relation, names: Sequence[str]) -> exp.Query:
-    """The query for every row by codes, under the names of the columns. One scan.
+    """The query for all rows with codes in place of values, under the names of the columns. One scan.
 
-    A code stands for one value of its column, in no order; NULL where the cell is NULL.
+    A code stands for one value of its column, in no order; NULL for a NULL cell.
     """
     dictionaries = [_query("row_codes/codes", column=exp.column(f"v{place}")) for place in _places(names)]
     return _coded(source, names, "row_codes/coded_copy", dictionaries, names)
@@ -74,7 +74,7 @@ def column_values(dialect: Dialect, source: Relation, names: Sequence[str], shuf
 def values_at(dialect: Dialect, source: Relation, name: str, place: int, codes: Sequence[int], shuffle_key: str) -> str:
     """The text of the query for some values of one column as text, by their codes: place, value. One scan.
 
-    `place` is the column's among those of the row patterns.
+    `place` is the column's position in the row patterns.
     """
     query = fill(
         "row_codes/values_at",

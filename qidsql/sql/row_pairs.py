@@ -1,9 +1,8 @@
-"""The statements that compare rows: on which columns do pairs differ, random ones and those that agree on a column set?
+"""Statements that find the columns in which pairs of rows differ: random pairs, and pairs that agree on a column set.
 
-Only bit masks leave the engine. A search asks dozens of the second over dozens of columns, and a syntax tree of that
-size takes longer to copy and render than the engine takes to answer. So the frame is rendered once per relation, with
-marks in its holes that nothing in the relation is named like, and every part of a column once; a statement is the
-rendered parts joined.
+They return only bit masks. A search sends dozens of the second kind over dozens of columns, and copying and rendering
+such a syntax tree takes longer than running it. So the frame is rendered once per relation, with marks in its holes
+that occur nowhere in the relation, and each part of a column once; a statement is made by joining rendered parts.
 """
 
 import re
@@ -31,10 +30,10 @@ def pair_masks(
     seed: int,
     nulls: Nulls = Nulls.EQUAL,
 ) -> Statement[dict[int, int]]:
-    """{mask: number of pairs} over independent random pairs of different rows of a table of `rows` >= 2 rows.
+    """{mask: number of pairs} over independent random pairs of distinct rows of a table of `rows` >= 2 rows.
 
-    Bit i of a mask is set where the two rows differ in column i: a NULL differs from a value, or from nothing where it
-    is a wildcard. `sample` must hold min(rows, 2 * pairs) rows of the table, drawn without replacement. One
+    Bit i of a mask is set if the two rows differ in column i. NULL differs from every value, or from nothing if it is a
+    wildcard. `sample` must have min(rows, 2 * pairs) rows of the table, drawn without replacement. One
     statement, one scan.
     """
     number, nodes = exp.column("pair_number"), sample.columns(columns)
@@ -73,9 +72,9 @@ def agreeing(
 ) -> Statement[tuple[int, list[int]]]:
     """How many ordered pairs of rows agree on the set `agree`, and the masks of the columns on which they differ.
 
-    The masks of all of them where they are at most `max_pairs`, else of some; the `max_masks` smallest. All masks
-    are over `columns`. NULL equals NULL. `hashed` columns are compared by their hashes: right where these tell all
-    their values apart, and where `dialect.hashes_values`. One statement, one or two scans.
+    The masks are of all pairs if there are at most `max_pairs`, else of some; at most the `max_masks` smallest. Masks
+    are over `columns`. NULL equals NULL. `hashed` columns are compared by hash, which requires that their hashes are
+    all distinct, and `dialect.hashes_values`. One statement, one or two scans.
     """
     inside = [place for place in range(len(columns)) if agree >> place & 1]
     outside = [place for place in range(len(columns)) if not agree >> place & 1]
@@ -113,7 +112,7 @@ def agreeing(
 
 @lru_cache(maxsize=64)
 def _frame(dialect: Dialect, source: Relation) -> tuple[str, ...]:
-    """The statement's text in pieces, and between each two the name of the part that goes there."""
+    """The statement's text in pieces, with the names of the parts between them."""
     given = dialect.render(source.node)
     mark = next(mark for number in count() if (mark := f"the part {number}: ") not in given)
 
@@ -141,7 +140,7 @@ def _listed(parts: Iterable[str]) -> str:
 
 
 def _rendered(build: Callable[..., exp.Expr]) -> Callable[..., str]:
-    """The function that gives the node's text, each made once."""
+    """Makes a cached function that returns the node's text."""
 
     @wraps(build)
     @lru_cache(maxsize=16_384)
@@ -152,7 +151,7 @@ def _rendered(build: Callable[..., exp.Expr]) -> Callable[..., str]:
 
 
 def _value(source: Relation, name: str | None) -> exp.Expr:
-    """A column of the relation; without a name a constant: all rows agree on the empty set."""
+    """A column of the relation, or a constant without a name, since all rows agree on the empty set."""
     return big(0) if name is None else source.column(name)
 
 
@@ -174,7 +173,7 @@ def _carried(dialect: Dialect, source: Relation, name: str | None, alias: str, h
 
 @_rendered
 def _agrees(_: Dialect, place: int) -> exp.Expr:
-    """The rows a and b have the same value in the column."""
+    """Whether the rows a and b have the same value in the column."""
     return exp.NullSafeEQ(this=exp.column(f"c{place}", table="a"), expression=exp.column(f"c{place}", table="b"))
 
 
@@ -186,12 +185,12 @@ def _differs(_: Dialect, place: int) -> exp.Expr:
 
 @_rendered
 def _end(_: Dialect, lane: int) -> exp.Expr:
-    """The last term of a lane's sum: nothing, so that a lane without columns is an integer too."""
+    """The last term of a lane's sum, 0, so that a lane without columns is an integer too."""
     return exp.alias_(big(0), f"lane{lane}")
 
 
 def _bit(place: int, one: str, other: str, nulls: Nulls = Nulls.EQUAL) -> exp.Expr:
-    """The bit of a column in its lane where two rows differ in it, else 0."""
+    """The bit of a column in its lane if two rows differ in it, else 0."""
     differs = exp.NEQ if nulls is Nulls.WILDCARD else exp.NullSafeNEQ  # with a NULL, <> is not true
     test = differs(this=exp.column(f"c{place}", table=one), expression=exp.column(f"c{place}", table=other))
     return exp.Case(ifs=[exp.If(this=test, true=big(1 << place % LANE))], default=exp.Literal.number(0))

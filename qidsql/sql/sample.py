@@ -1,4 +1,4 @@
-"""Random samples of the audited rows, as relations that can stand wherever the whole table can."""
+"""Random samples of the audited rows, as relations that can replace the whole table."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,13 @@ MAX_SEED = 2**60
 
 
 def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int, seed: int) -> Relation:
-    """`size` rows drawn at random without replacement from those that count; all when there are fewer.
+    """`size` of the audited rows, drawn at random without replacement; all rows if there are fewer.
 
-    The same rows in every statement while the data stays the same: nothing depends on threads, plans, or the columns
-    that a statement reads. Another seed draws independently; the sample of a smaller size is part of that of a
-    larger one. One scan for a table; views, which have no row addresses, are sorted by their contents as well.
-    An engine's own sampling clauses are not used: DuckDB's reservoir favours places in a filtered table and differs
-    from run to run over a view, Postgres has none of an exact size. Raises UsageError.
+    Every statement sees the same sample while the data is unchanged: it does not depend on threads, plans, or the
+    columns that a statement reads. Different seeds are independent; a smaller sample is part of a larger one. One scan
+    of a table; a view, which has no row addresses, is also sorted by its contents.
+    The engines' own sampling clauses are not used: DuckDB's reservoir favours positions in a filtered table and differs
+    between runs on a view, and Postgres has none of an exact size. Raises UsageError.
     """
     if not 0 <= seed < MAX_SEED:
         raise UsageError(f"the seed must lie between 0 and {MAX_SEED - 1}, not at {seed}")
@@ -61,4 +61,4 @@ def _of_values(dialect: Dialect, source: Relation, columns: Sequence[Column], si
 
 def _drawn(tree: exp.Expr) -> Relation:
     assert isinstance(tree, exp.Query)
-    return Relation(tree.subquery(ALIAS), drawn=True)
+    return Relation(tree.subquery(ALIAS), is_sample=True)

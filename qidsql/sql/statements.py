@@ -1,4 +1,4 @@
-"""A statement to an engine, with what it is for and how to read the answer."""
+"""A statement for an engine, with its purpose and a function that reads its rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,11 +12,10 @@ ColumnNames: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Statement(Generic[Answer]):
-    """A question to an engine: its text, what it is for (in words, without values), and how to read the rows.
+    """A statement: its text, its purpose for messages (without values), and a function that reads its rows.
 
-    With `into` the engine writes the rows to that file of its exports, and there is none to read. With `out_of` it
-    reads that file. `scans`: how often the table is read,
-    at most.
+    With `into` the engine writes the rows to that file of its exports and returns none. With `out_of` it loads that
+    file. `scans`: how often the table is read, at most.
     """
 
     sql: str
@@ -28,5 +27,5 @@ class Statement(Generic[Answer]):
 
 
 def integer(cell: object) -> int:
-    """Counts come as int, Decimal, str or NULL, depending on driver and function."""
+    """A count as int. Drivers return int, Decimal, str or NULL."""
     return 0 if cell is None else int(cell)  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""Statements that change whole tables and need no template: what makes, fills and removes one."""
+"""Statements that create and fill tables, and need no template."""
 
 from collections.abc import Sequence
 
@@ -6,20 +6,20 @@ from sqlglot import exp
 
 
 def making(target: exp.Table, query: exp.Query, kind: str = "TABLE", replace: bool = False) -> exp.Create:
-    """The statement that makes a table, or another `kind`, of a query's rows; with `replace` in place of another."""
+    """The statement that creates a table, or another `kind`, from a query; `replace` allows replacing one."""
     return exp.Create(this=target, kind=kind, expression=query, replace=replace)
 
 
 def inserting(table: str, query: exp.Query | exp.Values, columns: Sequence[str] = ()) -> exp.Insert:
-    """The statement that adds the rows of a query to a table, to these columns or to all."""
+    """The statement that inserts the rows of a query into a table, into these columns or all."""
     return exp.insert(query, table, columns=list(columns) or None)
 
 
 def row_of_holes(columns: Sequence[str]) -> exp.Values:
-    """A row with a hole for each column, by its name."""
+    """A row with a hole for each column, named like the column."""
     return exp.Values(expressions=[exp.Tuple(expressions=[exp.Placeholder(this=column) for column in columns])])
 
 
 def equal_to_holes(columns: Sequence[str]) -> list[exp.Expr]:
-    """For each of the columns the condition that it has the value in the hole of its name."""
+    """For each column, the condition that it equals the hole of its name."""
     return [exp.column(column).eq(exp.Placeholder(this=column)) for column in columns]

@@ -1,10 +1,9 @@
 """Loads `sql_templates/*.sql` and fills their `:name` holes with syntax-tree nodes. Never with text.
 
-A folder of templates is named after the module or room that fills them, and nobody else does: `classes/` after
-`qidsql.sql.classes`, `history/` after `qidsql.operations.history`, `workbench/uniques/` after
-`qidsql.protection.uniques`.
-Most are written in sqlglot's own dialect, so that one file serves every engine; those that only one engine runs are in
-its words. Scripts for SQL shells have such holes too, and are no templates: the engines hand them out whole.
+A folder of templates is named after the only module or package that fills them: `classes/` after `qidsql.sql.classes`,
+`history/` after `qidsql.operations.history`, `workbench/uniques/` after `qidsql.protection.uniques`.
+Most are in sqlglot's own dialect, so that one file serves every engine; those for a single engine are in its dialect.
+Scripts for SQL shells have such holes too, but are not templates.
 """
 
 from collections.abc import Sequence
@@ -19,23 +18,22 @@ from qidsql.sql.folder import sql_file
 Filling: TypeAlias = "exp.Expr | Sequence[exp.Expr] | int | str"
 
 
-DIALECTS = {"duckdb_extension": "duckdb", "workbench": "duckdb"}  # of folders that are not named after an engine
+DIALECTS = {"duckdb_extension": "duckdb", "workbench": "duckdb"}  # of folders not named after an engine
 
 
 @cache
 def template(name: str) -> exp.Expr:
-    """The parsed template of that name, such as "classes/class_sizes". Not to be changed in place."""
+    """The parsed template of that name, such as "classes/class_sizes". Do not change it in place."""
     folder = name.partition("/")[0]
-    dialect = DIALECTS.get(folder, folder)  # a folder named after an engine is in its words
+    dialect = DIALECTS.get(folder, folder)  # a folder named after an engine is in its dialect
     return sqlglot.parse_one(sql_file(name), read=dialect if sqlglot.Dialect.get(dialect) else None)
 
 
 def fill(name: str, **holes: Filling) -> exp.Expr:
     """A copy of the template with every hole filled.
 
-    A node replaces its hole, itself or, where it stands in another tree already, a copy; a sequence of nodes is spliced
-    into the list the hole stands in; an int or str becomes a literal. Raises ValueError when holes and arguments do
-    not match exactly.
+    A node replaces its hole, or a copy of it if it is part of another tree; a sequence of nodes is spliced into the
+    list that contains the hole; an int or str becomes a literal. Raises ValueError unless holes and arguments match.
     """
     tree = template(name).copy()
     places = list(tree.find_all(exp.Placeholder))
@@ -55,17 +53,17 @@ def fill(name: str, **holes: Filling) -> exp.Expr:
 
 
 def _splice(place: exp.Expr, nodes: Sequence[exp.Expr]) -> None:
-    """Puts several nodes where one hole stood in a list."""
+    """Replaces a hole in a list by several nodes."""
     if isinstance(place.parent, exp.Ordered):  # ORDER BY :columns
         return _splice(place.parent, [exp.Ordered(this=_free(node)) for node in nodes])
     parent, key = place.parent, place.arg_key
     assert parent is not None and key is not None
     before = parent.args[key]
-    assert isinstance(before, list), f"the hole {place.sql()} does not stand in a list"
+    assert isinstance(before, list), f"the hole {place.sql()} is not in a list"
     free = [_free(node) for node in nodes]
     return parent.set(key, [new for old in before for new in (free if old is place else [old])])
 
 
 def _free(node: exp.Expr) -> exp.Expr:
-    """The node, which stands in no tree, or else a copy: copies of copies are most of the work on a large statement."""
+    """The node, or a copy if it is part of a tree. Avoids copies of copies, the main cost of large statements."""
     return node if node.parent is None else node.copy()

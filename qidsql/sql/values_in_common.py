@@ -1,5 +1,5 @@
-"""Statements about the values that columns of different tables have in common. Only counts, places in an order, and
-truth values leave the engine."""
+"""Statements about the values that columns of different tables have in common. They return only counts, ranks and
+booleans."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from qidsql.sql.templates import fill
 
 TABLE = "rows_of_table"
 MEASURES = ("lows", "highs", "distinct_values")
-DIGITS = "^[0-9]{1,18}$"  # texts that are whole numbers, as far as every engine's whole numbers go
+DIGITS = "^[0-9]{1,18}$"  # texts that are integers which fit every engine's
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A column, and the form in which its values are compared with those of others."""
+class ComparedColumn:
+    """A column, and the type in which its values are compared with those of others."""
 
     table: TableName
     column: str
     form: exp.DataType | None  # None: as texts, byte by byte
     number: bool
-    measured: bool  # its values have distances
-    digits: bool = False  # it holds texts: those of digits alone are its values, as numbers
+    measured: bool  # whether its values have distances
+    digits: bool = False  # texts are compared as numbers, ignoring those that are not only digits
 
     def value(self, dialect: Dialect) -> exp.Expr:
         column = exp.column(exp.to_identifier(self.column, quoted=True), table=exp.to_identifier(TABLE))
@@ -39,7 +39,7 @@ class Compared:
             text = exp.cast(column.copy(), dialect.text.copy())
             return exp.Case(ifs=[exp.If(this=digits, true=exp.TryCast(this=text, to=self.form.copy()))])
         value: exp.Expr = exp.cast(column, self.form.copy())
-        if self.measured and not self.number:  # an endless date is none: it has no distance to others
+        if self.measured and not self.number:  # an infinite date is ignored: it has no distance to others
             finite = exp.Anonymous(this="ISFINITE", expressions=[column.copy()])
             value = exp.Case(ifs=[exp.If(this=finite, true=value)])
         return value
@@ -49,11 +49,12 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """A first look at a column: about how many values it has, and the places of its ends among all ends.
+class ColumnFacts:
+    """First facts about a column: its number of distinct values (approximate), and the ranks of its minimum and maximum
+    among those of all columns.
 
-    `crowded`: its values lie closer together than every other place between its ends; `far`: zero is farther away than
-    its ends are from each other; `digits`: of texts, that some may begin with a digit.
+    `crowded`: the values fill more than half of their range; `far`: zero is farther from the range than its length;
+    `digits`: some texts may begin with a digit.
     """
 
     distinct: int
@@ -65,10 +66,10 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class InCommon:
-    """The distinct values that two columns have in common, how many each has, and what is known of the second's.
+class Overlap:
+    """The number of distinct values of two columns, and of those they have in common.
 
-    `crowded_left` and so on: see Facts. `aligned`: the ends of both lie close together.
+    `crowded_left` and so on: see ColumnFacts. `aligned`: both cover nearly the same range.
     """
 
     left: int
@@ -80,36 +81,36 @@ class InCommon:
     far_right: bool
     aligned: bool
 
-    def reversed(self) -> "InCommon":
-        """The same of the second column and the first."""
+    def reversed(self) -> "Overlap":
+        """The same with the columns exchanged."""
         left, right, crowded, far = self.left, self.right, self.crowded_left, self.far_left
-        return InCommon(right, left, self.common, self.crowded_right, crowded, self.far_right, far, self.aligned)
+        return Overlap(right, left, self.common, self.crowded_right, crowded, self.far_right, far, self.aligned)
 
 
 @dataclass(frozen=True, slots=True)
-class InGroup:
-    """A column as one of a group in which columns are compared. `share`: its sample holds one value of so many."""
+class GroupMember:
+    """A column in a group of columns to compare. `share`: its sample has one of so many values."""
 
     number: int
     group: int
-    column: Compared
+    column: ComparedColumn
     share: int
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
-    """Samples of the values of columns, by their numbers, and how many of these values stand in other columns."""
+class SampleCounts:
+    """The sizes of samples of columns, by column number, and how many of their values are in other columns."""
 
     sizes: Mapping[int, int]
-    held: Mapping[tuple[int, int], int]  # (whose sample, in which column): where at least half of its values are
+    found_in: Mapping[tuple[int, int], int]  # by (sampled column, other column), if it has at least half of the sample
 
 
 def column_ranges(
-    dialect: Dialect, tables: Sequence[Sequence[tuple[int, Compared, int | None]]]
-) -> Statement[dict[int, Facts]]:
-    """Facts of columns, all of one order, table by table: (number, column, distinct values where they are known).
+    dialect: Dialect, tables: Sequence[Sequence[tuple[int, ComparedColumn, int | None]]]
+) -> Statement[dict[int, ColumnFacts]]:
+    """Facts about columns, with one type, table by table: (number, column, number of distinct values if known).
 
-    A column without a value has none. One statement, one scan per table.
+    A column without values is omitted. One statement, one scan per table.
     """
     facts = []
     for columns in tables:
@@ -135,9 +136,9 @@ def column_ranges(
         digits=_digits(dialect, example, low, high),
     )
 
-    def read(rows: list[Row]) -> dict[int, Facts]:
+    def read(rows: list[Row]) -> dict[int, ColumnFacts]:
         return {
-            integer(number): Facts(
+            integer(number): ColumnFacts(
                 integer(distinct),
                 integer(low),
                 integer(high),
@@ -148,18 +149,18 @@ def column_ranges(
             for number, distinct, low, high, crowded, far, digits in rows
         }
 
-    asked = sum(map(len, tables))
+    number_of_columns = sum(map(len, tables))
     return Statement(
-        dialect.render(tree), f"ranges of {asked} columns of {len(tables)} tables", read, scans=len(tables)
+        dialect.render(tree), f"ranges of {number_of_columns} columns of {len(tables)} tables", read, scans=len(tables)
     )
 
 
 def values_in_common(
-    dialect: Dialect, columns: Sequence[Compared], pairs: Sequence[tuple[int, int]]
-) -> Statement[dict[tuple[int, int], InCommon]]:
-    """The distinct values that pairs of columns have in common; the pairs by their places in the list.
+    dialect: Dialect, columns: Sequence[ComparedColumn], pairs: Sequence[tuple[int, int]]
+) -> Statement[dict[tuple[int, int], Overlap]]:
+    """The distinct values that pairs of columns have in common; pairs are positions in the list.
 
-    Exact; NULL is no value. One statement, one scan per column, and a look-up per pair and value of its first column.
+    Exact; NULL is not a value. One statement, one scan per column, one look-up per pair and value of its first column.
     """
     ends = {
         name: exp.column(end, table=table)
@@ -176,14 +177,14 @@ def values_in_common(
         aligned=_aligned(dialect, example, ends),
     )
 
-    def read(rows: list[Row]) -> dict[tuple[int, int], InCommon]:
+    def read(rows: list[Row]) -> dict[tuple[int, int], Overlap]:
         own = {integer(row[0]): row for row in rows if row[0] == row[1]}
         common = {(integer(row[0]), integer(row[1])): row for row in rows if row[0] != row[1]}
         none: Row = (0, 0, 0, False, False, False)
         found = {}
         for one, other in pairs:
             left, right, both = own.get(one, none), own.get(other, none), common.get((one, other), none)
-            found[one, other] = InCommon(
+            found[one, other] = Overlap(
                 integer(left[2]),
                 integer(right[2]),
                 integer(both[2]),
@@ -199,10 +200,13 @@ def values_in_common(
     return Statement(dialect.render(tree), purpose, read, scans=len(columns))
 
 
-def sampled_in_common(dialect: Dialect, smalls: Sequence[InGroup], bigs: Sequence[InGroup]) -> Statement[Sampled]:
-    """How many values of samples of some columns stand in others of their groups.
+def sampled_in_common(
+    dialect: Dialect, smalls: Sequence[GroupMember], bigs: Sequence[GroupMember]
+) -> Statement[SampleCounts]:
+    """How many sampled values of some columns are in other columns of their groups.
 
-    A sample holds one distinct value of so many, a power of 2, by its hash. One statement, at most two scans per table.
+    A sample has one of `share` distinct values (a power of 2), chosen by hash. One statement, at most two scans per
+    table.
     """
     samples = [
         fill(
@@ -232,9 +236,9 @@ def sampled_in_common(dialect: Dialect, smalls: Sequence[InGroup], bigs: Sequenc
         cells=_together(cells, "all_cells"),
     )
 
-    def read(rows: list[Row]) -> Sampled:
+    def read(rows: list[Row]) -> SampleCounts:
         counts = {(integer(one), integer(other)): integer(counted) for _, one, other, counted in rows}
-        return Sampled(
+        return SampleCounts(
             {one: counted for (one, other), counted in counts.items() if one == other},
             {pair: counted for pair, counted in counts.items() if pair[0] != pair[1]},
         )
@@ -243,8 +247,8 @@ def sampled_in_common(dialect: Dialect, smalls: Sequence[InGroup], bigs: Sequenc
     return Statement(dialect.render(tree), purpose, read, scans=len(samples) + len(cells))
 
 
-def _by_table(columns: Sequence[InGroup]) -> list[list[InGroup]]:
-    tables: dict[TableName, list[InGroup]] = {}
+def _by_table(columns: Sequence[GroupMember]) -> list[list[GroupMember]]:
+    tables: dict[TableName, list[GroupMember]] = {}
     for each in columns:
         tables.setdefault(each.column.table, []).append(each)
     return list(tables.values())
@@ -282,14 +286,14 @@ def rows_by_match(
     return Statement(dialect.render(tree), f"rows by their matches on {len(columns)} columns", read, scans=2)
 
 
-def _distinct(dialect: Dialect, number: int, column: Compared) -> exp.Expr:
+def _distinct(dialect: Dialect, number: int, column: ComparedColumn) -> exp.Expr:
     return fill("values_in_common/distinct_values", number=number, value=column.value(dialect), table=column.source())
 
 
 def _together(queries: Sequence[exp.Expr], alias: str) -> exp.Expr:
-    """All rows of all queries."""
+    """The rows of all queries."""
     rest = [query for query in queries if isinstance(query, exp.Query)]
-    while len(rest) > 1:  # pair by pair: engines plan a deep tree sooner than a long chain
+    while len(rest) > 1:  # pair by pair: engines plan a balanced tree faster than a long chain
         pairs = zip(rest[::2], rest[1::2], strict=False)
         joined: list[exp.Query] = [
             exp.Union(this=_enclosed(one), expression=_enclosed(other), distinct=False) for one, other in pairs
@@ -303,16 +307,16 @@ def _enclosed(query: exp.Query) -> exp.Expr:
     return query.subquery(copy=False) if isinstance(query, exp.Union) else query
 
 
-def _crowded(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr, distinct: exp.Expr) -> exp.Expr:
-    """Whether the values lie closer together than every other place between the ends."""
+def _crowded(dialect: Dialect, column: ComparedColumn, low: exp.Expr, high: exp.Expr, distinct: exp.Expr) -> exp.Expr:
+    """Whether the values fill more than half of the range."""
     if not column.measured:
         return exp.false()
     span = _span(dialect, column, low, high)
     return exp.LT(this=span, expression=exp.Mul(this=exp.Literal.number(2), expression=distinct.copy()))
 
 
-def _far(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> exp.Expr:
-    """Whether zero is farther away than the ends are from each other. Days have no zero: they are far from it."""
+def _far(dialect: Dialect, column: ComparedColumn, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """Whether zero is farther from the range than its length. Always true for dates, which have no zero."""
     if not column.measured:
         return exp.false()
     if not column.number:
@@ -321,8 +325,8 @@ def _far(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> e
     return exp.GT(this=away, expression=_span(dialect, column, low, high))
 
 
-def _digits(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> exp.Expr:
-    """Whether a text that begins with a digit may stand between the ends."""
+def _digits(dialect: Dialect, column: ComparedColumn, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """Whether a text that begins with a digit can be in the range."""
     if column.form is not None:
         return exp.false()
     above = exp.LT(this=dialect.comparable(low.copy(), Comparison.BYTES), expression=exp.Literal.string(":"))
@@ -330,8 +334,8 @@ def _digits(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -
     return exp.and_(above, below)
 
 
-def _aligned(dialect: Dialect, column: Compared, ends: Mapping[str, exp.Expr]) -> exp.Expr:
-    """Whether the range that both columns cover is at least half as long as the range that they cover together."""
+def _aligned(dialect: Dialect, column: ComparedColumn, ends: Mapping[str, exp.Expr]) -> exp.Expr:
+    """Whether the intersection of the ranges is at least half as long as their union."""
     if not column.measured:
         return exp.false()
     shared = _span(
@@ -349,8 +353,8 @@ def _aligned(dialect: Dialect, column: Compared, ends: Mapping[str, exp.Expr]) -
     return exp.GTE(this=exp.Mul(this=exp.Literal.number(2), expression=shared), expression=whole)
 
 
-def _span(dialect: Dialect, column: Compared, low: exp.Expr, high: exp.Expr) -> exp.Expr:
-    """The distance between two ends: in days, or as a number that cannot overflow."""
+def _span(dialect: Dialect, column: ComparedColumn, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """The length of a range: in days, or as a number that cannot overflow."""
     if column.number:
         low, high = _float(dialect, low), _float(dialect, high)
     return exp.paren(exp.Sub(this=high.copy(), expression=low.copy()))

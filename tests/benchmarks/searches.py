@@ -211,7 +211,7 @@ def qidsql_measures(table: Table, url: str) -> list[Answer]:
         source = relation(engine.dialect, described, columns)
         profiler = TableProfiler(engine, source, [column.name for column in columns], 5, rows=table.rows)
         profiles = profiler.profiles(range(1, profiler.everything + 1))
-        return [Answer(weight=sum(profile.colliding_pairs for profile in profiles), statements=engine.asked)]
+        return [Answer(weight=sum(profile.colliding_pairs for profile in profiles), statements=engine.statements)]
 
 
 def measures_by_hand(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> tuple[int, int]:

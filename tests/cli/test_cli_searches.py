@@ -286,8 +286,8 @@ def test_a_rehearsal_gives_what_is_asked_first_and_asks_nothing(
         return keys(engine, search) if isinstance(search, KeysRequest) else mask(engine, search)
 
     with store.connect() as engine:
-        planned = [statement.sql for statement in engine.rehearsed(work)]
-        assert engine.asked == 0
+        planned = [statement.sql for statement in engine.planned_statements(work)]
+        assert engine.statements == 0
         asked: list[str] = []
         engine.watchers.append(lambda answered: asked.append(answered.sql))
         work()

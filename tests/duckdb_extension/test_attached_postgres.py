@@ -95,11 +95,11 @@ def test_names(attaching: Attaching, postgres_store: PostgresStore) -> None:
     assert [lists(answer) for answer in answers[:3]] == [[[["id"], 300]]] * 3
     assert lists(local) == [[["one"], 1]]
     for answer, words in (
-        (unnamed, f'lies in pg, an attached Postgres, and is audited there: write its name with its database, "pg"."'
+        (unnamed, f'is in pg, an attached Postgres, and is audited there: write its name with its database, "pg"."'
                   f'{schema}"."people"'),
         (wrong, f"no table {schema}.peopel (did you mean {schema}.people?) in pg, the Postgres attached to this"),
         (column, "no column aa (did you mean a?) in "),
-        (where, "the where condition compares or calls what its columns' types do not allow"),
+        (where, "the where condition has an operation that its columns' types do not allow"),
     ):  # fmt: skip
         assert isinstance(answer, Refused)
         assert words in answer
@@ -115,9 +115,9 @@ def test_conditions_are_read_by_postgres(attaching: Attaching, postgres_store: P
     accepted = {"A = 2": 8, '"A" = 1': 20, "to_char(born, 'YYYY-MM') = '2020-02'": 28, "born < now()": 40}
     refused = {
         "A + nope = 2": "no column nope in ",
-        "pg_sleep(9) IS NULL": "the where condition calls pg_sleep, which may answer otherwise each time",
+        "pg_sleep(9) IS NULL": "the where condition calls pg_sleep, which may return another value each time",
         "a = 1) OR (a = 2": "the where condition cannot be read as one condition in SQL",
-        "ctid IS NULL": "the where condition names ctid, a row's place in storage",
+        "ctid IS NULL": "the where condition names ctid, the position of a row in storage",
         "a > 'x'": "Postgres could not compute or convert a value at the where condition",
     }
 
@@ -174,18 +174,18 @@ def test_answers_are_exact_and_the_transaction_is_read_only(
 
 MOMENTS = """
 from qidsql.engines.duckdb.embedded import HostEngine, engine_for
-from qidsql.engines.embedding import Seen
+from qidsql.engines.embedding import CatalogCache
 from qidsql.sql.statements import Statement
 import psycopg
 version = {"version": [("v1.5.5",)]}
-with engine_for("pg.people", connection.cursor(), None, Seen(dict(version))) as engine:
+with engine_for("pg.people", connection.cursor(), None, CatalogCache(dict(version))) as engine:
     schema = engine.describe("pg.people").name.schema
     count = Statement(f"SELECT count(*) AS n FROM {schema}.people", "count", lambda rows: rows[0][0])
     before = engine.run(count)
     with psycopg.connect(sys.argv[2], autocommit=True) as other:
         other.execute("DELETE FROM people WHERE id < 100")
     after, words = engine.run(count), engine.snapshot
-with HostEngine(connection.cursor(), "pg.somewhere", Seen(dict(version))) as host:
+with HostEngine(connection.cursor(), "pg.somewhere", CatalogCache(dict(version))) as host:
     names = [host.attached_postgres(name) for name in ("people", "s.people", "memory.people", "memory.s.people")]
 print(json.dumps([before, after, words, names]))
 """
@@ -198,7 +198,7 @@ def test_all_statements_see_one_moment_and_the_search_path_counts(
     assert attaching.script(MOMENTS, postgres_store.url) == [
         300,
         300,
-        "one snapshot for all statements: what is committed by then, nothing of a transaction under way here",
+        "one snapshot for all statements: what is committed when it starts, and nothing of an open transaction here",
         [["pg", "people"], ["pg", "s.people"], [None, "memory.people"], [None, "memory.s.people"]],
     ]
 

@@ -178,7 +178,7 @@ def test_a_table_dropped_between_bind_and_run_is_an_error(host: Host) -> None:
     done = subprocess.run(start, env=host.environment(), capture_output=True, text=True, timeout=300, check=False)
     error, answer = done.stdout.splitlines()
     looked_up_again = "qidsql: no table people in this database"
-    assert ("qidsql: the table, or one below the view, is not there any more" in error) or (looked_up_again in error)
+    assert ("qidsql: the table, or one that the view reads, no longer exists" in error) or (looked_up_again in error)
     assert answer == "(42,)"
 
 

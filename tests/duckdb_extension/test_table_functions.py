@@ -63,7 +63,7 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("SELECT count(*) FROM qid_audit('people') WHERE finding = 'column'", [[5]]),
     ("SELECT note FROM qid_audit('people', identifiers := ['id']) WHERE note LIKE '%entity%' OR finding = 'note' ",
      [["each row is another person; if a person can have several, name the column of persons (entity)"],
-      ["each statement sees what is committed by then: nothing of a transaction under way"]]),
+      ["each statement sees what is committed when it starts, and nothing of an open transaction"]]),
     ("SELECT step, statement IS NULL FROM qid_keys('people', columns := ['a'], trace := true)",
      [[1, False], [2, True]]),
     # plans
@@ -89,8 +89,8 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("CREATE TABLE homes AS SELECT {'city': 'Oslo'} AS home, 'Bergen' AS city, i AS age FROM range(3) AS r(i)", None),
     ("SELECT rows FROM qid_audit('homes', \"where\" := 'home.city = ''Oslo''') WHERE finding = 'table'", [[3]]),
     ("SELECT rows FROM qid_audit('homes', \"where\" := 'city <> ''Oslo''') WHERE finding = 'table'", [[3]]),
-    ("SELECT note FROM qid_audit('homes', \"where\" := 'now() > ''2020-01-01''') WHERE note LIKE '%what time it is%'",
-     [["the rows depend on the time of the audit: the where condition asks what time it is"]]),
+    ("SELECT note FROM qid_audit('homes', \"where\" := 'now() > ''2020-01-01''') WHERE note LIKE '%the current time%'",
+     [["the rows depend on the time of the audit: the where condition uses the current time"]]),
     # the single statements elsewhere
     ("SELECT rows FROM qidsql.profile('other.people')", [[7]]),
     ("SELECT rows FROM qidsql.profile('\"my schema\".no')", "no"),
@@ -130,10 +130,10 @@ WRONG = {
     "FROM qid_keys('people', \"all\" := true, minimal := true)": "choose one of all and minimal",
     "FROM qid_mask('people')": "name what may not be published: distinct 0.5, separation 0.8, violates 5 or rows_at_",
     "FROM qid_keys('people', \"where\" := 'a = 1; DROP TABLE people')": "the where condition cannot be read as one",
-    "FROM qid_keys('people', \"where\" := 'a > DATE ''2024-01-01''')": "the where condition compares or calls what its",
+    "FROM qid_keys('people', \"where\" := 'a > DATE ''2024-01-01''')": "the where condition has an operation that",
     "FROM qid_audit('people', \"where\" := 'random() > 0.5')": "the where condition calls random, which may answer",
     "FROM qid_audit('people', \"where\" := 'aa = 1')": "no column aa (did you mean a?) in main.people",
-    "FROM qid_suppress('people', \"where\" := 'year(b) > 3')": "the where condition compares or calls what its",
+    "FROM qid_suppress('people', \"where\" := 'year(b) > 3')": "the where condition has an operation that",
     "FROM qid_suppress('people', \"sql\" := 'poem')": "sql must be view, table, update; got poem",
 }  # fmt: skip
 

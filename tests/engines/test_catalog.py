@@ -27,7 +27,7 @@ HOSTILE = [
 def catalog_of(store: Store, schema: str | None = None) -> Catalog:
     with store.connect() as engine:
         found = engine.catalog(schema)
-        assert engine.asked == 0, "only the system catalog is read"
+        assert engine.statements == 0, "only the system catalog is read"
         return found
 
 

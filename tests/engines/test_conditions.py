@@ -102,7 +102,7 @@ def test_hidden_columns_are_refused(store: Store, hidden: str) -> None:
     if ("rowid" in hidden) != (store.name == "duckdb"):
         pytest.skip("the other engine's")
     store.table("people", {"age": "INTEGER"}, [(1,)])
-    with pytest.raises(UsageError, match="a row's place in storage"):
+    with pytest.raises(UsageError, match="the position of a row in storage"):
         rows(store.url, hidden)
 
 
@@ -165,7 +165,7 @@ def test_the_time_stands_still_for_an_audit(store: Store, where: str) -> None:
         assert (result.account.rows, result.verdict) == (30, Verdict.PASS)
         assert any("depend on the time of the audit" in note for note in result.account.notes)
     assert table.condition is not None
-    assert table.condition.momentary
+    assert table.condition.time_dependent
 
 
 def test_a_moment_that_passes_between_two_statements_changes_nothing(store: Store) -> None:
@@ -187,7 +187,7 @@ def test_without_a_snapshot_the_time_goes_on_and_it_is_said(postgres_store: Post
     with postgres_store.connect(workers=2, snapshot=False) as engine:
         result = qidsql.audit(engine, "people", where="born < now()", k=2)
         assert engine.workers == 2
-    assert result.account.snapshot == "each statement sees its own moment"
+    assert result.account.snapshot == "each statement sees its own snapshot"
     assert any("depend on the time" in note for note in result.account.notes)
 
 
@@ -197,8 +197,10 @@ def test_conditions_without_the_time_keep_all_sessions(store: Store) -> None:
         for where in ("age = 1", "born > '2019-01-01'", "extract(year FROM born) = 2020", "upper('today') = 'TODAY'"):
             table = engine.narrowed(engine.describe("people"), where)
             assert table.condition is not None
-            assert table.condition.momentary == (where.startswith("upper") and store.name == "postgres")  # to be safe
-            if not table.condition.momentary:
+            assert table.condition.time_dependent == (
+                where.startswith("upper") and store.name == "postgres"
+            )  # to be safe
+            if not table.condition.time_dependent:
                 assert engine.workers == 2
 
 
@@ -210,9 +212,9 @@ def test_a_condition_is_bound_once(store: Store) -> None:
     with store.connect() as engine:
         described = engine.describe("people")
         first = engine.narrowed(described, "age = 1")
-        engine.accepted = None  # type: ignore[assignment, method-assign]
+        engine.parse_condition = None  # type: ignore[assignment, method-assign]
         assert engine.narrowed(described, "age = 1") == first
-        assert engine.asked == 0
+        assert engine.statements == 0
 
 
 @pytest.mark.parametrize("verb", ["audit", "profile", "keys", "mask", "uniques", "suppress", "anonymize"])

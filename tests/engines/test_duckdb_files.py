@@ -102,8 +102,8 @@ def test_a_json_key_far_down_is_a_column(tmp_path: Path) -> None:
         ("a,b\n" + "1,2\n" * 5000 + "3\n", " at line 5002", "1 fields where 2 are expected"),
         ("a,b\n" + "1,2\n" * 50_000 + "1,2,secret\n", " at line 50002", "3 fields where 2 are expected"),
         ("some title\na,b\n1,2\n", "", "number of fields"),
-        ('a,b\n"x,2\n3,4\n', "", "a quote is left open"),
-        ("a,b\r\n1,2\n3,4\r\n", "", "in their ends"),
+        ('a,b\n"x,2\n3,4\n', "", "a quote is not closed"),
+        ("a,b\r\n1,2\n3,4\r\n", "", "or line endings"),
     ],
 )
 def test_lines_that_do_not_fit_are_refused_not_skipped(tmp_path: Path, text: str, line: str, why: str) -> None:
@@ -175,7 +175,7 @@ def test_parquet_is_known_by_its_content(tmp_path: Path) -> None:
     (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
     written(tmp_path / "text.parquet", "a,b\n1,2\n" * 9)
     for name in ("cut.parquet", "text.parquet"):
-        assert f"{name} cannot be parsed: it is not what its name promises" in complaint(str(tmp_path / name))
+        assert f"{name} cannot be parsed: its content does not match its extension" in complaint(str(tmp_path / name))
     written(tmp_path / "none.parquet", "")
     assert "none.parquet is empty" in complaint(str(tmp_path / "none.parquet"))
 
@@ -214,7 +214,7 @@ def test_csv_files_of_one_pattern(tmp_path: Path) -> None:
     written(tmp_path / "p3.csv", "7,8\n")
     assert "p3.csv does not look like names" in complaint(str(tmp_path / "p*.csv"))
     written(tmp_path / "p3.csv", "a;b\n1;2\n")
-    assert "p3.csv separates its columns by another sign than p1.csv" in complaint(str(tmp_path / "p*.csv"))
+    assert "p3.csv has another delimiter than p1.csv" in complaint(str(tmp_path / "p*.csv"))
 
 
 def test_hive_folders_keep_their_texts(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_other_files_stay_closed(tmp_path: Path) -> None:
 # Columns under their own names
 
 
-TWINS = "columns zip and Zip, whose names differ only in the case of letters; rename one"
+TWINS = "columns zip and Zip, whose names differ only in letter case; rename one"
 TWICE = "has two columns zip; rename one"
 
 
@@ -279,7 +279,7 @@ def test_two_columns_that_duckdb_would_rename(tmp_path: Path, form: str, second:
         written(path, f"zip,{second}\n" + "".join(f"10,{i}\n" for i in range(3)))
     elif form == "json":
         written(path, "".join(f'{{"zip": 10, "{second}": {i}}}\n' for i in range(3)))
-        why = why if second == "Zip" else "has an object with two values of the key zip; give each key one value"
+        why = why if second == "Zip" else "has an object with the key zip twice; give each key one value"
     else:
         twins_in_parquet(path, second)
     assert complaint(str(path)).startswith(f"{path} ")
@@ -459,7 +459,7 @@ def test_records_with_an_empty_key_or_very_many_keys(tmp_path: Path, many: int) 
 def test_records_that_are_no_objects(tmp_path: Path) -> None:
     for text in ("1\n2\n", "[[1, 2], [3]]", '{"a": 1}\n7\n', '["cnry"]'):
         message = complaint(written(tmp_path / "t.json", text))
-        assert 'records that are no objects; write each row as {"column": value, ...}' in message
+        assert 'records that are not objects; write each row as {"column": value, ...}' in message
         assert "cnry" not in message
     assert "has no column" in complaint(written(tmp_path / "t.json", "[{}, {}]"))
 
@@ -498,7 +498,7 @@ def test_types_of_a_column_that_would_merge_its_values_are_refused(tmp_path: Pat
     message = complaint(parquets(tmp_path, f"SELECT {one} AS v, 1 AS a", f"SELECT {other} AS v, 2 AS a"))
     assert message.startswith("column v is ")
     assert " in p0.parquet and " in message
-    assert "write these files anew with one type, or audit them one by one" in message
+    assert "write these files again with one type, or audit them one by one" in message
     assert "90071" not in message
 
 

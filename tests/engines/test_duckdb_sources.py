@@ -100,13 +100,13 @@ def test_what_is_not_there(tmp_path: Path, database: Path) -> None:
     assert "there is no file" in complaint(str(tmp_path / "nope.duckdb"))
     assert "did you mean clinic.duckdb?" in complaint(str(tmp_path / "clinik.duckdb"))
     assert "no files match" in complaint(str(tmp_path / "*.parquet"))
-    assert "is a folder without a data file" in complaint(str(tmp_path))
+    assert "is a folder without data files" in complaint(str(tmp_path))
     assert "is not a regular file" in complaint("/dev/null")
     assert "there is no file" in complaint("x" * 5000)
     assert "home folder" in complaint("~no-such-user-here/x.csv")
     assert "names no file" in complaint("duckdb://")
     assert "names no file" in complaint("duckdb:///:memory:")
-    assert "no source of the kind mysql://" in complaint("mysql://user:pw@host/db")
+    assert "does not support mysql:// URLs" in complaint("mysql://user:pw@host/db")
     assert "pw" not in complaint("mysql://user:pw@host/db")
     assert "NOT_SET is not set" in complaint("env:NOT_SET", UsageError)
 
@@ -217,7 +217,7 @@ def test_nothing_is_written_beside_the_database_and_nothing_is_left(
 
 def test_gzip_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "people.csv.gz").write_bytes(b"a,b\n1,2\n")
-    assert "is damaged, or not what its ending says" in complaint(str(tmp_path / "people.csv.gz"))
+    assert "is damaged, or its extension is wrong" in complaint(str(tmp_path / "people.csv.gz"))
     whole = gzip.compress(b"a,b\n" + b"1,2\n" * 10_000)
     (tmp_path / "people.csv.gz").write_bytes(whole[:-20])
     with pytest.raises(SourceError):
@@ -232,7 +232,7 @@ def test_a_statement_that_does_not_end_keeps_no_one_from_closing(
     endless = "SELECT COUNT(*) FROM range(1000000000000) AS numbers(n) WHERE HASH(n) % 7 = 3"
     engine = connect(str(database))
     folder = engine.exports().parent
-    cursor = engine._alone(lambda session: session._cursor)  # type: ignore[attr-defined]
+    cursor = engine._on_one_session(lambda session: session._cursor)  # type: ignore[attr-defined]
     for seconds in (0.5, 5, 50):  # until the statement has begun
         with pytest.raises(BudgetSpent):
             engine.run(Statement(endless, "endless", lambda rows: None), time.monotonic() + seconds)
@@ -273,4 +273,4 @@ def test_each_data_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
     assert f"broken.json in {tmp_path} cannot be parsed" in complaint(str(tmp_path))
     broken.unlink()
     (tmp_path / "People.parquet").write_bytes((tmp_path / "numbers.parquet").read_bytes())
-    assert "would be tables of one name" in complaint(str(tmp_path))
+    assert "would be tables with the same name" in complaint(str(tmp_path))

@@ -75,7 +75,7 @@ def test_in_one_answer_the_first_stop_is_the_last(store_of_t: Store) -> None:
         with engine.answer():
             with pytest.raises(BudgetSpent):
                 ask(engine, ENDLESS[store_of_t.name], 0.2)
-            assert isinstance(engine.ended, BudgetSpent)
+            assert isinstance(engine.stopped_by, BudgetSpent)
             with pytest.raises(BudgetSpent):
                 ask(engine, COUNT)
         assert ask(engine, COUNT) == [(100,)]
@@ -87,7 +87,7 @@ def test_a_transaction_for_writing_that_failed_has_left_nothing(store_of_t: Stor
             ask(engine, "CREATE TABLE $copy AS SELECT * FROM $t")
             with pytest.raises(StatementError):
                 ask(engine, "SELECT nothing_of_that_name FROM $copy")
-            with pytest.raises(ConnectionLost, match="went with a statement that failed"):
+            with pytest.raises(ConnectionLost, match="ended with a statement that failed"):
                 ask(engine, "SELECT COUNT(*) FROM $copy")
         with pytest.raises(StatementError):
             ask(engine, "SELECT COUNT(*) FROM $copy")

@@ -114,7 +114,9 @@ def test_the_roles_own_settings_do_not_change_how_literals_are_read(postgres_sto
 def test_a_password_in_the_url_is_taken_and_never_shown(guarded: PostgresServer) -> None:
     with connect(f"postgresql://guarded:{CANARY}@/postgres?host={guarded.folder}") as engine:
         assert engine.label == f"postgresql://guarded@/postgres?host={guarded.folder}"
-        assert CANARY not in repr(engine) + repr(vars(engine)) + repr([vars(each) for each in engine._staffed(None)])
+        assert CANARY not in repr(engine) + repr(vars(engine)) + repr(
+            [vars(each) for each in engine._ready_sessions(None)]
+        )
 
 
 def test_a_password_file(guarded: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +133,7 @@ def test_a_wrong_password(guarded: PostgresServer, monkeypatch: pytest.MonkeyPat
     assert "refused the password of user guarded" in refusal(
         f"postgresql://guarded:{CANARY}x@/postgres?host={guarded.folder}"
     )
-    assert "wants a password for user guarded" in refusal(f"postgresql://guarded@/postgres?host={guarded.folder}")
+    assert "requires a password for user guarded" in refusal(f"postgresql://guarded@/postgres?host={guarded.folder}")
 
 
 # failures
@@ -150,7 +152,7 @@ def test_the_environment_is_named_when_it_chose_the_host(monkeypatch: pytest.Mon
 
 
 def test_a_host_that_nobody_knows() -> None:
-    assert "no host nowhere.invalid is known" in refusal(f"postgresql://me:{CANARY}@nowhere.invalid/db")
+    assert "the host nowhere.invalid cannot be resolved" in refusal(f"postgresql://me:{CANARY}@nowhere.invalid/db")
 
 
 def test_an_unknown_database_role_and_service_file(parts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +160,7 @@ def test_an_unknown_database_role_and_service_file(parts: dict[str, str], monkey
     assert "has no database nothere" in refusal(
         " ".join(f"{k}='{v}'" for k, v in (given | {"dbname": "nothere"}).items())
     )
-    assert "knows no user nobody" in refusal(" ".join(f"{k}='{v}'" for k, v in (parts | {"user": "nobody"}).items()))
+    assert "has no user nobody" in refusal(" ".join(f"{k}='{v}'" for k, v in (parts | {"user": "nobody"}).items()))
     monkeypatch.setenv("PGSERVICEFILE", "/nowhere")
     assert "service prod is not defined" in refusal("service=prod")
 

@@ -94,8 +94,10 @@ def test_a_session_could_not_write_if_it_tried(people: PostgresStore, snapshot: 
 def test_settings_end_with_the_transaction(people: PostgresStore) -> None:
     """So that a connection pooler hands a changed session to nobody else."""
     with people.connect(workers=1, snapshot=False) as engine:
-        assert engine._alone(lambda session: session.execute("SELECT current_setting('row_security')")) == [("off",)]
-        connection = engine._alone(lambda session: session.connection)  # type: ignore[attr-defined]
+        assert engine._on_one_session(lambda session: session.execute("SELECT current_setting('row_security')")) == [
+            ("off",)
+        ]
+        connection = engine._on_one_session(lambda session: session.connection)  # type: ignore[attr-defined]
         connection.autocommit = True
         assert connection.execute("SHOW row_security").fetchone() == ("on",)
         assert connection.execute("SHOW statement_timeout").fetchone() == ("0",)
@@ -155,7 +157,7 @@ def test_without_a_snapshot_each_statement_sees_its_own_moment(people: PostgresS
         people.execute("INSERT INTO t VALUES (1, 1, 1)")
         assert ask(engine, question) == [[(501,)]]
         assert set(look("state, backend_xmin")) == {("idle", None)}  # nothing that holds up a vacuum
-        assert engine.snapshot == "each statement sees its own moment"
+        assert engine.snapshot == "each statement sees its own snapshot"
 
 
 def test_fewer_connections_than_asked_for_make_fewer_workers(people: PostgresStore, reader: str) -> None:
@@ -219,7 +221,7 @@ def test_what_was_known_before_the_loss_stands(people: PostgresStore) -> None:
     """All columns together are below k, which decides; the search behind it does not end."""
     url, look = named(people)
     with connect(url) as engine:
-        engine.watchers.append(lambda _: engine.asked == 5 and look("pg_terminate_backend(pid)") and None)
+        engine.watchers.append(lambda _: engine.statements == 5 and look("pg_terminate_backend(pid)") and None)
         result = audit(engine, AuditRequest("t"))
     assert "connection to Postgres was lost" in result.account.unfinished[0]
     assert result.verdict is Verdict.VIOLATION

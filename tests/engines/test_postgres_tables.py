@@ -280,7 +280,7 @@ def test_row_level_security_behind_a_view_is_refused_up_front(people: PostgresSt
         with people.connect() if role is None else people.connect_as(role) as engine:
             with pytest.raises(AccessError, match="row-level security hides rows"):
                 engine.describe("v")
-            assert engine.asked == 0
+            assert engine.statements == 0
 
 
 # what a condition or a view can break

@@ -13,9 +13,9 @@ import pytest
 import qidsql
 from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
-from qidsql.engines.connect import connect, reached, shown
+from qidsql.engines.connect import connect, connect_or_unreached, shown
 from qidsql.engines.sqlite.dialect import WideSum
-from qidsql.engines.unreached import Unreached
+from qidsql.engines.unreached import UnreachedEngine
 from qidsql.errors import BudgetSpent, QidsqlError, SourceError, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.sql.statements import Statement
@@ -100,8 +100,8 @@ def test_a_locked_file(people: SQLiteStore) -> None:
 def test_a_time_limit_ends_the_wait_for_a_lock(people: SQLiteStore) -> None:
     with closing(sqlite3.connect(people.path, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
-        with within(0.2), reached(str(people.path)) as engine:
-            assert isinstance(engine, Unreached)
+        with within(0.2), connect_or_unreached(str(people.path)) as engine:
+            assert isinstance(engine, UnreachedEngine)
 
 
 def test_a_write_ahead_log_in_a_folder_that_is_only_read(people: SQLiteStore, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_what_it_cannot_do_is_refused(people: SQLiteStore) -> None:
     assert "only read" in complaint(source, writable=True)
     assert "only read" in complaint(source, workspace=True)
     assert "only read" in complaint(f"{source}?memory_limit=1GB")
-    with pytest.raises(UsageError, match="make a view"):
+    with pytest.raises(UsageError, match="create a view"):
         qidsql.audit(source, "people", where="age > 1")
     with pytest.raises(UsageError, match="only read"):
         qidsql.suppress(source, "people", k=2, into="other")

@@ -19,7 +19,7 @@ from qidsql.linkage.containment import ContainmentSearch, enough
 from qidsql.linkage.joinable import Containment, joinable
 from qidsql.linkage.names import names_agree
 from qidsql.linkage.same_attributes import Linkage, same_attributes
-from qidsql.sql.values_in_common import Compared, InCommon, InGroup, sampled_in_common, values_in_common
+from qidsql.sql.values_in_common import ComparedColumn, GroupMember, Overlap, sampled_in_common, values_in_common
 from tests.exhaustive import always
 from tests.stores import PostgresStore, Store, quoted
 
@@ -30,7 +30,7 @@ def catalog_of(engine: Engine, store: Store) -> Catalog:
     return engine.catalog("main" if store.name == "duckdb" else store.schema)  # type: ignore[attr-defined]
 
 
-def compared(catalog: Catalog, engine: Engine, column: str, kind: ValueKind) -> Compared:
+def compared(catalog: Catalog, engine: Engine, column: str, kind: ValueKind) -> ComparedColumn:
     attribute = catalog.attribute(column)
     return containment.compared_column(attribute, kind, engine.dialect)
 
@@ -99,12 +99,12 @@ def test_values_in_common_are_those_of_the_definition(store: Store, seed: int) -
                 expected = (len(values[one]), len(values[other]), len(values[one] & values[other]))
                 assert (each.left, each.right, each.common) == expected, (name, one, other)
             assert list(found) == both_ways
-            whole = [InGroup(number, 0, column, 1) for number, column in enumerate(columns)]
+            whole = [GroupMember(number, 0, column, 1) for number, column in enumerate(columns)]
             sampled = engine.run(sampled_in_common(engine.dialect, whole, whole))
             assert sampled.sizes == {number: len(each) for number, each in enumerate(values) if each}
             pairs_of = itertools.permutations(range(3), 2)
             commons = {(one, other): len(values[one] & values[other]) for one, other in pairs_of}
-            assert sampled.held == {
+            assert sampled.found_in == {
                 pair: common for pair, common in commons.items() if common and 2 * common >= len(values[pair[0]])
             }
 
@@ -117,13 +117,15 @@ def test_samples_are_looked_for_in_the_whole_of_the_columns_of_their_group(store
         catalog = catalog_of(engine, store)
         for column, kind in (("v", ValueKind.TEXT), ("n", ValueKind.FLOAT)):
             big, part = (compared(catalog, engine, f"{table}.{column}", kind) for table in ("big", "part"))
-            smalls = [InGroup(0, 0, big, 16), InGroup(1, 0, part, 4), InGroup(2, 1, part, 4)]
-            found = engine.run(sampled_in_common(engine.dialect, smalls, [*smalls[:2], InGroup(3, 2, big, 1)]))
+            smalls = [GroupMember(0, 0, big, 16), GroupMember(1, 0, part, 4), GroupMember(2, 1, part, 4)]
+            found = engine.run(sampled_in_common(engine.dialect, smalls, [*smalls[:2], GroupMember(3, 2, big, 1)]))
             of_big, of_part = found.sizes[0], found.sizes[1]
             assert 180 < of_big < 330  # of 4,000 values every 16th: 250, and more than 4 deviations around it
             assert 165 < of_part < 285  # of 900 every 4th
-            assert found.held[1, 0] == of_part == found.sizes[2], "what is contained is found, all of the sample"
-            assert set(found.held) == {(1, 0)}, "900 of 4,000 are less than half; the others are in groups of their own"
+            assert found.found_in[1, 0] == of_part == found.sizes[2], "what is contained is found, all of the sample"
+            assert set(found.found_in) == {(1, 0)}, (
+                "900 of 4,000 are less than half; the others are in groups of their own"
+            )
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 16, 100, 255])
@@ -276,7 +278,7 @@ PATIENTS, VOTERS = TableName("patients", "main"), TableName("voters", "main")
 
 def judge(left: str, right: str, kind: ValueKind, counts: Sequence[int], **flags: bool) -> Containment:
     every = dict.fromkeys(("crowded_left", "crowded_right", "far_left", "far_right", "aligned"), False) | flags
-    return joinable(Attribute(PATIENTS, left), Attribute(VOTERS, right), kind, InCommon(*counts, **every))  # type: ignore[misc]
+    return joinable(Attribute(PATIENTS, left), Attribute(VOTERS, right), kind, Overlap(*counts, **every))  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -528,7 +530,7 @@ def test_no_value_is_told(store: Store) -> None:
     with store.connect() as engine:
         catalog = catalog_of(engine, store)
         handed: list[object] = []
-        for worker in engine._staffed(None):
+        for worker in engine._ready_sessions(None):
             session = worker.opened(None)
             execute = session.execute
 

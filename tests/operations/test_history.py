@@ -234,7 +234,7 @@ def test_a_history_that_cannot_be_written_is_said_before_the_work(tmp_path: Path
     with DuckDBStore(tmp_path / "people.duckdb") as store:
         fill(store, safe=SAFE)
         policy_file(tmp_path, store.url, entries("safe"))
-    assert "its folder is not there" in refusal(tmp_path, str(tmp_path / "none" / "kept.duckdb"))
+    assert "its folder does not exist" in refusal(tmp_path, str(tmp_path / "none" / "kept.duckdb"))
     (tmp_path / "text.duckdb").write_text("hello" * 1000)
     assert "not a DuckDB database" in refusal(tmp_path, "text.duckdb")
     assert "is not set" in refusal(tmp_path, "env:QIDSQL_TEST_NONE")
@@ -439,11 +439,11 @@ def test_rights_on_a_history_of_a_team(postgres_store: PostgresStore, reader: st
             history.runs()
         admin.execute(f"GRANT USAGE ON SCHEMA {schema} TO {reader}".encode())
         admin.execute(f"GRANT SELECT ON {schema}.history_format TO {reader}".encode())
-        with pytest.raises(StoreError, match="lacks rights: to read SELECT"):
+        with pytest.raises(StoreError, match="lacks privileges: reading needs SELECT"):
             history.runs()
         admin.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}".encode())
         assert len(history.runs()) == 1
-        with pytest.raises(StoreError, match="to keep runs INSERT and DELETE"):
+        with pytest.raises(StoreError, match="recording also INSERT and DELETE"):
             history.record(named(document, "second"))
         admin.execute(f"GRANT INSERT, DELETE ON ALL TABLES IN SCHEMA {schema} TO {reader}".encode())
         assert history.record(named(document, "second"))

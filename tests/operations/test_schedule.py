@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from qidsql.engines.file_lock import file_lock
-from qidsql.errors import Held, SourceError, UsageError
+from qidsql.errors import LockHeld, SourceError, UsageError
 from qidsql.operations.schedule import CHECK_EVERY, COUNTED, MachineClock, Schedule, StopSignal, _span, repeat
 from tests.commandline import environment
 from tests.postgres_server import wait_until
@@ -378,7 +378,7 @@ def taken(lock: Path, holder: ExitStack) -> bool:
     """Takes the lock unless the scheduler is at work this very moment."""
     try:
         holder.enter_context(file_lock(lock))
-    except Held:
+    except LockHeld:
         return False
     return True
 
@@ -429,5 +429,5 @@ def test_a_heartbeat_that_cannot_be_written_is_an_error_at_once(tmp_path: Path) 
 
 
 def test_a_lock_is_held_once(tmp_path: Path) -> None:
-    with file_lock(tmp_path / "lock"), pytest.raises(Held), file_lock(tmp_path / "lock"):
+    with file_lock(tmp_path / "lock"), pytest.raises(LockHeld), file_lock(tmp_path / "lock"):
         pass

@@ -145,9 +145,9 @@ def test_it_keeps_to_the_budget(url: str) -> None:
 def test_one_copy_per_engine_and_only_where_it_was_asked_for(store: Store, url: str) -> None:
     with store.connect(workspace=True) as engine:
         house.keys(engine, "t")
-        with pytest.raises(UsageError, match="one is there already"):
+        with pytest.raises(UsageError, match="only once per connection"):
             house.keys(engine, "t")
-    with store.connect() as engine, pytest.raises(UsageError, match="connect with workspace"):
+    with store.connect() as engine, pytest.raises(UsageError, match="needs a connection with workspace"):
         coded(TableProfiler(engine, relation(engine.dialect, engine.describe("t"), ()), ["a"], K))
 
 
@@ -204,12 +204,12 @@ def test_postgres_says_which_right_is_missing(postgres_store: PostgresStore, rea
     url = postgres_store.url_of(reader)
     outcome = inside("keys", url, "t", "--workspace")
     assert outcome.code == 2
-    assert "may not make; run: GRANT TEMPORARY ON DATABASE" in outcome.line
+    assert "may not create; run: GRANT TEMPORARY ON DATABASE" in outcome.line
     grant = outcome.line.partition("run: ")[2].partition(",")[0]
     postgres_store.execute(grant)
     assert inside("keys", url, "t", "--workspace", "--distinct", "0.5").code == 0
     outcome = inside("keys", url, "t", "--workspace", "--no-snapshot")
-    assert (outcome.code, outcome.line) == (2, "--workspace takes a copy of one moment; leave out --no-snapshot")
+    assert (outcome.code, outcome.line) == (2, "--workspace needs one snapshot; leave out --no-snapshot")
 
 
 def test_adult_with_and_without(adult_path: Path) -> None:

@@ -60,6 +60,6 @@ def test_what_was_answered_before_the_budget_was_spent_is_known(engine: Engine) 
     with pytest.raises(BudgetSpent):
         profiles.profiles(range(1, profiles.everything + 1))
     assert profiles.sets > 0
-    asked = engine.asked
+    asked = engine.statements
     profiles.profile(1), profiles.profile(0b11)
-    assert engine.asked == asked == 4
+    assert engine.statements == asked == 4

@@ -151,15 +151,15 @@ def test_a_profile_asks_the_counts_the_values_and_one_statement(store: Store) ->
     store.table("t", {"a": "INTEGER", "b": "INTEGER", "c": "INTEGER"}, [(1, None, 1), (1, 2, 1), (None, 2, 2)])
     with store.connect() as engine:
         asked = profiler(engine, "t")
-        before = engine.asked
+        before = engine.statements
         asked.profile(0b111)
         batches = 1 if engine.dialect.name == "duckdb" else 2  # a and b, by value
-        assert engine.asked - before <= 1 + batches + 1
-        before = engine.asked
+        assert engine.statements - before <= 1 + batches + 1
+        before = engine.statements
         asked.profile(0b011)
-        assert engine.asked - before == 1
+        assert engine.statements - before == 1
         asked.profile(0b011)
-        assert engine.asked - before == 1
+        assert engine.statements - before == 1
 
 
 def test_a_table_that_grew_more_values_is_no_answer(store: Store) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
-from qidsql.engines.base import Asked, Engine
+from qidsql.engines.base import Engine, ExecutedStatement
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import relation
@@ -67,7 +67,7 @@ def test_patterns_are_the_table_up_to_the_names_of_its_values(store: Store) -> N
 def test_one_statement_and_the_same_codes_each_time(store: Store) -> None:
     store.table("people", {"city": "VARCHAR", "age": "INTEGER"}, [("Ulm", 3), ("Bonn", 1), ("Ulm", None), ("Bonn", 1)])
     with store.connect() as engine:
-        asked: list[Asked] = []
+        asked: list[ExecutedStatement] = []
         held: list[bool] = []
         engine.watchers.append(asked.append)
         engine.watchers.append(lambda _: held.extend(path.is_symlink() for path in engine.exports().iterdir()))

@@ -221,9 +221,9 @@ def test_yuan_wang_5_1_asks_columns_and_one_more(store: Store, rows: list[tuple[
     table = example(store, list("abcde"), rows)
     with table.engine:
         profiler, goal = table.profiler(), table.goal()
-        asked = table.engine.asked
+        asked = table.engine.statements
         greedy_minimal(profiler, goal)
-        assert table.engine.asked - asked == len(table.names) + 1
+        assert table.engine.statements - asked == len(table.names) + 1
 
 
 def test_yuan_wang_proposition_1_the_k_anonymity_test(store: Store) -> None:

@@ -202,10 +202,10 @@ def test_statements_and_budget_of_a_sampled_key(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER", "c": "INTEGER"}, [(n, n % 50, n % 3) for n in range(400)])
     with store.connect() as engine:
         drawn = sampler(engine, "t", 1)
-        asked = engine.asked
+        asked = engine.statements
         result = sampled_key(drawn._profiler, Separation(Fraction(99, 100)), drawn)
         assert result.found[0].mask == 0b001
-        assert engine.asked - asked == 3  # rows of the table, the pairs, and the verification
+        assert engine.statements - asked == 3  # rows of the table, the pairs, and the verification
         table = engine.describe("t")
         poor = TableProfiler(engine, drawn._profiler.source, "abc", 5, budget=Budget(max_statements=1))
         result = sampled_key(poor, Separation(Fraction(99, 100)), TableSampler(poor, table, table.columns, 1))

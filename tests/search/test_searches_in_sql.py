@@ -175,10 +175,10 @@ def test_the_rows_of_a_large_table_are_told_apart_by_their_hashes(store: Store) 
             expected = profiler_of(engine, table).profile(0b11)
             profiler = profiler_of(engine, table)
             profiler.rows = 10**7  # as if it were large
-            before = engine.asked
+            before = engine.statements
             assert profiler.profile(0b11) == expected
             by_hash = engine.dialect.hashes_values
-            assert engine.asked - before == (2 if by_hash and table == "twice" else 1)
+            assert engine.statements - before == (2 if by_hash and table == "twice" else 1)
 
 
 def test_keys_beyond_counting_some_are_found_and_proved(store: Store) -> None:
@@ -237,12 +237,12 @@ def test_adult_has_two_minimal_keys_of_13_columns(adult: Store) -> None:
     with adult.connect() as engine:
         profiler = profiler_of(engine, "adult")
         result = minimal_keys(profiler, PairsThatAgree(profiler))
-        assert engine.asked <= 15
+        assert engine.statements <= 15
         assert [each.size for each in result.found] == [13, 13]
         assert result.complete
-        before = engine.asked
+        before = engine.statements
         smallest = minimum(profiler, Key(), PairsThatAgree(profiler))
-        assert engine.asked - before <= 10
+        assert engine.statements - before <= 10
     assert (smallest.cost, smallest.optimal, smallest.lower_bound) == (13, True, 13)
 
 

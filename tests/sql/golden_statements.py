@@ -33,8 +33,8 @@ from qidsql.sql.row_pairs import agreeing, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Statement
 from qidsql.sql.values_in_common import (
-    Compared,
-    InGroup,
+    ComparedColumn,
+    GroupMember,
     column_ranges,
     rows_by_match,
     sampled_in_common,
@@ -135,9 +135,12 @@ def _impact(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
 def _linkage(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     person, voter = TableName("people", "clinic"), TableName('vo"ters', "town")
     number, day = dialect.number, exp.DataType.build("DATE")
-    texts = [Compared(person, "zip", None, False, False), Compared(voter, 'we"ird', None, False, False)]
-    numbers = [Compared(person, "person", number, True, True), Compared(voter, 'we"ird', number, True, True)]
-    days = [Compared(person, "born", day, False, True), Compared(voter, 'we"ird', day, False, True)]
+    texts = [ComparedColumn(person, "zip", None, False, False), ComparedColumn(voter, 'we"ird', None, False, False)]
+    numbers = [
+        ComparedColumn(person, "person", number, True, True),
+        ComparedColumn(voter, 'we"ird', number, True, True),
+    ]
+    days = [ComparedColumn(person, "born", day, False, True), ComparedColumn(voter, 'we"ird', day, False, True)]
     yield "column_ranges", column_ranges(dialect, [[(0, texts[0], None)], [(1, texts[1], 7)]])
     yield "column_ranges_of_numbers", column_ranges(dialect, [[(0, numbers[0], None)], [(1, numbers[1], 7)]])
     yield "values_in_common", values_in_common(dialect, texts, [(0, 1)])
@@ -151,9 +154,9 @@ def _linkage(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "sampled_in_common_of_numbers", sampled_in_common(dialect, *in_groups(numbers))
 
 
-def in_groups(columns: Sequence[Compared]) -> tuple[list[InGroup], list[InGroup]]:
-    both = [InGroup(number, number, column, 64 >> 6 * number) for number, column in enumerate(columns)]
-    return [InGroup(0, 1, columns[0], 64), *both], both
+def in_groups(columns: Sequence[ComparedColumn]) -> tuple[list[GroupMember], list[GroupMember]]:
+    both = [GroupMember(number, number, column, 64 >> 6 * number) for number, column in enumerate(columns)]
+    return [GroupMember(0, 1, columns[0], 64), *both], both
 
 
 def _source(dialect: Dialect, columns: tuple[Column, ...], where: str | None = None) -> Relation:

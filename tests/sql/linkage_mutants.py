@@ -10,10 +10,10 @@ from qidsql.linkage.containment import form_of
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Statement
 from qidsql.sql.values_in_common import (
-    Compared,
-    Facts,
-    InCommon,
-    InGroup,
+    ColumnFacts,
+    ComparedColumn,
+    GroupMember,
+    Overlap,
     column_ranges,
     rows_by_match,
     sampled_in_common,
@@ -27,12 +27,12 @@ PLACES = {"a": 0, "b": 1, "who": 2, "id": 3}
 PAIRS = [(one, other) for one in range(4) for other in range(4) if one != other and (one, other) != (2, 3)]
 
 
-def compared(engine: Engine, table: str, column: str, kind: ValueKind) -> Compared:
+def compared(engine: Engine, table: str, column: str, kind: ValueKind) -> ComparedColumn:
     name: TableName = engine.describe(table).name
-    return Compared(name, column, form_of(kind, engine.dialect), kind in NUMBERS, kind in WITH_DISTANCES)
+    return ComparedColumn(name, column, form_of(kind, engine.dialect), kind in NUMBERS, kind in WITH_DISTANCES)
 
 
-def columns(engine: Engine, names: Sequence[str], kind: ValueKind) -> list[Compared]:
+def columns(engine: Engine, names: Sequence[str], kind: ValueKind) -> list[ComparedColumn]:
     return [compared(engine, table, name, kind) for table in ("people", "people_copy") for name in names]
 
 
@@ -60,11 +60,11 @@ def in_samples(engine: Engine, _: Relation) -> Statement[Any]:
     b, ids, copy_b, copy_ids = columns(engine, ("b", "id"), ValueKind.WHOLE)
     smalls = [(0, 0, b, 1), (1, 1, ids, 1), (2, 1, ids, 2), (3, 2, b, 1)]
     bigs = [(3, 2, b, 1), (4, 0, copy_b, 1), (5, 1, copy_ids, 1), (6, 2, b, 1), (7, 1, copy_b, 1)]
-    asked = sampled_in_common(engine.dialect, *([InGroup(*each) for each in side] for side in (smalls, bigs)))
+    asked = sampled_in_common(engine.dialect, *([GroupMember(*each) for each in side] for side in (smalls, bigs)))
 
     def read(rows: list[Any]) -> Any:
         found = asked.read(rows)
-        sizes, held = dict(found.sizes), dict(found.held)
+        sizes, held = dict(found.sizes), dict(found.found_in)
         half, halves = sizes.pop(2, 0), held.pop((2, 5), 0)
         held.pop((2, 7), 0)  # by chance
         return sizes, held, 0 < halves == half < sizes.get(1, 0)
@@ -97,7 +97,7 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
     def values(name: str, table: int) -> list[Any]:
         return [row[PLACES[name]] for row in (whole, copy)[table] if row[PLACES[name]] is not None]  # type: ignore[index]
 
-    def in_common(names: Sequence[str], measured: bool) -> dict[tuple[int, int], InCommon]:
+    def in_common(names: Sequence[str], measured: bool) -> dict[tuple[int, int], Overlap]:
         sets = [set(values(name, table)) for table in (0, 1) for name in names]
         crowded = [measured and max(each) - min(each) < 2 * len(each) for each in sets]
         far = [measured and min(map(abs, (min(each), max(each)))) > max(each) - min(each) for each in sets]
@@ -107,7 +107,7 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
             return bool(2 * shared >= max(*one, *other) - min(*one, *other))
 
         return {
-            (one, other): InCommon(
+            (one, other): Overlap(
                 len(sets[one]),
                 len(sets[other]),
                 len(sets[one] & sets[other]),
@@ -126,12 +126,12 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
         sizes = {0: len(b), 1: len(ids), 3: len(b)}
         return sizes, {(0, 4): len(b & copy_b), (1, 5): len(ids), (3, 6): len(b)}, True
 
-    def facts() -> dict[int, Facts]:
+    def facts() -> dict[int, ColumnFacts]:
         lists = [values(name, table) for table in (0, 1) for name in ("b", "id")]
         ends = sorted({end for each in lists for end in (min(each), max(each))})
         distinct = [3, 4, len(set(lists[2])), len(set(lists[3]))]
         return {
-            number: Facts(
+            number: ColumnFacts(
                 distinct[number],
                 ends.index(min(each)) + 1,
                 ends.index(max(each)) + 1,

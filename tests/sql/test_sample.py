@@ -154,9 +154,9 @@ def test_a_profiler_over_a_sample_asks_many_sets_at_once(store: Store) -> None:
     fill(store)
     with store.connect() as engine:
         full = TableProfiler(engine, drawn(engine, "t", ROWS, 1), ["id", "a", "b"], 5)
-        asked = engine.asked
+        asked = engine.statements
         profiles = full.over(drawn(engine, "t", 300, 1), 300).profiles(range(1, 8))
-        assert engine.asked - asked == 1
+        assert engine.statements - asked == 1
     assert [profile.rows for profile in profiles] == [300] * 7
     assert profiles[0].classes == 300
 

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from qidsql.measures.profiles import ClassProfile, ClassSizes
-from qidsql.sql.classes import about, class_sizes, profiles_of_sizes
+from qidsql.sql.classes import class_sizes, profiles_of_sizes, purpose_of
 from qidsql.sql.relation import relation
 from qidsql.sql.statements import integer
 from tests.stores import DuckDBStore
@@ -14,12 +14,12 @@ def test_counts_come_in_several_types() -> None:
 
 
 def test_what_a_statement_is_about() -> None:
-    assert about("class profile", [("a",)]) == "class profile of a"
-    assert about("class profile", [("a", "b", "c", "d")]) == "class profile of a + b + c + d"
-    assert about("class profile", [tuple("abcde")]) == "class profile of 5 columns"
+    assert purpose_of("class profile", [("a",)]) == "class profile of a"
+    assert purpose_of("class profile", [("a", "b", "c", "d")]) == "class profile of a + b + c + d"
+    assert purpose_of("class profile", [tuple("abcde")]) == "class profile of 5 columns"
     sets = [tuple("abcd"), ("a",), tuple("abc"), tuple("ab"), tuple("ba")]
-    assert about("class profile", sets) == "class profiles of 5 column sets of 1 or 2 or 3 columns"
-    assert about("row pattern", [tuple("abcdefgh"), ("a",)]) == "row patterns of 2 column sets of 1 or 8 columns"
+    assert purpose_of("class profile", sets) == "class profiles of 5 column sets of 1 or 2 or 3 columns"
+    assert purpose_of("row pattern", [tuple("abcdefgh"), ("a",)]) == "row patterns of 2 column sets of 1 or 8 columns"
 
 
 def test_profiles_are_read_in_the_order_asked_whatever_the_order_of_rows() -> None:

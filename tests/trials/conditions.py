@@ -205,7 +205,7 @@ class DuckDBPlace(Place):
         return integer(count)
 
     def traces(self) -> object:
-        state = self.engine._put(  # type: ignore[attr-defined]
+        state = self.engine._execute(  # type: ignore[attr-defined]
             "SELECT (SELECT list(last_value) FROM duckdb_sequences()), (SELECT list(table_name) FROM duckdb_tables()), "
             "current_setting('threads'), current_setting('search_path'), (SELECT count(*) FROM conditions.main.people)",
             "traces",

@@ -323,7 +323,7 @@ def _as_files(folder: Path, name: str) -> list[str]:
     for path, shown in ((csv, bare), (jsons, columns), (parquet, columns)):
         source = f"{path}?header=true" if path is csv else str(path)
         if path is csv and "\r" in name:  # another end of a line than those of the file
-            with pytest.raises(SourceError, match="or in their ends"):
+            with pytest.raises(SourceError, match="or line endings"):
                 qidsql.connect(source)
             continue
         result = qidsql.audit(source, k=2, keep_identifiers=True)

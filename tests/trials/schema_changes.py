@@ -1,7 +1,7 @@
 """Tables that are altered, rewritten, renamed, replaced or emptied at a random moment of an audit or a search.
 
 What a command reports is what it reports of the table as it was before, or as it was after, in all figures; or it says
-in plain words that it came to no answer. Where each statement sees its own moment (`--no-snapshot`), the verdict at
+in plain words that it came to no answer. Where each statement sees its own snapshot (`--no-snapshot`), the verdict at
 least is one of the two.
 """
 
@@ -14,7 +14,7 @@ from threading import Timer
 
 import psycopg
 
-from qidsql.engines.postgres import giving_way as postgres_giving_way
+from qidsql.engines.postgres import lock_watch as postgres_lock_watch
 from tests.commandline import Outcome, inside
 from tests.stores import PostgresStore
 from tests.trials import Ground, Trials
@@ -72,13 +72,13 @@ COMMANDS = (("audit",), ("audit",), ("audit", "--no-snapshot"), ("keys", "--all"
 
 def schema_changes(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
     """One trial is one command and one change."""
-    often, postgres_giving_way.LOOK_EVERY = postgres_giving_way.LOOK_EVERY, 0.2
+    often, postgres_lock_watch.LOOK_EVERY = postgres_lock_watch.LOOK_EVERY, 0.2
     try:
         for each in range(number):
             with PostgresStore(ground.postgres_url()) as store:
                 yield _trial(store, f"{seed}.{each}")
     finally:
-        postgres_giving_way.LOOK_EVERY = often
+        postgres_lock_watch.LOOK_EVERY = often
 
 
 def _trial(store: PostgresStore, name: str) -> str | None:

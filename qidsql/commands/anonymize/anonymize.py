@@ -126,7 +126,7 @@ class _Anonymization:
         write_plan(patterns)
         codes = [f"c{place}" for place in range(len(columns))]
         ends = ["first_row", "last_row"]
-        rows = patterns.bench.ask(plan_by_codes(len(columns), parting=True), "plan")
+        rows = patterns.bench.query(plan_by_codes(len(columns), parting=True), "plan")
         if len(rows) > MAX_LINES:
             raise UsageError(
                 f"the plan has {count(len(rows))} lines, too many for one statement ({count(MAX_LINES)}); write the "

@@ -95,11 +95,11 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
                 _fill(engine, request.table, policy, draft, on_stage)
             name = str(draft.table.name)
             verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile)
-            if not isinstance(engine.ended, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
+            if not isinstance(engine.stopped_by, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
                 break
             if len(lost) == BEGUN_ANEW:
                 break
-            lost.append(str(engine.ended))
+            lost.append(str(engine.stopped_by))
             on_stage(f"starting again: {lost[-1]}")
     if draft.interrupted:
         proved = f" Proved by then: {reason}" if verdict is Verdict.VIOLATION else ""
@@ -155,7 +155,7 @@ def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[
     With a workspace: the statement that makes the copy.
     """
     if engine.workspace:
-        return engine.rehearsed(lambda: audit(engine, request))
+        return engine.planned_statements(lambda: audit(engine, request))
     policy = request.policy
     described = engine.narrowed(engine.describe(request.table), policy.where)
     profiler = table_profiler(engine, described, audited_columns(described, assign_roles(described, policy)), policy)

@@ -107,7 +107,7 @@ def with_dependencies(
     statements, seconds = budget
     give_up = None if seconds is None else time.monotonic() + seconds
     tables, unfinished = list(built.graph.tables), list(built.unfinished)
-    asked = engine.asked
+    before = engine.statements
     with interruptible():
         for number in sorted(between):
             table = tables[number]
@@ -115,7 +115,7 @@ def with_dependencies(
                 continue
             on_stage(f"looking for dependencies in {table.name}")
             try:
-                left = None if statements is None else statements - (engine.asked - asked)
+                left = None if statements is None else statements - (engine.statements - before)
                 still = None if give_up is None else give_up - time.monotonic()
                 if (left is not None and left <= 0) or (still is not None and still <= 0):
                     raise BudgetSpent("the budget (--max-statements, --max-seconds) is used up")

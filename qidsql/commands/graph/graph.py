@@ -39,7 +39,7 @@ def separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[[
 
 def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str], None]) -> GraphResult:
     started, clock = datetime.now(UTC), time.monotonic()
-    asked, scans = (engine.asked, engine.scans) if engine else (0, 0)
+    statements, scans = (engine.statements, engine.scans) if engine else (0, 0)
 
     def account(unfinished: Sequence[str], notes: Sequence[str] = ()) -> GraphAccount:
         return GraphAccount(
@@ -51,7 +51,7 @@ def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[
             algorithm=str(request.chosen_algorithm),
             started=started,
             seconds=time.monotonic() - clock,
-            statements=engine.asked - asked if engine else 0,
+            statements=engine.statements - statements if engine else 0,
             scans=engine.scans - scans if engine else 0,
             unfinished=tuple(unfinished),
             notes=tuple(notes),
@@ -65,7 +65,7 @@ def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[
     answer = Answer(built, request)
     if engine is not None and request.find_dependencies:
         left = None if request.max_seconds is None else request.max_seconds - (time.monotonic() - clock)
-        budget = (request.max_statements and request.max_statements - (engine.asked - asked), left)
+        budget = (request.max_statements and request.max_statements - (engine.statements - statements), left)
         built = with_dependencies(engine, built, answer.tables_between, budget, on_stage)
         answer = Answer(built, request)
     return answer.result(account(built.unfinished, [*built.notes, *answer.notes()]))

@@ -160,13 +160,13 @@ class _Counting:
         self.engine = engine
         self.found: dict[TableName, Mapping[str, ValueCounts]] = {}
         self.unfinished: list[str] = []
-        self._before = engine.asked
+        self._before = engine.statements
         self._most = request.max_statements
         self._until = clock + request.max_seconds
 
     @property
     def sent(self) -> int:
-        return self.engine.asked - self._before
+        return self.engine.statements - self._before
 
     def count(self, tables: Sequence[CatalogTable], on_stage: Callable[[str], None]) -> None:
         """Count table by table, smallest first; views, whose size is unknown, last."""

@@ -1,8 +1,8 @@
-"""A condition as DuckDB reads it: its own syntax tree, checked node by node, and its own catalog of functions."""
+"""Checks a condition in DuckDB: node by node in DuckDB's own syntax tree, and against its catalog of functions."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlglot import exp
 
@@ -17,6 +17,7 @@ from qidsql.engines.condition import (
     SESSION,
     UNKNOWN,
     UNREADABLE,
+    CatalogQuery,
     bindings,
     call_refused,
     hidden_refused,
@@ -25,11 +26,10 @@ from qidsql.engines.condition import (
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.errors import UsageError
 from qidsql.sql.statements import Row
-from qidsql.sql.templates import Filling
 
 Node: TypeAlias = dict[str, Any]
 
-# The classes of nodes that a condition is made of, and what is said of others; of those not named here: UNREADABLE.
+# The node classes allowed in a condition, and the messages for others; for those not listed here: UNREADABLE.
 PLAIN = {
     *("COLUMN_REF", "CONSTANT", "COMPARISON", "CONJUNCTION", "BETWEEN", "OPERATOR", "FUNCTION", "CASE", "CAST", "TYPE"),
     *("COLLATE", "LAMBDA", "LAMBDA_REF"),
@@ -37,18 +37,12 @@ PLAIN = {
 REFUSED = {"SUBQUERY": NO_QUERY, "WINDOW": NO_GROUPS, "STAR": NO_STAR, "PARAMETER": NO_PARAMETER}
 HIDDEN = "rowid"
 MOMENTS = {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
-# SQL's own words, which call a function without parentheses where no column has their name.
+# Keywords of SQL that call a function without parentheses, unless a column has that name.
 WORDS = MOMENTS | {"current_catalog", "current_role", "current_schema", "current_user", "session_user", "user"}
 UP_TO_NOW = {"age"}  # age(x) is the time from x to today; the catalog does not say so
-# What depends on more than its arguments, though the catalogs of DuckDB 1.4 and 1.5 do not say so.
+# Functions that depend on more than their arguments, although the catalogs of DuckDB 1.4 and 1.5 do not say so.
 UNSTABLE = {"current_setting", "getvariable", "vector_type"}
 FOREIGN = "is a macro of this database, and only DuckDB's own functions are accepted; audit a view that calls it"
-
-
-class Ask(Protocol):
-    """Answers a catalog query by the name of its template."""
-
-    def __call__(self, template: str, **holes: Filling) -> list[Row]: ...
 
 
 class _Function(NamedTuple):
@@ -63,28 +57,30 @@ class _Function(NamedTuple):
     macro: str | None
 
     @property
-    def tells_time(self) -> bool:
+    def depends_on_time(self) -> bool:
         of_time = (self.returns or "").startswith(("DATE", "TIME"))
         return self.name in UP_TO_NOW or (of_time and (self.parameters == 0 or self.stability != "CONSISTENT"))
 
 
-def accepted(ask: Ask, put: Callable[[str, str], list[Row]], table: Table, where: str) -> Condition:
-    """The text as a condition on the table's rows. `put` runs any statement.
+def parse_condition(
+    catalog: CatalogQuery, execute: Callable[[str, str], list[Row]], table: Table, where: str
+) -> Condition:
+    """Checks a condition on the table's rows. `execute` runs any statement.
 
-    A few statements, none of which reads a row. Raises as `Engine.narrowed`.
+    Sends a few statements; none reads a row. Raises as `Engine.narrowed`.
     """
     alone, bound = bindings(DUCKDB, table, where)
-    nodes = list(_nodes(_condition(_parsed(ask, alone))))
+    nodes = list(_nodes(_condition(_parsed(catalog, alone))))
     words = _words(table, nodes)
-    momentary = _judged(ask, _called(nodes) | words)
-    put(bound, "where condition")
-    return Condition(where, momentary or bool(words & MOMENTS))
+    time_dependent = _depends_on_time(catalog, _called(nodes) | words)
+    execute(bound, "where condition")
+    return Condition(where, time_dependent or bool(words & MOMENTS))
 
 
-def _parsed(ask: Ask, statement: str) -> Node:
+def _parsed(catalog: CatalogQuery, statement: str) -> Node:
     """The SELECT as DuckDB parses it. Raises UsageError."""
     try:
-        tree = json.loads(str(ask("parsed_condition", statement=statement)[0][0]))
+        tree = json.loads(str(catalog("parsed_condition", statement=statement)[0][0]))
     except RecursionError:
         raise UsageError("the where condition is nested too deeply") from None
     statements = tree.get("statements", ())
@@ -95,7 +91,7 @@ def _parsed(ask: Ask, statement: str) -> Node:
 
 
 def _condition(select: Node) -> Node:
-    """What stands between CASE WHEN and THEN. Raises UsageError."""
+    """The expression between CASE WHEN and THEN. Raises UsageError."""
     case = select["where_clause"]
     if case["class"] != "CASE" or len(case["case_checks"]) != 1 or case["else_expr"]["class"] != "CONSTANT":
         raise UsageError(UNREADABLE)
@@ -104,9 +100,9 @@ def _condition(select: Node) -> Node:
 
 
 def _nodes(tree: Node) -> Iterator[Node]:
-    """Every expression in the tree. Raises UsageError where one does not belong into a condition."""
+    """Every expression in the tree. Raises UsageError if one is not allowed in a condition."""
     waiting: list[Any] = [tree]
-    while waiting:  # no recursion: conditions may be deep
+    while waiting:  # no recursion, since conditions can be deeply nested
         node = waiting.pop()
         if isinstance(node, list):
             waiting += reversed(node)
@@ -123,7 +119,7 @@ def _nodes(tree: Node) -> Iterator[Node]:
 
 
 def _elements(subquery: Node) -> list[Node] | None:
-    """The list in `x = ANY(list)`, which DuckDB parses as SELECT UNNEST(list); None for a person's own query."""
+    """The list in `x = ANY(list)`, which DuckDB parses as SELECT UNNEST(list); None for a subquery of the user."""
     select = subquery["subquery"]["node"]
     plain = select["type"] == "SELECT_NODE" and select["from_table"]["type"] == "EMPTY"
     if subquery["subquery_type"] != "ANY" or not plain or select["where_clause"] or len(select["select_list"]) != 1:
@@ -142,7 +138,7 @@ def _called(nodes: Sequence[Node]) -> set[str]:
 
 
 def _words(table: Table, nodes: Sequence[Node]) -> set[str]:
-    """SQL's own words among the names; every other is a column of the table, or of a lambda. Raises UsageError."""
+    """The keywords among the names; others are columns of the table or parameters of a lambda. Raises UsageError."""
     lambdas = [node["lhs"] for node in nodes if node["class"] == "LAMBDA"]
     bound = {name.lower() for each in lambdas for node in _nodes(each) for name in node.get("column_names", ())}
     words, unknown = set(), []
@@ -162,7 +158,7 @@ def _words(table: Table, nodes: Sequence[Node]) -> set[str]:
 
 
 def _is_column(table: Table, names: Sequence[str]) -> bool:
-    """Whether a name means something of the table: [[[catalog.]schema.]table.]column[.field ...], or a whole row."""
+    """Whether a name refers to the table: [[[catalog.]schema.]table.]column[.field ...], or a whole row."""
     columns = {column.name.lower() for column in table.columns}
     catalog, schema, name = (part.lower() for part in (table.name.catalog, table.name.schema, table.name.name))
     for qualifier in ([], [name], [schema, name], [catalog, name], [catalog, schema, name]):
@@ -172,33 +168,34 @@ def _is_column(table: Table, names: Sequence[str]) -> bool:
     return False
 
 
-def _judged(ask: Ask, called: set[str], macro: str | None = None) -> bool:
-    """Whether one of the functions tells the time. `macro`: the one of DuckDB's own macros that they stand in.
+def _depends_on_time(catalog: CatalogQuery, called: set[str], macro: str | None = None) -> bool:
+    """Whether one of the functions depends on the time. `macro` is the built-in macro that calls them, if any.
 
-    Raises UsageError where a function is not safe, or not DuckDB's own.
+    Raises UsageError if a function is not safe or not built in.
     """
     if not called:
         return False
     names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
-    found = [_Function(*row) for row in ask("functions", names=names)]  # type: ignore[arg-type]
+    found = [_Function(*row) for row in catalog("functions", names=names)]  # type: ignore[arg-type]
     for name in sorted(called - MOMENTS):
         if why := _why_not([function for function in found if function.name == name]):
             raise call_refused(macro or name, why)
-    telling = [function for function in found if _tells_time(ask, function, macro)]  # looks into every macro
-    return bool(telling)
+    # A list, so that every macro is checked.
+    dependent = [_function_depends_on_time(catalog, function, macro) for function in found]
+    return any(dependent)
 
 
-def _tells_time(ask: Ask, function: _Function, macro: str | None) -> bool:
+def _function_depends_on_time(catalog: CatalogQuery, function: _Function, macro: str | None) -> bool:
     if function.macro is None:
-        return function.tells_time
-    [value] = _parsed(ask, f"SELECT {function.macro}")["select_list"]
+        return function.depends_on_time
+    [value] = _parsed(catalog, f"SELECT {function.macro}")["select_list"]
     nodes = list(_nodes(value))
     words = {name for node in nodes for name in node.get("column_names", ())} & WORDS
-    return _judged(ask, _called(nodes) | words, macro or function.name) or bool(words & MOMENTS)
+    return _depends_on_time(catalog, _called(nodes) | words, macro or function.name) or bool(words & MOMENTS)
 
 
 def _why_not(versions: Sequence[_Function]) -> str | None:
-    """Why a function of that name is refused; None where it is not. Raises UsageError for an aggregate."""
+    """The reason to refuse a function; None if it is allowed. Raises UsageError for an aggregate."""
     if not versions:
         return UNKNOWN
     if not all(version.internal for version in versions):
@@ -210,5 +207,5 @@ def _why_not(versions: Sequence[_Function]) -> str | None:
         return NOT_OF_A_ROW
     if versions[0].name in UNSTABLE:
         return SESSION
-    stabilities = {version.stability for version in versions if not version.tells_time}
+    stabilities = {version.stability for version in versions if not version.depends_on_time}
     return CHANGES if "VOLATILE" in stabilities else SESSION if "CONSISTENT_WITHIN_QUERY" in stabilities else None

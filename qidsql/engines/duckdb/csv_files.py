@@ -1,4 +1,4 @@
-"""CSV files as DuckDB is to read them. Every line counts, whatever the rest of the file looks like."""
+"""Reads CSV files through DuckDB without losing lines."""
 
 import codecs
 import csv
@@ -14,27 +14,27 @@ from qidsql.errors import SourceError, UsageError
 from qidsql.sql.templates import Filling, fill
 
 DELIMITERS = ",;\t|"
-# What DuckDB trims names of columns by: the spaces of Unicode, and no tabs or ends of lines. A name of
-# nothing but blanks of ASCII is none to it.
+# The characters that DuckDB trims from column names: Unicode spaces, but no tabs or line ends. It treats a name of
+# ASCII whitespace only as missing.
 BLANKS = "".join(map(chr, (0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))
-LONGEST_HEAD = 1 << 20  # bytes of a file among which its first record ends
+LONGEST_HEAD = 1 << 20  # bytes at the start of a file that contain its first record
 
 
 def csv_contents(reader: FileReader, header: str | None) -> Contents:
-    """The rows as texts. `header`: what the user says of the first line, "true" or "false".
+    """The rows as texts. `header` is the user's option: "true" or "false" (whether the first line has the names).
 
-    The delimiter, and whether the first line holds names, are settled here: DuckDB's own guess skips lines at the top
-    until the rest fits together, and so can lose most of a file in silence. Raises SourceError, UsageError.
+    The delimiter and the header are determined here: DuckDB's sniffer skips lines at the top until the rest is
+    consistent, and so can silently lose most of a file. Raises SourceError, UsageError.
     """
     if header not in (None, "true", "false"):
-        raise UsageError("the option header behind the path must be true or false")
+        raise UsageError("the option header after the ? of the path must be true or false")
     paths = reader.files.paths
     delimiter, names = "", []
     for path in paths:
         head = _head(path)
         own = _delimiter(path, head)
         if own != (delimiter or own):
-            raise SourceError(f"{path.name} separates its columns by another sign than {paths[0].name} does")
+            raise SourceError(f"{path.name} has another delimiter than {paths[0].name}; audit them one by one")
         delimiter = own
         names.append((path.name if len(paths) > 1 else reader.files.label, _names(path, head, own, header)))
     holes: dict[str, Filling] = {
@@ -51,13 +51,13 @@ def csv_contents(reader: FileReader, header: str | None) -> Contents:
 
 
 def _delimiter(path: Path, head: str) -> str:
-    """The sign that stands most often between the quoted names of the first line."""
+    """The most frequent delimiter in the first line, outside of quotes."""
     unquoted = re.split(r"[\r\n]", re.sub(r'"[^"]*"', "", head), maxsplit=1)[0]
     return max(DELIMITERS, key=lambda sign: unquoted.count(sign)) if ".tsv" not in path.suffixes else "\t"
 
 
 def _names(path: Path, head: str, delimiter: str, header: str | None) -> list[str]:
-    """The names of the columns by the first record, as DuckDB writes them. Raises SourceError."""
+    """The names of the columns from the first record, as DuckDB spells them. Raises SourceError."""
     try:
         record = next(csv.reader(StringIO(head, newline=""), delimiter=delimiter), []) or [""]
     except csv.Error:  # a field of more than 128 kB
@@ -67,7 +67,7 @@ def _names(path: Path, head: str, delimiter: str, header: str | None) -> list[st
     fields = [field.strip(BLANKS) if field.strip(" \t\n\v\f\r") and header != "false" else "" for field in record]
     if header is None and any(re.fullmatch(r"[-+]?[\d.][\d.,:/-]*", field) for field in fields):
         raise SourceError(
-            f"the first line of {path.name} does not look like names of columns; put ?header=false behind the "
+            f"the first line of {path.name} does not look like names of columns; put ?header=false after the "
             f"path (the columns are then column0, column1, ...), or ?header=true if these are the names"
         )
     width = len(str(len(fields) - 1))
@@ -75,11 +75,11 @@ def _names(path: Path, head: str, delimiter: str, header: str | None) -> list[st
 
 
 def _head(path: Path) -> str:
-    """The beginning of a text file. Raises SourceError."""
+    """The start of a text file. Raises SourceError."""
     try:
         with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
             return codecs.getincrementaldecoder("utf-8-sig")().decode(file.read(LONGEST_HEAD))
     except UnicodeDecodeError:
         raise SourceError(f"{path.name} is not UTF-8 text; convert it, for example with iconv -t UTF-8") from None
     except (OSError, EOFError):
-        raise SourceError(f"{path.name} cannot be read: it is damaged, or not what its ending says") from None
+        raise SourceError(f"{path.name} cannot be read: it is damaged, or its extension is wrong") from None

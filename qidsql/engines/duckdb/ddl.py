@@ -1,4 +1,4 @@
-"""What DuckDB's catalog keeps only as the statement that made it."""
+"""Parses the CREATE statements in DuckDB's catalog, for facts that it has in no other form."""
 
 import sqlglot
 from sqlglot import exp
@@ -7,19 +7,19 @@ from sqlglot.tokens import TokenType  # type: ignore[attr-defined]
 
 
 def query_of_view(statement: str) -> str:
-    """The query in CREATE VIEW name (columns) AS query: as DuckDB writes it, it is never written anew."""
+    """The query in CREATE VIEW name (columns) AS query, unchanged."""
     try:
         tokens = sqlglot.tokenize(statement, read="duckdb")
     except SqlglotError:
         return statement
     for token in tokens:
-        if token.token_type is TokenType.ALIAS:  # the first AS; in front of it are only names
+        if token.token_type is TokenType.ALIAS:  # the first AS: only names come before it
             return statement[token.end + 1 :].strip().removesuffix(";")
     return statement
 
 
 def indexed_columns(statement: str) -> tuple[str, ...]:
-    """The columns of CREATE UNIQUE INDEX; none where it is on an expression or cannot be read."""
+    """The columns of CREATE UNIQUE INDEX; empty if it is on an expression or cannot be parsed."""
     try:
         tree = sqlglot.parse_one(statement, read="duckdb")
     except SqlglotError:

@@ -1,4 +1,4 @@
-"""What bears on an audit in a DuckDB database or over data files: how it is opened, where it spills, its limits."""
+"""Checks of a DuckDB database or data files before an audit: how it is opened, where it spills, its limits."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ LITTLE = 1 << 30  # bytes free in the temporary folder, below which large tables
 
 
 def examine(facts: Row, files: Sequence[DataFiles]) -> Examination:
-    """The findings. No statement of its own."""
+    """The checks. Sends no statement."""
     read_only, memory, threads, path = facts
     checks = []
     for kind in sorted({each.kind for each in files}):
@@ -30,7 +30,7 @@ def examine(facts: Row, files: Sequence[DataFiles]) -> Examination:
             Check(
                 State.NOTE,
                 "this user may write the file, which qidsql does not do; while an audit runs, others can only read it",
-                "audit a copy where a writer must not wait",
+                "audit a copy if writers must not wait",
             )
         )
     checks.append(Check(State.OK, f"memory limit {memory}, {plural(int(str(threads)), 'thread')}"))

@@ -1,6 +1,6 @@
-"""The DuckDB that qidsql is loaded into: its own tables, through connections that it makes for us.
+"""The engine for the tables of the DuckDB that qidsql is loaded into.
 
-The extension hands in such connections; nothing here knows how they come about.
+The extension passes in the connections.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from sqlglot import exp
 from qidsql.core.tables import Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.engines.duckdb.engine import DuckDBEngine
-from qidsql.engines.embedding import HostConnection, HostError, Seen
+from qidsql.engines.embedding import CatalogCache, HostConnection, HostError
 from qidsql.engines.table_names import parsed_name
 from qidsql.errors import QidsqlError, SourceError, StatementError, UnknownName, UsageError
 from qidsql.sql.relation import table_node
@@ -23,8 +23,8 @@ UNSEEN = (
     "an audit runs on a connection of its own, which sees no temporary table and nothing uncommitted: "
     "CREATE TABLE qidsql.copy AS FROM {table}; then audit 'qidsql.copy'"
 )
-POSTGRES = "postgres"  # the kind of attached databases whose rows are not to be dragged through DuckDB
-DRIVER_ERRORS = {  # duckdb_error_type: what the Python driver raises for it
+POSTGRES = "postgres"  # attached databases of this type are audited in the server, not through DuckDB
+DRIVER_ERRORS = {  # duckdb_error_type: the exception that the Python driver raises for it
     1: duckdb.OutOfRangeException,
     2: duckdb.ConversionException,
     13: duckdb.CatalogException,
@@ -40,22 +40,22 @@ DRIVER_ERRORS = {  # duckdb_error_type: what the Python driver raises for it
 
 
 class HostEngine(DuckDBEngine):
-    """An audit inside somebody's DuckDB. `search_path` lists the caller's, as DuckDB writes it; None: not known."""
+    """The engine inside a user's DuckDB. `search_path` is the caller's, in DuckDB's notation; None if unknown."""
 
-    def __init__(self, connection: HostConnection, search_path: str | None, seen: Seen) -> None:
-        self._seen = seen
+    def __init__(self, connection: HostConnection, search_path: str | None, cache: CatalogCache) -> None:
+        self._cache = cache
         super().__init__(connection, LABEL, folder=None)  # type: ignore[arg-type]  # most audits need none
-        self.snapshot = "each statement sees what is committed by then: nothing of a transaction under way"
+        self.snapshot = "each statement sees what is committed when it starts, and nothing of an open transaction"
         self._kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
         self._search_path = self._schemas(search_path)
 
     def describe(self, table: str | None) -> Table:
-        if table not in self._seen.tables:
-            self._seen.tables[table] = self._described(table)
-        return self._seen.tables[table]
+        if table not in self._cache.tables:
+            self._cache.tables[table] = self._described(table)
+        return self._cache.tables[table]
 
     def _described(self, table: str | None) -> Table:
-        """Views, which take DuckDB long to list, are asked for only where no table is meant."""
+        """Describes a table. Lists the views, which is slow in DuckDB, only if no table has that name."""
         meant = self._meant(table)[:1]
         for row in self._catalog("tables") if meant else ():
             if _folded(self._name(row)) == _folded(meant[0]):
@@ -66,11 +66,11 @@ class HostEngine(DuckDBEngine):
             raise UsageError(f"{error}; {UNSEEN.format(table=table)}") from None
 
     def _in_duckdb(self, table: str | None, described: Table) -> Table:
-        """The table. Raises SourceError where its rows lie in an attached Postgres."""
+        """The table. Raises SourceError if it is in an attached Postgres."""
         catalog = described.name.catalog
         if self._kinds.get(catalog.lower()) == (catalog, POSTGRES):
             raise SourceError(
-                f"{table} lies in {catalog}, an attached Postgres, and is audited there: write its name with its "
+                f"{table} is in {catalog}, an attached Postgres, and is audited there: write its name with its "
                 f"database, {table_node(described.name).sql('duckdb')}"
             )
         return described
@@ -79,9 +79,9 @@ class HostEngine(DuckDBEngine):
         if not isinstance(error, HostError):
             return super().translate(error, purpose)
         kind = DRIVER_ERRORS.get(error.kind, duckdb.Error)
-        if kind is duckdb.CatalogException and "does not exist" in str(error):  # its names had been looked up
+        if kind is duckdb.CatalogException and "does not exist" in str(error):  # the names existed before
             return StatementError(
-                f"the table, or one below the view, is not there any more ({purpose}): dropped or renamed meanwhile"
+                f"the table, or one that the view reads, no longer exists ({purpose}): it was dropped or renamed"
             )
         if kind is duckdb.OutOfMemoryException:
             return StatementError(
@@ -98,12 +98,12 @@ class HostEngine(DuckDBEngine):
     def _catalog(self, template: str, **holes: Filling) -> list[Row]:
         if holes:
             return super()._catalog(template, **holes)
-        if template not in self._seen.rows:
-            self._seen.rows[template] = super()._catalog(template)
-        return self._seen.rows[template]
+        if template not in self._cache.rows:
+            self._cache.rows[template] = super()._catalog(template)
+        return self._cache.rows[template]
 
     def _schemas(self, search_path: str | None) -> list[tuple[str, str]] | None:
-        """Catalog and schema of each entry of the caller's search path; what holds by default where it has none."""
+        """Catalog and schema of each entry of the caller's search path, or the default ones if it is empty."""
         schemas = [(self._default.catalog, self._default.schema)]
         if search_path and search_path.strip():
             entries = [parsed_name(entry, "duckdb") for entry in _entries(search_path)]
@@ -112,7 +112,7 @@ class HostEngine(DuckDBEngine):
         return None if search_path is None else schemas
 
     def attached_postgres(self, typed: str) -> tuple[str | None, str]:
-        """The attached Postgres that the name means, and the name without it; None where it means none."""
+        """The attached Postgres that the name is in, and the name without it; None if it is in none."""
         node = parsed_name(typed, "duckdb")
         first, rest = (node.catalog or node.db, node.copy()) if node else ("", None)
         if rest is not None and first.lower() in self._kinds:
@@ -126,7 +126,7 @@ class HostEngine(DuckDBEngine):
         return None, typed
 
     def _qualified(self, typed: str | None) -> str | None:
-        """The name with its catalog and schema, where DuckDB itself would find it."""
+        """The name with the catalog and schema in which DuckDB itself would find it."""
         if not (meant := self._meant(typed)):
             return typed
         known = {_folded(name): name for name in self.table_names()}
@@ -134,8 +134,9 @@ class HostEngine(DuckDBEngine):
         return typed if found is None else table_node(found).sql("duckdb")
 
     def _meant(self, typed: str | None) -> list[TableName]:
-        """What DuckDB would look for, one after the other: by the search path, and a.b also as table b of the database
-        a. Nothing for a name that has its database, or is none.
+        """The tables that DuckDB would look for, in order: by the search path, and a.b also as table b of database a.
+
+        Empty for a name that includes its database, or is invalid.
         """
         node = None if typed is None else parsed_name(typed, "duckdb")
         if node is None or node.catalog:
@@ -144,26 +145,26 @@ class HostEngine(DuckDBEngine):
         return [*names, TableName(node.name, "main", node.db)] if node.db else names
 
 
-def engine_for(table: str, connection: HostConnection, search_path: str | None, seen: Seen) -> Engine:
-    """Where a table is audited: in this database, or in the attached Postgres that its name or the search path names.
+def engine_for(table: str, connection: HostConnection, search_path: str | None, cache: CatalogCache) -> Engine:
+    """The engine for a table: this database, or the attached Postgres that its name or the search path names.
 
-    `connection` belongs to the engine. Nothing but names is looked at. Raises SourceError, StatementError.
+    `connection` belongs to the engine. Only names are looked up. Raises SourceError, StatementError.
     """
-    host = HostEngine(connection, search_path, seen)
+    host = HostEngine(connection, search_path, cache)
     database, inside = host.attached_postgres(table)
     if database is None:
         return host
     from qidsql.engines.postgres.attached import AttachedEngine
 
     try:
-        return AttachedEngine(connection.cursor(), host, database, table, inside, seen)
+        return AttachedEngine(connection.cursor(), host, database, table, inside, cache)
     except BaseException:
         host.close()
         raise
 
 
 def _entries(search_path: str) -> Sequence[str]:
-    """The entries of a search path, in which quoted names may hold commas."""
+    """The entries of a search path, whose quoted names can contain commas."""
     entries: exp.Expr = exp.maybe_parse(f"[{search_path}]", dialect="duckdb")
     return [part.sql("duckdb") for part in entries.expressions]
 

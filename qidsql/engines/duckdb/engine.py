@@ -1,4 +1,4 @@
-"""DuckDB: a database file, or data files read by DuckDB. Opened read-only and cut off from everything else."""
+"""DuckDB: a database file, or data files read by DuckDB. Read-only, without access to other files or the network."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.core.time_limit import limit
 from qidsql.engines.base import Engine
-from qidsql.engines.duckdb.condition import accepted
+from qidsql.engines.duckdb.condition import parse_condition
 from qidsql.engines.duckdb.ddl import indexed_columns, query_of_view
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.doctor import examine
@@ -24,7 +24,7 @@ from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.types import value_kind
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
-from qidsql.engines.workers import PATIENCE, Worker, apart
+from qidsql.engines.workers import PATIENCE, Worker, run_in_thread
 from qidsql.errors import (
     AccessError,
     ConnectionLost,
@@ -38,8 +38,8 @@ from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
 
-WORKERS = 2  # DuckDB spreads one statement over all cores itself; two statements at once fill the gaps of small ones
-OPTIONS = {  # what may stand behind the path, and what it must look like
+WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
+OPTIONS = {  # after the ? of a path: the pattern of a value, and its description
     "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),
     "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
 }
@@ -60,8 +60,8 @@ class DuckDBSession:
     def execute(self, sql: str) -> list[Row]:
         return self._cursor.execute(sql).fetchall()
 
-    def hold_moment(self) -> None:
-        """Begins a transaction: now() is the time of its beginning."""
+    def freeze_time(self) -> None:
+        """Begins a transaction: now() is its start time."""
         if not self._held:
             self._cursor.execute("BEGIN TRANSACTION")
             self._held = True
@@ -69,7 +69,7 @@ class DuckDBSession:
     def export(self, sql: str, path: Path) -> None:
         target = exp.Literal.string(str(path)).sql("duckdb")
         form = "csv, HEADER" if path.suffix == ".csv" else "parquet"
-        # Into the place itself: a file in memory is there already, and no other file could take its name.
+        # Written in place: a file in memory already exists, and a temporary file could not replace it.
         self._cursor.execute(f"COPY ({sql}) TO {target} (FORMAT {form}, USE_TMP_FILE false)")
 
     def load(self, sql: str, path: Path) -> None:
@@ -79,25 +79,24 @@ class DuckDBSession:
         self._cursor.interrupt()
 
     def hang_up(self) -> None:
-        """There is no line to cut."""
+        """Nothing to disconnect."""
 
     def close(self) -> None:
         _close(self._cursor)
 
 
 class DuckDBEngine(Engine):
-    """A DuckDB database, or an own one over data files.
+    """A DuckDB database, or data files in a private one.
 
-    `connection` and `folder` belong to the engine from here on. The folder takes spilled intermediate results and
-    exports; without one it is made when the first export needs it. `files` are the data files, by tables, where the
-    database is our own.
+    The engine owns `connection` and `folder`. The folder holds spilled intermediate results and exports; if it is None,
+    the first export creates one. `files` are the data files by table, if any.
     """
 
     dialect = DUCKDB
     export_format = "parquet"
     options_in_path = True
-    # A macro of a database may have the name of any function, count() and sum() too, and would be called in its place.
-    # Here only DuckDB's own are found; tables are named with database and schema, and views keep a path of their own.
+    # A macro of a database can shadow any function, even count() and sum(). With this path only DuckDB's own are found;
+    # statements name tables with database and schema, and views keep their own path.
     search_path = "SET search_path = 'system.main'"
 
     def __init__(
@@ -111,7 +110,7 @@ class DuckDBEngine(Engine):
     ) -> None:
         self._folder = folder
         super().__init__(1 if writable else WORKERS)
-        self.writable = self._one_moment = writable
+        self.writable = self._one_transaction = writable
         self.label = label
         self._connection = connection
         self.files = files
@@ -126,21 +125,21 @@ class DuckDBEngine(Engine):
             if len(kinds) > 1:
                 self.snapshot = "parquet files read in place, others parsed once, at the start"
         [(schema, database)] = connection.execute(_catalog_text("default_schema")).fetchall()
-        self._default = TableName("", str(schema), str(database))  # where an unqualified name is looked for
+        self._default = TableName("", str(schema), str(database))  # the catalog and schema of unqualified names
         connection.execute(self.search_path)
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
 
     def _open(self, deadline: float | None) -> list[Worker]:
-        """A transaction that was lost is begun anew; without one, what was read cannot have changed."""
-        if self._one_moment:
+        """A lost transaction is replaced by a new one, with another state. Without one the data cannot have changed."""
+        if self._one_transaction:
             self._state = object()
         missing = self.workers - len(self._sessions)
         return [Worker(partial(self._session, self._connection.cursor())) for _ in range(missing)]
 
     def _session(self, cursor: duckdb.DuckDBPyConnection) -> DuckDBSession:
         session = DuckDBSession(cursor, self.search_path)
-        if self._one_moment:
-            session.hold_moment()
+        if self._one_transaction:
+            session.freeze_time()
         return session
 
     def state_token(self) -> str | None:
@@ -154,10 +153,10 @@ class DuckDBEngine(Engine):
         self._folder = self._folder or PrivateFolder()
         return self._folder.exports
 
-    def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
+    def import_file(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         return exp.func("read_parquet", exp.Literal.string(str(path)), dialect="duckdb")
 
-    def taken(self, name: TableName, replace: bool) -> str | None:
+    def existing_kind(self, name: TableName, replace: bool) -> str | None:
         schemas = {(str(catalog), str(schema).lower()) for catalog, schema in self._catalog("schemas")}
         if (name.catalog, name.schema.lower()) not in schemas:
             raise UsageError(no_schema(name, self.label))
@@ -166,15 +165,15 @@ class DuckDBEngine(Engine):
             (str(row[3]) for row in same if (row[0], str(row[1]).lower()) == (name.catalog, name.schema.lower())), None
         )
 
-    def place_aside(self) -> TableName:
-        """In a database of its own in the private folder: temporary tables would show in one session only."""
+    def working_copy_name(self) -> TableName:
+        """In a separate database in the private folder: temporary tables are visible to one session only."""
         catalog = f"{self._default.catalog}_workspace"  # no other database has that name
         path = self.exports() / "workspace.duckdb"
         self._catalog("attach", path=str(path), catalog=exp.to_identifier(catalog, quoted=True))
         remove_name(path)
         return TableName("coded", "main", catalog)
 
-    def settle_aside(self, name: TableName) -> int:
+    def finish_working_copy(self, name: TableName) -> int:
         return integer(self._catalog("workspace_size", catalog=str(name.catalog))[0][0])
 
     def release(self) -> None:
@@ -184,7 +183,7 @@ class DuckDBEngine(Engine):
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         if self.files and isinstance(error, duckdb.PermissionException):
-            return StatementError(  # the file's name is looked up like a pattern, which only the file itself allows
+            return StatementError(  # DuckDB looks up the name like a pattern: an error unless the file exists
                 f"DuckDB could not find the data ({purpose}): a file of {self.label} was moved or removed meanwhile"
             )
         return translate(error, purpose)
@@ -196,20 +195,20 @@ class DuckDBEngine(Engine):
         rows = self._listed()
         name = find_table(table, [self._name(row) for row in rows], "duckdb", [self._default.schema], self.label)
         row = next(row for row in rows if self._name(row) == name)
-        # A view does not say which collation its columns inherit: with any collation about, compare texts by bytes.
+        # The catalog has no collations of a view's columns: if any table has one, texts are compared by bytes.
         return self._described_row(row, bool(row[5]) or (row[3] == "view" and any(other[5] for other in rows)))
 
-    def accepted(self, table: Table, where: str) -> Condition:
-        return accepted(lambda template, **holes: self._catalog(template, **holes), self._put, table, where)
+    def parse_condition(self, table: Table, where: str) -> Condition:
+        return parse_condition(lambda template, **holes: self._catalog(template, **holes), self._execute, table, where)
 
     def _listed(self) -> list[Row]:
-        """The tables and views, in the order of their names."""
+        """The rows of the tables and views, ordered by name."""
         return sorted((*self._catalog("tables"), *self._catalog("views")), key=lambda row: row[:3])
 
     def _described_row(self, row: Row, collated: bool) -> Table:
-        """A table of the list with its columns. One statement."""
+        """The table of a catalog row, with its columns. One statement."""
         name = self._name(row)
-        # The catalog lists a view's columns as of its making; the query behind it may have more by now.
+        # The catalog lists a view's columns as of its creation; its query may have more by now.
         columns = tuple(
             Column(
                 name=str(column),
@@ -217,21 +216,21 @@ class DuckDBEngine(Engine):
                 nullable=nullable != "NO",
                 comparison=_comparison(str(kind), collated),
             )
-            for column, kind, nullable, *_ in self._put(_columns_text(name), f"columns of {name}")
+            for column, kind, nullable, *_ in self._execute(_columns_text(name), f"columns of {name}")
         )
         kind = self._kind(row)
         return _table(name, kind, columns, None if row[4] is None else integer(row[4]))
 
     def describe_listed(self, listed: CatalogTable) -> Table:
-        """No statement for a table; a view is asked for its columns, of which the catalog has those of its making."""
+        """No statement for a table. One for a view, whose columns in the catalog are as of its creation."""
         if listed.kind != "table":
             return super().describe_listed(listed)
         columns = tuple(Column(c.name, c.type, c.nullable, c.readable, c.comparison) for c in listed.columns)
         return _table(listed.name, listed.kind, columns, listed.estimated_rows)
 
     def catalog(self, schema: str | None = None) -> Catalog:
-        """Four statements to the system catalog, and one more for each view: the catalog lists a view's columns as of
-        its making. Those of a view that cannot be queried stay so."""
+        """Four statements to the system catalog, and one more for each view, whose columns in the catalog are as of its
+        creation. A view that cannot be queried keeps these."""
         rows = self._listed()
         schema = find_schema(schema, map(self._name, rows), self.label)
         rows = [row for row in rows if schema is None or row[1] == schema]
@@ -275,9 +274,9 @@ class DuckDBEngine(Engine):
         )
 
     def _queried(self, view: TableName, made: list[CatalogColumn], collated: bool) -> list[CatalogColumn]:
-        """The columns of a view as a query finds them, with the comments of those of its making."""
+        """The columns of a view's query, with the comments in the catalog (`made`)."""
         try:
-            rows = self._put(_columns_text(view), f"columns of {view}")
+            rows = self._execute(_columns_text(view), f"columns of {view}")
         except (StatementError, AccessError):
             return made
         labels = {column.name: column.labels for column in made}
@@ -327,11 +326,11 @@ class DuckDBEngine(Engine):
 
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         if role is not None:
-            raise UsageError("DuckDB has no roles: who may read the file may read all of it")
+            raise UsageError("DuckDB has no roles: anyone who can read the file can read all of it")
         return examine(self._catalog("doctor_session", database=self._default.catalog)[0], self.files)
 
     def _kind(self, row: Row) -> str:
-        """What a table is to people: a file is one that has the source to itself."""
+        """The kind of a table for messages: "file" if it is the only one of the source."""
         return str(row[3]) if not self.files else "file" if len(self.files) == 1 else "data file"
 
     def _name(self, row: Row) -> TableName:
@@ -342,25 +341,25 @@ class DuckDBEngine(Engine):
         text = (
             _catalog_text(template) if not holes else fill(f"duckdb/{template}", **holes).sql("duckdb", comments=False)
         )
-        return self._put(text, "catalog")
+        return self._execute(text, "catalog")
 
-    def _put(self, sql: str, purpose: str) -> list[Row]:
+    def _execute(self, sql: str, purpose: str) -> list[Row]:
         try:
-            return self._alone(lambda session: session.execute(sql))
+            return self._on_one_session(lambda session: session.execute(sql))
         except (duckdb.Error, RuntimeError, MemoryError) as error:
             raise self.translate(error, purpose) from None
 
 
 def _close(connection: duckdb.DuckDBPyConnection) -> None:
-    """Closes a connection. One whose statement has not ended yet, though it was interrupted, is closed with the last
-    reference to it: waiting could take for ever.
+    """Closes a connection. If an interrupted statement is still running, the connection closes with its last reference:
+    waiting for it could take forever.
     """
     with suppress(*IN_USE):
         connection.close()
 
 
 def _bytes(text: str) -> int | None:
-    """A size as DuckDB writes it, such as 18.8 GiB."""
+    """Parses a size in DuckDB's notation, such as 18.8 GiB."""
     found = re.fullmatch(r"([\d.]+) (KiB|MiB|GiB|TiB|PiB)", text)
     return None if found is None else int(float(found[1]) * 1024 ** (1 + "KMGTP".index(found[2][0])))
 
@@ -377,7 +376,7 @@ def _catalog_text(template: str) -> str:
 
 @lru_cache(maxsize=256)
 def _columns_text(table: TableName) -> str:
-    """The text of the query for a table's columns: a call in a shell is bound and run, and often comes again."""
+    """The text of the query for a table's columns. Cached: a shell binds and runs each call, and often repeats it."""
     return _text(fill("duckdb/columns", table=table_node(table)))
 
 
@@ -391,7 +390,7 @@ def _table(name: TableName, kind: str, columns: tuple[Column, ...], rows: int | 
 
 
 def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
-    """True when the table has a column of its own by the name of a hidden one."""
+    """Whether the table has a column of its own with the name of a hidden one."""
     return any(column.name.lower() == hidden for column in columns)
 
 
@@ -400,7 +399,9 @@ def open_database(path: Path, label: str, options: Mapping[str, str], writable: 
 
     Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
-    token = file_token([path, path.with_name(f"{path.name}.wal")])  # before it is read: what changes later shows
+    token = file_token(
+        [path, path.with_name(f"{path.name}.wal")]
+    )  # computed before reading, so that later changes show
     with _opening(label) as folder:
         settings = _config(folder, options)
         connection = _connected(lambda: _connection(str(path), settings, read_only=not writable))
@@ -409,7 +410,7 @@ def open_database(path: Path, label: str, options: Mapping[str, str], writable: 
 
 
 def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:
-    """An engine on a data file, on those of a pattern as one table, or on a folder of them as tables.
+    """An engine on a data file, on a pattern of files as one table, or on a folder with a table per file.
 
     Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
@@ -438,7 +439,7 @@ def _connected(
     connect: Callable[[], duckdb.DuckDBPyConnection],
     prepare: Callable[[duckdb.DuckDBPyConnection], None] = lambda connection: None,
 ) -> duckdb.DuckDBPyConnection:
-    """A connection that is prepared, within the time limit. Raises what these raise, KeyboardInterrupt, BudgetSpent."""
+    """Connects and prepares within the time limit. Raises errors of these, KeyboardInterrupt, BudgetSpent."""
     begun: list[duckdb.DuckDBPyConnection] = []
 
     def work() -> duckdb.DuckDBPyConnection:
@@ -450,12 +451,12 @@ def _connected(
         for connection in begun:
             connection.interrupt()
 
-    return apart(work, interrupt, limit())
+    return run_in_thread(work, interrupt, limit())
 
 
 @contextmanager
 def _opening(label: str) -> Iterator[PrivateFolder]:
-    """A private temporary folder for an engine; removed again when the engine cannot be made, whatever the reason."""
+    """A private temporary folder for a new engine; removed if the block fails."""
     folder = PrivateFolder()
     try:
         yield folder
@@ -469,7 +470,7 @@ def _opening(label: str) -> Iterator[PrivateFolder]:
 
 
 def _comparison(kind: str, collated: bool) -> Comparison:
-    """How values of a type are compared, so that what a reader tells apart stays apart."""
+    """How values of a type are compared, so that values a reader can distinguish stay different."""
     if kind in ("INTERVAL", "VARIANT"):  # 1 month equals 30 days there, and 1 equals 1.0
         return Comparison.TEXT
     if collated and "VARCHAR" in kind:
@@ -478,19 +479,19 @@ def _comparison(kind: str, collated: bool) -> Comparison:
 
 
 def _without_labels(kind: str) -> str:
-    """A type's name without the labels of its ENUMs: they are values of cells."""
+    """A type's name without the labels of its ENUMs, since these are cell values."""
     return re.sub(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)", "ENUM", kind)
 
 
 def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
-    """Settings from the first moment on: nothing is spilled beside the production file, nothing is downloaded."""
+    """Settings for connecting: no spilling beside the production file, no downloads."""
     for name, value in options.items():
         if name not in OPTIONS:
             known = " or ".join(OPTIONS)
-            raise UsageError(f"an option behind the path is not known; expected {known} (header for csv files)")
+            raise UsageError(f"unknown option after the ? of the path; expected {known} (header for csv files)")
         form, words = OPTIONS[name]
         if not re.fullmatch(form, value, flags=re.IGNORECASE):
-            raise UsageError(f"the option {name} behind the path must be {words}")  # what it is may be a secret
+            raise UsageError(f"the option {name} after the ? of the path must be {words}")  # the value can be a secret
     return {
         "temp_directory": str(folder.path / "spill"),
         "autoinstall_known_extensions": False,
@@ -500,7 +501,7 @@ def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
 
 
 def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.DuckDBPyConnection:
-    """A new database for the rows of files: on the disk, without a name there and without a log."""
+    """A new database for the rows of files: on disk, unlinked, and without a write-ahead log."""
     path = folder.path / "parsed.duckdb"
     connection = _connection(str(path), {**settings, "checkpoint_threshold": "1B"})
     remove_name(path)
@@ -508,14 +509,14 @@ def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.Duck
 
 
 def _connection(database: str, settings: Settings, read_only: bool = False) -> duckdb.DuckDBPyConnection:
-    """A connection that writes no progress bar to stdout."""
+    """A connection without a progress bar on stdout."""
     connection = duckdb.connect(database, read_only=read_only, config=settings)
     connection.execute("SET enable_progress_bar = false")
     return connection
 
 
 def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: PrivateFolder) -> None:
-    """Cuts the database off from other files and from settings, whatever a view's definition may try."""
+    """Denies access to other files and changes of settings, whatever a view's definition tries."""
     if paths:
         array = exp.Array(expressions=[exp.Literal.string(path) for path in paths])
         connection.execute(f"SET allowed_paths = {array.sql('duckdb')}")
@@ -526,7 +527,7 @@ def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: P
 
 
 def _open_error(error: Exception, label: str) -> QidsqlError:
-    """Why a database or file could not be opened, in our words: the driver's text may hold lines of the file."""
+    """The error for a database or file that could not be opened. The driver's text can contain lines of the file."""
     text = str(error)
     holder = re.search(r"lock is held in (.+?) \(PID (\d+)\)", text)
     if holder:
@@ -555,7 +556,7 @@ def _open_error(error: Exception, label: str) -> QidsqlError:
     if _is_full(error):
         return SourceError(
             f"{label} does not fit DuckDB's memory limit or the temporary folder; raise it with ?memory_limit=8GB "
-            f"behind the path, or point TMPDIR to a larger disk"
+            f"after the path, or point TMPDIR to a larger disk"
         )
     if "encoded" in text and "utf-8" in text:
         return SourceError(f"{label} is not UTF-8 text; convert it, for example with iconv -t UTF-8")
@@ -563,19 +564,19 @@ def _open_error(error: Exception, label: str) -> QidsqlError:
         line = re.search(r"\b(?:on|in) line:? (\d+)", text, flags=re.IGNORECASE)
         where = f" at line {line[1]}" if line else ""
         found = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
-        why = "it is not what its name promises"
+        why = "its content does not match its extension"
         if found:
             why = f"{found[2]} fields where {found[1]} are expected"
         elif "sniffing" in text:
-            why = "its lines differ in their number of fields or in their ends, or a quote is left open"
+            why = "its lines differ in their number of fields or line endings, or a quote is not closed"
         return SourceError(f"{label} cannot be parsed{where}: {why}; correct the file, or export it again")
     if isinstance(error, duckdb.NotImplementedException):
-        return SourceError(f"{label} cannot be read as a table: DuckDB has no column type for what is nested in it")
+        return SourceError(f"{label} cannot be read as a table: DuckDB has no column type for its nested values")
     return SourceError(f"{label} cannot be opened by DuckDB ({type(error).__name__})")
 
 
 def _is_full(error: Exception) -> bool:
-    """Whether memory or the disk did not suffice; a disk may have been filled by another process."""
+    """Whether memory or disk space ran out; another process may have filled the disk."""
     if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
         return True
     full = r"No space left|Disk quota exceeded|Could not write|not enough space|bad allocation|bad_alloc"
@@ -583,17 +584,17 @@ def _is_full(error: Exception) -> bool:
 
 
 def _by_ctrl_c(error: BaseException) -> bool:
-    """Whether it is what DuckDB makes of Ctrl-C in the main thread."""
+    """Whether it is DuckDB's error for Ctrl-C in the main thread."""
     return isinstance(error, RuntimeError) and "interrupted" in str(error)
 
 
 def translate(error: Exception, purpose: str) -> QidsqlError:
-    """A failed statement in our words."""
+    """The error for a failed statement."""
     if _by_ctrl_c(error):
         return Interrupted(f"interrupted ({purpose})")
     if _is_full(error):
         return StatementError(
-            f"DuckDB ran out of memory or temporary space ({purpose}); put ?memory_limit=8GB behind the path, "
+            f"DuckDB ran out of memory or temporary space ({purpose}); put ?memory_limit=8GB after the path, "
             f"free disk space in the temporary folder (TMPDIR), or audit fewer columns, with a simpler where condition"
         )
     if isinstance(error, duckdb.InterruptException):
@@ -601,12 +602,12 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
     if isinstance(error, duckdb.PermissionException):
         return AccessError(
             f"DuckDB refused to read it ({purpose}): the view reads files or other databases, and an "
-            f"audit is cut off from both; name the file itself as the source, or audit a table made from the view"
+            f"audit has access to neither; name the file itself as the source, or audit a table made from the view"
         )
     if isinstance(error, (duckdb.BinderException, duckdb.CatalogException)):
         return StatementError(
-            f"DuckDB cannot make sense of a statement ({purpose}): the where condition compares or calls what its "
-            f"columns' types do not allow (write CAST(age AS INTEGER) >= 18), or a view no longer fits its tables"
+            f"DuckDB rejected a statement ({purpose}): the where condition has an operation that "
+            f"its columns' types do not allow (write CAST(age AS INTEGER) >= 18), or a view no longer fits its tables"
         )
     if isinstance(error, (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)):
         return StatementError(

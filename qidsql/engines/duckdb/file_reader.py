@@ -1,7 +1,7 @@
-"""Data files as DuckDB reads them, and whether it reads every column under the name that it has there.
+"""Reads data files through DuckDB and checks that every column keeps the name it has in the file.
 
-DuckDB takes names that differ only in the case of letters for one, and renames the second of two columns. An option
-that names a column would then find the other one, and a search could go past a column. Such files are refused.
+DuckDB treats names that differ only in letter case as equal, and renames the second of two such columns. An option that
+names a column could then find the other one, and a search could miss a column. Such files are refused.
 """
 
 import glob
@@ -16,12 +16,12 @@ from qidsql.engines.duckdb.files import DataFiles
 from qidsql.errors import SourceError
 from qidsql.sql.statements import Row
 
-Ask: TypeAlias = Callable[[str], list[Row]]  # a statement in, its rows out
+Execute: TypeAlias = Callable[[str], list[Row]]  # runs a statement and returns its rows
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The rows of files: a query for them, and for columns of texts the types that these may be given."""
+    """The rows of files: a query for them, and the candidate types of each column of texts."""
 
     query: exp.Expr
     types: Mapping[str, Sequence[str]]
@@ -29,31 +29,31 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class FileReader:
-    """The files of one table, and what to ask DuckDB by."""
+    """The files of one table, and the function that runs statements in DuckDB."""
 
-    ask: Ask
+    execute: Execute
     files: DataFiles
 
     def run(self, tree: exp.Expr) -> list[Row]:
-        return self.ask(tree.sql("duckdb", comments=False))
+        return self.execute(tree.sql("duckdb", comments=False))
 
     def columns(self, query: exp.Expr) -> dict[str, str]:
-        """The columns of a query and their types, as DuckDB has them."""
+        """The columns of a query and their DuckDB types."""
         return {str(row[0]): str(row[1]) for row in self.run(exp.Describe(this=query))}
 
     def paths(self, paths: Iterable[Path] | None = None) -> exp.Array:
-        """The files as a list, or some of them."""
+        """The paths as a list of SQL: all files, or some of them."""
         names = [glob.escape(str(path)) for path in (self.files.paths if paths is None else paths)]
         return exp.Array(expressions=[exp.Literal.string(name) for name in names])
 
     @property
     def hive(self) -> exp.Expr:
-        """Whether folders stand for columns."""
+        """Whether folder names such as year=2024 make columns."""
         return exp.Boolean(this=bool(self.files.folder_columns))
 
     def check_names(self, names: Iterable[tuple[str, Sequence[str]]], found: Iterable[str]) -> None:
-        """Raises SourceError unless DuckDB found the columns of the files (of each its name and theirs), one by one."""
-        spelled: dict[bytes, tuple[str, str]] = {}  # the name in small letters: as it is written first, and where
+        """Raises SourceError unless DuckDB `found` exactly the columns of the files: `names` lists them by file."""
+        spelled: dict[bytes, tuple[str, str]] = {}  # by name in lower case: its first spelling and the file
         for file, own in names:
             seen: set[bytes] = set()
             for name in own:
@@ -67,8 +67,8 @@ class FileReader:
                         f"{file} has columns {known} and {name}" if place == file else _two(known, place, name, file)
                     )
                     raise SourceError(
-                        f"{where}, whose names differ only in the case of letters; rename one, DuckDB takes them for "
-                        f"the same name"
+                        f"{where}, whose names differ only in letter case; rename one, since DuckDB treats them "
+                        f"as equal"
                     )
                 seen.add(_folded(name))
         for folder in self.files.folder_columns:
@@ -82,7 +82,7 @@ class FileReader:
         if len(set(map(_folded, folders))) < len(folders):
             raise SourceError(
                 f"{self.files.label} lies in two folders of one name, in {'=..., '.join(folders)}=...; rename one, "
-                f"DuckDB would take them for the same column"
+                f"since DuckDB would make one column of them"
             )
         expected = {name for name, _ in spelled.values()}.union(self.files.folder_columns)
         if expected != set(found):
@@ -98,5 +98,5 @@ def _two(known: str, place: str, name: str, file: str) -> str:
 
 
 def _folded(name: str) -> bytes:
-    """The name as DuckDB compares it: only the case of a to z makes no difference."""
+    """The name as DuckDB compares it: case-insensitive for a to z only."""
     return name.encode("utf-8", "surrogatepass").lower()

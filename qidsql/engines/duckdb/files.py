@@ -1,4 +1,4 @@
-"""Data files that are audited as tables: which files are meant, and of which kind they are."""
+"""Finds the data files of a path and their kinds: each file, or all files of a pattern, is audited as a table."""
 
 import glob
 import hashlib
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from qidsql.errors import SourceError
 
-HEAD = 16 * 1024  # bytes of a file's beginning that its token covers; those of a DuckDB database hold its headers
+HEAD = 16 * 1024  # bytes at the start of a file that its token covers; in a DuckDB database they contain the headers
 KINDS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -22,12 +22,12 @@ KINDS = {
     ".ndjson": "json",
 }
 PATTERN = r"[*?\[]"
-FOLDER_COLUMN = r"[^=?]+=[^=?]*"  # a folder that DuckDB makes a column of
+FOLDER_COLUMN = r"[^=?]+=[^=?]*"  # a folder name that DuckDB turns into a column
 
 
 @dataclass(frozen=True, slots=True)
 class DataFiles:
-    """Files of one kind that are audited as one table. `label` is what the user calls them."""
+    """Files of one kind that are audited as one table. `label` is the user's text for them."""
 
     label: str
     table: str
@@ -36,7 +36,7 @@ class DataFiles:
 
     @property
     def folder_columns(self) -> tuple[str, ...]:
-        """The columns that the files' folders stand for, as in year=2024/month=01/; none unless all files agree."""
+        """The columns from folder names such as year=2024/month=01/; empty unless all files have the same ones."""
         found = {
             tuple(part.partition("=")[0] for part in path.parts[:-1] if re.fullmatch(FOLDER_COLUMN, part))
             for path in self.paths
@@ -45,12 +45,12 @@ class DataFiles:
 
 
 def find_files(path: Path, label: str) -> tuple[DataFiles, ...]:
-    """The tables that a path means: a file or pattern is one, and in a folder each data file. Raises SourceError."""
+    """The tables of a path: one for a file or pattern, and one per data file of a folder. Raises SourceError."""
     return _in_folder(path, label) if path.is_dir() else (_one_table(path, label),)
 
 
 def _in_folder(folder: Path, label: str) -> tuple[DataFiles, ...]:
-    # A .txt is read where it is named; in a folder it is more likely to be there for people.
+    # A .txt file is read only if it is named: in a folder it is more likely documentation.
     files = [file for file in sorted(folder.iterdir()) if file.is_file() and _by_ending(file) is not None]
     files = [file for file in files if ".txt" not in file.suffixes]
     found: dict[str, DataFiles] = {}
@@ -60,11 +60,13 @@ def _in_folder(folder: Path, label: str) -> tuple[DataFiles, ...]:
             continue
         if name.casefold() in found:
             other = found[name.casefold()].paths[0].name
-            raise SourceError(f"{other} and {file.name} in {label} would be tables of one name; name one of them")
+            raise SourceError(
+                f"{other} and {file.name} in {label} would be tables with the same name; name one of them"
+            )
         found[name.casefold()] = DataFiles(f"{file.name} in {label}", name, _kind(file, file.name), (file.absolute(),))
     if not found:
         raise SourceError(
-            f"{label} is a folder without a data file in it; name a file, or a pattern such as "
+            f"{label} is a folder without data files; name a file, or a pattern such as "
             f"{label.rstrip('/')}/**/*.parquet"
         )
     return tuple(found.values())
@@ -82,7 +84,7 @@ def _one_table(path: Path, label: str) -> DataFiles:
 
 
 def _kind(path: Path, label: str) -> str:
-    """The kind of a file: by its first bytes where they tell, else by its ending. Raises SourceError."""
+    """The kind of a file: by its first bytes if they identify it, else by its extension. Raises SourceError."""
     if "\\" in str(path) and re.search(PATTERN, str(path)) and os.sep == "/":
         raise SourceError(
             f"{path.name} has a backslash and one of * ? [ in its path, which DuckDB cannot find; rename it"
@@ -93,11 +95,11 @@ def _kind(path: Path, label: str) -> str:
     except OSError as error:
         raise SourceError(f"{path.name} cannot be read ({error.strerror}); check the file's permissions") from None
     if not start:
-        raise SourceError(f"{path.name} is empty: it has not even the names of columns")
+        raise SourceError(f"{path.name} is empty: expected at least the names of the columns")
     if start.startswith(b"PAR1"):
         return "parquet"
     if start.startswith(b"SQLite format 3"):
-        raise SourceError(f"{path.name} is an SQLite database, and no data file")
+        raise SourceError(f"{path.name} is an SQLite database and not a data file")
     kind = _by_ending(path)
     if kind is None:
         raise SourceError(
@@ -112,21 +114,21 @@ def _by_ending(path: Path) -> str | None:
 
 
 def _table_name(path: Path) -> str:
-    """The name under which files are audited: their own, without endings, or their folder's for a bare pattern."""
+    """The name of the table: the file name without extensions, or the folder's name if that is a pattern."""
     names = [path.name.split(".")[0], *(part for part in reversed(path.absolute().parts[:-1]))]
     return next((name for name in names if name and (path.exists() or not re.search(PATTERN, name))), "files")
 
 
 def file_token(paths: Sequence[Path]) -> str | None:
-    """A text that is the same again only while the files are, by their sizes, times, inodes and beginnings: every
-    checkpoint of a DuckDB database changes its beginning. None where a file cannot be looked at."""
+    """A text that changes whenever the files change, from their sizes, times, inodes and first bytes: every checkpoint
+    of a DuckDB database changes its first bytes. None if a file cannot be read."""
     seen = hashlib.sha256()
     for path in paths:
         try:
             found = path.stat()
             with path.open("rb") as file:
                 head = file.read(HEAD)
-        except FileNotFoundError:  # as a write-ahead log mostly is
+        except FileNotFoundError:  # usually a write-ahead log
             seen.update(b"-;")
             continue
         except OSError:
@@ -139,7 +141,7 @@ def file_token(paths: Sequence[Path]) -> str | None:
 
 
 def allowed_paths(files: DataFiles) -> list[str]:
-    """The files that must stay readable, as they are and as they stand in statements."""
+    """The paths that must stay readable: as they are, and escaped as in statements."""
     if files.kind != "parquet":
         return []
     return sorted({name for path in files.paths for name in (str(path), glob.escape(str(path)))})

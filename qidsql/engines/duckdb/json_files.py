@@ -1,8 +1,8 @@
-"""JSON files: every number as the file writes it.
+"""Reads JSON files through DuckDB, with every number as it is written in the file.
 
 DuckDB parses numbers into 64 bits, so 4.12345678901234567 and ...68 become one value, and 1.50 becomes 1.5. Therefore
-numbers are turned into strings before it parses a record. A mark tells them from the strings of the file; it is drawn
-anew for every source, so that no file can contain it.
+numbers are turned into strings before it parses a record. A mark distinguishes them from strings of the file; it is
+random for every source, so that no file can contain it.
 """
 
 import secrets
@@ -14,10 +14,10 @@ from qidsql.engines.duckdb.file_reader import Contents, FileReader
 from qidsql.errors import SourceError
 from qidsql.sql.templates import Filling, fill
 
-# What stands in front of a number (strings whole), and the number; or the rest, at the end.
+# The text before a number (with whole strings), and the number; or the rest at the end.
 NUMBER = r'((?:[^"\-0-9]|-[^0-9"]|"(?:[^"\\]|\\.)*")*)(-?[0-9][0-9.eE+\-]*|$)'
-CHANGED = r"[0-9][.eE]|[0-9]{16}|-0"  # some number that DuckDB might write in another way is of this form
-# The kinds of values that make a column of texts, with the types that these may be given; of others it is JSON text.
+CHANGED = r"[0-9][.eE]|[0-9]{16}|-0"  # matches every number that DuckDB might write differently
+# The kinds of values that make a column of texts, and its candidate types. A column of other kinds is JSON text.
 SCALARS: Mapping[frozenset[str], tuple[str, ...]] = {
     frozenset(): (),
     frozenset({"BIGINT", "UBIGINT"}): ("BIGINT", "UBIGINT"),
@@ -33,9 +33,9 @@ SCALARS: Mapping[frozenset[str], tuple[str, ...]] = {
 def json_contents(reader: FileReader) -> Contents:
     """The rows of JSON records: an array of objects, or one object after the other.
 
-    A column of strings, of numbers or of booleans is text; one of mixed or nested values is JSON text, which tells
-    "1" from 1. The columns are found by their keys: DuckDB's own JSON reader makes one map of records with many keys
-    or an empty one. Raises SourceError.
+    A column of strings, of numbers or of booleans is text; one of mixed or nested values is JSON text, in which
+    "1" differs from 1. Columns are found by key: DuckDB's own JSON reader makes one map of records with many keys or
+    an empty key. Raises SourceError.
     """
     label, mark = reader.files.label, secrets.token_hex(8)
     keys = _keys(reader)
@@ -65,7 +65,7 @@ def json_contents(reader: FileReader) -> Contents:
 
 
 def _types_of(kinds: set[str]) -> tuple[str, ...] | None:
-    """The types that the texts of such a column may be given; None for a column of JSON."""
+    """The candidate types for a column of texts; None for a column of JSON text."""
     return next((types for scalars, types in SCALARS.items() if kinds <= scalars), None)
 
 
@@ -74,20 +74,20 @@ def _keys(reader: FileReader) -> list[str]:
     label = reader.files.label
     rows = reader.run(fill("duckdb/json_keys", paths=reader.paths()))
     if any(not is_object for is_object, *_ in rows):
-        raise SourceError(f'{label} holds records that are no objects; write each row as {{"column": value, ...}}')
+        raise SourceError(f'{label} contains records that are not objects; write each row as {{"column": value, ...}}')
     keys: list[str] = []
     for _, key, times in rows:
         if key is not None:
             keys.append(str(key))
         if times is not None and int(str(times)) > 1:
-            raise SourceError(f"{label} has an object with two values of the key {key}; give each key one value")
+            raise SourceError(f"{label} has an object with the key {key} twice; give each key one value")
     if not keys:
         raise SourceError(f"{label} has no column: its objects have no keys")
     return keys
 
 
 def _kinds(reader: FileReader, pointers: exp.Expr, number: int) -> list[set[str]]:
-    """The kinds of JSON values that each column has, nulls left out."""
+    """The kinds of JSON values of each column, without nulls."""
     kinds = [_part("json_kinds_of", number=place) for place in range(1, number + 1)]
     [(_, *row)] = reader.run(
         fill(
@@ -107,12 +107,12 @@ def _pointer(key: str) -> str:
 
 
 def _of_all(function: str, record: str, pointers: exp.Expr) -> exp.Expr:
-    """A function of the values behind all pointers, as a list: the record is parsed once."""
+    """A function applied to the values at all pointers, as a list, so that the record is parsed once."""
     return exp.Anonymous(this=function, expressions=[exp.column(record), pointers.copy()])
 
 
 def _part(template: str, **holes: Filling) -> exp.Expr:
-    """The one column of a template, for use in another query."""
+    """The single column of a template, for use in another query."""
     query = fill(f"duckdb/{template}", **holes)
     assert isinstance(query, exp.Select)
     return query.selects[0]

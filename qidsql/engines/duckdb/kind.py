@@ -1,4 +1,4 @@
-"""How a DuckDB database, or data files that DuckDB reads, are recognized, described and opened."""
+"""How a DuckDB database, and data files that DuckDB reads, are recognized, described and opened."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The single-statement checks as macros for DuckDB's shells. Needs no sqlglot: a shell that loads them waits for it."""
+"""The single-statement checks as macros for DuckDB's shells. Does not import sqlglot, which would delay a shell."""
 
 from functools import cache
 
@@ -7,5 +7,5 @@ from qidsql.sql.folder import sql_file
 
 @cache
 def duckdb_macros() -> str:
-    """The script that makes the macros profile, violations and columns, in a database `qidsql` in memory."""
+    """The script that creates the macros profile, violations and columns, in a database `qidsql` in memory."""
     return sql_file("duckdb/shell_macros")

@@ -1,4 +1,4 @@
-"""Parquet files, read in place: their columns have types of their own, which may differ from file to file."""
+"""Reads Parquet files in place through DuckDB. Column types can differ between the files."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class _Schema:
 
 
 def parquet_contents(reader: FileReader) -> Contents:
-    """The rows. Columns are matched by name; a file that lacks one has NULL there. Raises SourceError."""
+    """The rows. Columns are matched by name; a column that a file lacks is NULL. Raises SourceError."""
     schemas = _schemas(reader)
     label = reader.files.label
     everything = fill("duckdb/read_parquet", paths=reader.paths(), hive=reader.hive)
@@ -44,9 +44,9 @@ def _schemas(reader: FileReader) -> list[_Schema]:
 
 
 def _top_level(names: Sequence[str], children: Sequence[int]) -> tuple[str, ...]:
-    """The names of the columns in a schema, which lists the root, then each column in front of what is nested in it."""
+    """The top-level columns of a schema, which lists the root, then each column followed by its nested fields."""
     found = []
-    open_nodes = 0  # of the column that is being gone through
+    open_nodes = 0  # of the current column
     for name, below in zip(names[1:], children[1:], strict=True):
         if not open_nodes:
             found.append(name)
@@ -56,9 +56,9 @@ def _top_level(names: Sequence[str], children: Sequence[int]) -> tuple[str, ...]
 
 
 def _check_types(reader: FileReader, schemas: Sequence[_Schema], everything: exp.Expr) -> None:
-    """Raises SourceError when a column has several types, and reading it as one might make one value of two.
+    """Raises SourceError if a column has several types, and a common type could merge different values.
 
-    Numbers may become numbers of another type where each of them is the same afterwards. A scan of each such column.
+    Numbers may be converted if none of them changes. One scan of each such column.
     """
     types = [
         reader.columns(fill("duckdb/read_parquet", paths=reader.paths(each.files[:1]), hive=exp.false()))
@@ -80,18 +80,18 @@ def _check_types(reader: FileReader, schemas: Sequence[_Schema], everything: exp
         (one, first), (other, second), *_ = used.items()
         raise SourceError(
             f"column {name} is {one} in {first[0].files[0].name} and {other} in {second[0].files[0].name}, and "
-            f"as one type two of its values could become one; write these files anew with one type, or audit them one "
-            f"by one"
+            f"a common type could merge different values; write these files again with one type, or audit them one by "
+            f"one"
         )
 
 
 def _used(reader: FileReader, name: str, schemas: Sequence[_Schema]) -> bool:
-    """Whether the column has a value in these files: one without is of any type."""
+    """Whether the column has a value in these files: without one, its type does not matter."""
     return _count(reader, name, schemas, exp.true()) > 0
 
 
 def _changed(reader: FileReader, name: str, kind: str, together: str, schemas: Sequence[_Schema]) -> bool:
-    """Whether some number of the column is another one after it was one of the type `together`."""
+    """Whether converting to the type `together` changes a number of the column."""
     column = exp.column(exp.to_identifier(name, quoted=True))
     own, common = (exp.DataType.build(each, dialect="duckdb") for each in (kind, together))
     back = exp.TryCast(this=exp.TryCast(this=column, to=common), to=own)

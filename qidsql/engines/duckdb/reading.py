@@ -1,8 +1,8 @@
-"""Data files made tables of DuckDB's: how they are read, and what type each column gets.
+"""Turns data files into DuckDB tables and chooses the type of each column.
 
-Two texts of a file that differ stay two values, always: a type is given to a column only when that merges none of
-its texts. So '01234' never becomes 1234, nor '1.00' 1.0, unless every value is written the one way. An audit that
-merged them would call people hidden in a crowd that a reader of the file can tell apart.
+Different texts of a file always stay different values: a column gets a type only if that merges none of its texts. So
+'01234' never becomes 1234, nor '1.00' 1.0, unless all values are written the same way. An audit of merged values would
+report people as indistinguishable whom a reader of the file can tell apart.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,23 +10,23 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from qidsql.engines.duckdb.csv_files import csv_contents
-from qidsql.engines.duckdb.file_reader import Ask, FileReader
+from qidsql.engines.duckdb.file_reader import Execute, FileReader
 from qidsql.engines.duckdb.files import DataFiles
 from qidsql.engines.duckdb.json_files import json_contents
 from qidsql.engines.duckdb.parquet_files import parquet_contents
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
 
-# Types that a text may be given. Others (UUID, nested) gain nothing in a GROUP BY and stay text.
+# Types for columns of texts. Others (UUID, nested) make no GROUP BY cheaper and stay text.
 TYPES = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "BOOLEAN")
 
 
-def read_files(ask: Ask, files: DataFiles, options: Mapping[str, str]) -> None:
-    """Makes the files a table or view, in place where their format has types, else parsed once.
+def read_files(execute: Execute, files: DataFiles, options: Mapping[str, str]) -> None:
+    """Creates a view of the files if their format has types, else a table into which they are parsed once.
 
-    Raises SourceError, UsageError, and what `ask` raises.
+    Raises SourceError, UsageError, and errors of `execute`.
     """
-    reader = FileReader(ask, files)
+    reader = FileReader(execute, files)
     table = exp.Table(this=exp.to_identifier(files.table, quoted=True))
     if files.kind == "parquet":
         reader.run(exp.Create(this=table, kind="VIEW", expression=parquet_contents(reader).query))
@@ -37,7 +37,7 @@ def read_files(ask: Ask, files: DataFiles, options: Mapping[str, str]) -> None:
 
 
 def _give_types(reader: FileReader, table: exp.Table, types: Mapping[str, Sequence[str]]) -> None:
-    """Gives each column of text the first of its types by which no two texts become one value."""
+    """Gives each column of texts the first of its types under which different texts stay different values."""
     for name, kinds in types.items():
         column = exp.column(exp.to_identifier(name, quoted=True))
         for kind in kinds:

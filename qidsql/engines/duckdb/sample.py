@@ -1,4 +1,4 @@
-"""A new database file: the sample that everything can be tried on."""
+"""Creates the sample database of the demo."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.errors import SourceError
 from qidsql.sql.templates import fill
 
-STORAGE = "v1.2.0"  # of the file, so that the shells that are about can open it too
+STORAGE = "v1.2.0"  # an older file format, so that older DuckDB shells can open it
 
 
 def write_sample(path: Path, patients: int) -> None:
-    """Makes the file, the same rows every time. Raises SourceError when it exists or cannot be written."""
+    """Creates the file, with the same rows each time. Raises SourceError if it exists or cannot be written."""
     if path.exists():
         raise SourceError(f"{path} exists already; name another file, or remove it first")
     try:

@@ -18,19 +18,19 @@ from qidsql.errors import StoreError
 from qidsql.sql.statements import Row
 from qidsql.sql.table_changes import inserting
 
-PAUSE = 0.05  # seconds between two tries to open a file that another process has open
+PAUSE = 0.05  # seconds between attempts to open a file that another process has open
 THREADS = threading.Lock()  # threads of one process would share one database, and their transactions would clash
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "256MB",
     "threads": 1,
-    "default_block_size": "16384",  # of a new file: small tables take a block each
+    "default_block_size": "16384",  # of a new file: each small table takes a block
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
 
 
 class DuckDBStore(Store):
-    """A file; made by the first transaction that writes."""
+    """A file, created by the first writing transaction."""
 
     dialect = DUCKDB
     schema = "main"
@@ -52,13 +52,13 @@ class DuckDBStore(Store):
         if not THREADS.acquire(timeout=self.patience):
             raise StoreError(f"{self.label} was in use by this process for {self.patience:.0f} s; try again")
         try:
-            with self._alone(writing) as transaction:
+            with self._transaction(writing) as transaction:
                 yield transaction
         finally:
             THREADS.release()
 
     @contextmanager
-    def _alone(self, writing: bool) -> Iterator["DuckDBTransaction"]:
+    def _transaction(self, writing: bool) -> Iterator["DuckDBTransaction"]:
         connection = self._opened(writing)
         try:
             connection.execute("BEGIN TRANSACTION")
@@ -67,17 +67,19 @@ class DuckDBStore(Store):
         except (duckdb.Error, RuntimeError) as error:
             raise self._why_not(error, "written" if writing else "read") from None
         finally:
-            with suppress(duckdb.Error, RuntimeError):  # what was not committed goes with the connection
+            with suppress(duckdb.Error, RuntimeError):  # closing rolls back what was not committed
                 connection.close()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         with file_lock(self.path.with_name(f"{self.path.name}.lock")):
             yield
 
     def _opened(self, writing: bool) -> duckdb.DuckDBPyConnection:
         if writing and not self.path.absolute().parent.is_dir():
-            raise StoreError(f"{self.label} cannot be made: its folder is not there; make it, or name another file")
+            raise StoreError(
+                f"{self.label} cannot be created: its folder does not exist; create it, or name another file"
+            )
         give_up = time.monotonic() + self.patience
         while True:
             try:
@@ -88,7 +90,7 @@ class DuckDBStore(Store):
             time.sleep(PAUSE)
 
     def _why_not(self, error: Exception, what: str) -> StoreError:
-        """The driver's error in our words: its text may hold what was to be written."""
+        """The driver's error as a StoreError. Its text is not used: it can contain values."""
         text = str(error)
         if _is_locked(error):
             return StoreError(
@@ -98,7 +100,7 @@ class DuckDBStore(Store):
             return StoreError(f"{self.label} could not be {what}: the disk is full; free some space, and try again")
         if "Permission denied" in text or "read-only" in text.lower() or "Read-only" in text:
             return StoreError(
-                f"{self.label} may not be {what} by this user; its folder must be writable too (a .wal file lies there)"
+                f"{self.label} may not be {what} by this user; its folder must be writable too (for a .wal file)"
             )
         if "not a valid DuckDB database" in text:
             return StoreError(f"{self.label} is not a DuckDB database file; name another, or move it away")
@@ -118,19 +120,19 @@ class DuckDBTransaction(Transaction):
         return self._connection.execute(statement.text, statement.values(values)).fetchall()
 
     def _insert(self, table: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-        """Column by column in one statement: DuckDB takes a row alone hundreds of times longer."""
+        """One statement with a list of values per column: single rows are hundreds of times slower in DuckDB."""
         text = _inserting_columns(table, tuple(columns))
         self._connection.execute(text, [[row[column] for row in rows] for column in columns])
 
 
 @cache
 def _inserting_columns(table: str, columns: tuple[str, ...]) -> str:
-    """The statement that inserts many rows, given column by column."""
+    """The statement that inserts many rows, given as a list of values per column."""
     values = (exp.func("UNNEST", exp.var("?"), dialect="duckdb") for _ in columns)
     return DUCKDB.render(inserting(table, exp.select(*values), columns))
 
 
 def _is_locked(error: Exception) -> bool:
-    """Whether another process has the file open, or another thread of this one in the other mode."""
+    """Whether another process has the file open, or another thread of this process in the other mode."""
     text = str(error)
     return "Could not set lock" in text or "lock is held" in text or "different configuration" in text

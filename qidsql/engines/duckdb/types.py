@@ -1,10 +1,10 @@
-"""What kinds of values DuckDB's types hold."""
+"""The kinds of values of DuckDB's types."""
 
 import re
 
 from qidsql.core.value_kinds import ValueKind, kind_of
 
-DIGITS, SCALE = 38, 10  # of the widest decimal number in which others are compared: `Dialect.decimal`
+DIGITS, SCALE = 38, 10  # of the decimal type used for comparisons: `Dialect.decimal`
 PATTERNS = (
     (ValueKind.HUGE, r"ubigint|hugeint"),
     (ValueKind.WHOLE, r"u?(tiny|small|big)?int(eger)?"),
@@ -20,7 +20,7 @@ PATTERNS = (
 
 
 def value_kind(type_name: str) -> ValueKind | None:
-    """The kind of a type's values; None when they are not compared, as decimals that do not fit the widest."""
+    """The kind of a type's values; None if they cannot be compared, such as decimals with too many digits."""
     kind = kind_of(type_name, PATTERNS)
     if kind is ValueKind.DECIMAL:
         digits, scale = map(int, re.findall(r"\d+", type_name))

@@ -1,4 +1,4 @@
-"""The workbench: an embedded DuckDB of our own, in memory, for codes, masks and row numbers."""
+"""The workbench: a private in-memory DuckDB that computes with codes, masks and row numbers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,14 +16,13 @@ from qidsql.sql.table_changes import inserting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MEMORY_LIMIT = "1GB"  # what does not fit is spilled into a private folder
+MEMORY_LIMIT = "1GB"  # beyond it, data is spilled to a private folder
 
 
 class Workbench(DuckDBEngine):
-    """Working tables in memory. It reads what other engines have exported, and writes files where it is told to.
+    """Working tables in memory. Reads exports of other engines and can write files.
 
-    What a search has found when its time is up is still to be read here, so that its statements have no limits but
-    their own.
+    Results of a search must be readable after its time is up, so only the deadlines given to its statements apply.
     """
 
     search_path = "SET search_path = 'main'"
@@ -46,16 +45,16 @@ class Workbench(DuckDBEngine):
             raise
         super().__init__(connection, "the workbench", folder)
 
-    def ask(self, statement: exp.Expr, purpose: str, deadline: float | None = None) -> list[Row]:
-        """The rows of a statement on its tables. Raises Stopped, StatementError."""
+    def query(self, statement: exp.Expr, purpose: str, deadline: float | None = None) -> list[Row]:
+        """Runs a statement on its tables; returns the rows. Raises Stopped, StatementError."""
         return self.run(Statement(self.dialect.render(statement), purpose, lambda rows: rows), deadline)
 
     def node(self, text: str) -> exp.Expr:
-        """Our own words as a node."""
+        """SQL of qidsql as a node. Never for text of a user."""
         return sqlglot.parse_one(text, read=self.dialect.name)
 
     def numbers(self, query: exp.Query, purpose: str) -> "dict[str, NDArray[Any]]":
-        """The same as arrays, by the names of the columns, none of which may hold a NULL. Raises as `ask`."""
+        """The rows of a query as one array per column name. No column may contain NULL. Raises as `query`."""
         try:
             with self._connection.cursor() as cursor:
                 return cursor.execute(self.dialect.render(query)).fetchnumpy()
@@ -63,7 +62,7 @@ class Workbench(DuckDBEngine):
             raise self.translate(error, purpose) from None
 
     def add(self, table: str, purpose: str, **columns: "NDArray[Any]") -> None:
-        """Adds rows to one of its tables, given column by column. Raises as `ask`."""
+        """Inserts rows, given as one array per column, into one of its tables. Raises as `query`."""
         rows = exp.select(*(exp.column(name) for name in columns)).from_("block")
         try:
             with self._connection.cursor() as cursor:
@@ -74,7 +73,7 @@ class Workbench(DuckDBEngine):
 
 
 def exported(path: Path, types: Sequence[tuple[str, str]]) -> exp.Expr:
-    """What to select from for an exported file: parquet, or csv with these columns and types."""
+    """The node to select from for an exported file: parquet, or csv with these columns and types."""
     name = exp.Literal.string(str(path))
     if path.suffix == ".parquet":
         return exp.func("read_parquet", name, dialect="duckdb")

@@ -1,7 +1,7 @@
-"""A Postgres that is attached to the DuckDB that qidsql is loaded into: asked through it, answered inside Postgres.
+"""The engine for a Postgres that is attached to the DuckDB that qidsql is loaded into.
 
-Every statement goes as text through DuckDB's `postgres_query`, over a connection that DuckDB makes; this process knows
-neither the server's address nor a password.
+Every statement is sent as text through DuckDB's `postgres_query` and runs inside Postgres. DuckDB makes the connection;
+qidsql gets neither the server's address nor a password.
 """
 
 import json
@@ -17,7 +17,7 @@ from sqlglot import exp
 from qidsql.core.tables import Table
 from qidsql.engines.base import Engine
 from qidsql.engines.duckdb.dialect import DUCKDB
-from qidsql.engines.embedding import HostConnection, HostError, Seen
+from qidsql.engines.embedding import CatalogCache, HostConnection, HostError
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.postgres.engine import PostgresEngine, PostgresSession, Server
 from qidsql.engines.postgres.errors import translate
@@ -30,7 +30,7 @@ STATEMENT_SECONDS = 3600
 IDLE_SECONDS = STATEMENT_SECONDS + 1800
 INTERRUPTED, PERMISSION = 29, 34  # duckdb_error_type
 ONE_SNAPSHOT = ("repeatable read", "serializable")
-# DuckDB passes the server's text on, and no SQLSTATE. Other languages than English fall to the general case.
+# DuckDB passes on the server's text without a SQLSTATE. Texts in other languages than English match no pattern.
 KINDS: tuple[tuple[str, type[psycopg.Error]], ...] = (
     (r"could not identify an?", errors.UndefinedFunction),
     (r"permission denied", errors.InsufficientPrivilege),
@@ -49,15 +49,15 @@ KINDS: tuple[tuple[str, type[psycopg.Error]], ...] = (
 
 
 class RowSecurity(psycopg.Error):
-    """The server would have left out rows."""
+    """Row-level security would hide rows."""
 
 
 class FilesForbidden(psycopg.Error):
-    """This DuckDB writes no files."""
+    """This DuckDB may not write files."""
 
 
 class AttachedSession:
-    """One connection to DuckDB, whose transaction holds one of its connections to Postgres."""
+    """One connection to DuckDB, whose transaction uses one of DuckDB's connections to Postgres."""
 
     patience = PATIENCE
 
@@ -66,22 +66,24 @@ class AttachedSession:
         self._working: HostConnection | None = None
         self.backend: int | None = None
         self.isolation = ""
-        self.usable = True  # whatever fails in a transaction of its own
+        self.usable = True  # statements that can fail run in their own transactions
 
     def execute(self, sql: str) -> list[Row]:
         return self._rows(self._in_transaction(), sql)
 
     def export(self, sql: str, path: Path) -> None:
-        """Codes and counts: whole numbers and texts, which DuckDB's csv holds as Postgres' does."""
+        """For codes and counts: integers and texts, which look the same in DuckDB's csv and Postgres'."""
         target = self._passed_on(sql)
         name = str(path).replace("'", "''")
-        self._put(self._in_transaction(), f"COPY ({target}) TO '{name}' (FORMAT csv, HEADER false, USE_TMP_FILE false)")
+        self._execute(
+            self._in_transaction(), f"COPY ({target}) TO '{name}' (FORMAT csv, HEADER false, USE_TMP_FILE false)"
+        )
 
     def load(self, sql: str, path: Path) -> None:
         raise NotImplementedError("an attached Postgres is only read")
 
     def attempt(self, sql: str) -> list[Row]:
-        """The rows of a statement, in a transaction of its own, which is rolled back."""
+        """The rows of a statement in its own transaction, which is rolled back."""
         connection = self._connection.cursor()
         try:
             self._begin(connection)
@@ -90,7 +92,7 @@ class AttachedSession:
             connection.close()
 
     def bind(self, *statements: str) -> None:
-        """Each inside another statement, which has no room for a second one."""
+        """Runs each one nested in another statement, so that it cannot contain a second one."""
         for sql in statements:
             self.attempt(sql)
 
@@ -98,30 +100,30 @@ class AttachedSession:
         """The schemas that the role's own search path names."""
         connection = self._connection.cursor()
         try:
-            self._put(connection, "BEGIN")
+            self._execute(connection, "BEGIN")
             return [str(row[0]) for row in self._rows(connection, POSTGRES.render(fill("postgres/search_path")))]
         finally:
             connection.close()
 
-    def hold_moment(self) -> None:
-        """now() is the time at which the transaction began."""
+    def freeze_time(self) -> None:
+        """Nothing to do: now() is the start time of the transaction."""
 
     def cancel(self) -> None:
-        """DuckDB waits for Postgres and hears nothing meanwhile, so Postgres is told, by another connection."""
+        """Cancels in Postgres, over another connection: DuckDB cannot be interrupted while it waits for Postgres."""
         if self.backend is None:
             return
         connection = self._connection.cursor()
         try:
             self._rows(connection, POSTGRES.render(fill("postgres/cancel", backend=self.backend)))
         except psycopg.Error:
-            pass  # the server is gone, or takes no more connections: its own limits end the statement
+            pass  # no server or no free connection: the server's own limits end the statement
         finally:
             connection.close()
         if self._working is not None:
             self._working.interrupt()
 
     def hang_up(self) -> None:
-        """The line is DuckDB's."""
+        """Nothing to do: the connection to the server belongs to DuckDB."""
 
     def close(self) -> None:
         """Ends the transaction."""
@@ -141,8 +143,8 @@ class AttachedSession:
         return self._working
 
     def _begin(self, connection: HostConnection) -> int:
-        """Begins a transaction in both, read-only in Postgres: the process that serves it there."""
-        self._put(connection, "BEGIN")
+        """Begins a transaction in both, read-only in Postgres; returns the id of its server process."""
+        self._execute(connection, "BEGIN")
         settings = fill(
             "postgres/settings",
             statement_timeout=str(STATEMENT_SECONDS * 1000),
@@ -154,17 +156,17 @@ class AttachedSession:
         return integer(backend)
 
     def _rows(self, connection: HostConnection, sql: str) -> list[Row]:
-        """A row comes as a JSON text that Postgres writes: DuckDB would make floating-point numbers of exact ones."""
+        """The rows, transferred as JSON texts from Postgres: DuckDB would convert exact numbers to floating point."""
         query = f"SELECT CAST(pg_catalog.row_to_json(answer) AS pg_catalog.text) AS answer FROM ({sql}) AS answer"
-        asked = self._passed_on(query)
-        return [_cells(cast(str, text)) for (text,) in self._put(connection, asked)]
+        text_query = self._passed_on(query)
+        return [_cells(cast(str, text)) for (text,) in self._execute(connection, text_query)]
 
     def _passed_on(self, sql: str) -> str:
-        """DuckDB's query that the attached Postgres answers: only its rows come here."""
+        """The DuckDB query that runs SQL in the attached Postgres and returns its rows."""
         arguments = [exp.Literal.string(self._database), exp.Literal.string(sql)]
         return DUCKDB.render(exp.select("*").from_(exp.Anonymous(this="POSTGRES_QUERY", expressions=arguments)))
 
-    def _put(self, connection: HostConnection, sql: str) -> list[Row]:
+    def _execute(self, connection: HostConnection, sql: str) -> list[Row]:
         try:
             return connection.execute(sql).fetchall()
         except HostError as error:
@@ -172,7 +174,7 @@ class AttachedSession:
 
 
 class AttachedServer(Server):
-    """How sessions are opened through DuckDB."""
+    """Opens sessions through DuckDB."""
 
     def __init__(self, connection: HostConnection, database: str) -> None:
         super().__init__("", {}, STATEMENT_SECONDS, snapshot=True, watched=False)
@@ -184,7 +186,7 @@ class AttachedServer(Server):
         return cast(PostgresSession, session)
 
     def not_connected(self, error: Exception) -> QidsqlError:
-        return in_words(error, "reading of the catalog")
+        return error_of(error, "reading of the catalog")
 
     def label(self, session: Session) -> str:
         return f"{self._database}, the Postgres attached to this database"
@@ -193,24 +195,24 @@ class AttachedServer(Server):
 class AttachedEngine(PostgresEngine):
     """Audits in an attached Postgres: one session, one transaction of Postgres, read-only.
 
-    `host` is the engine of the DuckDB, closed with this one. `typed` is the table as the caller wrote it, `inside` the
-    same without the database.
+    `host` is the engine of the DuckDB, which is closed with this one. `typed` is the table as the caller wrote it,
+    `inside` the same without the database.
     """
 
     def __init__(
-        self, connection: HostConnection, host: Engine, database: str, typed: str, inside: str, seen: Seen
+        self, connection: HostConnection, host: Engine, database: str, typed: str, inside: str, cache: CatalogCache
     ) -> None:
-        self._host, self._typed, self._inside, self._seen = host, typed, inside, seen
+        self._host, self._typed, self._inside, self._cache = host, typed, inside, cache
         self._connection = connection
         super().__init__(AttachedServer(connection, database), 1)
-        if self._alone(lambda session: cast(AttachedSession, session).isolation) not in ONE_SNAPSHOT:
+        if self._on_one_session(lambda session: cast(AttachedSession, session).isolation) not in ONE_SNAPSHOT:
             self._one_snapshot = False
-            self._of_snapshot = "each statement sees its own moment"
-        self._of_snapshot += ": what is committed by then, nothing of a transaction under way here"
+            self._of_snapshot = "each statement sees its own snapshot"
+        self._of_snapshot += ": what is committed when it starts, and nothing of an open transaction here"
         self.snapshot = self._of_snapshot
 
     def state_token(self) -> None:
-        """The catalog is read in other transactions than the tables."""
+        """None: the catalog is read in other transactions than the tables."""
 
     def release(self) -> None:
         super().release()
@@ -218,16 +220,16 @@ class AttachedEngine(PostgresEngine):
         self._host.close()
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
-        return in_words(error, purpose)
+        return error_of(error, purpose)
 
     def describe(self, table: str | None) -> Table:
-        if table not in self._seen.tables:
-            self._seen.tables[table] = super().describe(self._inside if table == self._typed else table)
-        return self._seen.tables[table]
+        if table not in self._cache.tables:
+            self._cache.tables[table] = super().describe(self._inside if table == self._typed else table)
+        return self._cache.tables[table]
 
 
-def in_words(error: Exception, purpose: str) -> QidsqlError:
-    """The server's error in our words."""
+def error_of(error: Exception, purpose: str) -> QidsqlError:
+    """The server's error as an error of qidsql."""
     if isinstance(error, RowSecurity):
         return AccessError(
             f"row-level security hides rows of a table behind the {purpose}; attach as a role that has BYPASSRLS, "
@@ -242,7 +244,7 @@ def in_words(error: Exception, purpose: str) -> QidsqlError:
 
 
 def _of_server(error: HostError) -> psycopg.Error:
-    """What the Postgres driver would have raised; without its text, which can hold values and passwords."""
+    """The exception that the Postgres driver would raise, without its text: it can contain values and passwords."""
     if error.kind == INTERRUPTED:
         return errors.QueryCanceled()
     if error.kind == PERMISSION:
@@ -254,7 +256,7 @@ def _of_server(error: HostError) -> psycopg.Error:
 
 
 def _cells(text: str) -> Row:
-    """A row of its JSON text. Columns may have the same name."""
+    """Parses the JSON text of a row. Columns can have the same name."""
     return tuple(json.loads(text, object_pairs_hook=_values, parse_float=Decimal))
 
 

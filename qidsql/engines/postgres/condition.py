@@ -1,13 +1,12 @@
-"""A condition as Postgres reads it: its words, what the catalog says of the functions among them, and its binding.
+"""Checks a condition in Postgres: its tokens, the catalog entries of its functions, and its binding to the table.
 
-A session's search path is the system's: a name without a schema finds nothing but Postgres' own functions, operators
-and types. Names with another schema are refused here.
+The search path of a session is the system's: unqualified names find only Postgres' own functions, operators and types.
+Names with another schema are refused here.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import psycopg
 from sqlglot import exp
@@ -21,6 +20,7 @@ from qidsql.engines.condition import (
     NO_STAR,
     SESSION,
     UNREADABLE,
+    CatalogQuery,
     bindings,
     call_refused,
     hidden_refused,
@@ -29,39 +29,33 @@ from qidsql.engines.condition import (
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.postgres.tokens import Token, TokenKind, tokens
 from qidsql.errors import QidsqlError, UsageError
-from qidsql.sql.statements import Row
-from qidsql.sql.templates import Filling
 
 HIDDEN = {"tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"}
 MOMENTS = {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
-TIMES = re.compile(r"\b(now|today|tomorrow|yesterday)\b", re.IGNORECASE)  # texts that mean a time, in a date's place
-# Types of the server's objects: which one a text means, and how it is written, the search path decides.
+TIMES = re.compile(
+    r"\b(now|today|tomorrow|yesterday)\b", re.IGNORECASE
+)  # texts that mean a time if converted to a date
+# Types of the server's objects: their conversion from and to text depends on the search path.
 OBJECTS = {"regclass", "regcollation", "regnamespace", "regoper", "regoperator", "regproc", "regprocedure", "regrole"}
 OBJECTS |= {"regtype"}
-NO_FIELD = "the where condition names a field or table that is not there; name columns of the table"
+NO_FIELD = "the where condition names a field or table that does not exist; name columns of the table"
 WHY = {"changes": CHANGES, "session": SESSION}
-# By the beginning of the SQLSTATE of the binding's error.
+# By prefix of the SQLSTATE of the error when binding.
 NOT_BOUND = (
     ("42601", UNREADABLE),
     ("42803", NO_GROUPS),
     ("42P20", NO_GROUPS),
     ("0A000", NO_GROUPS),
-    ("42883", "the where condition compares or calls what its columns' types do not allow, or a function or operator "
+    ("42883", "the where condition has an operation that its columns' types do not allow, or a function or operator "
      "that is not Postgres' own; write CAST(age AS integer) >= 18, or audit a view that has the condition"),
     ("42704", "the where condition names a type or collation that is not Postgres' own; compare without it"),
     ("42", "the where condition does not fit the columns' types; compare like with like: CAST(age AS integer) >= 18"),
 )  # fmt: skip
 
 
-class Ask(Protocol):
-    """Answers a catalog query by the name of its template."""
-
-    def __call__(self, template: str, **holes: Filling) -> list[Row]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A name of one or several parts, and what stands around it: signs and words as text, "" at the ends."""
+    """A name of one or several parts, and the signs and words around it as text, "" at the ends."""
 
     parts: tuple[str, ...]
     quoted: bool
@@ -75,46 +69,46 @@ class _Name:
 
     @property
     def of_value(self) -> bool:
-        """A field of what stands before it, or a function that is called with that."""
+        """Whether it is a field of the preceding value, or a function called with it."""
         return self.before[1] == "."
 
     @property
     def alone(self) -> str:
-        """The word, where it is nothing but a name or a word of SQL: no part, no call."""
+        """The word, if it is an unqualified name or keyword without a call; else ""."""
         return self.parts[0] if len(self.parts) == 1 and not (self.called or self.of_value) else ""
 
 
-def accepted(
-    ask: Ask,
+def parse_condition(
+    catalog: CatalogQuery,
     bind: Callable[..., object],
     translate: Callable[[Exception, str], QidsqlError],
     table: Table,
     where: str,
 ) -> Condition:
-    """The text as a condition on the table's rows. `bind` puts statements to the server, one at a time.
+    """Checks a condition on the table's rows. `bind` runs statements, one at a time.
 
-    Three statements to the catalog, and two that read no row. Raises as `Engine.narrowed`.
+    Sends three statements to the catalog, and two that read no row. Raises as `Engine.narrowed`.
     """
     words = _words(where)
     names = list(_names(words))
     called = _called(table, names)
-    momentary = _judged(ask, called)
-    _refuse_others_operators(ask, table, names)
+    time_dependent = _depends_on_time(catalog, called)
+    _refuse_others_operators(catalog, table, names)
     statements = bindings(POSTGRES, table, where)
     try:
         bind(*statements)
     except (psycopg.Error, UnicodeError) as error:
         missing = _name_at_fault(error, statements[0])
-        raise _not_bound(error, ask, table, names, missing) or translate(error, "where condition") from None
+        raise _not_bound(error, catalog, table, names, missing) or translate(error, "where condition") from None
     times = any(name.alone in MOMENTS and not name.quoted for name in names)
     times |= any(word.kind is TokenKind.STRING and TIMES.search(word.text) for word in words)
-    changed = ", ".join(str(name) for (name,) in ask("changed_settings"))
-    note = f"the where condition is read with {changed} as an audit sets it, not as the role has it"
-    return Condition(where, momentary or times, (note,) if changed else ())
+    changed = ", ".join(str(name) for (name,) in catalog("changed_settings"))
+    note = f"the where condition is evaluated with the audit's {changed}, not with that of the role"
+    return Condition(where, time_dependent or times, (note,) if changed else ())
 
 
 def _words(where: str) -> list[Token]:
-    """The tokens of what may be one expression without parameters. Raises UsageError."""
+    """The tokens of a text that can be one expression without parameters. Raises UsageError."""
     try:
         words = tokens(where)
     except ValueError:
@@ -130,7 +124,7 @@ def _words(where: str) -> list[Token]:
 
 
 def _names(words: Sequence[Token]) -> Iterator[_Name]:
-    """The names and the words of SQL, with what is around them."""
+    """The names and keywords, with their surroundings."""
     texts = [word.text if word.kind in (TokenKind.NAME, TokenKind.SIGN) else "" for word in words]
     around = ["", "", *texts, "", "", ""]
     place = 0
@@ -153,7 +147,7 @@ def _names(words: Sequence[Token]) -> Iterator[_Name]:
 
 
 def _called(table: Table, names: Sequence[_Name]) -> set[str]:
-    """The functions that the names may call; the others are columns, types or words. Raises UsageError."""
+    """The functions that the names can call; the others are columns, types or keywords. Raises UsageError."""
     columns = {column.name for column in table.columns}
     called: set[str] = set()
     unknown = []
@@ -194,33 +188,33 @@ def _is_object_type(name: _Name) -> bool:
 
 
 def _is_of_table(table: Table, name: _Name) -> bool:
-    """Whether it is a name with the table before it; a database's name may stand before that."""
+    """Whether it is qualified with the table, and possibly schema and database."""
     own, qualifier = (table.name.schema, table.name.name), name.parts[:-1]
     return bool(qualifier) and not name.called and (qualifier == own[1:] or qualifier[-2:] == own)
 
 
 def _is_of_system(name: _Name) -> bool:
-    """Whether it is found on the system's search path, or is a collation, which has no code."""
+    """Whether the system's search path finds it, or it is a collation, which has no code."""
     if name.before == ("operator", "(") and name.after[0] == ".":
         return name.parts == ("pg_catalog",)
     return len(name.parts) == 1 or name.before[1] == "collate" or name.parts[:-1] == ("pg_catalog",)
 
 
-def _judged(ask: Ask, called: set[str]) -> bool:
-    """Whether one of the functions tells the time. Raises UsageError where one may not be called."""
+def _depends_on_time(catalog: CatalogQuery, called: set[str]) -> bool:
+    """Whether one of the functions depends on the time. Raises UsageError if one is not allowed."""
     if not called:
         return False
     names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
-    verdicts = [(str(name), str(verdict)) for name, verdict in ask("condition_functions", names=names)]
+    verdicts = [(str(name), str(verdict)) for name, verdict in catalog("condition_functions", names=names)]
     for name, verdict in verdicts:
         if verdict in WHY:
             raise call_refused(name, WHY[verdict])
     return bool(verdicts)
 
 
-def _refuse_others_operators(ask: Ask, table: Table, names: Sequence[_Name]) -> None:
-    """Raises UsageError where a column of an extension's type is not cast at once: its operators would not be found."""
-    rows = ask("condition_columns", schema=table.name.schema, table=table.name.name)
+def _refuse_others_operators(catalog: CatalogQuery, table: Table, names: Sequence[_Name]) -> None:
+    """Raises UsageError if a column of an extension's type is not cast: its operators would not be found."""
+    rows = catalog("condition_columns", schema=table.name.schema, table=table.name.name)
     others = {str(name): str(kind) for name, kind in rows}
     for name in names:
         column = name.parts[-1]
@@ -229,32 +223,34 @@ def _refuse_others_operators(ask: Ask, table: Table, names: Sequence[_Name]) -> 
         if column in others and (name.alone or _is_of_table(table, name)) and not (cast or null):
             raise UsageError(
                 f"the where condition compares {column}, whose type {others[column]} has operators that are not "
-                f"Postgres' own; write CAST({column} AS text), which compares letter by letter, or audit a view that "
+                f"Postgres' own; write CAST({column} AS text), which compares texts exactly, or audit a view that "
                 f"has the condition"
             )
 
 
 def _name_at_fault(error: Exception, statement: str) -> str:
-    """The name at the place of the statement to which the server's error points; "" where it does not tell."""
+    """The name at the position in the server's error; "" if it has none."""
     place = getattr(getattr(error, "diag", None), "statement_position", None)
     return tokens(statement[int(place) - 1 :])[0].text if place else ""
 
 
-def _not_bound(error: Exception, ask: Ask, table: Table, names: Sequence[_Name], at_fault: str) -> QidsqlError | None:
-    """What is wrong with a condition that the server could not bind; None where the error is of another kind."""
+def _not_bound(
+    error: Exception, catalog: CatalogQuery, table: Table, names: Sequence[_Name], at_fault: str
+) -> QidsqlError | None:
+    """The error for a condition that the server could not bind; None if the cause is something else."""
     state = str(getattr(error, "sqlstate", None) or "")
     if state in ("42703", "42P01"):
-        known = {str(word) for (word,) in ask("keywords")} | {column.name for column in table.columns}
+        known = {str(word) for (word,) in catalog("keywords")} | {column.name for column in table.columns}
         known = known - {at_fault} | {"", table.name.name}
         alone = [name.alone for name in names if name.alone not in known]
         return no_columns(table, alone, _as_written(table)) if alone else UsageError(NO_FIELD)
-    if state in ("42501", "42P17"):  # a right that is missing
+    if state in ("42501", "42P17"):  # a missing privilege
         return None
     return next((UsageError(words) for start, words in NOT_BOUND if state.startswith(start)), None)
 
 
 def _as_written(table: Table) -> list[str]:
-    """The columns as SQL names them: Postgres reads a name without quotes in lower case."""
+    """The columns as they are written in SQL: Postgres reads unquoted names in lower case."""
     return [
         column.name if re.fullmatch(r"[a-z_][a-z0-9_$]*", column.name) else f'"{column.name}"'
         for column in table.columns

@@ -6,9 +6,9 @@ from sqlglot import exp
 
 from qidsql.sql.dialects import Dialect
 
-# Until the transaction ends, a name without a schema finds nothing but what is Postgres' own. Else whoever may create
-# in a schema of the role's path could have a count() or = of their own called in place of the system's (CVE-2018-1058).
-# The schema of temporary tables would be searched before all others if it were not named.
+# Until the transaction ends, unqualified names find only Postgres' own objects. Otherwise anyone who can create objects
+# in a schema of the role's path could replace count() or = (CVE-2018-1058).
+# The schema of temporary tables is searched first unless it is listed.
 SYSTEM_PATH = "SET LOCAL search_path = pg_catalog, pg_temp"
 
 

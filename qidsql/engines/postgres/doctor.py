@@ -1,6 +1,6 @@
-"""What bears on an audit in a Postgres database: role, rights, row-level security, limits, freshness of statistics."""
+"""Checks of a Postgres database before an audit: role, privileges, row-level security, limits, statistics."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,20 +8,21 @@ from sqlglot import exp
 
 from qidsql.core.checks import Check, Examination, State
 from qidsql.core.tables import TableName
+from qidsql.engines.condition import CatalogQuery
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.sql.publication import granting
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.wording.numbers import count, few, plural
 
-PATIENCE = 3_600_000  # milliseconds that qidsql gives a statement
+PATIENCE = 3_600_000  # qidsql's own limit for a statement, in milliseconds
 HOUR = 3_600_000
 FEW = 5  # connections
 
 
 @dataclass(frozen=True, slots=True)
 class _Rights:
-    """What the role may do with a table, and how fresh its statistics are."""
+    """The role's privileges on a table, and the freshness of its statistics."""
 
     name: TableName
     use: bool
@@ -51,22 +52,22 @@ class _Session(NamedTuple):
 
 
 def examine(
-    ask: Callable[..., list[Row]],
+    catalog: CatalogQuery,
     role_path: Sequence[str],
     sessions: int,
     snapshot: str,
     schema: str | None,
     role: str | None,
 ) -> Examination:
-    """The findings; `ask` answers a catalog query by the name of its template. Three statements, to the catalog only.
+    """The checks, with three statements to the system catalog.
 
-    `role_path` lists the schemas on the search path of the session's role. With a `role` the grants are all that it
-    needs, without one those that this session's role lacks.
+    `role_path` lists the schemas on the search path of the session's role. The grants are all that `role` needs, or
+    without it those that the session's role lacks.
     """
-    facts = _Session(*ask("doctor_session")[0])  # type: ignore[arg-type]
-    rights = [_rights(row) for row in ask("doctor_tables") if schema is None or row[0] == schema]
+    facts = _Session(*catalog("doctor_session")[0])  # type: ignore[arg-type]
+    rights = [_rights(row) for row in catalog("doctor_tables") if schema is None or row[0] == schema]
     schemas = [exp.Literal.string(each) for each in role_path]
-    creators = ask("doctor_path", schemas=schemas) if schemas else []
+    creators = catalog("doctor_path", schemas=schemas) if schemas else []
     checks = [
         *_role(facts, rights),
         *_path(facts.role, creators),
@@ -93,20 +94,20 @@ def _rights(row: Row) -> _Rights:
 
 
 def _role(facts: _Session, rights: Sequence[_Rights]) -> Iterator[Check]:
-    """Who asks, and what he may do besides reading."""
+    """The role, and its privileges beyond reading."""
     if facts.read_only:
         yield Check(State.OK, f"connected as {facts.role}; the session is read only")
     else:
         yield Check(State.PROBLEM, f"connected as {facts.role}; the session is not read only", "report this, please")
     if facts.bypasses:
-        yield Check(State.OK, f"{facts.role} bypasses row-level security: no row stays hidden")
+        yield Check(State.OK, f"{facts.role} bypasses row-level security: no row is hidden")
     remedy = "qidsql only reads; a role with SELECT only is safer, --role NAME prints its GRANTs"
     written = [str(each.name) for each in rights if each.write]
     if facts.superuser:
         yield Check(
             State.WARNING,
-            f"{facts.role} is a superuser: others' functions behind views, casts and types run with its rights, on the "
-            f"server's files and programs too, and a read-only session does not stop them",
+            f"{facts.role} is a superuser: functions of other roles in views, casts and types run with its privileges, "
+            f"including access to the server's files and programs, even in a read-only session",
             remedy,
         )
     elif written:
@@ -115,7 +116,7 @@ def _role(facts: _Session, rights: Sequence[_Rights]) -> Iterator[Check]:
 
 
 def _path(role: str, creators: Sequence[Row]) -> Iterator[Check]:
-    """Schemas in which others could put functions and operators that catch a call of this role."""
+    """Schemas in which others can create functions and operators that this role would call."""
     for schema, by_everybody, names in creators:
         if by_everybody or names:
             who = "every role" if by_everybody else str(names)
@@ -123,15 +124,15 @@ def _path(role: str, creators: Sequence[Row]) -> Iterator[Check]:
             yield Check(
                 State.WARNING,
                 f"{who} may create functions and operators in schema {schema}, on the search path of {role}; they "
-                f"could be called in place of Postgres' own",
-                f"qidsql looks past them, other programs of {role} do not: REVOKE CREATE ON SCHEMA "
+                f"could be called instead of Postgres' own",
+                f"qidsql ignores them, other programs of {role} do not: REVOKE CREATE ON SCHEMA "
                 f"{_identifier(str(schema)).sql('postgres')} FROM {whom}, or ALTER ROLE "
                 f"{_identifier(role).sql('postgres')} SET search_path = ''",
             )
 
 
 def _connection(facts: _Session, sessions: int, snapshot: str) -> Iterator[Check]:
-    """How safe the line is, and whether statements can run in parallel."""
+    """Whether the connection is encrypted, and whether statements can run in parallel."""
     if facts.encrypted is False:
         yield Check(
             State.WARNING, "the connection is not encrypted", "add sslmode=verify-full to the URL, or PGSSLMODE"
@@ -141,8 +142,8 @@ def _connection(facts: _Session, sessions: int, snapshot: str) -> Iterator[Check
     else:
         yield Check(
             State.WARNING,
-            "only one session came about: statements run one after the other",
-            "raise the role's CONNECTION LIMIT, or connect past the pooler to the server itself",
+            "only one session could be opened: statements run one after the other",
+            "raise the role's CONNECTION LIMIT, or connect to the server directly, not through a pooler",
         )
     if facts.connections_left < FEW:
         left = plural(max(0, integer(facts.connections_left)), "connection")
@@ -150,39 +151,41 @@ def _connection(facts: _Session, sessions: int, snapshot: str) -> Iterator[Check
 
 
 def _limits(facts: _Session) -> Iterator[Check]:
-    """What ends a statement, and where it spills."""
+    """Limits that end a statement, and where it spills."""
     if 0 < facts.statement_timeout < PATIENCE:
         role = _identifier(facts.role).sql("postgres")
         yield Check(
             State.NOTE,
-            f"the server ends this role's statements after {_duration(facts.statement_timeout)}; large tables may come "
-            f"out inconclusive",
+            f"the server ends this role's statements after {_duration(facts.statement_timeout)}; large tables may be "
+            f"inconclusive",
             f"if they do: ALTER ROLE {role} SET statement_timeout = '1h'",
         )
     if facts.standby and facts.standby_delay >= 0:
         yield Check(
             State.WARNING,
-            f"a standby server: it cancels what holds up its replay for {_duration(facts.standby_delay)}",
+            f"a standby server: it cancels statements that delay its replay for {_duration(facts.standby_delay)}",
             "raise max_standby_streaming_delay there, or audit the primary",
         )
     limit = "without limit" if facts.temp_file_limit < 0 else f"at most {_size(facts.temp_file_limit)} of it"
-    yield Check(State.OK, f"work_mem {_size(facts.work_memory)}; what needs more goes to the server's disk, {limit}")
+    yield Check(State.OK, f"work_mem {_size(facts.work_memory)}; larger operations use the server's disk, {limit}")
 
 
 def _table(table: _Rights) -> Iterator[Check]:
-    """Row-level security, and how fresh the planner's statistics are: they steer how statements are put, no answer."""
+    """Row-level security, and the freshness of statistics, which affect the choice of statements but no result."""
     if not (table.use and table.read):
         return
     if table.row_security:
         yield Check(State.NOTE, "row-level security is on: only its owner and roles with BYPASSRLS see all rows")
     if table.analyzed is False:
-        yield Check(State.NOTE, "never analysed: its size is guessed from its file", "run ANALYZE on it")
+        yield Check(
+            State.NOTE, "never analysed: its number of rows is estimated from its file size", "run ANALYZE on it"
+        )
     elif table.analyzed and table.stale:
         yield Check(State.NOTE, "changed much since it was analysed", "run ANALYZE on it")
 
 
 def _grants(rights: Sequence[_Rights], database: str, role: str, everything: bool) -> list[str]:
-    """The statements that give a role all it needs, or (the session's own) what it lacks."""
+    """The GRANT statements for everything that a role needs, or for what the session's role lacks."""
     trees = [granting("CONNECT", _identifier(database), role, "DATABASE")] if everything else []
     schemas = dict.fromkeys(each.name.schema for each in rights if everything or not each.use)
     trees += [granting("USAGE", _identifier(schema), role, "SCHEMA") for schema in schemas]

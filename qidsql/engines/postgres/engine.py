@@ -1,4 +1,4 @@
-"""Postgres: read-only sessions on one exported snapshot, that wait for no lock and see every row or fail."""
+"""Postgres: read-only sessions on one exported snapshot, which do not wait for locks and see every row or fail."""
 
 import logging
 import re
@@ -22,15 +22,15 @@ from qidsql.core.time_limit import limit
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.kind import ConnectOptions
-from qidsql.engines.postgres.condition import accepted
+from qidsql.engines.postgres.condition import parse_condition
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.doctor import examine
 from qidsql.engines.postgres.errors import not_connected, translate
-from qidsql.engines.postgres.giving_way import GivingWay, hang_up
+from qidsql.engines.postgres.lock_watch import LockWatch, hang_up
 from qidsql.engines.postgres.types import PATTERNS
 from qidsql.engines.private_folder import PrivateFolder
 from qidsql.engines.table_names import find_table, no_schema
-from qidsql.engines.workers import OVER_NETWORK, Batch, Session, Work, Worker, part_with
+from qidsql.engines.workers import OVER_NETWORK, Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import (
     AccessError,
     QidsqlError,
@@ -47,42 +47,44 @@ from qidsql.sql.templates import Filling, fill
 
 Answer = TypeVar("Answer")
 
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # else its warnings go to stderr, with the server's text
+logging.getLogger("psycopg").addHandler(
+    logging.NullHandler()
+)  # otherwise its warnings go to stderr, with text of the server
 
-RECEIVED = "qidsql_received"  # a temporary table
-ASIDE = TableName("qidsql_workspace", "pg_temp")  # another
-COPIED = 1 << 16  # bytes sent at once
-ASKED_AGAIN = 5  # times, at most, that a statement is
-OLDEST_SERVER = 120000  # the catalogs have said since version 12 which collations merge texts
+IMPORTED = "qidsql_received"  # a temporary table
+WORKING_COPY = TableName("qidsql_workspace", "pg_temp")
+BLOCK = 1 << 16  # bytes sent at once
+RETRIES = 5  # of a statement, at most
+OLDEST_SERVER = 120000  # from version 12 on the catalog shows which collations merge texts
 KINDS = {"r": "table", "v": "view", "m": "materialized view", "p": "partitioned table", "f": "foreign table"}
 HOLDING_ROWS = ("table", "materialized view", "partitioned table")
 NOTES = {
     "materialized view": "a materialized view shows the data of its last refresh",
-    "foreign table": "a foreign table: its rows travel to this server at every scan, and no snapshot covers them",
+    "foreign table": "a foreign table: every scan transfers its rows to this server, and no snapshot covers them",
 }
 OBSTACLES = {
-    "temporary": "{name} is a temporary table of another session, which nobody else can read; copy it into a table",
-    "schema": "the role {role} may not look into schema {schema}; run: GRANT USAGE ON SCHEMA {quoted_schema} TO {role}",
+    "temporary": "{name} is a temporary table of another session, which only that one can read; copy it into a table",
+    "schema": "the role {role} lacks USAGE on schema {schema}; run: GRANT USAGE ON SCHEMA {quoted_schema} TO {role}",
     "table": "the role {role} may not read {name}; run: GRANT SELECT ON {quoted} TO {role}",
     "row security": "row-level security hides rows of {name} from the role {role}; audit as its owner or a role that "
     "has BYPASSRLS, else the answer would leave people out",
-    "unpopulated": "the materialized view {name} was never filled; run: REFRESH MATERIALIZED VIEW {quoted}",
+    "unpopulated": "the materialized view {name} is not populated; run: REFRESH MATERIALIZED VIEW {quoted}",
 }
 
 
-class AskAgain(QidsqlError):
-    """A statement had to end, or its answer cannot be used; it can be asked again as if nothing had happened."""
+class RetryStatement(QidsqlError):
+    """A statement was ended, or its answer is unusable; it can be repeated without consequences."""
 
 
 @dataclass(eq=False, slots=True)
 class Snapshot:
-    """A state of the data that sessions see, and why they do not any more."""
+    """A snapshot that sessions read; `lost` is the error if it no longer exists."""
 
     lost: Stopped | None = None
 
 
 class PostgresSession:
-    """One connection, in one transaction, read-only unless `writable`; or, without `snapshot`, in one per statement."""
+    """One connection in one transaction, or without `snapshot` one per statement. Read-only unless `writable`."""
 
     patience = OVER_NETWORK
 
@@ -95,7 +97,7 @@ class PostgresSession:
         gentle: bool = False,
     ) -> None:
         self.connection = connection
-        self.backend: int | None = None  # the process that serves it, also behind a pooler
+        self.backend: int | None = None  # the id of the server process, also behind a pooler
         self._snapshot = snapshot
         self._cancelling = threading.Lock()
         connection.read_only = not writable
@@ -103,35 +105,37 @@ class PostgresSession:
         settings = fill(
             "postgres/settings",
             statement_timeout=str(statement_seconds * 1000),
-            idle_timeout=str((statement_seconds + 1800) * 1000),  # others may be busy with a whole statement
+            idle_timeout=str(
+                (statement_seconds + 1800) * 1000
+            ),  # a session can be idle during a whole statement of another
         )
         gently = [POSTGRES.render(fill("postgres/gentle"))] if gentle else []
         self._settings = ";\n".join([SYSTEM_PATH, *gently, POSTGRES.render(settings)]).encode()
 
     def begin(self, snapshot: str | None = None) -> None:
-        """Starts the transaction, on a snapshot that another session has exported where one is named.
+        """Begins the transaction, on another session's exported snapshot if given.
 
-        From here on only Postgres' own functions, operators and types are found.
+        From then on only Postgres' own functions, operators and types are found.
         """
         if snapshot is not None:
             name = exp.Literal.string(snapshot).sql("postgres")
             self.connection.execute(f"SET TRANSACTION SNAPSHOT {name}".encode())
         cursor = self.connection.execute(self._settings)
-        while cursor.nextset():  # the last one says what the settings are
+        while cursor.nextset():  # the last result has the settings
             pass
         self.backend = integer(_rows(cursor)[0][1])
 
     def role_path(self) -> list[str]:
-        """The schemas that the role's own search path names; before the transaction has begun."""
+        """The schemas on the role's own search path. Call it before the transaction begins."""
         with self.connection.transaction(force_rollback=True):
             rows = _rows(self.connection.execute(POSTGRES.render(fill("postgres/search_path")).encode()))
         return [str(row[0]) for row in rows]
 
     def execute(self, sql: str) -> list[Row]:
-        return self._put(sql)
+        return self._execute(sql)
 
-    def _put(self, sql: str, single: bool = False) -> list[Row]:
-        """The rows of a statement. With `single` the server itself sees to it that there is no second one."""
+    def _execute(self, sql: str, single: bool = False) -> list[Row]:
+        """The rows of a statement. With `single` the server itself refuses several statements in the text."""
         with self._transaction():
             return _rows(self.connection.execute(sql.encode(), binary=single))
 
@@ -143,9 +147,9 @@ class PostgresSession:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """The one transaction, or one for the block: of tables that were not rewritten while it waited for their locks.
+        """The session's transaction, or a new one, whose tables must not be rewritten during its lock waits.
 
-        Raises AskAgain.
+        Raises RetryStatement.
         """
         if self._snapshot:
             yield
@@ -155,35 +159,35 @@ class PostgresSession:
             yield
             changed = _rows(self.connection.execute(_about("changed_since", [self.backend]).encode()))
             if changed:
-                raise AskAgain(f"{_names(changed)} was altered, truncated or refreshed while it was read")
+                raise RetryStatement(f"{_names(changed)} was altered, truncated or refreshed while it was read")
 
     def load(self, sql: str, path: Path) -> None:
         with path.open("rb") as file, self.connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-            while block := file.read(COPIED):
+            while block := file.read(BLOCK):
                 copy.write(block)
 
     def attempt(self, sql: str) -> list[Row]:
-        """The rows of a statement. An error leaves the session as it was."""
+        """The rows of a statement, in a savepoint: an error leaves the session usable."""
         with self.connection.transaction():
             return self.execute(sql)
 
     def bind(self, *statements: str) -> None:
-        """Puts statements that hold a person's text, and forgets what they do."""
+        """Runs statements that contain a user's text, and rolls them back."""
         with self.connection.transaction(force_rollback=True):
             for sql in statements:
-                self._put(sql, single=True)
+                self._execute(sql, single=True)
 
-    def hold_moment(self) -> None:
-        """now() is the time at which the transaction began."""
+    def freeze_time(self) -> None:
+        """Nothing to do: now() is the start time of the transaction."""
 
     @property
     def usable(self) -> bool:
-        """Whether an error has left the session as it was."""
+        """Whether the session can go on after an error."""
         status = self.connection.info.transaction_status
         return status in (pq.TransactionStatus.IDLE, pq.TransactionStatus.INTRANS)
 
     def cancel(self) -> None:
-        """Asks over a connection of its own, and not for long: that network may be as silent."""
+        """Cancels over a separate connection, with a short timeout, since the network may not respond."""
         with self._cancelling:
             try:
                 self.connection.cancel_safe(timeout=self.patience)
@@ -191,11 +195,11 @@ class PostgresSession:
                 self.hang_up()
 
     def close(self) -> None:
-        with self._cancelling:  # which needs the connection
+        with self._cancelling:  # a cancel needs the connection
             self.connection.close()
 
     def hang_up(self) -> None:
-        """Ends the wait for a server that says nothing. Closing the connection would not wake who waits."""
+        """Ends the wait for a server that does not respond. Closing the connection would not wake the thread."""
         hang_up(self.connection)
 
 
@@ -212,9 +216,9 @@ class PostgresEngine(Engine):
         self._server = server
         self._one_snapshot = server.snapshot
         self._folder: PrivateFolder | None = None
-        self._verified: set[int] = set()  # tables that are as this snapshot says, by their numbers in the catalog
-        self._way = GivingWay(self, server.watching if server.watched else None)
-        self.snapshot = "one snapshot for all statements" if server.snapshot else "each statement sees its own moment"
+        self._verified: set[int] = set()  # oids of tables that were not rewritten since this snapshot
+        self._lock_watch = LockWatch(self, server.watching if server.watched else None)
+        self.snapshot = "one snapshot for all statements" if server.snapshot else "each statement sees its own snapshot"
         try:
             version, self.role, standby, *self._temporary = self._catalog("session")[0]
         except BaseException:
@@ -227,8 +231,8 @@ class PostgresEngine(Engine):
         self._of_snapshot = self.snapshot
 
     def _open(self, deadline: float | None) -> list[Worker]:
-        """On the snapshot of the sessions that are left; on a new one where there are none."""
-        self._way.wait(deadline)
+        """Opens sessions on the snapshot of the remaining ones, or on a new one if there are none."""
+        self._lock_watch.wait(deadline)
         exported = self._exported(deadline)
         new: list[Worker] = []
         try:
@@ -239,7 +243,7 @@ class PostgresEngine(Engine):
                     exported = self._export(new[0], deadline)
             more = [self._worker(exported) for _ in range(self.workers - len(self._sessions) - len(new))]
             new += more
-            for worker in more:  # no connection left, or another server of several, without this snapshot
+            for worker in more:  # no free connection, or a pooler's other server without this snapshot
                 with suppress(psycopg.Error):
                     worker.opened(deadline)
         except BaseException as error:
@@ -258,7 +262,7 @@ class PostgresEngine(Engine):
         return worker
 
     def _begin(self, session: Session) -> None:
-        """The first session of a snapshot is there."""
+        """Records that the first session of a snapshot is open."""
         self.label = self._server.label(session)
         if not self._one_snapshot:
             return
@@ -269,7 +273,7 @@ class PostgresEngine(Engine):
         self._verified = set()
 
     def _exported(self, deadline: float | None) -> str | None:
-        """The snapshot of the sessions that are left, which are looked through for one that is still alive."""
+        """The snapshot of the remaining sessions, exported by the first one still alive; None if there is none."""
         for worker in list(self._sessions) if self._one_snapshot else ():
             with suppress(psycopg.Error):
                 return self._export(worker, deadline)
@@ -288,33 +292,33 @@ class PostgresEngine(Engine):
                 raise psycopg.OperationalError
             batch.start([worker])
             batch.wait(deadline)
-        except BaseException:  # it is still at work, or its transaction has failed
-            self._dismiss([worker])
+        except BaseException:  # it is still busy, or its transaction has failed
+            self._end_sessions([worker])
             raise
         finally:
             self._batches.discard(batch)
         return batch.taken()[0]
 
-    def _together(
+    def _run_works(
         self,
         works: Mapping[int, Work[Answer]],
         answers: dict[int, Answer],
         deadline: float | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Without a snapshot, what met a change of its table is asked again when that is done."""
-        for again in reversed(range(1 + ASKED_AGAIN)):
+        """Without a snapshot, statements that met a change of their table are repeated afterwards."""
+        for again in reversed(range(1 + RETRIES)):
             try:
-                super()._together(works, answers, deadline, check)
-            except AskAgain as error:
+                super()._run_works(works, answers, deadline, check)
+            except RetryStatement as error:
                 if not again:
-                    self._answer.ended = SnapshotLost(str(error))
-                    raise self._answer.ended from None
+                    self._answer.stopped_by = SnapshotLost(str(error))
+                    raise self._answer.stopped_by from None
             else:
                 return
 
-    def _vouch(self) -> None:
-        """A table that was rewritten after the snapshot, and before our first statement locked it, looks empty."""
+    def _check_snapshot(self) -> None:
+        """A table that was rewritten after the snapshot, before a first statement locked it, looks empty."""
         if not self._one_snapshot:
             return
         sessions, backends = list(self._sessions), self.backends()
@@ -326,7 +330,7 @@ class PostgresEngine(Engine):
                 return
             changed = _names(self._on(sessions[0], _about("changed_since", backends), limit()))
         except psycopg.Error as error:
-            raise self.translate(error, "look at what has changed") from None
+            raise self.translate(error, "check for changed tables") from None
         if changed:
             self._give_up(SnapshotLost(f"{changed} was altered, truncated or refreshed after the snapshot was taken"))
             raise self._lost(self._answer.state)
@@ -336,33 +340,33 @@ class PostgresEngine(Engine):
         return (isinstance(state, Snapshot) and state.lost) or super()._lost(state)
 
     def backends(self) -> list[int]:
-        """The processes that serve the sessions."""
+        """The ids of the server processes of the sessions."""
         sessions = (cast(PostgresSession, worker.session) for worker in list(self._sessions) if worker.is_open)
         return [session.backend for session in sessions if session.backend is not None]
 
-    def give_way(self) -> None:
-        """Ends the sessions, since others wait for what they have locked. Called by another thread."""
+    def release_locks(self) -> None:
+        """Ends the sessions, since others wait for their locks. Called by another thread."""
         self._give_up(
-            SnapshotLost("another session (ALTER TABLE?) waited for a lock of this one, which gave its snapshot up")
+            SnapshotLost("another session (ALTER TABLE?) waited for a lock of this one, which gave up its snapshot")
             if self._one_snapshot
-            else AskAgain("another session waited for a lock of this one")
+            else RetryStatement("another session waited for a lock of this one")
         )
 
     def _give_up(self, reason: QidsqlError) -> None:
-        """Ends all sessions, and what they are doing for that reason."""
+        """Ends all sessions; their running statements fail with `reason`."""
         if isinstance(self._state, Snapshot) and isinstance(reason, Stopped):
             self._state.lost = reason
         with self._lock:
             sessions, self._sessions = self._sessions, []
-        for batch in list(self._batches):  # each that could have been given one of these sessions is among them
+        for batch in list(self._batches):  # includes every batch that can use one of these sessions
             batch.fail(reason)
-        part_with(sessions)
+        end_sessions(sessions)
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose)
 
     def state_token(self) -> str | None:
-        """The snapshot itself: two equal ones see the same rows, since every write takes a transaction's number."""
+        """The snapshot itself: equal snapshots see the same rows, since every write has a transaction id."""
         if not self._one_snapshot:
             return None
         return " ".join(str(cell) for cell in self._catalog("state_token")[0])
@@ -371,9 +375,9 @@ class PostgresEngine(Engine):
         self._folder = self._folder or PrivateFolder()
         return self._folder.exports
 
-    def received(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
-        """In a temporary table, which goes with the transaction."""
-        table = exp.to_table(RECEIVED)
+    def import_file(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
+        """Copies the file into a temporary table, which is dropped with the transaction."""
+        table = exp.to_table(IMPORTED)
         definitions = [
             exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=exp.DataType.build(kind))
             for name, kind in columns.items()
@@ -381,43 +385,45 @@ class PostgresEngine(Engine):
         made = fill("postgres/received_table", table=exp.Schema(this=table, expressions=definitions))
         for sql, out_of in (
             (self.dialect.render(made), None),
-            (f"COPY {RECEIVED} FROM STDIN (FORMAT csv, HEADER)", path),
-            (f"ANALYZE {RECEIVED}", None),  # the planner would take it for a small table
+            (f"COPY {IMPORTED} FROM STDIN (FORMAT csv, HEADER)", path),
+            (f"ANALYZE {IMPORTED}", None),  # otherwise the planner would assume a small table
         ):
             self.run(Statement(sql, "sending of the plan", lambda rows: None, out_of=out_of))
         return table
 
-    def taken(self, name: TableName, replace: bool) -> str | None:
+    def existing_kind(self, name: TableName, replace: bool) -> str | None:
         [(has_schema, may_create, temporary, kind, owned)] = self._catalog(
             "place", schema=name.schema, relation=name.name
         )
         if not has_schema:
             raise UsageError(no_schema(name, self.label))
         if self._standby:
-            raise UsageError(f"{self.label} is a standby server, which takes no tables; name its primary")
+            raise UsageError(f"{self.label} is a standby server, which cannot create tables; name its primary")
         if not (may_create and temporary and (kind is None or owned or not replace)):
             schema = exp.to_identifier(name.schema, quoted=True).sql("postgres")
             raise AccessError(
-                f"the role {self.role} may not make {name}; it needs CREATE on schema {schema} and TEMPORARY on the "
-                f"database, and owns what --replace removes. Without them: --sql table prints the statement for who may"
+                f"the role {self.role} may not create {name}; it needs CREATE on schema {schema} and TEMPORARY on the "
+                f"database, and must own what --replace removes. Without them: --sql table prints the statement to run"
             )
         return None if kind is None else KINDS.get(str(kind), "relation")
 
-    def place_aside(self) -> TableName:
-        """A temporary table of the one session, in a transaction that is never committed."""
+    def working_copy_name(self) -> TableName:
+        """A temporary table of the only session, in a transaction that is never committed."""
         allowed, database = self._temporary
         if self._standby:
-            raise AccessError("a standby server takes no temporary tables; leave out --workspace, or ask its primary")
+            raise AccessError(
+                "a standby server cannot create temporary tables; leave out --workspace, or use its primary"
+            )
         if not allowed:
             quoted = exp.to_identifier(str(database), quoted=True).sql("postgres")
             raise AccessError(
-                f"--workspace needs temporary tables, which the role {self.role} may not make; run: GRANT TEMPORARY ON "
-                f"DATABASE {quoted} TO {self.role}, or leave it out"
+                f"--workspace needs temporary tables, which the role {self.role} may not create; run: GRANT TEMPORARY "
+                f"ON DATABASE {quoted} TO {self.role}, or leave it out"
             )
-        return ASIDE
+        return WORKING_COPY
 
-    def settle_aside(self, name: TableName) -> int:
-        """From here on the transaction is read-only, as ever."""
+    def finish_working_copy(self, name: TableName) -> int:
+        """Also makes the transaction read-only."""
         table = table_node(name).sql("postgres")
 
         def settle(session: Session) -> list[Row]:
@@ -426,13 +432,13 @@ class PostgresEngine(Engine):
             return session.execute(self.dialect.render(fill("postgres/workspace_size", table=table)))
 
         try:
-            [[size]] = self._alone(settle)
+            [[size]] = self._on_one_session(settle)
         except (psycopg.Error, UnicodeError) as error:
             raise self.translate(error, "making of the working copy") from None
         return integer(size)
 
     def release(self) -> None:
-        self._way.stop()
+        self._lock_watch.stop()
         if self._folder is not None:
             self._folder.remove()
 
@@ -470,16 +476,16 @@ class PostgresEngine(Engine):
             )
         )
 
-    def accepted(self, table: Table, where: str) -> Condition:
-        return accepted(self._catalog, self._bind, self.translate, table, where)
+    def parse_condition(self, table: Table, where: str) -> Condition:
+        return parse_condition(self._catalog, self._bind, self.translate, table, where)
 
-    def _hold_moment(self) -> None:
-        """Where each statement sees its own moment (the report says so), each has its own time."""
+    def _freeze_time(self) -> None:
+        """Without a snapshot each statement has its own time, and the report says so."""
         if self._one_snapshot:
-            super()._hold_moment()
+            super()._freeze_time()
 
     def catalog(self, schema: str | None = None) -> Catalog:
-        """A few statements to the system catalog. Partitions are left to their table, others' temporary tables out."""
+        """A few statements to the system catalog. Omits partitions, and temporary tables of other sessions."""
         rows = {_name(row): row for row in self._catalog("tables") if row[5] != "temporary" and not row[6]}
         schema = find_schema(schema, rows, self.label)
         names = {integer(row[0]): name for name, row in rows.items() if schema is None or name.schema == schema}
@@ -536,14 +542,14 @@ class PostgresEngine(Engine):
         return examine(self._catalog, self._server.role_path, self.workers, self.snapshot, schema, role)
 
     def _definitions(self, oids: Sequence[int]) -> dict[int, str]:
-        """The queries of views, every name in them with its schema."""
+        """The queries of views, in which every name has its schema."""
         if not oids:
             return {}
         rows = self._catalog("catalog_views", oids=_numbers(oids))
         return {integer(oid): str(text).strip().removesuffix(";") for oid, text in rows}
 
     def _obstacle(self, name: TableName, obstacle: str) -> str:
-        """Why a table cannot be read, and what to do."""
+        """The message why a table cannot be read, with the remedy."""
         return OBSTACLES[obstacle].format(
             name=name,
             schema=name.schema,
@@ -553,7 +559,7 @@ class PostgresEngine(Engine):
         )
 
     def _find(self, typed: str | None, rows: dict[TableName, Row]) -> TableName:
-        """The table that was meant. One that cannot be audited is refused, and never in the way of one that can."""
+        """The table that the text names. One that cannot be audited is an error, unless another one matches."""
         path = self._server.role_path
         obstacles = {name: row[5] for name, row in rows.items() if row[5] is not None}
         try:
@@ -597,15 +603,15 @@ class PostgresEngine(Engine):
             raise self.translate(error, "reading of the catalog") from None
 
     def _attempt(self, sql: str) -> list[Row]:
-        """As `PostgresSession.attempt`, on one of the sessions. Raises psycopg.Error, UnicodeError."""
+        """`PostgresSession.attempt` on one of the sessions. Raises psycopg.Error, UnicodeError."""
         return self._tried(lambda session: session.attempt(sql))
 
     def _bind(self, *statements: str) -> None:
-        """As `PostgresSession.bind`, on one of the sessions. Raises psycopg.Error, UnicodeError."""
+        """`PostgresSession.bind` on one of the sessions. Raises psycopg.Error, UnicodeError."""
         self._tried(lambda session: session.bind(*statements))
 
     def _tried(self, work: Callable[[PostgresSession], Answer]) -> Answer:
-        """What a work returns. An error that left the session as it was does not end it."""
+        """The result of a work on one session. An error that leaves the session usable does not end it."""
 
         def tried(session: Session) -> Callable[[], Answer]:
             try:
@@ -616,28 +622,28 @@ class PostgresEngine(Engine):
                 return partial(_raise, error)
             return lambda: answer
 
-        return self._alone(tried)()
+        return self._on_one_session(tried)()
 
 
 @dataclass
 class Server:
-    """How sessions are opened: `source` as libpq takes it, `parameters` what libpq makes of it.
+    """Opens sessions. `source` is the text for libpq, `parameters` its parsed form.
 
-    `gentle`: statements of one process, and a pause after each as long as it took.
+    `gentle`: one process per statement, and a pause of the same length after each.
     """
 
-    source: str = field(repr=False)  # it may hold a password
+    source: str = field(repr=False)  # it can contain a password
     parameters: Mapping[str, str]
     statement_seconds: int
     snapshot: bool
     writable: bool = False
     workspace: bool = False
     gentle: bool = False
-    watched: bool = True  # for others whom the sessions keep waiting
-    role_path: Sequence[str] = ()  # the schemas that the role's own search path names: a person's names go by it
+    watched: bool = True  # whether to watch for sessions that wait for ours
+    role_path: Sequence[str] = ()  # the role's own search path, for names that the user gives
 
     def session(self, exported: str | None = None) -> PostgresSession:
-        """A new session, in its transaction where it stays in one. Raises psycopg.Error, SourceError."""
+        """A new session; with `snapshot` its transaction has begun. Raises psycopg.Error, SourceError."""
         connection = self._connected()
         try:
             _check_version(connection.info)
@@ -652,7 +658,7 @@ class Server:
         return session
 
     def watching(self) -> "psycopg.Connection[Row]":
-        """A connection that takes part in nothing. Raises psycopg.Error."""
+        """A separate connection for `LockWatch`. Raises psycopg.Error."""
         return self._connected(autocommit=True)
 
     def label(self, session: Session) -> str:
@@ -667,14 +673,14 @@ class Server:
 
 
 def connect(source: str, options: ConnectOptions) -> PostgresEngine:
-    """An engine on a libpq URL or connection string, with fewer workers where the server has no more to give.
+    """An engine on a libpq URL or connection string; it has fewer workers if the server has too few connections.
 
-    For writing, with a workspace, and for a gentle audit there is one session; since no other sees what a writing one
-    does, its transaction sees one snapshot. Besides, a connection looks every second or two for those whom the sessions
-    keep waiting. Raises SourceError, StatementError, UsageError, Interrupted, BudgetSpent.
+    For writing, with a workspace, and for a gentle audit there is one session. A writing session always has one
+    snapshot. Another connection checks every second or two whether other sessions wait for locks of these.
+    Raises SourceError, StatementError, UsageError, Interrupted, BudgetSpent.
     """
     if options.workspace and not options.snapshot:
-        raise UsageError("--workspace takes a copy of one moment; leave out --no-snapshot")
+        raise UsageError("--workspace needs one snapshot; leave out --no-snapshot")
     parameters = connection_parameters(source)
     alone = options.writable or options.workspace
     server = Server(
@@ -690,7 +696,7 @@ def connect(source: str, options: ConnectOptions) -> PostgresEngine:
 
 
 def connection_parameters(source: str) -> dict[str, str]:
-    """What libpq makes of the source, the environment and its defaults; the password left out.
+    """The connection parameters from the source, the environment and libpq's defaults, without the password.
 
     Raises SourceError.
     """
@@ -699,7 +705,7 @@ def connection_parameters(source: str) -> dict[str, str]:
         given = {key: str(value) for key, value in conninfo.conninfo_to_dict(source).items() if value is not None}
     except psycopg.Error:
         given = None
-    # A password with a bare / or @ in it makes libpq take its parts for host and port, which errors would then show.
+    # With an unescaped / or @ in a password, libpq parses parts of it as host or port, and errors would show them.
     if given is None or re.match(r"^\w+://([^/?]*@[^/?]*@|[^?]*/[^?]*@)", source) or not _is_port(given.get("port")):
         raise SourceError(
             "the Postgres URL cannot be read; expected postgresql://user@host:5432/database, with any of "
@@ -714,7 +720,7 @@ def _is_port(text: str | None) -> bool:
 
 
 def connection_options(parameters: Mapping[str, str]) -> dict[str, str]:
-    """libpq's options where the user gives none: both sides notice within about a minute that the other is gone."""
+    """Defaults for libpq's options: both sides notice within about a minute that the other is gone."""
     wanted = {
         "application_name": "qidsql",
         "connect_timeout": "10",
@@ -729,7 +735,7 @@ def connection_options(parameters: Mapping[str, str]) -> dict[str, str]:
 def _check_version(info: psycopg.ConnectionInfo) -> None:
     if info.server_version < OLDEST_SERVER:
         raise SourceError(
-            f"the server speaks as Postgres {info.server_version / 10000:.4g}; qidsql needs Postgres 12 or later"
+            f"the server is Postgres {info.server_version / 10000:.4g}; qidsql needs Postgres 12 or later"
         )
 
 
@@ -738,19 +744,19 @@ def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
 
 
 def connection_label(info: psycopg.ConnectionInfo, parameters: Mapping[str, str]) -> str:
-    """The source as people may see it, and may give it again."""
+    """The source for messages, which can be used as a source again."""
     found = {"user": info.user, "host": info.host, "port": str(info.port), "dbname": info.dbname}
     return parameters_label(found, "host" in parameters)
 
 
-def parameters_label(parameters: Mapping[str, str], told: bool = True) -> str:
-    """The same before there is a connection; `told`: whether the folder of a socket was given, and is no default."""
+def parameters_label(parameters: Mapping[str, str], socket_given: bool = True) -> str:
+    """The same before connecting. `socket_given`: whether a socket's folder was given and is not a default."""
     host, port = parameters.get("host", ""), parameters.get("port", "5432")
     user = f"{parameters['user']}@" if parameters.get("user") else ""
     if not host and parameters.get("service"):
         return f"service={parameters['service']}"
     if host.startswith("/"):
-        place, query = "", f"?host={host}" if told else ""
+        place, query = "", f"?host={host}" if socket_given else ""
     else:
         place, query = host + (f":{port}" if port != "5432" else ""), ""
     return redacted(f"postgresql://{user}{place}/{parameters.get('dbname', '')}{query}")
@@ -761,12 +767,12 @@ def _raise(error: Exception) -> NoReturn:
 
 
 def _about(template: str, backends: Sequence[object]) -> str:
-    """A query about what some processes of the server do."""
+    """The text of a query about the activity of some server processes."""
     return POSTGRES.render(fill(f"postgres/{template}", ours=_numbers(backends)))
 
 
 def _names(rows: Sequence[Row]) -> str:
-    """Tables, of which a snapshot does not know the newest."""
+    """The names of tables; those newer than the snapshot have none."""
     return ", ".join(sorted({str(name or "a table") for (name,) in rows}))
 
 

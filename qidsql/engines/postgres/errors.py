@@ -1,5 +1,7 @@
-"""Postgres errors in our words. libpq's and the server's texts can hold values and passwords: none is ever passed on,
-they only tell which case it is."""
+"""Turns Postgres errors into errors of qidsql.
+
+Texts of libpq and the server can contain values and passwords: they are used to recognize the case, never shown.
+"""
 
 import re
 from collections.abc import Mapping
@@ -8,9 +10,9 @@ import psycopg
 
 from qidsql.errors import AccessError, ConnectionLost, QidsqlError, SourceError, StatementError, UsageError
 
-# {host} is the server, or the service that names it; {user} and {database} what was asked for.
+# {host} is the server, or the service that names it; {user} and {database} are those requested.
 WHY_NOT_CONNECTED = (
-    (r"no password supplied", "{host} wants a password for {user}; set PGPASSWORD or ~/.pgpass"),
+    (r"no password supplied", "{host} requires a password for {user}; set PGPASSWORD or ~/.pgpass"),
     (
         r"password authentication failed",
         "{host} refused the password of {user}; set the right one in PGPASSWORD or ~/.pgpass",
@@ -20,45 +22,44 @@ WHY_NOT_CONNECTED = (
         "{host} has no connection left for {user}; try later",
     ),
     (r"database .* does not exist", "{host} has no database {database}"),
-    (r"role .* does not exist", "{host} knows no {user}"),
+    (r"role .* does not exist", "{host} has no {user}"),
     (r"not permitted to log in", "{host} does not let {user} log in; run there: ALTER ROLE ... LOGIN"),
     (r"permission denied for database", "{user} may not connect to database {database} of {host}; grant CONNECT on it"),
     (r"not currently accepting connections", "database {database} of {host} accepts no connections"),
-    (r"starting up|shutting down|in recovery|not accepting connections", "{host} starts or stops just now; try later"),
+    (r"starting up|shutting down|in recovery|not accepting connections", "{host} is starting or stopping; try later"),
     (r"pg_hba\.conf|authentication failed", "{host} does not let {user} in from here; its pg_hba.conf decides that"),
     (r"service file|definition of service", "{host} is not defined; look into ~/.pg_service.conf or PGSERVICEFILE"),
-    (r"resolve host|translate host name", "no host {host} is known; check the URL"),
+    (r"resolve host|translate host name", "the host {host} cannot be resolved; check the URL"),
     (r"timeout expired|timed out", "{host} did not answer in time; check host, port and firewall"),
-    (r"SSL|certificate", "no secure connection to {host} came about; check sslmode and certificates"),
+    (r"SSL|certificate", "no secure connection to {host} could be established; check sslmode and certificates"),
     (r"Permission denied", "this user may not use the socket of {host}"),
     (r"Connection refused|No such file", "no Postgres server answers at {host}; is it running there?"),
-    (r"server closed the connection|invalid response", "what answers at {host} is no Postgres server, or it went away"),
+    (r"server closed the connection|invalid response", "{host} is not a Postgres server, or it closed the connection"),
 )
 
-# A view's own names are settled when it is made, those inside a function when it is called.
+# Names in a view are resolved when it is created, names in a function when it is called.
 PATH_OF_FUNCTIONS = (
-    "it was altered or dropped meanwhile, or a function behind the view names something without its schema, and an "
-    "audit finds only what is Postgres' own that way; run: ALTER FUNCTION ... SET search_path = ..."
+    "it was altered or dropped meanwhile, or a function in the view uses a name without a schema, with which an audit "
+    "finds only Postgres' own objects; run: ALTER FUNCTION ... SET search_path = ..."
 )
 
-# By SQLSTATE, or the beginning of one. {purpose} is what the statement was for.
+# By SQLSTATE or its prefix. {purpose} is the purpose of the statement.
 WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
     (
         "42501",
         AccessError,
-        "Postgres refused the {purpose}: the role lacks SELECT on a column, or a right on a table or function behind "
-        "the view",
+        "Postgres refused the {purpose}: the role lacks SELECT on a column, or a privilege on a table or function "
+        "behind the view",
     ),
     (
         "25006",
         StatementError,
-        "Postgres refused the {purpose}: something behind the view or foreign table wants to write, and qidsql only "
-        "reads",
+        "Postgres refused the {purpose}: the view or foreign table tries to write, and qidsql only reads",
     ),
     (
         "57014",
         ConnectionLost,
-        "Postgres cancelled the {purpose}: its statement_timeout ran out, or somebody ended it",
+        "Postgres cancelled the {purpose}: its statement_timeout expired, or someone cancelled it",
     ),
     ("55P03", StatementError, "the table is locked by another session (an ALTER or VACUUM FULL?); try again later"),
     ("40P01", StatementError, "the table is locked by another session (an ALTER or VACUUM FULL?); try again later"),
@@ -77,12 +78,12 @@ WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
     (
         "42703",
         StatementError,
-        "a column was gone at the {purpose}; was the table altered meanwhile? If so, run the audit again",
+        "a column was missing at the {purpose}; was the table altered meanwhile? If so, run the audit again",
     ),
     (
         "42",
         StatementError,
-        f"Postgres cannot make sense of the {{purpose}} (SQLSTATE {{state}}): {PATH_OF_FUNCTIONS}",
+        f"Postgres rejected the {{purpose}} (SQLSTATE {{state}}): {PATH_OF_FUNCTIONS}",
     ),
     ("53", StatementError, "Postgres ran out of memory, disk or temporary space at the {purpose} (SQLSTATE {state})"),
     (
@@ -103,7 +104,7 @@ WHY_NOT_ANSWERED: tuple[tuple[str, type[QidsqlError], str], ...] = (
 
 
 def not_connected(error: Exception, parameters: Mapping[str, str]) -> SourceError:
-    """Why no connection came about. `parameters` are libpq's, defaults included."""
+    """The error for a failed connection. `parameters` are libpq's, including defaults."""
     host = parameters.get("host") or parameters.get("hostaddr") or "the local socket"
     port = parameters.get("port", "5432")
     names = {
@@ -119,19 +120,19 @@ def not_connected(error: Exception, parameters: Mapping[str, str]) -> SourceErro
             return SourceError(message.format(**names))
     state = getattr(error, "sqlstate", None)
     code = f" (SQLSTATE {state})" if state else ""
-    return SourceError(f"no connection to {names['host']} came about{code}; try the same with psql")
+    return SourceError(f"no connection to {names['host']} could be established{code}; try the same with psql")
 
 
 def translate(error: Exception, purpose: str) -> QidsqlError:
-    """A failed statement, by its SQLSTATE."""
+    """The error for a failed statement, by its SQLSTATE."""
     if not isinstance(error, psycopg.Error):
-        return StatementError(f"the {purpose} could not be put to Postgres ({type(error).__name__})")
+        return StatementError(f"the {purpose} could not be sent to Postgres ({type(error).__name__})")
     state = error.sqlstate or ""
     if (
         error.diag.source_function == "check_enable_rls"
-    ):  # the same SQLSTATE as a missing right, and texts are localised
+    ):  # has the SQLSTATE of a missing privilege, and texts are localised
         return AccessError(
-            f"row-level security hides rows of a table behind the {purpose}; audit as a role (behind a view: its "
+            f"row-level security hides rows of a table behind the {purpose}; audit as a role (for a view: its "
             f"owner) that has BYPASSRLS, else the answer would leave people out"
         )
     ended = error.diag.severity_nonlocalized in ("FATAL", "PANIC") or state.startswith("57P")
@@ -140,5 +141,5 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
             if state.startswith(beginning):
                 return kind(message.format(purpose=purpose, state=state))
     if ended or (isinstance(error, psycopg.OperationalError) and not state):
-        return ConnectionLost(f"the connection to Postgres was lost at the {purpose}; what was known by then stands")
+        return ConnectionLost(f"the connection to Postgres was lost at the {purpose}; earlier results remain valid")
     return StatementError(f"Postgres could not answer the {purpose} (SQLSTATE {state or 'unknown'})")

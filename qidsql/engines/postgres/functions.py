@@ -13,10 +13,10 @@ from qidsql.sql.templates import fill
 
 @cache
 def postgres_functions() -> str:
-    """The script that makes the functions profile, violations and columns, in a schema `qidsql`.
+    """The script that creates the functions profile, violations and columns, in a schema `qidsql`.
 
-    The catalog query and the class sizes in it are those of the templates. Table and columns are known only when the
-    functions run: Postgres' own `format` quotes them and puts them in.
+    It contains the catalog query and the class sizes of the templates. The table and columns are known only when a
+    function runs: Postgres' `format` inserts them, quoted.
     """
     catalog = fill("postgres/columns", oids=[exp.column("relation", table="compared")])
     relation = Relation(exp.alias_(exp.to_table("hole_1"), ALIAS, table=True))

@@ -25,7 +25,7 @@ class PostgresKind(ServerKind):
     keeps_history = True
 
     def recognizes(self, text: str) -> bool:
-        """A URL, or a connection string that is no path."""
+        """A URL, or a connection string that is not an existing path."""
         if re.match(KEYWORDS, text):
             return not Path(text).exists()
         return super().recognizes(text) and text.partition(":")[2].startswith("//")

@@ -1,4 +1,4 @@
-"""A store in a schema of a Postgres database, for a team."""
+"""A store in a schema of a Postgres database, which a team can share."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,10 +12,10 @@ from qidsql.core.time_limit import earlier, limit
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
 from qidsql.engines.postgres.engine import connection_label, connection_options, connection_parameters
 from qidsql.engines.postgres.errors import not_connected
-from qidsql.engines.postgres.giving_way import hang_up
+from qidsql.engines.postgres.lock_watch import hang_up
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
-from qidsql.engines.workers import apart
-from qidsql.errors import BudgetSpent, Held, StoreError
+from qidsql.engines.workers import run_in_thread
+from qidsql.errors import BudgetSpent, LockHeld, StoreError
 from qidsql.sql.statements import Row
 from qidsql.sql.table_changes import inserting, row_of_holes
 from qidsql.sql.templates import fill
@@ -23,12 +23,12 @@ from qidsql.sql.templates import fill
 Answer = TypeVar("Answer")
 
 
-SLACK = 5.0  # seconds for an answer beyond the server's own limits
-LEAST = 1.5  # seconds for an answer when time is up: a run that ran out of it is recorded, too
+SLACK = 5.0  # seconds to wait beyond the server's own limits
+LEAST = 1.5  # seconds to wait even after the time limit, so that a run that exceeded it is recorded
 
 
 class PostgresStore(Store):
-    """A schema; made by the first transaction that writes, where the role may."""
+    """A schema, created by the first writing transaction if the role may."""
 
     dialect = POSTGRES
     parameter = "%s"
@@ -49,14 +49,14 @@ class PostgresStore(Store):
         try:
             with self._connected() as line:
                 if writing:
-                    # Before anything is read: one writer at a time, and each sees what the one before has written.
+                    # Taken before any read: one writer at a time, and each sees the writes of the one before.
                     line.execute(_text("lock", store=f"qidsql {self.schema}"))
                     if self._usable(line) is None:
                         line.execute(POSTGRES.render(exp.Create(this=self._name, kind="SCHEMA")).encode())
                 if self._usable(line) is False:
                     role = line.connection.info.user
                     raise StoreError(
-                        f"{self.label} could not be used: the role may not look into it; run: GRANT USAGE ON SCHEMA "
+                        f"{self.label} could not be used: the role lacks USAGE on it; run: GRANT USAGE ON SCHEMA "
                         f"{self._name.sql('postgres')} TO {exp.to_identifier(role, quoted=True).sql('postgres')}"
                     )
                 yield PostgresTransaction(self, line)
@@ -66,21 +66,21 @@ class PostgresStore(Store):
             raise StoreError(f"{self.label} could not be used: the server did not answer in time") from None
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         with self._connected() as line:
             line.commit()
-            line.connection.autocommit = True  # an open transaction would hold up the server's vacuum
+            line.connection.autocommit = True  # an open transaction would delay the server's vacuum
             [(free,)] = line.execute(_text("alone", store=f"qidsql {self.schema} alone"))
             if not free:
-                raise Held(f"another qidsql is at work: it holds the lock of {self.label}")
+                raise LockHeld(f"another qidsql is at work: it holds the lock of {self.label}")
             yield
 
     @contextmanager
-    def _connected(self) -> Iterator["Line"]:
-        """A connection in a transaction, which is committed when the block ends without an error."""
+    def _connected(self) -> Iterator["TimedConnection"]:
+        """A connection in a transaction, which is committed if the block ends without an error."""
         options = connection_options(self.parameters)
         try:
-            line = Line(
+            line = TimedConnection(
                 lambda: psycopg.connect(self.url, prepare_threshold=None, **options),  # type: ignore[arg-type]
                 self.patience,
             )
@@ -95,10 +95,10 @@ class PostgresStore(Store):
             yield line
             line.commit()
         finally:
-            line.connection.close()  # what was not committed goes with it
+            line.connection.close()  # rolls back what was not committed
 
-    def _usable(self, line: "Line") -> bool | None:
-        """Whether the role may use the schema; None where there is none."""
+    def _usable(self, line: "TimedConnection") -> bool | None:
+        """Whether the role may use the schema; None if it does not exist."""
         found = line.execute(_text("has_schema", schema=self.schema))
         return bool(found[0][0]) if found else None
 
@@ -107,15 +107,15 @@ class PostgresStore(Store):
         return exp.to_identifier(self.schema, quoted=True)
 
     def _why_not(self, error: psycopg.Error) -> StoreError:
-        """By the SQLSTATE alone: the server's text may hold what was to be written."""
+        """The error for a failed transaction, from the SQLSTATE alone: the server's text can contain values."""
         state = error.sqlstate or ""
         words = {
-            "42501": f"the role lacks rights: to read SELECT on the tables of schema {self.schema}, to keep runs "
-            f"INSERT and DELETE as well, and CREATE on the database for the first run",
+            "42501": f"the role lacks privileges: reading needs SELECT on the tables of schema {self.schema}, "
+            f"recording also INSERT and DELETE, and the first run CREATE on the database",
             "25006": "the server is read-only (a standby?); name its primary",
             "55P03": f"another process was writing for {self.patience:.0f} s; try again",
             "53100": "the server's disk is full",
-            "42P01": "it holds no history, or not a whole one",
+            "42P01": "it contains no complete history",
         }
         why = next((text for start, text in words.items() if state.startswith(start)), "")
         if not why:
@@ -123,13 +123,13 @@ class PostgresStore(Store):
         return StoreError(f"{self.label} could not be used: {why}")
 
 
-class Line:
-    """A connection that nobody waits for longer than the time allows, whatever the network does."""
+class TimedConnection:
+    """A connection whose calls end within the time limit, even if the network does not respond."""
 
     def __init__(self, connect: "Callable[[], psycopg.Connection[Row]]", patience: float) -> None:
         """Raises psycopg.Error, BudgetSpent."""
         self._patience = patience + SLACK
-        self.connection = apart(connect, None, self._deadline())
+        self.connection = run_in_thread(connect, None, self._deadline())
 
     def execute(self, sql: bytes, values: Sequence[Any] | None = None) -> list[Row]:
         """The rows of a statement. Raises psycopg.Error, BudgetSpent."""
@@ -141,7 +141,7 @@ class Line:
         return self._done(work)
 
     def add(self, sql: bytes, rows: Sequence[Sequence[Any]]) -> None:
-        """Executes a statement for each row of values. Raises psycopg.Error, BudgetSpent."""
+        """Runs a statement for each row of values. Raises psycopg.Error, BudgetSpent."""
 
         def work() -> None:
             with self.connection.cursor() as cursor:
@@ -154,7 +154,7 @@ class Line:
         self._done(self.connection.commit)
 
     def _done(self, work: Callable[[], Answer]) -> Answer:
-        return apart(work, lambda: hang_up(self.connection), self._deadline())
+        return run_in_thread(work, lambda: hang_up(self.connection), self._deadline())
 
     def _deadline(self) -> float:
         now = time.monotonic()
@@ -162,7 +162,7 @@ class Line:
 
 
 class PostgresTransaction(Transaction):
-    def __init__(self, store: PostgresStore, line: Line) -> None:
+    def __init__(self, store: PostgresStore, line: TimedConnection) -> None:
         super().__init__(store)
         self._line = line
 

@@ -1,4 +1,4 @@
-"""The words of a text as Postgres' own scanner splits it, with standard_conforming_strings on.
+"""Splits a text into tokens as Postgres' scanner does, with standard_conforming_strings on.
 
 [PostgreSQL manual, 4.1: Lexical Structure; src/backend/parser/scan.l]
 """
@@ -26,12 +26,12 @@ _TOKEN = re.compile(
 
 
 class TokenKind(StrEnum):
-    NAME = "name"  # a word: a name or a keyword, in lower case as Postgres reads it
-    QUOTED = "quoted"  # a name in quotes, without them
+    NAME = "name"  # a name or keyword without quotes, in lower case as Postgres reads it
+    QUOTED = "quoted"  # a quoted name, without the quotes
     STRING = "string"
     PARAMETER = "parameter"
     NUMBER = "number"
-    SIGN = "sign"  # a character of an operator, or a bracket
+    SIGN = "sign"  # one character of an operator, or a bracket
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +45,16 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of the text; comments are left out. Raises ValueError where one does not end.
+    """The tokens of the text without comments. Raises ValueError if a token or comment does not end.
 
-    Unicode escapes (U&'', U&"") are refused too: what they spell depends on a clause behind them.
+    Unicode escapes (U&'', U&"") are refused too: their meaning depends on a clause that follows.
     """
     found: list[Token] = []
     place = 0
     while place < len(text):
         match = _TOKEN.match(text, place)
         if match is None or match.lastgroup == "escaped":
-            raise ValueError("not a text that ends")
+            raise ValueError("unterminated or unsupported token")
         kind, piece, place = str(match.lastgroup), match[0], match.end()
         if kind == "comment":
             place = _end_of_comment(text, place)
@@ -64,7 +64,7 @@ def tokens(text: str) -> list[Token]:
         elif kind == "quoted":
             found.append(Token(TokenKind.QUOTED, piece[1:-1].replace('""', '"')))
         elif kind == "string" and found and found[-1].text.startswith(("E'", "e'")):
-            raise ValueError("goes on with another string, where a backslash escapes as in the first")
+            raise ValueError("a continued string, in which a backslash escapes as in the first part")
         elif kind != "space":
             found.append(
                 Token(TokenKind(kind), re.sub("[A-Z]+", lambda m: m[0].lower(), piece) if kind == "name" else piece)
@@ -73,7 +73,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def _end_of_comment(text: str, place: int) -> int:
-    """Where a comment ends that has begun before the place; comments nest. Raises ValueError."""
+    """The end of a comment that starts before `place`; comments nest. Raises ValueError."""
     depth = 1
     for mark in re.finditer(r"/\*|\*/", text[place:]):
         depth += 1 if mark[0] == "/*" else -1

@@ -1,4 +1,4 @@
-"""What kinds of values Postgres' types hold, by the names that format_type() gives them."""
+"""The kinds of values of Postgres' types, by their names in format_type()."""
 
 from qidsql.core.value_kinds import ValueKind
 

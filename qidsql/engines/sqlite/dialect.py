@@ -1,4 +1,4 @@
-"""SQLite's dialect. What its SQL lacks are Python functions of the connection: a hash, a count of bits, a wide sum."""
+"""SQLite's dialect. Functions missing in its SQL are Python functions: a hash, a bit count, a sum beyond 64 bits."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ INTEGER, TEXT, REAL = (exp.DataType.build(name, dialect="sqlite") for name in ("
 
 
 class SQLiteDialect(Dialect):
-    """Values have types here, columns do not: a cast would make one value of 1 and '1'."""
+    """SQLite has typed values in untyped columns: a cast would merge 1 and '1'."""
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
         binary = exp.to_identifier(self.byte_collation, quoted=True)
         return column if comparison is Comparison.VALUE else exp.Collate(this=column, expression=binary)
 
     def render(self, tree: exp.Expr) -> str:
-        """A sum that may need more than 64 bits, where a product would become a float, is WIDE_SUM; a series of
-        numbers is a recursive query."""
+        """The statement's text. A sum that may exceed 64 bits becomes WIDE_SUM, since SQLite would return a float; a
+        series of numbers becomes a recursive query."""
         for total in list(tree.find_all(exp.Sum)):
             if any(cast.to.args.get("kind") == "WIDE" for cast in total.find_all(exp.Cast)):
                 factors = list(total.this.args.values())[:2] if isinstance(total.this, exp.Mul) else [total.this]
@@ -39,7 +39,7 @@ def _hash(*values: exp.Expr) -> exp.Expr:
 
 
 def _row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
-    return _hash(*(exp.cast(value.copy(), "BLOB") for value in values))  # a text may not be UTF-8
+    return _hash(*(exp.cast(value.copy(), "BLOB") for value in values))  # a text can be invalid UTF-8
 
 
 SQLITE = SQLiteDialect(
@@ -66,7 +66,7 @@ def hash_63(*values: object) -> int:
 
 
 class WideSum:
-    """The exact sum of integers, or of products of two; as text where it needs more than 64 bits."""
+    """The exact sum of integers, or of products of two; returned as text if it exceeds 64 bits."""
 
     total: int | None = None
 

@@ -17,17 +17,17 @@ from qidsql.errors import ConnectionLost, QidsqlError, SourceError, StatementErr
 from qidsql.sql.statements import Row
 from qidsql.sql.templates import fill
 
-WHY = {  # by SQLite's names of results
+WHY = {  # by SQLite's result codes
     "BUSY": "is locked by another process that writes to it; try again later, or audit a copy",
     "NOTADB": "is not an SQLite database, or an encrypted one",
     "CORRUPT": "is damaged; restore it from a backup",
     "CANTOPEN": "cannot be opened; a database in WAL mode needs a folder that this user may write to",
-    "READONLY": "is in WAL mode, or was left in the middle of a change: its folder must be one this user may write to",
+    "READONLY": "is in WAL mode, or has an unfinished transaction; its folder must be writable",
 }
 
 
 class SQLiteSession:
-    """The connection. Where SQLite goes on in floats, as behind the 64 bits of its integers, there is no answer."""
+    """The connection. Results with a float are an error: SQLite switches to floats when integers exceed 64 bits."""
 
     patience = PATIENCE
 
@@ -56,21 +56,21 @@ class SQLiteSession:
     def load(self, sql: str, path: Path) -> None:
         raise NotImplementedError("nothing is written to an SQLite database")
 
-    def hold_moment(self) -> None:
-        """There are no conditions that depend on the time."""
+    def freeze_time(self) -> None:
+        """Nothing to do: no condition depends on the time."""
 
     def cancel(self) -> None:
         self._line.interrupt()
 
     def hang_up(self) -> None:
-        """There is no line to cut."""
+        """Nothing to disconnect."""
 
     def close(self) -> None:
         self._line.close()
 
 
 class SQLiteEngine(Engine):
-    """A database file, of which the schema main is read. Keys that the file declares are not looked up."""
+    """The schema main of a database file. Declared keys are not read."""
 
     dialect = SQLITE
     export_format = "csv"
@@ -97,8 +97,8 @@ class SQLiteEngine(Engine):
         if result == "INTERRUPT":
             return ConnectionLost(f"SQLite was interrupted ({purpose})")
         if isinstance(error, OverflowError) or "integer overflow" in str(error):
-            return StatementError(f"SQLite does not have the whole numbers that are needed ({purpose})")
-        return StatementError(f"{self.label} {WHY.get(result, 'gave SQLite no answer')} ({purpose}; {result})")
+            return StatementError(f"SQLite's integers are too small for the result ({purpose})")
+        return StatementError(f"{self.label} {WHY.get(result, 'could not be read by SQLite')} ({purpose}; {result})")
 
     def exports(self) -> Path:
         self._folder = self._folder or PrivateFolder()
@@ -120,11 +120,11 @@ class SQLiteEngine(Engine):
         address = [each for each in ("rowid", "_rowid_", "oid") if numbered and each not in taken]
         return Table(name, str(kind), columns, row_address=tuple(address[:1]))
 
-    def accepted(self, table: Table, where: str) -> Condition:
-        raise UsageError("an SQLite database takes no where condition; make a view with it, and audit the view")
+    def parse_condition(self, table: Table, where: str) -> Condition:
+        raise UsageError("an SQLite database takes no where condition; create a view with it, and audit the view")
 
     def catalog(self, schema: str | None = None) -> Catalog:
-        """A statement, and one more for each table."""
+        """One statement, and one more for each table."""
         names = {name: self._columns(name.name) for name in self.table_names()}
         find_schema(schema, names, self.label)
         kinds = {row[0]: str(row[1]) for row in self._catalog("tables")}
@@ -132,16 +132,16 @@ class SQLiteEngine(Engine):
 
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         if role is not None:
-            raise UsageError("SQLite has no roles: who may read the file may read all of it")
+            raise UsageError("SQLite has no roles: anyone who can read the file can read all of it")
         return Examination((Check(State.OK, "opened read only, in one read transaction"),))
 
     def _only_read(self, *_: Any, **__: Any) -> NoReturn:
         raise UsageError(f"{self.label} is an SQLite database, which is only read")
 
-    received = taken = place_aside = settle_aside = _only_read
+    import_file = existing_kind = working_copy_name = finish_working_copy = _only_read
 
     def _columns(self, table: str) -> tuple[CatalogColumn, ...]:
-        """A collation takes texts for equal that a reader tells apart; of a view's columns it is not known."""
+        """Columns with a collation are compared by bytes, since it can equate different texts. Unknown for a view."""
         return tuple(
             CatalogColumn(
                 str(name),
@@ -155,14 +155,14 @@ class SQLiteEngine(Engine):
     def _catalog(self, template: str, **holes: str) -> list[Row]:
         text = self.dialect.render(fill(f"sqlite/{template}", **holes))
         try:
-            return self._alone(lambda session: session.execute(text))
+            return self._on_one_session(lambda session: session.execute(text))
         except sqlite3.Error as error:
             raise self.translate(error, "catalog") from None
 
 
 def opened(path: Path, label: str) -> SQLiteEngine:
     """An engine on a database file. Raises SourceError, Interrupted, BudgetSpent."""
-    if sqlite3.sqlite_version_info < (3, 37, 0):  # which lists its tables
+    if sqlite3.sqlite_version_info < (3, 37, 0):  # the first with PRAGMA table_list
         raise SourceError(f"this Python has SQLite {sqlite3.sqlite_version}; qidsql needs 3.37 or later")
     engine = SQLiteEngine(path, label)
     try:

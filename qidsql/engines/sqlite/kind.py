@@ -27,7 +27,9 @@ class SQLiteKind(FileKind):
         from qidsql.engines.sqlite.engine import opened
 
         if settings or options.writable or options.workspace:
-            raise UsageError("an SQLite database is only read: leave out --workspace, --into TABLE, and what follows ?")
+            raise UsageError(
+                "an SQLite database is only read: leave out --workspace, --into TABLE and the options after the ?"
+            )
         if not path.is_file():
-            raise SourceError(f"{label} is no file; expected an SQLite database")
+            raise SourceError(f"{label} is not a file; expected an SQLite database")
         return opened(path, label)

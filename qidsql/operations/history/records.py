@@ -121,8 +121,8 @@ class History:
         return self.store.label
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """A lock that only one process can have. Raises Held, StoreError on entering."""
-        return self.store.alone()
+        """A lock that only one process can have. Raises LockHeld, StoreError on entering."""
+        return self.store.exclusive()
 
     # writing
 
@@ -136,7 +136,7 @@ class History:
         with self.writing() as store:
             if store.find("runs", ("run",), run=result.run):
                 return False
-            number = integer(store.ask("history/next_number")[0][0])
+            number = integer(store.query("history/next_number")[0][0])
             head = {
                 key: value for key, value in plain(replace(result, tables=PackedTables())).items() if key != "tables"
             }
@@ -187,7 +187,7 @@ class History:
     def runs(self) -> list[RunSummary]:
         """All runs, newest first."""
         with self.reading() as store:
-            rows = store.ask("history/runs") if store else []
+            rows = store.query("history/runs") if store else []
         return [
             RunSummary(
                 number=integer(number),
@@ -246,11 +246,11 @@ class History:
             if store is None:
                 return PastTable()
             if run is None:
-                found = store.ask("history/last_audited", source=source, table_name=table)
+                found = store.query("history/last_audited", source=source, table_name=table)
                 run = str(found[0][0]) if found else None
             where: dict[str, Any] = {"run": run, "source": source, "table_name": table}
             documents = store.find("table_audits", ("document",), **where) if run else []
-            newest = store.ask("history/table_history", source=source, table_name=table)[:TREND]
+            newest = store.query("history/table_history", source=source, table_name=table)[:TREND]
         trend = tuple(_trend_point(_recorded_table(row)) for row in reversed(newest))
         return PastTable(run, unpack(_bytes(documents[0])), trend) if documents else PastTable(trend=trend)
 
@@ -286,7 +286,7 @@ class History:
     def last_columns(self) -> dict[tuple[str, str], LastColumns]:
         """The columns of each table at its last audit, by source and table."""
         with self.reading() as store:
-            rows = store.ask("history/last_columns") if store else []
+            rows = store.query("history/last_columns") if store else []
         found: dict[tuple[str, str], LastColumns] = {}
         for source, table, run, column, kind in rows:
             seen = found.setdefault((str(source), str(table)), LastColumns(str(run), {}))
@@ -296,13 +296,13 @@ class History:
     def tables(self) -> list[tuple[str, str]]:
         """Source and name of each table ever audited."""
         with self.reading() as store:
-            rows = store.ask("history/tables") if store else []
+            rows = store.query("history/tables") if store else []
         return [(str(source), str(table)) for source, table in rows]
 
     def table_history(self, source: str, table: str) -> list[RecordedTable]:
         """A table in all runs, newest first."""
         with self.reading() as store:
-            rows = store.ask("history/table_history", source=source, table_name=table) if store else []
+            rows = store.query("history/table_history", source=source, table_name=table) if store else []
         return [_recorded_table(row) for row in rows]
 
     def unfinished(self) -> list[UnfinishedTable]:
@@ -326,7 +326,7 @@ class History:
             existing = self._tables(store)
             for name in TABLES:
                 if name not in existing:  # the user may have no right to create tables
-                    store.ask(f"history/make_{name}")
+                    store.query(f"history/make_{name}")
             if not self._format(store):
                 store.add("history_format", [{"format": FORMAT}])
             yield store
@@ -351,12 +351,12 @@ class History:
     def _tables(self, store: Transaction) -> set[str]:
         """The existing tables; queried only until all exist, since catalogs are slow."""
         if not self._existing >= set(TABLES):
-            self._existing = {str(name) for (name,) in store.ask("history/tables_there", schema=self.store.schema)}
+            self._existing = {str(name) for (name,) in store.query("history/tables_there", schema=self.store.schema)}
         return self._existing
 
     def _format(self, store: Transaction) -> int:
         """The format of the history, 0 if it is empty. Raises StoreError if this version cannot read it."""
-        written = integer(store.ask("history/format")[0][0] or 0)
+        written = integer(store.query("history/format")[0][0] or 0)
         if written not in (0, FORMAT):
             other, remedy = ("a newer", "upgrade this one, or name") if written > FORMAT else ("an older", "name")
             raise StoreError(f"{self.label} was written by {other} qidsql; {remedy} another history")

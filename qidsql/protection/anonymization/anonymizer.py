@@ -154,7 +154,7 @@ class Anonymizer:
             stopped = stop
         except KeyboardInterrupt:
             stopped = Interrupted("interrupted; what was found by then is kept")
-        if self._bench.ended is None:
+        if self._bench.stopped_by is None:
             self._run("keep_improved", "keeping of improvements")
         return saved, stopped
 
@@ -281,10 +281,10 @@ class Anonymizer:
 
     def _ask(self, statement: exp.Expr, purpose: str) -> list[Row]:
         """The rows of a statement. It has no deadline: it is fast, and exceeding one would lose the workbench."""
-        return self._bench.ask(statement, purpose, None)
+        return self._bench.query(statement, purpose, None)
 
 
 def write_plan(patterns: RowPatterns) -> None:
     """Make the table `plan` (pattern, mask, first_row, last_row) of the workbench's shares."""
     everything = (1 << len(patterns.names)) - 1
-    patterns.bench.ask(fill("workbench/anonymization/plan_of_shares", everything=everything), "plan")
+    patterns.bench.query(fill("workbench/anonymization/plan_of_shares", everything=everything), "plan")

@@ -114,7 +114,7 @@ class SuppressionPlan:
 
 def plan_masks(patterns: RowPatterns, deadline: float | None) -> dict[int, int]:
     """The number of rows by suppressed column set, from the table `plan`. Raises Stopped, StatementError."""
-    rows = patterns.bench.ask(fill("workbench/suppression/plan_masks"), "totals of the plan", deadline)
+    rows = patterns.bench.query(fill("workbench/suppression/plan_masks"), "totals of the plan", deadline)
     return {integer(mask): integer(number) for mask, _, number in rows}
 
 
@@ -151,7 +151,7 @@ class _Planner:
         return self._ask(fill(f"workbench/suppression/{template}", **holes), purpose)
 
     def _ask(self, statement: exp.Expr, purpose: str) -> list[Row]:
-        return self._patterns.bench.ask(statement, purpose, self._deadline)
+        return self._patterns.bench.query(statement, purpose, self._deadline)
 
     def solve(self) -> None:
         self._ask(self._packing.table(), "packing of row patterns")

@@ -33,7 +33,7 @@ def plan_check(plan: SuppressionPlan, deadline: float | None = None) -> PlanChec
     """
     patterns = plan.patterns
     packing, bench = Packing(patterns.values), patterns.bench
-    bench.ask(packing.table(), "packing of row patterns", deadline)
+    bench.query(packing.table(), "packing of row patterns", deadline)
     sets = max(1, MOST // patterns.patterns)
     chosen = sorted(plan.masks, key=lambda mask: -plan.masks[mask])[:sets]
     inside = exp.column("mask").isin(*(exp.Literal.number(mask) for mask in chosen))
@@ -57,7 +57,7 @@ def rows_at_risk(plan: SuppressionPlan, deadline: float | None = None) -> int:
         )
     ]
     released = fill("workbench/suppression/released_patterns", codes=codes)
-    plan.patterns.bench.ask(released, "suppressed patterns", deadline)
+    plan.patterns.bench.query(released, "suppressed patterns", deadline)
     return wildcard_check(plan.patterns, plan.k, deadline, "released").at_risk
 
 
@@ -76,5 +76,5 @@ def _fits(plan: SuppressionPlan, rows: exp.Query, packing: Packing, deadline: fl
         names=[exp.to_identifier(name) for name in names],
         k=plan.k,
     )
-    [[checked, unsafe]] = plan.patterns.bench.ask(query, "check of the plan", deadline)
+    [[checked, unsafe]] = plan.patterns.bench.query(query, "check of the plan", deadline)
     return integer(checked), integer(unsafe)

@@ -21,7 +21,7 @@ def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> Suppressi
     """
     patterns, bench = plan.patterns, plan.patterns.bench
     packing, everything = Packing(patterns.values), (1 << len(patterns.names)) - 1
-    bench.ask(fill("workbench/suppression/suppressed"), "patterns that lose cells", deadline)
+    bench.query(fill("workbench/suppression/suppressed"), "patterns that lose cells", deadline)
     masks = [mask for mask in plan.masks if mask]
     pairs: list[tuple[int, int]] = []
     for first in range(0, len(masks), SETS_AT_ONCE):
@@ -32,18 +32,18 @@ def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> Suppressi
             assert isinstance(query, exp.Query)
             queries.append(query)
         found = queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)
-        rows = bench.ask(found, "rows that blank cells protect", deadline)
+        rows = bench.query(found, "rows that blank cells protect", deadline)
         pairs += ((integer(one), integer(other)) for one, other in rows)
     losing = exp.select("pattern", "size", "mask").from_("suppressed").order_by(exp.column("pattern"))
     suppressed = [
         Suppressed(integer(pattern), integer(size), integer(size) * weight_of(integer(mask), plan.weights))
-        for pattern, size, mask in bench.ask(losing, "patterns that lose cells", deadline)
+        for pattern, size, mask in bench.query(losing, "patterns that lose cells", deadline)
     ]
     whole = restorable(suppressed, pairs, plan.k)
     if not whole:
         return replace(plan, lower_bound=None)
     spared = exp.update("plan", {"mask": 0}, where=exp.column("pattern").isin(*whole))
-    bench.ask(spared, "patterns that stay whole", deadline)
+    bench.query(spared, "patterns that stay whole", deadline)
     masks_now = plan_masks(patterns, deadline)
     return replace(
         plan, masks=masks_now, methods=(*plan.methods, f"{len(whole):,} patterns whole again"), lower_bound=None

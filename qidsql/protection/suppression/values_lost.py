@@ -36,7 +36,7 @@ def values_lost(plan: SuppressionPlan, most: int, deadline: float | None) -> lis
     lost = columns[0] if len(columns) == 1 else exp.union(*columns, distinct=False)
     query = fill("workbench/suppression/values_lost", lost=lost.subquery("lost"), most=most)
     found = [ValuesLost() for _ in places]
-    for row in plan.patterns.bench.ask(query, "values that lose cells", deadline):
+    for row in plan.patterns.bench.query(query, "values that lose cells", deadline):
         place, values, gone, *loss = map(integer, row)
         found[place] = ValuesLost(values, gone, (*found[place].most, CellsLost(*loss)))
     return found

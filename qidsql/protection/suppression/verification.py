@@ -58,20 +58,20 @@ def wildcard_check(
     ]
     unverified = fill("workbench/suppression/unverified", nulls=add(nulls), patterns=exp.to_table(table))
     everyone = making(exp.to_table("everyone"), exp.select("*").from_("unverified"), replace=True)
-    bench.ask(packing.table(table), "packing of row patterns", deadline)
-    bench.ask(unverified, "patterns to check", deadline)
-    bench.ask(everyone, "patterns with their NULLs", deadline)
+    bench.query(packing.table(table), "packing of row patterns", deadline)
+    bench.query(unverified, "patterns to check", deadline)
+    bench.query(everyone, "patterns with their NULLs", deadline)
     common_first = (
         exp.select("nulls").from_("unverified").group_by("nulls").order_by("COUNT(*) DESC", exp.column("nulls"))
     )
-    groups = [integer(nulls) for (nulls,) in bench.ask(common_first, "sets of NULLs", deadline)]
+    groups = [integer(nulls) for (nulls,) in bench.query(common_first, "sets of NULLs", deadline)]
 
     def matched(found: Sequence[exp.Query]) -> tuple[int, int, int | None]:
         query = found[0] if len(found) == 1 else exp.union(*found, distinct=False)
         still = fill("workbench/suppression/still_unverified", found=query.subquery("found"), k=k)
-        bench.ask(still, "rows that match", deadline)
+        bench.query(still, "rows that match", deadline)
         totals = exp.select("COUNT(*)", "COALESCE(SUM(size), 0)", "MIN(seen)").from_("unverified")
-        [[left, rows, seen]] = bench.ask(totals, "rows still to check", deadline)
+        [[left, rows, seen]] = bench.query(totals, "rows still to check", deadline)
         return integer(left), integer(rows), None if seen is None else integer(seen)
 
     left, at_risk, smallest = patterns.patterns, patterns.rows, None
@@ -105,7 +105,7 @@ def wildcard_check(
                 )
             left, at_risk, smallest = matched(found)
     if left:
-        bench.ask(exp.update("unverified", {"seen": 0}), "rows still to check", deadline)
+        bench.query(exp.update("unverified", {"seen": 0}), "rows still to check", deadline)
         same = exp.and_(*(exp.column(f"d{lane}").eq(0) for lane in packing.lanes))
         differences = packing.differences("unverified", "packed")
         left, at_risk, smallest = matched([_query("matching_by_pairs", differences=differences, same=same)])

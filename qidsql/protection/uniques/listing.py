@@ -40,7 +40,7 @@ class RecordKeys:
         self._bench = patterns.bench
         codes = [exp.column(f"c{place}") for place in range(len(patterns.names))]
         query = coded_rows(profiler.engine.dialect, source, patterns.names, key, patterns.shuffle_key)
-        with profiler.engine.handing_over("keys") as path:
+        with profiler.engine.temporary_export("keys") as path:
             profiler.ask([Statement(query, "keys of the rows", lambda rows: None, path)])
             load = fill(
                 "workbench/uniques/load_keys",
@@ -50,7 +50,7 @@ class RecordKeys:
                     *(exp.column(c.name, table="coded").eq(exp.column(c.name, table="patterns")) for c in codes)
                 ),
             )
-            self._bench.ask(load, "loading of keys", profiler.deadline)
+            self._bench.query(load, "loading of keys", profiler.deadline)
 
     def of(self, numbers: Iterable[int]) -> dict[int, str]:
         """The key of one row of each of these row patterns, where it has one."""
@@ -58,7 +58,7 @@ class RecordKeys:
         if not wanted:
             return {}
         query = exp.select("pattern", "key_text").from_("keys").where(exp.column("pattern").isin(*wanted))
-        rows = self._bench.ask(query, "keys of records")
+        rows = self._bench.query(query, "keys of records")
         return {integer(pattern): str(key) for pattern, key in rows if key is not None}
 
 
@@ -73,7 +73,7 @@ class UniquesList:
     def __init__(self, patterns: RowPatterns, path: Path) -> None:
         self._patterns, self._bench, self._path = patterns, patterns.bench, path
         self._numbers: dict[int, int] = {}
-        self._bench.ask(fill("workbench/uniques/uniques"), "making of a table")
+        self._bench.query(fill("workbench/uniques/uniques"), "making of a table")
 
     def add(self, records: "NDArray[Any]", masks: "NDArray[Any] | int") -> None:
         """Add a combination for each record. Raises StatementError, Interrupted."""
@@ -95,11 +95,11 @@ class UniquesList:
             ),
             distinct=False,
         )  # fmt: skip
-        with engine.handing_over("values") as path:
+        with engine.temporary_export("values") as path:
             profiler.ask([Statement(query, "values of the columns", lambda rows: None, path)])
             source = exported(path, [("place", "INTEGER"), ("code", "INTEGER"), ("value_text", "VARCHAR")])
             load = fill("workbench/uniques/load_values", exported=source, codes=codes.subquery("coded"))
-            self._bench.ask(load, "loading of values", profiler.deadline)
+            self._bench.query(load, "loading of values", profiler.deadline)
 
     @staticmethod
     def types(keys: bool, values: bool) -> dict[str, str]:
@@ -134,7 +134,7 @@ class UniquesList:
         finally:
             written.unlink(missing_ok=True)
         count = fill("workbench/uniques/count_lines", keyed=exp.true() if keys else exp.false())
-        [(lines,)] = self._bench.ask(count, "counting of lines")
+        [(lines,)] = self._bench.query(count, "counting of lines")
         return integer(lines)
 
     def _number(self, sets: Iterable[int]) -> None:
@@ -144,8 +144,8 @@ class UniquesList:
         names = self._patterns.names
         named = exp.values(list(enumerate(names)), alias="given", columns=["place", "name"])
         made = making(exp.to_table("column_names"), exp.select("place", "name").from_(named))
-        self._bench.ask(made, "noting of names")
-        self._bench.ask(fill("workbench/uniques/set_columns"), "making of a table")
+        self._bench.query(made, "noting of names")
+        self._bench.query(fill("workbench/uniques/set_columns"), "making of a table")
         numbers, places = [], []
         for mask in sets:
             for place in positions(mask) if mask else (-1,):

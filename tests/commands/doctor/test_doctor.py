@@ -75,9 +75,9 @@ def test_a_source_that_cannot_be_opened_is_named_without_its_password(source: st
 def test_no_statement_reads_a_table(store: Store) -> None:
     store.table("people", {"age": "INTEGER"}, [(1,)])
     with store.connect() as engine:
-        before = engine.asked
+        before = engine.statements
         package.doctor(engine)
-        assert engine.asked == before
+        assert engine.statements == before
 
 
 def test_missing_rights_are_named_with_the_grants_that_mend_them(postgres_store: PostgresStore, reader: str) -> None:
@@ -103,7 +103,7 @@ def test_a_closed_schema_takes_two_grants(postgres_store: PostgresStore, reader:
     postgres_store.table("people", {"age": "INTEGER"}, [(1,)])
     postgres_store.execute(f"REVOKE USAGE ON SCHEMA {postgres_store.schema} FROM {reader}")
     result = examined_as(postgres_store, reader)
-    assert "may not look into schema" in said(result, "people", State.PROBLEM)[0]
+    assert "lacks USAGE on schema" in said(result, "people", State.PROBLEM)[0]
     assert [grant.split(" ON ")[0] for grant in result.grants] == ["GRANT USAGE", "GRANT SELECT"]
     for grant in result.grants:
         postgres_store.execute(grant)

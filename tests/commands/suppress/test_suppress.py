@@ -15,7 +15,7 @@ from qidsql.commands.suppress.result import SuppressResult
 from qidsql.commands.suppress.suppress import suppress
 from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
-from qidsql.engines.base import Asked
+from qidsql.engines.base import ExecutedStatement
 from qidsql.engines.connect import connect
 from qidsql.errors import AccessError, Interrupted, QidsqlError, UsageError
 from qidsql.sql.relation import table_node
@@ -213,14 +213,14 @@ def test_a_target_that_may_not_be_seen_or_removed(postgres_store: PostgresStore,
     postgres_store.execute(f"GRANT TEMP ON DATABASE {quoted(postgres_store.admin.info.dbname)} TO {reader}")
     with postgres_store.connect_as(reader, writable=True) as engine:
         for into, replace, kind, words in (
-            ("counter", True, AccessError, "owns what --replace removes"),
+            ("counter", True, AccessError, "must own what --replace removes"),
             ("counter", False, UsageError, "exists already"),
             ("theirs", False, UsageError, "exists already"),
-            ("theirs", True, AccessError, "owns what --replace removes"),
+            ("theirs", True, AccessError, "must own what --replace removes"),
         ):
             with pytest.raises(kind, match=words):
                 house.suppress(engine, "people", columns=NAMES, into=into, replace=replace)
-        assert engine.asked == 0
+        assert engine.statements == 0
 
 
 @pytest.mark.parametrize("script", [Script.VIEW, Script.TABLE])
@@ -248,7 +248,7 @@ def test_targets_are_checked_before_any_work(store: Store) -> None:
     """A file's name would be a table csv in a schema that is not there: said before a row is looked at."""
     store.table("people", COLUMNS, people())
     wrong = {
-        "ab.csv": "there is no schema ab in .* since of a database the copy is a table and no file",
+        "ab.csv": "there is no schema ab in .* since the copy of a table in a database is a table and not a file",
         "nowhere.safe": r"there is no schema nowhere in .* for the table safe; --into takes name or schema\.name",
     }
     if store.name == "postgres":
@@ -256,7 +256,7 @@ def test_targets_are_checked_before_any_work(store: Store) -> None:
         wrong['"' + "é" * 32 + '"'] = "is longer than 63 bytes"
     for into, words in wrong.items():
         with store.connect(writable=True) as engine:
-            asked: list[Asked] = []
+            asked: list[ExecutedStatement] = []
             engine.watchers.append(asked.append)
             for verb in (house.suppress, house.anonymize):
                 with pytest.raises(UsageError, match=words):
@@ -291,9 +291,9 @@ def test_a_failed_write_leaves_nothing_behind(store: Store, moment: str, error: 
     store.table("people", COLUMNS, people())
     store.table("safe", {"person": "INTEGER"}, [(1,)])
     with store.connect(writable=True) as engine:
-        written: list[Asked] = []
+        written: list[ExecutedStatement] = []
 
-        def fail(asked: Asked) -> None:
+        def fail(asked: ExecutedStatement) -> None:
             written.append(asked)
             late = any("copy into" in each.purpose for each in written) or moment == "copy into"
             if asked.purpose.startswith(moment) and late and moment != "commit":
@@ -317,7 +317,7 @@ def test_a_killed_connection_leaves_nothing_behind(postgres_store: PostgresStore
     postgres_store.table("people", COLUMNS, people())
     with postgres_store.connect(writable=True) as engine:
 
-        def kill(asked: Asked) -> None:
+        def kill(asked: ExecutedStatement) -> None:
             if asked.purpose.startswith("copy into"):
                 postgres_store.admin.execute(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'qidsql'"

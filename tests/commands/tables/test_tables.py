@@ -43,9 +43,9 @@ def test_every_table_and_view_is_listed_with_its_columns(filled: Store) -> None:
 
 def test_no_table_is_read(filled: Store) -> None:
     with filled.connect() as engine:
-        before = engine.asked
+        before = engine.statements
         package.tables(engine)
-        assert engine.asked == before
+        assert engine.statements == before
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.duckdb.store import DuckDBStore
 from qidsql.engines.postgres.store import PostgresStore
 from qidsql.engines.store import Store
-from qidsql.errors import Held, StoreError
+from qidsql.errors import LockHeld, StoreError
 from qidsql.operations.alerts.changes import LastSent, VerdictChange
 from qidsql.operations.alerts.delivery import MemoryRecord, PendingMessage, Record, deliver_pending, notify
 from qidsql.operations.alerts.message import Message
@@ -165,7 +165,7 @@ def test_one_is_alone_and_writes_all_the_same(history: History, request: pytest.
         else open_history(request.getfixturevalue("postgres_url"), label.schema, patience=1)
     )
     with history.exclusive():
-        with pytest.raises(Held, match="another qidsql is at work"), other.exclusive():
+        with pytest.raises(LockHeld, match="another qidsql is at work"), other.exclusive():
             raise AssertionError("two were alone")
         AlertRecord(other).add(message(1, "team"), START)
         assert len(AlertRecord(history).pending()) == 1

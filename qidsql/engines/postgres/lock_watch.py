@@ -1,6 +1,6 @@
-"""Giving way: nobody waits for long for a lock of our sessions, such as an ALTER TABLE with all readers behind it.
+"""Watches for other sessions that wait for locks of ours, such as an ALTER TABLE that blocks all later readers.
 
-An open snapshot keeps every table that was read in it under a light lock, for as long as it lasts.
+An open snapshot holds a weak lock on every table it has read, until it ends.
 """
 
 import socket
@@ -16,31 +16,31 @@ import psycopg
 from sqlglot import exp
 
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
-from qidsql.engines.workers import PARTING, ticks
+from qidsql.engines.workers import PARTING, next_wait
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
 
-LOOK_EVERY = 1.5  # seconds
-LONGEST_PAUSE = 60.0  # seconds between two looks, where the server refuses the connection
-LOOK_AGAIN = 0.2  # seconds between two looks whether those who were given way to are done
-PASSING = 60.0  # seconds that they get
+LOOK_EVERY = 1.5  # seconds between checks
+LONGEST_PAUSE = 60.0  # seconds between checks while the server refuses the connection
+LOOK_AGAIN = 0.2  # seconds between checks whether the other sessions are done
+PASSING = 60.0  # seconds to wait for them
 
 Connect = Callable[[], "psycopg.Connection[Row]"]
 
 
 class Sessions(Protocol):
-    """Those who may keep others waiting: the processes that serve them, and their end."""
+    """Sessions whose locks can block others: the ids of their server processes, and a way to end them."""
 
     def backends(self) -> list[int]: ...
 
-    def give_way(self) -> None: ...
+    def release_locks(self) -> None: ...
 
 
-class GivingWay:
-    """Looks for others who wait for the sessions, and makes these give way.
+class LockWatch:
+    """Ends our sessions when other sessions wait for their locks.
 
-    The looks need a connection of their own, since the others are busy or locked. It is made at the first look, so that
-    what is short does without, and it sees no snapshot and locks no table. Without `connect` nobody looks.
+    Checks use a separate connection, since the sessions are busy or blocked. It is opened at the first check, so that
+    short work does without; it has no snapshot and locks no table. Without `connect` there are no checks.
     """
 
     def __init__(self, sessions: Sessions, connect: Connect | None) -> None:
@@ -51,22 +51,22 @@ class GivingWay:
         if connect is None:
             return
         arguments = weakref.ref(sessions), connect, self._lines, self._free, self._over
-        self._thread = threading.Thread(target=_watch, args=arguments, name="qidsql giving way", daemon=True)
+        self._thread = threading.Thread(target=_watch, args=arguments, name="qidsql lock watch", daemon=True)
         weakref.finalize(self, self._over.set).atexit = False
         self._thread.start()
 
     def wait(self, deadline: float | None) -> None:
-        """Returns when those who were given way to are done. Raises BudgetSpent."""
+        """Waits until the other sessions are done. Raises BudgetSpent."""
         while not self._free.is_set():
-            self._free.wait(ticks(deadline))
+            self._free.wait(next_wait(deadline))
 
     def stop(self) -> None:
-        """Ends the looks. Safe to call twice."""
+        """Ends the checks. Safe to call twice."""
         self._over.set()
         lines = list(self._lines)
         for line in lines:
             hang_up(line)
-        if self._thread is not None and lines:  # else it may be connecting, over a network that does not answer
+        if self._thread is not None and lines:  # otherwise it may be connecting over a network that does not respond
             self._thread.join(PARTING)
 
 
@@ -77,14 +77,14 @@ def _watch(
     free: threading.Event,
     over: threading.Event,
 ) -> None:
-    """What the thread does, as long as somebody holds the sessions."""
+    """The body of the thread, which ends when the sessions are garbage-collected."""
     pause = LOOK_EVERY
     while not over.wait(pause):
         try:
             if not lines:
                 lines.append(connect())
             pause = LOOK_EVERY
-            if not _look(sessions, lines[0], free, over):
+            if not _check(sessions, lines[0], free, over):
                 break
         except psycopg.Error:
             pause = min(LONGEST_PAUSE, 2 * pause)
@@ -94,30 +94,32 @@ def _watch(
     _close(lines)
 
 
-def _look(
+def _check(
     sessions: "weakref.ref[Sessions]",
     line: "psycopg.Connection[Row]",
     free: threading.Event,
     over: threading.Event,
 ) -> bool:
-    """One look, and what follows from it. False when the sessions are gone. Raises psycopg.Error."""
+    """One check; releases locks if others wait for them. False if the sessions are gone. Raises psycopg.Error."""
     held = sessions()
     if held is None:
         return False
     ours = held.backends()
-    waiting = _asked(line, "blocked", ours=ours) if ours else []
+    waiting = _backends(line, "blocked", ours=ours) if ours else []
     if waiting:
         free.clear()
-        held.give_way()
-    del held  # while others pass, nobody may want it any more
+        held.release_locks()
+    del held  # so that it can be garbage-collected during the wait
     end = time.monotonic() + PASSING
-    while waiting and time.monotonic() < end and not over.wait(LOOK_AGAIN) and _asked(line, "passing", waiting=waiting):
+    while (
+        waiting and time.monotonic() < end and not over.wait(LOOK_AGAIN) and _backends(line, "passing", waiting=waiting)
+    ):
         pass
     return True
 
 
-def _asked(line: "psycopg.Connection[Row]", template: str, **backends: Sequence[int]) -> list[int]:
-    """The backends that a query names. Raises psycopg.Error."""
+def _backends(line: "psycopg.Connection[Row]", template: str, **backends: Sequence[int]) -> list[int]:
+    """The backends that a query returns. Raises psycopg.Error."""
     holes = {name: [exp.Literal.number(each) for each in numbers] for name, numbers in backends.items()}
     with line.transaction():
         line.execute(SYSTEM_PATH.encode())
@@ -131,6 +133,6 @@ def _close(lines: "list[psycopg.Connection[Row]]") -> None:
 
 
 def hang_up(connection: "psycopg.Connection[Row]") -> None:
-    """Ends whatever wait there is on the connection, in any thread. Closing the connection would wake nobody."""
+    """Ends waits on the connection in all threads. Closing the connection would wake none of them."""
     with suppress(OSError, psycopg.Error), socket.socket(fileno=dup(connection.fileno())) as line:
         line.shutdown(socket.SHUT_RDWR)

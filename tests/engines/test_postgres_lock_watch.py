@@ -13,20 +13,20 @@ from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
-from qidsql.engines.postgres import giving_way as postgres_giving_way
+from qidsql.engines.postgres import lock_watch as postgres_lock_watch
 from qidsql.errors import SnapshotLost
 from qidsql.sql.statements import Statement
 from tests.engines.test_engine_goes_on import COUNT, ask, placed
 from tests.postgres_server import wait_until
 from tests.stores import PostgresStore
 
-GAVE_WAY = "another session (ALTER TABLE?) waited for a lock of this one, which gave its snapshot up"
+GAVE_WAY = "another session (ALTER TABLE?) waited for a lock of this one, which gave up its snapshot"
 ALTER = "ALTER TABLE t ADD d int"
 
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_giving_way, "LOOK_EVERY", 0.2)
+    monkeypatch.setattr(postgres_lock_watch, "LOOK_EVERY", 0.2)
 
 
 @pytest.fixture
