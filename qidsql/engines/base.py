@@ -382,7 +382,9 @@ class Engine(ABC):
             raise
         finally:
             self._batches.discard(batch)
-            answers.update(batch.taken())
+            found = batch.taken()
+            if batch.complete or not self._checks_snapshot:
+                answers.update(found)
 
     def _on_one_session(self, work: Work[Answer]) -> Answer:
         """The result of a work on one session, the same one if possible. Raises as `_run_works`."""
@@ -400,14 +402,16 @@ class Engine(ABC):
             raise self._lost(self._answer.state)
         batch.start(sessions)
         batch.wait(deadline)
-        try:
-            check()
-        except BaseException:
-            batch.taken()
-            raise
+        check()
+        batch.complete = True
 
     def _check_snapshot(self) -> None:  # noqa: B027 - not every engine needs it
         """Raises SnapshotLost if the last answers are not of one state of the data."""
+
+    @property
+    def _checks_snapshot(self) -> bool:
+        """Whether answers are valid only after `_check_snapshot`, so that those of a failed batch are dropped."""
+        return False
 
     def _ready_sessions(self, deadline: float | None) -> list[Worker]:
         """The sessions, after replacing lost ones."""

@@ -182,6 +182,23 @@ def test_a_table_rewritten_after_the_snapshot_is_not_taken_for_empty(
     assert ANEW in result.account.snapshot
 
 
+@pytest.mark.parametrize("change", ["TRUNCATE rare", "CREATE OR REPLACE VIEW both_of AS TABLE rare"])
+def test_answers_that_nothing_could_check_are_dropped(postgres_store: PostgresStore, change: str) -> None:
+    """The first of two statements sees a changed table in an old snapshot; the second fails before the check."""
+    postgres_store.execute(
+        "CREATE TABLE rare (a int); INSERT INTO rare VALUES (1), (2);"
+        "CREATE VIEW both_of AS TABLE rare UNION ALL TABLE rare"
+    )
+    kept: dict[int, object] = {}
+    with postgres_store.connect(workers=1) as engine:
+        postgres_store.execute(change)
+        texts = [placed(engine, f"SELECT COUNT(*) FROM ${table}") for table in ("rare", "both_of")]
+        first, second, third = (Statement(text, "a test", list) for text in (*texts, "SELECT 1 / 0"))
+        with pytest.raises(StatementError):
+            engine.run_many([first, second, third], keep=kept.__setitem__)
+    assert kept == {}
+
+
 def test_other_commands_end_inconclusive_on_a_rewritten_table(united: PostgresStore) -> None:
     with united.connect() as engine:
         united.execute(REWRITTEN[0])

@@ -336,6 +336,11 @@ class PostgresEngine(Engine):
             raise self._lost(self._answer.state)
         self._verified |= read
 
+    @property
+    def _checks_snapshot(self) -> bool:
+        """Without a snapshot each statement checks itself, in its own transaction."""
+        return self._one_snapshot
+
     def _lost(self, state: object) -> Stopped:
         return (isinstance(state, Snapshot) and state.lost) or super()._lost(state)
 
