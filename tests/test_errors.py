@@ -41,7 +41,7 @@ def test_the_names_there_are_stand_where_nothing_is_near() -> None:
 
 
 NOT_FOR_USERS = {  # errors that an engine catches itself; their texts can be a driver's
-    "AskAgain",
+    "RetryStatement",
     "FilesForbidden",
     "HostError",
     "RowSecurity",

@@ -131,7 +131,7 @@ WRONG = {
     "FROM qid_mask('people')": "name what may not be published: distinct 0.5, separation 0.8, violates 5 or rows_at_",
     "FROM qid_keys('people', \"where\" := 'a = 1; DROP TABLE people')": "the where condition cannot be read as one",
     "FROM qid_keys('people', \"where\" := 'a > DATE ''2024-01-01''')": "the where condition has an operation that",
-    "FROM qid_audit('people', \"where\" := 'random() > 0.5')": "the where condition calls random, which may answer",
+    "FROM qid_audit('people', \"where\" := 'random() > 0.5')": "the where condition calls random, which may return",
     "FROM qid_audit('people', \"where\" := 'aa = 1')": "no column aa (did you mean a?) in main.people",
     "FROM qid_suppress('people', \"where\" := 'year(b) > 3')": "the where condition has an operation that",
     "FROM qid_suppress('people', \"sql\" := 'poem')": "sql must be view, table, update; got poem",

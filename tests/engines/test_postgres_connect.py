@@ -218,4 +218,4 @@ def test_a_server_that_closes_is_no_postgres() -> None:
 
         threading.Thread(target=hang_up, daemon=True).start()
         port = listener.getsockname()[1]
-        assert "no Postgres server" in refusal(f"postgresql://me:{CANARY}@127.0.0.1:{port}/db?sslmode=disable")
+        assert "is not a Postgres server" in refusal(f"postgresql://me:{CANARY}@127.0.0.1:{port}/db?sslmode=disable")
