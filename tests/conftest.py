@@ -82,6 +82,11 @@ def sqlite_store(tmp_path: Path) -> Iterator[SQLiteStore]:
         yield store
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: a fifth of the time goes to waiting, for networks that fail and signals."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "engines(*names): the engines whose stores the test takes")
 
