@@ -1,1 +1,1 @@
-"""One file per engine; the only rooms that import a database driver."""
+"""A folder for each engine, and what they share: sessions, budgets, the registry of kinds."""
