@@ -9,7 +9,7 @@ from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, fill_query
 
 
 def class_profiles(
@@ -54,13 +54,13 @@ def class_profiles_in_one_scan(
     bits = {name: 1 << place for place, name in enumerate(reversed(columns))}
     everything = (1 << len(columns)) - 1
     numbers = [everything ^ sum(bits[name] for name in names) for names in column_sets]
-    classes = fill(
+    classes = fill_query(
         "classes/classes_of_sets",
         relation=source.node,
         columns=source.columns(columns),
         sets=[exp.Tuple(expressions=source.columns(names)) for names in column_sets],
     )
-    tree = fill("classes/class_sizes", classes=_derived(classes))
+    tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
     return Statement(dialect.render(tree), purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
@@ -69,8 +69,8 @@ def class_sizes(
 ) -> Statement[ClassSizes]:
     """The number of classes of each size. One statement, one scan; it returns at most sqrt(2 n) rows."""
     if entity is None:
-        classes = fill("classes/classes", set_number=0, relation=source.node, columns=source.columns(columns))
-        tree = fill("classes/class_sizes", classes=_derived(classes))
+        classes = fill_query("classes/classes", set_number=0, relation=source.node, columns=source.columns(columns))
+        tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
     else:
         tree = fill(
             "classes/entity_sizes", relation=source.node, entity=source.column(entity), **_members(source, columns)
@@ -137,11 +137,6 @@ def _members(source: Relation, columns: ColumnNames) -> dict[str, list[exp.Expr]
     }
 
 
-def _derived(query: exp.Expr) -> exp.Expr:
-    assert isinstance(query, exp.Query)
-    return query.subquery("classes")
-
-
 # The statement is rendered once per relation, with these marks at the places that differ between column sets. So each
 # of thousands of column sets costs a join of rendered pieces, not a syntax tree.
 _NUMBER_MARK = 918_273_645
@@ -152,8 +147,8 @@ _COLUMNS_MARK = "the columns of the set"
 def _sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
     """The text for the class sizes before the number, between number and columns, and behind the columns."""
     mark = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
-    classes = fill("classes/classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
-    text = dialect.render(fill("classes/class_sizes", classes=_derived(classes)))
+    classes = fill_query("classes/classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
+    text = dialect.render(fill("classes/class_sizes", classes=classes.subquery("classes")))
     # A table, column or condition may contain the marks too, but everything from the user is between these two.
     head, rest = text.split(f"SELECT {_NUMBER_MARK}", maxsplit=1)
     middle, tail = rest.rsplit(dialect.render(mark), maxsplit=1)

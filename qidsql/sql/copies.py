@@ -10,7 +10,7 @@ from qidsql.sql.masks import big
 from qidsql.sql.relation import condition, table_node
 from qidsql.sql.row_codes import dictionary
 from qidsql.sql.table_changes import making
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, fill_query
 
 
 def suppressed_by_plan(
@@ -67,7 +67,7 @@ def suppressed_by_counts(
 
     All columns are blank if no mask does. One window function per mask.
     """
-    query = fill(
+    return fill_query(
         "copies/suppressed_by_counts",
         originals=_originals(copied),
         mask=_mask(dialect, columns, masks, k),
@@ -75,8 +75,6 @@ def suppressed_by_counts(
         condition=condition(table),
         published=_published(columns, copied, "planned", exp.column("mask", table="planned")),
     )
-    assert isinstance(query, exp.Query)
-    return query
 
 
 def suppression_in_place(

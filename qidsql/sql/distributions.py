@@ -12,7 +12,7 @@ from qidsql.measures.least_squares import Covariate, Sums
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, table_node
 from qidsql.sql.statements import Row, Statement, integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, fill_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def _values(
     weights: tuple[str | None, str | None],
     alias: str = "counted",
 ) -> exp.Expr:
-    tree = fill(
+    tree = fill_query(
         "distributions/values_of_both",
         original=_rows(original).node,
         protected=_rows(protected).node,
@@ -216,7 +216,6 @@ def _values(
         original_weight=_weight(original, weights[0]),
         protected_weight=_weight(protected, weights[1]),
     )
-    assert isinstance(tree, exp.Query)
     return tree.subquery(alias)
 
 

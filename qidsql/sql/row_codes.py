@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
-from qidsql.sql.templates import Filling, fill
+from qidsql.sql.templates import Filling, fill, fill_query
 
 
 def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str]) -> str:
@@ -34,7 +34,7 @@ def dictionary(dialect: Dialect, place: int, shuffle_key: exp.Expr | str, alias:
     key = exp.Literal.string(shuffle_key) if isinstance(shuffle_key, str) else shuffle_key
     own = exp.DPipe(this=key, expression=exp.Literal.string(f" {place} "), safe=True)  # an order for each column
     shuffled = dialect.keyed(exp.column("value_rank"), own)
-    return _query("row_codes/dictionary", column=exp.column(alias or f"v{place}"), shuffled=shuffled)
+    return fill_query("row_codes/dictionary", column=exp.column(alias or f"v{place}"), shuffled=shuffled)
 
 
 def coded_rows(dialect: Dialect, source: Relation, names: Sequence[str], key: str, shuffle_key: str) -> str:
@@ -50,7 +50,7 @@ def coded_copy(source: Relation, names: Sequence[str]) -> exp.Query:
 
     A code stands for one value of its column, in no order; NULL for a NULL cell.
     """
-    dictionaries = [_query("row_codes/codes", column=exp.column(f"v{place}")) for place in _places(names)]
+    dictionaries = [fill_query("row_codes/codes", column=exp.column(f"v{place}")) for place in _places(names)]
     return _coded(source, names, "row_codes/coded_copy", dictionaries, names)
 
 
@@ -58,7 +58,7 @@ def column_values(dialect: Dialect, source: Relation, names: Sequence[str], shuf
     """The text of the query for the columns' values with their codes: place, code, value_text. A scan per column."""
     parts = [
         exp.select("*").from_(
-            _query(
+            fill_query(
                 "row_codes/column_values",
                 number=place,
                 column=source.column(name),
@@ -119,9 +119,3 @@ def _coded(
 
 def _places(names: Sequence[str]) -> range:
     return range(len(names))
-
-
-def _query(template: str, **holes: Filling) -> exp.Query:
-    query = fill(template, **holes)
-    assert isinstance(query, exp.Query)
-    return query

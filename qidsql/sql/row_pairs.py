@@ -18,7 +18,7 @@ from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import LANE, add, big, lanes_of, mask_of
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, fill_query
 
 
 def pair_masks(
@@ -129,8 +129,7 @@ def _frame(dialect: Dialect, source: Relation) -> tuple[str, ...]:
         tree = fill("row_pairs/agreeing_by_hash", relation=source.node, place=place, meeting=meeting, **holes)
     else:
         inner = marks("columns", "names") | {"rest": marks("aliased")["aliased"]}
-        members = fill("row_pairs/members_by_window", relation=source.node, **inner)
-        assert isinstance(members, exp.Query)
+        members = fill_query("row_pairs/members_by_window", relation=source.node, **inner)
         tree = fill("row_pairs/agreeing", members=members.subquery("found"), **holes)
     return tuple(re.split(f'"{mark}(\\w+)"', dialect.render(tree)))
 

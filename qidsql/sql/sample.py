@@ -8,7 +8,7 @@ from qidsql.core.tables import Column, Table
 from qidsql.errors import UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, comparable_columns, condition, relation, table_node
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill_query
 
 MAX_SEED = 2**60
 
@@ -29,7 +29,7 @@ def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int,
     if not table.row_address:
         return _of_values(dialect, relation(dialect, table, columns), columns, size, seed)
     address = [exp.column(exp.to_identifier(name)) for name in table.row_address]
-    tree = fill(
+    rows = fill_query(
         "sample/sample_rows",
         columns=comparable_columns(dialect, columns),
         table=table_node(table.name),
@@ -37,14 +37,14 @@ def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int,
         place=dialect.shuffled(dialect.row_hash(address), seed),
         size=size,
     )
-    return _drawn(tree)
+    return Relation(rows.subquery(ALIAS), is_sample=True)
 
 
 def _of_values(dialect: Dialect, source: Relation, columns: Sequence[Column], size: int, seed: int) -> Relation:
     nodes = source.columns([column.name for column in columns])
     aliases = [f"c{place}" for place in range(len(columns))]
     key = [exp.column("row_hash", table="numbered"), exp.column("copy", table="numbered")]
-    tree = fill(
+    rows = fill_query(
         "sample/sample_values",
         relation=source.node,
         aliased=[exp.alias_(node, alias) for node, alias in zip(nodes, aliases, strict=True)],
@@ -56,9 +56,4 @@ def _of_values(dialect: Dialect, source: Relation, columns: Sequence[Column], si
         place=dialect.shuffled(dialect.row_hash(key), seed),
         size=size,
     )
-    return _drawn(tree)
-
-
-def _drawn(tree: exp.Expr) -> Relation:
-    assert isinstance(tree, exp.Query)
-    return Relation(tree.subquery(ALIAS), is_sample=True)
+    return Relation(rows.subquery(ALIAS), is_sample=True)

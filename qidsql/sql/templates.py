@@ -52,6 +52,18 @@ def fill(name: str, **holes: Filling) -> exp.Expr:
     return tree
 
 
+def fill_query(name: str, **holes: Filling) -> exp.Query:
+    """The same for a template that is a query, so that other statements can contain it."""
+    query = fill(name, **holes)
+    assert isinstance(query, exp.Query), f"template {name} is no query"
+    return query
+
+
+def union_all(queries: Sequence[exp.Query]) -> exp.Query:
+    """The rows of all queries, of which there is one at least."""
+    return queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)
+
+
 def _splice(place: exp.Expr, nodes: Sequence[exp.Expr]) -> None:
     """Replaces a hole in a list by several nodes."""
     if isinstance(place.parent, exp.Ordered):  # ORDER BY :columns

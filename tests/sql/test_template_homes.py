@@ -62,11 +62,14 @@ def test_a_template_is_filled_by_the_room_that_its_folder_names_and_by_no_other(
     assert users <= home(name.rpartition("/")[0]), "filled elsewhere"
 
 
+FILLS = ("fill", "fill_query", "sql_file")
+
+
 def test_no_name_of_a_template_leads_nowhere() -> None:
     folders = {name.partition("/")[0] for name in NAMES}
     for path in HOUSE.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("fill", "sql_file"):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in FILLS:
                 name = call.args[0]
                 if isinstance(name, ast.Constant):
                     assert name.value in NAMES, f"{path.name}:{call.lineno}"

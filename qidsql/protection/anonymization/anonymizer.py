@@ -17,7 +17,7 @@ from qidsql.protection.anonymization.assignment import Assignment, Group, Share,
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.table_changes import inserting, making
-from qidsql.sql.templates import Filling, fill
+from qidsql.sql.templates import Filling, fill, fill_query
 
 EXACT_PAIRS = 60_000  # row patterns x column sets solved exactly by default
 MOST_PAIRS = 2_000_000  # ... solved exactly on request
@@ -162,8 +162,7 @@ class Anonymizer:
         """The saving of solving one block again."""
         self._check_time()
         codes = [self._bench.node(f"ANY_VALUE({code.name}) AS {code.name}") for code in self._codes]
-        source = fill("workbench/anonymization/block_patterns", block=block, codes=codes)
-        assert isinstance(source, exp.Query)
+        source = fill_query("workbench/anonymization/block_patterns", block=block, codes=codes)
         known = self._shares("blocks", exp.column("block").eq(block))
         limit = time.monotonic() + BLOCK_SECONDS
         limit = limit if self._deadline is None else min(limit, self._deadline)

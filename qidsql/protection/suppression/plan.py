@@ -20,7 +20,7 @@ from qidsql.protection.suppression.lightest import Difference, Levels, blocks, l
 from qidsql.sql.masks import Packing
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.table_changes import inserting
-from qidsql.sql.templates import Filling, fill
+from qidsql.sql.templates import Filling, fill, fill_query, union_all
 from qidsql.wording.numbers import count, plural
 
 MAX_COLUMNS = 63  # a mask is a signed 64-bit integer
@@ -204,7 +204,7 @@ class _Planner:
             rows = near.subquery("packed")
         keys = packing.key(kept, "packed")
         names = [f"key{place}" for place in range(len(keys))]
-        query = fill(
+        return fill_query(
             "workbench/suppression/solved_by_set",
             mask=mask,
             rows=rows,
@@ -218,8 +218,6 @@ class _Planner:
                 )
             ),
         )
-        assert isinstance(query, exp.Query)
-        return query
 
     # by nearest neighbours, k = 2
 
@@ -265,18 +263,17 @@ class _Planner:
     def _by_all_pairs(self) -> int:
         """Compare each remaining pattern with all others: first for the weights only, then for the columns."""
         packing = self._packing
-        radii = fill(
+        radii = fill_query(
             "workbench/suppression/radii",
             differences=packing.differences("unsolved", "packed"),
             weight=packing.weight(self.weights),
         )
-        assert isinstance(radii, exp.Query)
         self._nearest([self._near(radii.subquery("unsolved"), exp.true(), exp.column("radius", table="unsolved"))])
         return max(self._levels.counts)
 
     def _near(self, unsolved: exp.Expr, joined: exp.Expr, radius_: exp.Expr) -> exp.Query:
         packing = self._packing
-        query = fill(
+        return fill_query(
             "workbench/suppression/nearest",
             unsolved=unsolved,
             joined=joined,
@@ -285,8 +282,6 @@ class _Planner:
             weight=packing.weight(self.weights),
             mask=packing.mask(),
         )
-        assert isinstance(query, exp.Query)
-        return query
 
     def _nearest(self, found: Sequence[exp.Query]) -> None:
         self._run("add_nearest", "nearest patterns", found=_together(found))
@@ -330,5 +325,4 @@ class _Planner:
 
 def _together(queries: Sequence[exp.Query]) -> exp.Subquery:
     """The rows of all queries, as the table `found`."""
-    query = queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)
-    return query.subquery("found")
+    return union_all(queries).subquery("found")

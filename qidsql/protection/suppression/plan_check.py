@@ -8,7 +8,7 @@ from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.sql.masks import Packing
 from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, fill_query
 
 MOST = 100_000_000  # patterns x column sets that are grouped; larger plans are checked in part
 SAMPLE = 100  # patterns whose single cells are restored
@@ -39,8 +39,7 @@ def plan_check(plan: SuppressionPlan, deadline: float | None = None) -> PlanChec
     inside = exp.column("mask").isin(*(exp.Literal.number(mask) for mask in chosen))
     checked, unsafe = _fits(plan, exp.select("pattern", "mask").from_("plan").where(inside), packing, deadline)
     bits = exp.values([(1 << place,) for place in range(len(patterns.names))], alias="restored", columns=["bit"])
-    sample = fill("workbench/suppression/plan_sample", restored=bits, most=min(SAMPLE, sets))
-    assert isinstance(sample, exp.Query)
+    sample = fill_query("workbench/suppression/plan_sample", restored=bits, most=min(SAMPLE, sets))
     restored, needed = _fits(plan, sample, packing, deadline)
     return PlanCheck(checked, unsafe, restored - needed)
 

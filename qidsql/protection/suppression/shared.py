@@ -9,7 +9,7 @@ from qidsql.protection.suppression.plan import SuppressionPlan, plan_masks
 from qidsql.protection.suppression.restoration import Suppressed, restorable
 from qidsql.sql.masks import Packing, big
 from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, fill_query, union_all
 
 SETS_AT_ONCE = 12
 
@@ -28,10 +28,9 @@ def shared(plan: SuppressionPlan, *, deadline: float | None = None) -> Suppressi
         queries = []
         for mask in masks[first : first + SETS_AT_ONCE]:
             agree = packing.agree(everything & ~mask, "protector", "protected")
-            query = fill("workbench/suppression/protected_pairs", mask=big(mask), agree=agree)
-            assert isinstance(query, exp.Query)
+            query = fill_query("workbench/suppression/protected_pairs", mask=big(mask), agree=agree)
             queries.append(query)
-        found = queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)
+        found = union_all(queries)
         rows = bench.query(found, "rows that blank cells protect", deadline)
         pairs += ((integer(one), integer(other)) for one, other in rows)
     losing = exp.select("pattern", "size", "mask").from_("suppressed").order_by(exp.column("pattern"))

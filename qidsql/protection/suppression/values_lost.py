@@ -7,7 +7,7 @@ from sqlglot import exp
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.sql.masks import big
 from qidsql.sql.statements import integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, fill_query, union_all
 
 
 class CellsLost(NamedTuple):
@@ -33,7 +33,7 @@ def values_lost(plan: SuppressionPlan, most: int, deadline: float | None) -> lis
     """
     places = range(len(plan.patterns.names))
     columns = [_of_column(place) for place in places]
-    lost = columns[0] if len(columns) == 1 else exp.union(*columns, distinct=False)
+    lost = union_all(columns)
     query = fill("workbench/suppression/values_lost", lost=lost.subquery("lost"), most=most)
     found = [ValuesLost() for _ in places]
     for row in plan.patterns.bench.query(query, "values that lose cells", deadline):
@@ -43,11 +43,9 @@ def values_lost(plan: SuppressionPlan, most: int, deadline: float | None) -> lis
 
 
 def _of_column(place: int) -> exp.Query:
-    query = fill(
+    return fill_query(
         "workbench/suppression/suppressed_values",
         place=place,
         code=exp.column(f"c{place}", table="patterns"),
         bit=big(1 << place),
     )
-    assert isinstance(query, exp.Query)
-    return query

@@ -15,7 +15,7 @@ from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.masks import Packing, add, big
 from qidsql.sql.statements import integer
 from qidsql.sql.table_changes import making
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, fill_query, union_all
 
 GROUPED, COMPARED = 60.0, 6.0  # relative costs of a row in a grouping and of a pair of patterns
 GROUPS = 1500  # if there are more sets of NULLs, they are not paired with each other
@@ -67,7 +67,7 @@ def wildcard_check(
     groups = [integer(nulls) for (nulls,) in bench.query(common_first, "sets of NULLs", deadline)]
 
     def matched(found: Sequence[exp.Query]) -> tuple[int, int, int | None]:
-        query = found[0] if len(found) == 1 else exp.union(*found, distinct=False)
+        query = union_all(found)
         still = fill("workbench/suppression/still_unverified", found=query.subquery("found"), k=k)
         bench.query(still, "rows that match", deadline)
         totals = exp.select("COUNT(*)", "COALESCE(SUM(size), 0)", "MIN(seen)").from_("unverified")
@@ -113,6 +113,4 @@ def wildcard_check(
 
 
 def _query(template: str, **holes: "exp.Expr | Sequence[exp.Expr]") -> exp.Query:
-    query = fill(f"workbench/suppression/{template}", **holes)
-    assert isinstance(query, exp.Query)
-    return query
+    return fill_query(f"workbench/suppression/{template}", **holes)
