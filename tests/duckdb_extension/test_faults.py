@@ -226,6 +226,7 @@ try:
 except (duckdb.Error, KeyboardInterrupt, RuntimeError) as error:
     print(type(error).__name__)
 print(connection.execute("SELECT 42").fetchall())
+sys.exit()  # CPython's own exit code is SIGINT's if a KeyboardInterrupt was ever raised within exec(), caught or not
 """
 )
 
