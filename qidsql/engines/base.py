@@ -19,7 +19,7 @@ from qidsql.core.catalog import Catalog, CatalogTable
 from qidsql.core.checks import Examination
 from qidsql.core.tables import Condition, Table, TableName
 from qidsql.core.time_limit import earlier, limit
-from qidsql.engines.private_folder import in_memory
+from qidsql.engines.private_folder import PrivateFolder, in_memory
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
 from qidsql.sql.copies import create_table
@@ -68,8 +68,9 @@ class Engine(ABC):
     options_in_path = False  # text after a ? in the source is options, none of them secret
     limited = True  # whether the time limit of the calling block applies
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, folder: PrivateFolder | None = None) -> None:
         self.workers = workers
+        self._folder = folder  # for exports and spilled intermediate results; None: the first export creates it
         self.statements = 0
         self.scans = 0
         self.seconds = 0.0
@@ -98,14 +99,15 @@ class Engine(ABC):
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         """The driver's error as an error of qidsql. Its text is not used: it can contain values and secrets."""
 
-    @abstractmethod
-    def exports(self) -> Path:
-        """A private folder for files that statements export (`into`); removed when the engine is closed."""
-
     @property
     def memory_limit(self) -> int | None:
         """How many bytes of this process's memory the engine may use; None if it runs in another process."""
         return None
+
+    def exports(self) -> Path:
+        """A private folder for files that statements export (`into`); removed when the engine is closed."""
+        self._folder = self._folder or PrivateFolder()
+        return self._folder.exports
 
     @contextmanager
     def temporary_export(self, name: str) -> Iterator[Path]:
@@ -307,6 +309,8 @@ class Engine(ABC):
             self._closed = True
             self._end_sessions(list(self._sessions))
         self.release()
+        if self._folder is not None:
+            self._folder.remove()
 
     def release(self) -> None:  # noqa: B027 - not every engine has other resources
         """Frees the engine's resources other than sessions. Safe to call twice."""
@@ -382,9 +386,7 @@ class Engine(ABC):
             raise
         finally:
             self._batches.discard(batch)
-            found = batch.taken()
-            if batch.complete or not self._checks_snapshot:
-                answers.update(found)
+            answers.update(batch.taken())
 
     def _on_one_session(self, work: Work[Answer]) -> Answer:
         """The result of a work on one session, the same one if possible. Raises as `_run_works`."""
@@ -400,10 +402,14 @@ class Engine(ABC):
             self._answer.state = self._state
         elif self._answer.state is not self._state:
             raise self._lost(self._answer.state)
-        batch.start(sessions)
-        batch.wait(deadline)
-        check()
-        batch.complete = True
+        try:
+            batch.start(sessions)
+            batch.wait(deadline)
+            check()
+        except BaseException:
+            if self._checks_snapshot:
+                batch.taken()  # and dropped: nothing shows that they are of one state of the data
+            raise
 
     def _check_snapshot(self) -> None:  # noqa: B027 - not every engine needs it
         """Raises SnapshotLost if the last answers are not of one state of the data."""

@@ -223,7 +223,6 @@ class Batch(Generic[Answer]):
         self._answers: dict[int, Answer] | None = {}  # by number of the work; None if further answers are dropped
         self.failure: BaseException | None = None
         self.failed: list[Worker] = []
-        self.complete = False  # all works are done, and their answers checked
 
     def start(self, workers: Sequence[Worker]) -> None:
         for worker in workers[: self._left]:

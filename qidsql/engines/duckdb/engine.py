@@ -88,8 +88,7 @@ class DuckDBSession:
 class DuckDBEngine(Engine):
     """A DuckDB database, or data files in a private one.
 
-    The engine owns `connection` and `folder`. The folder holds spilled intermediate results and exports; if it is None,
-    the first export creates one. `files` are the data files by table, if any.
+    The engine owns `connection` and `folder`. `files` are the data files by table, if any.
     """
 
     dialect = DUCKDB
@@ -108,8 +107,7 @@ class DuckDBEngine(Engine):
         writable: bool = False,
         token: str | None = None,
     ) -> None:
-        self._folder = folder
-        super().__init__(1 if writable else WORKERS)
+        super().__init__(1 if writable else WORKERS, folder)
         self.writable = self._one_transaction = writable
         self.label = label
         self._connection = connection
@@ -149,10 +147,6 @@ class DuckDBEngine(Engine):
     def memory_limit(self) -> int | None:
         return _bytes(str(self._catalog("doctor_session", database=self._default.catalog)[0][1]))
 
-    def exports(self) -> Path:
-        self._folder = self._folder or PrivateFolder()
-        return self._folder.exports
-
     def import_file(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         return exp.func("read_parquet", exp.Literal.string(str(path)), dialect="duckdb")
 
@@ -178,8 +172,6 @@ class DuckDBEngine(Engine):
 
     def release(self) -> None:
         _close(self._connection)
-        if self._folder is not None:
-            self._folder.remove()
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         if self.files and isinstance(error, duckdb.PermissionException):

@@ -28,7 +28,6 @@ from qidsql.engines.postgres.doctor import examine
 from qidsql.engines.postgres.errors import not_connected, translate
 from qidsql.engines.postgres.lock_watch import LockWatch, hang_up
 from qidsql.engines.postgres.types import PATTERNS
-from qidsql.engines.private_folder import PrivateFolder
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import OVER_NETWORK, Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import (
@@ -215,7 +214,6 @@ class PostgresEngine(Engine):
         self.label = parameters_label(server.parameters)
         self._server = server
         self._one_snapshot = server.snapshot
-        self._folder: PrivateFolder | None = None
         self._verified: set[int] = set()  # oids of tables that were not rewritten since this snapshot
         self._lock_watch = LockWatch(self, server.watching if server.watched else None)
         self.snapshot = "one snapshot for all statements" if server.snapshot else "each statement sees its own snapshot"
@@ -376,10 +374,6 @@ class PostgresEngine(Engine):
             return None
         return " ".join(str(cell) for cell in self._catalog("state_token")[0])
 
-    def exports(self) -> Path:
-        self._folder = self._folder or PrivateFolder()
-        return self._folder.exports
-
     def import_file(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         """Copies the file into a temporary table, which is dropped with the transaction."""
         table = exp.to_table(IMPORTED)
@@ -444,8 +438,6 @@ class PostgresEngine(Engine):
 
     def release(self) -> None:
         self._lock_watch.stop()
-        if self._folder is not None:
-            self._folder.remove()
 
     def table_names(self) -> list[TableName]:
         return [_name(row) for row in self._catalog("tables") if row[5] is None]

@@ -9,7 +9,6 @@ from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schem
 from qidsql.core.checks import Check, Examination, State
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
-from qidsql.engines.private_folder import PrivateFolder
 from qidsql.engines.sqlite.dialect import SQLITE, WideSum, hash_63
 from qidsql.engines.table_names import find_table
 from qidsql.engines.workers import PATIENCE, Worker
@@ -81,7 +80,6 @@ class SQLiteEngine(Engine):
         super().__init__(1)
         self.label = label
         self._path = path
-        self._folder: PrivateFolder | None = None
 
     def _open(self, deadline: float | None) -> list[Worker]:
         worker = Worker(partial(SQLiteSession, self._path))
@@ -99,14 +97,6 @@ class SQLiteEngine(Engine):
         if isinstance(error, OverflowError) or "integer overflow" in str(error):
             return StatementError(f"SQLite's integers are too small for the result ({purpose})")
         return StatementError(f"{self.label} {WHY.get(result, 'could not be read by SQLite')} ({purpose}; {result})")
-
-    def exports(self) -> Path:
-        self._folder = self._folder or PrivateFolder()
-        return self._folder.exports
-
-    def release(self) -> None:
-        if self._folder is not None:
-            self._folder.remove()
 
     def table_names(self) -> list[TableName]:
         return [TableName(str(row[0]), "main") for row in self._catalog("tables")]
