@@ -4,6 +4,7 @@ import os
 import re
 from typing import Any
 
+from qidsql.core.environment import resolved, variable
 from qidsql.engines.base import Engine
 from qidsql.engines.kind import ConnectOptions, EngineKind
 from qidsql.engines.paths import exists, located, path_of_url
@@ -93,11 +94,4 @@ def _from_environment(source: str | None) -> tuple[str, str | None]:
         if not text:
             raise UsageError(f"no source given and QIDSQL_URL is not set; expected {EXPECTED}")
         return text, "QIDSQL_URL"
-    if source.startswith("env:"):
-        name = source.removeprefix("env:")
-        text = os.environ.get(name, "")
-        if not text:
-            known = name if re.fullmatch(r"\w+", name) else "behind env:"  # else it can be a URL
-            raise UsageError(f"the environment variable {known} is not set; it should contain the source")
-        return text, name
-    return source, None
+    return resolved(source, "the source"), variable(source)

@@ -22,7 +22,7 @@ from qidsql.operations.findings import Audit
 from qidsql.operations.hidden_counts import HiddenColumn
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, TableRun, TrendPoint
 from qidsql.wording.numbers import decimal, few, moment, plural
-from qidsql.wording.texts import without_controls
+from qidsql.wording.pages import page
 
 VERDICTS = {
     Verdict.PASS: "Pass",
@@ -41,23 +41,15 @@ CHANGES = (FindingState.NEW, FindingState.WORSE, FindingState.BETTER, FindingSta
 
 def written(document: RunResult) -> Iterator[str]:
     """The report as an HTML page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("qidsql.formats"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        number=figures.number,
-        moment=moment,
-        duration=figures.duration,
-        ratio=figures.ratio_text,
-        percentage=figures.percentage,
-    )
-    environment.globals.update(
+    yield page(
+        "report.html.j2",
+        {
+            "number": figures.number,
+            "moment": moment,
+            "duration": figures.duration,
+            "ratio": figures.ratio_text,
+            "percentage": figures.percentage,
+        },
         share=_share,
         classes=figures.classes,
         distinct_ratio=figures.distinct_ratio,
@@ -66,8 +58,6 @@ def written(document: RunResult) -> Iterator[str]:
         some=few,
         charts=charts,
         glossary=GLOSSARY,
-    )
-    page = environment.get_template("report.html.j2").render(
         document=document,
         title=_title(document),
         verdicts=VERDICTS,
@@ -76,7 +66,6 @@ def written(document: RunResult) -> Iterator[str]:
         shown_sets=SETS,
         renamed=RENAMED,
     )
-    yield without_controls(page)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Parts that reports share: verdict, account, a grid, a bar."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -34,11 +34,8 @@ def facts(account: SearchAccount) -> Table:
     found.add_row("", f"{account.engine}; {account.snapshot}")
     if account.columns:
         found.add_row("Searched", f"{few(account.columns)}. {account.policy.null_rule}")
-    reasons: dict[str, list[str]] = {}
-    for each in account.left_out:
-        reasons.setdefault(each.reason, []).append(each.name)
-    for reason, names in reasons.items():
-        found.add_row("Left out", f"{few(names)}: {reason}")
+    for left_out in by_reason((each.name, each.reason) for each in account.left_out):
+        found.add_row("Left out", left_out)
     if account.weights:
         found.add_row(
             "Weights", ", ".join(f"{name}={weight}" for name, weight in account.weights.items()) + "; others 1"
@@ -46,6 +43,14 @@ def facts(account: SearchAccount) -> Table:
     for note in account.notes:
         found.add_row("Note", note)
     return found
+
+
+def by_reason(named: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Names with the reason that they share, one text for each reason."""
+    names: dict[str, list[str]] = {}
+    for name, reason in named:
+        names.setdefault(reason, []).append(name)
+    return (f"{few(same)}: {reason}" for reason, same in names.items())
 
 
 def certificate(rests_on: Certificate) -> str:

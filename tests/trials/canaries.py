@@ -171,6 +171,7 @@ SOURCES = (
     "link",
     "init",
     "doctor",
+    "tables",
 )
 MAIN = ("[sources.main]", 'url = "clinic.duckdb"')
 FLOCK = ("[[tables]]", 'table = "main.flock"', "max_statements = 3")
@@ -248,6 +249,7 @@ def _asked(nest: Nest, draw: Random) -> str | None:
     }
     alone = {
         "doctor": form,
+        "tables": [*draw.choice(([], ["birds"], ["b*"])), *form],
         "init": ["--views", *shown, "--output", "proposed.toml", "--max-statements", "40", *form],
         "link": ["birds", "rings", *shown, *form],
         "graph": ["--identifier", "flock.mixed", "--sensitive", "rings.day", "--exclude", "*.birds*", *form],

@@ -13,6 +13,7 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
 from qidsql.measures.profiles import ClassProfile
 from qidsql.terminal.next_steps import column_set, command, roles
+from qidsql.terminal.pieces import by_reason
 from qidsql.terminal.size_chart import size_chart
 from qidsql.wording.numbers import count, few, percent, plural, ratio, seconds
 
@@ -47,21 +48,13 @@ def _head(console: Console, result: AuditResult) -> None:
     facts.add_row("", f"{result.account.engine}; {result.account.snapshot}")
     audited = [column.name for column in result.columns if column.audited]
     facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. {result.account.policy.null_rule}")
-    for reason, names in _left_out(result).items():
-        facts.add_row("Left out", f"{few(names)}: {reason}")
+    for left_out in by_reason((column.name, column.reason) for column in result.columns if not column.audited):
+        facts.add_row("Left out", left_out)
     for number, assumption in enumerate(result.assumptions):
         facts.add_row("" if number else "Assumed", assumption)
     for note in result.account.notes:
         facts.add_row("Note", note)
     console.print(facts)
-
-
-def _left_out(result: AuditResult) -> dict[str, list[str]]:
-    reasons: dict[str, list[str]] = {}
-    for column in result.columns:
-        if not column.audited:
-            reasons.setdefault(column.reason, []).append(column.name)
-    return reasons
 
 
 def _columns(console: Console, result: AuditResult) -> None:

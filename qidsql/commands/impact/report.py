@@ -13,7 +13,7 @@ from rich.text import Text
 from qidsql.commands.impact import regression_report as regression
 from qidsql.commands.impact.regression_report import columns, title
 from qidsql.commands.impact.result import ImpactResult, VariableImpact
-from qidsql.terminal.pieces import bar, grid, print_verdict
+from qidsql.terminal.pieces import bar, by_reason, grid, print_verdict
 from qidsql.wording.numbers import count, few, percent, plural, seconds
 
 EDGES = (-0.5, -0.2, -0.1, -0.05, -0.01, 0.01, 0.05, 0.1, 0.2, 0.5)  # of relative differences
@@ -46,11 +46,8 @@ def _facts(console: Console, result: ImpactResult) -> None:
         table.add_row("Missing", f"{few(result.missing_columns)}: not in the copy")
     if result.extra_columns:
         table.add_row("Extra", f"{few(result.extra_columns)}: only in the copy")
-    reasons: dict[str, list[str]] = {}
-    for each in work.left_out:
-        reasons.setdefault(each.reason, []).append(each.name)
-    for reason, names in reasons.items():
-        table.add_row("Left out", f"{few(names)}: {reason}")
+    for left_out in by_reason((each.name, each.reason) for each in work.left_out):
+        table.add_row("Left out", left_out)
     for note in work.notes:
         table.add_row("Note", note)
     console.print(table)

@@ -1,9 +1,9 @@
 """Opens the history that a policy file names. Imports only the driver that is needed."""
 
-import os
 import re
 from pathlib import Path
 
+from qidsql.core.environment import resolved
 from qidsql.engines.registry import FILES, SERVERS, STORES, recognized
 from qidsql.engines.store import PATIENCE
 from qidsql.errors import UsageError, names_a_secret
@@ -12,13 +12,7 @@ from qidsql.operations.history.records import History
 
 def open_history(url: str, schema: str = "qidsql", patience: float = PATIENCE) -> History:
     """The history at a path, a URL of a server or env:NAME; connects on first use. Raises UsageError, SourceError."""
-    text = url
-    if url.startswith("env:"):
-        name = url.removeprefix("env:")
-        text = os.environ.get(name, "")
-        if not text:
-            known = name if re.fullmatch(r"\w+", name) else "behind env:"  # else a URL was put there
-            raise UsageError(f"the environment variable {known} is not set; it should name the history")
+    text = resolved(url, "the history's path or URL")
     server = recognized(text, SERVERS)
     if server is not None and server.keeps_history:
         return History(server.store(text, schema, patience))

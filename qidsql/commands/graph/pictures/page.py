@@ -6,7 +6,7 @@ from qidsql.commands.graph.result import GraphResult
 from qidsql.core.results import Verdict
 from qidsql.version import __version__
 from qidsql.wording.numbers import moment
-from qidsql.wording.texts import without_controls
+from qidsql.wording.pages import page
 
 TONES = {Verdict.FINISHED: "pass", Verdict.VIOLATION: "violation", Verdict.INCONCLUSIVE: "inconclusive"}
 HEADINGS = {Verdict.FINISHED: "They can be separated", Verdict.INCONCLUSIVE: "Inconclusive"}
@@ -14,17 +14,9 @@ HEADINGS = {Verdict.FINISHED: "They can be separated", Verdict.INCONCLUSIVE: "In
 
 def render(result: GraphResult) -> str:
     """The page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("qidsql.formats"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     heading = "They cannot be separated" if result.cut is None else "Not separated by this protection"
-    page = environment.get_template("graph.html.j2").render(
+    return page(
+        "graph.html.j2",
         result=result,
         account=result.account,
         version=__version__,
@@ -35,4 +27,3 @@ def render(result: GraphResult) -> str:
         drawing=drawing(result),
         left_out=picture(result).left_out,
     )
-    return without_controls(page)
