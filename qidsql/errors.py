@@ -31,8 +31,8 @@ HIDDEN = "***"
 # Places of secrets in a source: before the @ of a URL (a user alone is not secret in a Postgres URL), in its options,
 # and after the host of a web address, such as that of a chat webhook.
 USER = r"://[^\s/@:]*:\S*@|(?<!postgres)(?<!postgresql)://[^\s/@]+@"
-USER_ALONE = (  # user:password@host, and Oracle's user/password@host
-    r"(?<![\w@:.])[^\s/:@'\"(]+:(?!//)[^\s@'\"]+@(?=[\w.\[-])|(?<![\w./:])[\w.-]+/[^\s/@'\"]+@(?=[\w.\[-])"
+USER_ALONE = (  # user:password@host, also without the user, and Oracle's user/password@host
+    r"(?<![\w@:.])[^\s/:@'\"(]*:(?!//)[^\s@'\"]+@(?=[\w.\[-])|(?<![\w./:])[\w.-]+/[^\s/@'\"]+@(?=[\w.\[-])"
 )
 OPTION = r"([?&;])([\w.%+-]+=[^\s&;'\")]*)"
 NAMED = (

@@ -18,9 +18,10 @@ import pytest
 
 import qidsql as package
 from qidsql.errors import QidsqlError
-from tests.aviary import BROKEN, HIDDEN, OF_DUCKDB, OF_POSTGRES, SHARED, broken_files, fill, hit
+from tests.aviary import BROKEN, HIDDEN, OF_DUCKDB, OF_POSTGRES, SECRET, SHARED, broken_files, fill, hit
 from tests.commandline import command, environment, finished, inside
 from tests.postgres_server import wait_until
+from tests.secret_shapes import shapes
 from tests.stores import DuckDBStore, PostgresStore, Store
 
 
@@ -44,6 +45,14 @@ def test_what_the_user_typed_appears_only_where_it_is_asked_for(aviary: dict[str
         assert hit(outcome.out + outcome.err) is None
         assert len(outcome.err.splitlines()) == (condition in wrong)
     assert "cnry_typed" in inside("audit", *birds, "--where", where, "--dry-run").out
+
+
+def test_no_error_about_a_source_holds_its_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for shape in shapes():
+        with pytest.raises(QidsqlError) as raised:
+            package.connect(shape).close()
+        assert SECRET not in str(raised.value), shape
 
 
 def test_an_interrupted_audit_leaves_no_value(tmp_path: Path) -> None:
