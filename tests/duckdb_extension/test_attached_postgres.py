@@ -10,8 +10,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.duckdb_extension.test_table_functions import compare, lists, rows
+from tests.duckdb_extension.test_table_functions import A_FEW, CASES, Cases, compare, lists, rows
 from tests.duckdb_hosts import Answer, Module, Refused, fetched
+from tests.exhaustive import always
 from tests.postgres_server import PostgresServer
 from tests.stores import PostgresStore
 
@@ -65,10 +66,11 @@ def attaching(extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Atta
     return Attaching(Module("module with postgres", extension, packages), scanner)
 
 
-def test_audits_equal_the_command_lines(attaching: Attaching, postgres_store: PostgresStore) -> None:
+@pytest.mark.parametrize("cases", always(A_FEW, longer=[CASES]), ids=["few", "all"])
+def test_audits_equal_the_command_lines(attaching: Attaching, postgres_store: PostgresStore, cases: Cases) -> None:
     postgres_store.execute(PEOPLE)
     url = postgres_store.url
-    compare(lambda statements: attaching.run(url, statements), "pg.people", url, "people")
+    compare(cases, lambda statements: attaching.run(url, statements), "pg.people", url, "people")
 
 
 def test_names(attaching: Attaching, postgres_store: PostgresStore) -> None:

@@ -21,6 +21,7 @@ from qidsql.sql.relation import relation
 from qidsql.sql.statements import Statement
 from tests.commandline import inside
 from tests.definitions import entity_profile_of, mask_of, matching_profile_of, profile_of, projected, sizes_of, subsets
+from tests.exhaustive import always
 from tests.random_tables import KINDS, RandomTable, load, random_table
 from tests.search.small_tables import CRITERIA, minimal_sets
 from tests.stores import DuckDBStore, PostgresStore, Store
@@ -34,7 +35,7 @@ def profiler_of(engine: Engine, table: RandomTable, entity: bool = False, nulls:
     return TableProfiler(engine, source, table.names, K, "person" if entity else None, nulls=nulls)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", always(*range(5), longer=range(5, 12)))
 def test_profiles_by_codes_are_those_of_the_definitions(store: Store, seed: int) -> None:
     table = random_table(seed, store.name)
     sets = list(subsets(table.columns))

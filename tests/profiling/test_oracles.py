@@ -158,7 +158,7 @@ def test_both_engines_give_the_same_profiles(tmp_path: Path, postgres_url: str, 
             load(store, "arx_adult", shared / "arx_adult.csv")
             with store.connect() as engine:
                 table = profiler(engine, "arx_adult", k=7)
-                masks = range(1, table.everything + 1, 7)
+                masks = range(1, table.everything + 1, 23)
                 answers.append([*table.profiles([*masks, table.everything]), *table.singles()])
                 answers[-1] += [table.sizes(table.everything)]
     assert answers[0] == answers[1]

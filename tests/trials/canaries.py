@@ -353,4 +353,4 @@ def _run(nest: Nest, draw: Random) -> str | None:
     return wrong and f"run ({kept}): {wrong}"
 
 
-TRIALS = Trials("values of every type, and secrets in 200 shapes, in all that is heard", 1000, 16, canaries)
+TRIALS = Trials("values of every type, and secrets in 200 shapes, in all that is heard", 1000, 10, canaries)

@@ -57,4 +57,4 @@ def _recovered(
     return None
 
 
-TRIALS = Trials("pairs of --min-count reports attacked by differencing, over every table", 10_000, 150, attacks)
+TRIALS = Trials("pairs of --min-count reports attacked by differencing, over every table", 10_000, 75, attacks)

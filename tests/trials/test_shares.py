@@ -11,7 +11,7 @@ from tests.trials import Ground, Trials
 from tests.trials.classes import CLASSES
 
 
-@pytest.mark.parametrize("more", always(1, longer=[5]))
+@pytest.mark.parametrize("more", always(1, longer=[10]))
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_share_of(name: str, more: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     trials: Trials = import_module(f"tests.trials.{name}").TRIALS

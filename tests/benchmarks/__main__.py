@@ -1,0 +1,326 @@
+"""What people wait for, beside a peer: one line per command, both in one run.
+
+    python -m tests.benchmarks [ROW ...] [--large] [--repeat 3] [--record]
+
+ROW is part of the name of a row; `--large` adds tables of 20 and 100 million rows (5 GB of disk). A ratio is qidsql's
+CPU seconds divided by the peer's, each the median of the repetitions, which alternate. CPU seconds count the whole
+process, from its start to its end, and the processes it starts. Peers that are not installed are replaced by plain SQL:
+
+plain SQL   Python, `import duckdb`, a COUNT of the classes of all columns and one for each column
+python      the interpreter's start
+HPIValid    Desbordante's search for all minimal keys, the loading of the csv included (`pip install desbordante`)
+pyCANON     its k-anonymity of the same columns, the loading by pandas included (`pip install pycanon`)
+
+`--record` keeps the ratios in recorded.json, beside this file. Without it, a row whose ratio is more than a fifth above
+the recorded one is reported as worse.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tests.benchmarks.searches import dense, random, uniform
+from tests.benchmarks.uniques import wilson_like
+from tests.commandline import environment
+
+RECORDED = Path(__file__).with_name("recorded.json")
+VERDICTS = (0, 1, 3)  # exit codes of a command that did its work
+WORSE = 1.2  # times the recorded ratio
+ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult.csv"
+QIDSQL = (sys.executable, "-m", "qidsql")
+PLAIN = """
+import sys, duckdb
+connection = duckdb.connect(sys.argv[1], config=dict(each.split("=") for each in sys.argv[3:]))
+relation = sys.argv[2]
+names = ['"' + row[0] + '"' for row in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()]
+for chosen in [", ".join(names), *names]:
+    classes = f"SELECT COUNT(*) AS n FROM {relation} GROUP BY {chosen}"
+    connection.execute(f"SELECT COUNT(*), MIN(n) FROM ({classes})").fetchall()
+"""
+HPIVALID = """
+import sys
+import desbordante
+search = desbordante.ucc.algorithms.HPIValid()
+search.load_data(table=(sys.argv[1], ",", True))
+search.execute()
+print(len(search.get_uccs()))
+"""
+PYCANON = """
+import sys
+import pandas, pycanon.anonymity
+table = pandas.read_csv(sys.argv[1])
+print(pycanon.anonymity.k_anonymity(table, list(table.columns)))
+"""
+
+
+@dataclass
+class Measured:
+    """What one process took; `statements` and `verdict` are those of qidsql's own account."""
+
+    cpu: float
+    seconds: float
+    megabytes: int
+    statements: int | None = None
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A command of qidsql and its peer. `make` writes the tables into the current folder."""
+
+    name: str
+    arguments: Sequence[str]
+    make: Callable[[], None]
+    peer: str = "plain SQL"
+    beside: Sequence[str] = ()  # the peer's arguments
+    large: bool = False
+    needs: Path | None = None
+
+
+def table(select: str) -> Callable[[], None]:
+    """Writes t.duckdb with the table t."""
+
+    def make() -> None:
+        with duckdb.connect("t.duckdb") as connection:
+            connection.execute(f"CREATE TABLE t AS {select}")
+
+    return make
+
+
+def csv(select: str) -> Callable[[], None]:
+    def make() -> None:
+        table(select)()
+        with duckdb.connect("t.duckdb") as connection:
+            connection.execute("COPY t TO 't.csv' (HEADER)")
+
+    return make
+
+
+def parquet(select: str) -> Callable[[], None]:
+    return lambda: duckdb.execute(f"COPY ({select}) TO 't.parquet'") and None
+
+
+def census(rows: int, columns: int = 41) -> str:
+    """Skewed answers of 2 to 90 values, as of a questionnaire; each third one mostly follows the one before it."""
+    sizes = [2 + (place * place * 7) % 89 if place % 4 == 0 else 2 + place * 5 % 17 for place in range(columns)]
+    values = [f"floor({size} * pow({uniform(place)}, 2.2))::SMALLINT" for place, size in enumerate(sizes)]
+    for place in range(2, columns, 3):
+        follows = f"{values[place - 1]} % {sizes[place]}"
+        values[place] = f"CASE WHEN {random(place + 500)} % 10 < 9 THEN {follows} ELSE {values[place]} END"
+    chosen = ", ".join(f"{value} AS c{place}" for place, value in enumerate(values))
+    return f"SELECT {chosen} FROM range({rows}) AS numbers(i)"
+
+
+def visits(rows: int) -> str:
+    """Ten columns of 2 to 100,000 values."""
+    sizes = (2, 5, 12, 40, 100, 366, 1_000, 5_000, 20_000, 100_000)
+    columns = (f"floor({size} * pow({uniform(place)}, 1.5))::INTEGER AS c{place}" for place, size in enumerate(sizes))
+    return f"SELECT {', '.join(columns)} FROM range({rows}) AS numbers(i)"
+
+
+def wide() -> str:
+    columns = (f"floor({2 + place % 12} * pow({uniform(place)}, 2))::TINYINT AS c{place}" for place in range(200))
+    return f"SELECT {', '.join(columns)} FROM range(50000) AS numbers(i)"
+
+
+def adult() -> None:
+    csv(f"SELECT DISTINCT * EXCLUDE (fnlwgt) FROM '{ADULT}'")()
+
+
+def wilson() -> None:
+    wilson_like(Path("t.parquet"))
+    table("SELECT * FROM 't.parquet'")()
+
+
+def many(count: int, columns: int, rows: int) -> Callable[[], None]:
+    """Tables t0, t1, ... with a key, a reference to the table before, and attributes."""
+
+    def make() -> None:
+        with duckdb.connect("t.duckdb") as connection:
+            for number in range(count):
+                values = [f"{random(number * 50 + place)} % {3 + place * 5} AS a{place}" for place in range(columns)]
+                connection.execute(
+                    f"CREATE TABLE t{number} AS SELECT i AS id{number}, i % {rows // 2} AS id{max(0, number - 1)}_, "
+                    f"{', '.join(values)} FROM range({rows}) AS numbers(i)"
+                )
+        Path("qidsql.toml").write_text(
+            'format = 1\n[sources.many]\nurl = "t.duckdb"\n[defaults]\nmax_statements = 60\n[[tables]]\ntable = "t*"\n'
+        )
+
+    return make
+
+
+T = ("t.duckdb", "t")
+ROWS = [
+    Row("version", ("--version",), lambda: None, "python", ("-c", "pass")),
+    Row("help", ("--help",), lambda: None, "python", ("-c", "pass")),
+    Row("audit 5 rows", ("audit", *T), table("SELECT i AS a, i % 2 AS b FROM range(5) AS r(i)"), beside=T),
+    Row("audit census 1M x 41", ("audit", *T), table(census(1_000_000)), beside=T),
+    Row("audit 50,000 x 200", ("audit", *T), table(wide()), beside=T),
+    Row("audit adult", ("audit", "t.csv"), adult, "pyCANON", ("t.csv",), needs=ADULT),
+    Row("keys --all dense 300,000 x 15", ("keys", "t.csv", "--all"), csv(dense()), "HPIValid", ("t.csv",)),
+    Row("keys --all adult14", ("keys", "t.csv", "--all"), adult, "HPIValid", ("t.csv",), needs=ADULT),
+    Row("keys --all --distinct 0.9 adult14", ("keys", *T, "--all", "--distinct", "0.9"), adult, beside=T, needs=ADULT),
+    Row(
+        "keys --all --separation 0.999 adult14",
+        ("keys", *T, "--all", "--separation", "0.999"),
+        adult,
+        beside=T,
+        needs=ADULT,
+    ),
+    Row("keys census 1M x 41 (minimum)", ("keys", *T), table(census(1_000_000)), beside=T),
+    *(
+        Row(f"suppress --k {k} Wilson's shape", ("suppress", *T, "--k", str(k)), wilson, beside=T)
+        for k in (2, 3, 5, 10)
+    ),
+    Row("anonymize --k 5 adult14", ("anonymize", *T, "--k", "5", "--max-seconds", "60"), adult, beside=T, needs=ADULT),
+    Row("run 50 tables", ("run", "-q"), many(50, 6, 300), beside=("t.duckdb", "t0")),
+    Row(
+        "graph 100 tables",
+        ("graph", "t.duckdb", "--identifier", "t0.id0", "--sensitive", "t99.a3"),
+        many(100, 6, 300),
+        beside=("t.duckdb", "t0"),
+    ),
+    Row(
+        "audit parquet 20M x 10, 1 GB",
+        ("audit", "t.parquet?memory_limit=1GB"),
+        parquet(visits(20_000_000)),
+        beside=(":memory:", "'t.parquet'", "memory_limit=1GB"),
+        large=True,
+    ),
+    Row(
+        "audit parquet 100M x 10, 4 GB",
+        ("audit", "t.parquet?memory_limit=4GB"),
+        parquet(visits(100_000_000)),
+        beside=(":memory:", "'t.parquet'", "memory_limit=4GB"),
+        large=True,
+    ),
+]
+
+
+def _apart(make: Callable[[], None]) -> None:
+    """In a process of its own: a large parent would show up in the peak memory of the processes measured."""
+    if (process := os.fork()) == 0:
+        failed = 1
+        try:
+            make()
+            failed = 0
+        finally:
+            os._exit(failed)
+    if os.waitpid(process, 0)[1]:
+        raise RuntimeError("its table could not be made")
+
+
+def measured(command: Sequence[str], codes: Sequence[int] = (0,)) -> Measured:
+    """Runs a process to its end. Raises RuntimeError if it fails."""
+    started = time.perf_counter()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdout=out, stderr=errors, env=environment())
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds, process.returncode = time.perf_counter() - started, os.waitstatus_to_exitcode(status)
+        out.seek(0), errors.seek(0)
+        if process.returncode not in codes:
+            raise RuntimeError(errors.read().decode()[-300:])
+        found = Measured(usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss // 1024)
+        if command[-1] == "json":
+            document: dict[str, Any] = json.load(out)
+            found.statements = document.get("account", document).get("statements")
+            found.verdict = document["verdict"]
+    return found
+
+
+def peer(row: Row) -> tuple[str, tuple[str, ...]]:
+    """The peer's name and command; plain SQL where it is not installed."""
+    if row.peer == "python":
+        return row.peer, (sys.executable, *row.beside)
+    for name, package, program in ("HPIValid", "desbordante", HPIVALID), ("pyCANON", "pycanon", PYCANON):
+        if row.peer == name and find_spec(package):
+            return name, (sys.executable, "-c", program, *row.beside)
+    return "plain SQL", (sys.executable, "-c", PLAIN, *(row.beside if row.peer == "plain SQL" else T))
+
+
+def measure(row: Row, repeat: int) -> tuple[Measured, str, Measured]:
+    """Qidsql's run of median CPU, the peer's name and its run of median CPU."""
+    json_form = () if row.arguments[0].startswith("--") else ("--format", "json")
+    command, (name, beside) = (*QIDSQL, *row.arguments, *json_form), peer(row)
+    ours: list[Measured] = []
+    theirs: list[Measured] = []
+    for _ in range(repeat):
+        ours.append(measured(command, VERDICTS))
+        theirs.append(measured(beside))
+        if ours[-1].cpu > 20:
+            break  # long enough to be repeatable by itself
+    return _median(ours), name, _median(theirs)
+
+
+def _median(runs: list[Measured]) -> Measured:
+    middle = statistics.median_low(run.cpu for run in runs)
+    return next(run for run in runs if run.cpu == middle)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", metavar="ROW")
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--record", action="store_true")
+    options = parser.parse_args()
+    recorded: dict[str, dict[str, Any]] = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    print(
+        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    )
+    print("| command | CPU s | s | peak MB | statements | peer | its CPU s | its peak MB | ratio | recorded |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    worse = []
+    for row in ROWS:
+        if options.rows and not any(name in row.name for name in options.rows):
+            continue
+        if (row.large and not options.large) or (row.needs and not row.needs.exists()):
+            print(f"| {row.name} | left out: {'--large' if row.large else f'needs {row.needs}'} |")
+            continue
+        line, ratio = _line(row, options.repeat)
+        before = recorded.get(row.name, {}).get("ratio")
+        print(f"{line} {before or ''} |", flush=True)
+        if ratio and before and ratio > WORSE * before:
+            worse.append(f"{row.name}: {ratio:.2f}, recorded {before:.2f}")
+        if ratio and options.record:
+            recorded[row.name] = {"ratio": round(ratio, 2), "date": time.strftime("%Y-%m-%d")}
+    if options.record:
+        RECORDED.write_text(json.dumps(recorded, indent=1) + "\n")
+    for each in worse:
+        print(f"Worse than recorded by more than a fifth: {each}")
+
+
+def _line(row: Row, repeat: int) -> tuple[str, float | None]:
+    """The row's line of the table, and its ratio; None if a process failed."""
+    here = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            _apart(row.make)
+            ours, name, theirs = measure(row, repeat)
+        except RuntimeError as error:
+            return f"| {row.name} | failed: {' '.join(str(error).split())} | | | | | | |", None
+        finally:
+            os.chdir(here)
+    ratio = ours.cpu / theirs.cpu
+    verdict = " (inconclusive)" if ours.verdict == "inconclusive" else ""
+    figures = f"{ours.cpu:.2f} | {ours.seconds:.2f} | {ours.megabytes} | {ours.statements or ''}{verdict}"
+    return f"| {row.name} | {figures} | {name} | {theirs.cpu:.2f} | {theirs.megabytes} | {ratio:.2f} |", ratio
+
+
+if __name__ == "__main__":
+    main()
