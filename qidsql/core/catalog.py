@@ -23,6 +23,12 @@ class Attribute:
     to_plain = __str__
 
     @classmethod
+    def of_plain(cls, text: str) -> "Attribute":
+        """The column of this text. Dots within names cannot be distinguished from those between them."""
+        table, _, column = text.rpartition(".")
+        return cls(TableName.of_plain(table), column)
+
+    @classmethod
     def plain_schema(cls, definitions: Mapping[str, Any]) -> dict[str, Any]:
         return {"type": "string", "description": "table.column"}
 

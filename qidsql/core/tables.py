@@ -77,6 +77,12 @@ class TableName:
     to_plain = __str__
 
     @classmethod
+    def of_plain(cls, text: str) -> "TableName":
+        """The name of this text. A dot within a name cannot be distinguished from the one after the schema."""
+        schema, _, name = text.rpartition(".")
+        return cls(name, schema)
+
+    @classmethod
     def plain_schema(cls, definitions: Mapping[str, Any]) -> dict[str, Any]:
         return {"type": "string", "description": "the table's name, after its schema where it has one"}
 

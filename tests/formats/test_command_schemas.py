@@ -12,7 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from qidsql.cli.app import COMMANDS as COMMANDS_OF_QIDSQL
-from qidsql.cli.schema import schema, schema_names
+from qidsql.cli.schema import result_class, schema, schema_names
+from qidsql.declarations.results import loaded, plain
 from qidsql.operations.history.opening import open_history
 from tests.commandline import inside
 from tests.formats.test_json_schema import closed
@@ -108,7 +109,9 @@ def test_what_a_command_writes_is_as_published(
         more = [url, *more, *(schema if name in ("graph", "init", "doctor", "tables") else ())]
     outcome = inside(name, *more, "--format", "json", cwd=folder)
     assert outcome.out, outcome.err
-    assert faults(name, json.loads(outcome.out)) == []
+    document = json.loads(outcome.out)
+    assert faults(name, document) == []
+    assert json.loads(json.dumps(plain(loaded(result_class(name), document)))) == document
     if arguments == ("alerts",):
         [alert] = json.loads(outcome.out)["alerts"]
         assert alert["snoozed"] and alert["told"] and alert["kept"], "each part was held against the schema"

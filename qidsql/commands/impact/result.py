@@ -7,7 +7,7 @@ from statistics import mean, median
 from typing import Annotated
 
 from qidsql.core.results import Result, SearchAccount
-from qidsql.declarations.results import FLAT, OMITTED, SIGNED, UNWRITTEN, Rounded, reported
+from qidsql.declarations.results import FLAT, OMITTED, SIGNED, Rounded, reported
 
 PERCENT = Rounded(4)
 DIGITS = Rounded(10, significant=True)  # further digits differ from run to run: engines add floats in any order
@@ -70,7 +70,7 @@ class VariableImpact:
     name: str
     type_before: str
     type_after: str
-    cells: Annotated[int, UNWRITTEN]  # of the column in the original
+    cells: Annotated[int, "of the column in the original"]
     nulls_before: int
     nulls_after: int
     suppressed: Annotated[int, "cells with a value before, less those after", SIGNED]
