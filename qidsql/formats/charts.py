@@ -46,7 +46,7 @@ def size_bars(bins: Sequence[SizeBin], k: int, unit: str, name: str) -> Markup:
         described.append(f"{figures} {unit} in classes of {size}")
         height += ROW
     title = f"Class sizes of {name}"
-    return _drawing(lines, height + ROW // 4, title, "; ".join(described) + f". The policy asks for at least {k}.")
+    return _drawing(lines, height + ROW // 4, title, "; ".join(described) + f". The policy requires at least {k}.")
 
 
 def _bar(top: int, label: str, part: float, figures: str, side: str) -> list[svg.Element]:

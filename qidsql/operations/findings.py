@@ -40,7 +40,7 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
     ]
     whole = result.profile
     if whole is not None and Violates(policy.k).met_by(whole):
-        text = f"{name} is {whole.smallest}-anonymous on {plural(len(audited), 'column')}; the policy asks for"
+        text = f"{name} is {whole.smallest}-anonymous on {plural(len(audited), 'column')}; the policy requires"
         text = f"{text} {policy.k}; {percent(whole.share_at_risk)} at risk"
         found.append(finding(FindingKind.K_ANONYMITY, audited, whole, text))
     searched = {search.criterion: search for search in result.searches}

@@ -61,7 +61,7 @@ def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequen
     if profile.smallest >= policy.k:
         return reached
     unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
-    smaller = f"match fewer than {policy.k}" if profile.wildcard else f"are in groups of fewer than {policy.k}"
+    smaller = f"match fewer than {policy.k}" if profile.wildcard else f"are in classes of fewer than {policy.k}"
     return (
         f"{reached}: {count(profile.rows_at_risk)} of {count(profile.rows)} {unit} ({percent(profile.share_at_risk)}) "
         f"{smaller}"
@@ -75,7 +75,7 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
         taken.append("columns left out are not published together with the audited columns")
     if any(c.role is Role.SENSITIVE for c in columns):
         taken.append(
-            "sensitive columns are not known outside; whether all rows of a group share one value of them is not "
+            "sensitive columns are not known outside; whether all rows of a class share one value of them is not "
             "checked (l-diversity)"
         )
     if policy.entity:
@@ -86,7 +86,7 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
         entity = setting("entity")
         taken.append(f"each row is another person; if a person can have several, name the column of persons ({entity})")
     if policy.nulls == Nulls.WILDCARD:
-        taken.append("a NULL may have been any value: anyone who knows the suppressed values finds smaller groups")
+        taken.append("a NULL may have been any value: anyone who knows the suppressed values finds smaller classes")
     return tuple(taken)
 
 

@@ -92,7 +92,7 @@ def test_a_column_that_could_not_be_read_is_never_a_pass() -> None:
 
 def test_who_stands_in_small_classes_is_said_in_the_unit_that_was_counted() -> None:
     entities = anonymity("people", Policy(entity="person"), RISKY, ["age"])
-    assert entities.endswith("6 of 16 entities (person) (37.5 %) are in groups of fewer than 5")
+    assert entities.endswith("6 of 16 entities (person) (37.5 %) are in classes of fewer than 5")
     wildcard = anonymity("people", Policy(nulls="wildcard"), RISKY.of_matches(), ["age"])
     assert wildcard.endswith("6 of 16 rows (37.5 %) match fewer than 5")
 
