@@ -40,7 +40,7 @@ def test_a_table_at_k_passes_and_one_below_violates() -> None:
     assert judged(AGE, profile=RISKY) == (
         "violation",
         "people is 1-anonymous on the one column audited (age); the policy requires 5: 6 of 16 rows (37.5 %) are in "
-        "groups of fewer than 5",
+        "classes of fewer than 5",
     )
     assert judged(AGE, profile=SAFE, k=6)[0] == "violation"
 
