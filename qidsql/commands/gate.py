@@ -105,8 +105,10 @@ def suppression(plan: SuppressionPlan, separately: bool, deadline: float | None 
 def anonymization(found: Anonymization, anonymizer: Anonymizer) -> Anonymization:
     """Return the plan if each of its groups has k rows, every row is in one, and it costs at least the proved bound.
 
-    Else raises Refuted. Queries the workbench only. Raises Stopped, StatementError.
+    A bound by prices is computed anew from the codes. Else raises Refuted. Queries the workbench only. Raises Stopped,
+    StatementError.
     """
+    _must(anonymizer.bound_holds(), "the prices of rows do not prove the bound")
     _must(found.lower_bound <= found.cost, "a plan costs less than the proved bound")
     _must(not anonymizer.wrong(), "a group of the plan has fewer than k rows, or a row is in none")
     return found

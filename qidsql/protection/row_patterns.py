@@ -39,6 +39,8 @@ class RowPatterns:
     def of(cls, profiler: TableProfiler) -> "RowPatterns":
         """The row patterns over the profiler's columns. One statement, one scan, on the profiler's budget.
 
+        The workbench may use half as much memory as the source, or 1 GB if that is another process.
+
         Raises Stopped, StatementError, AccessError.
         """
         engine, names = profiler.engine, profiler.names
@@ -48,7 +50,7 @@ class RowPatterns:
         query = row_patterns(engine.dialect, profiler.source, names)
         with engine.temporary_export("row_patterns") as path:
             profiler.ask([Statement(query, f"row patterns over {len(names)} columns", lambda rows: None, path)])
-            bench = Workbench()
+            bench = Workbench(engine.memory_limit // 2) if engine.memory_limit else Workbench()
             try:
                 source = exported(path, types)
                 load = fill(

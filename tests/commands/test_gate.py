@@ -169,13 +169,17 @@ def test_wrong_anonymizations_are_refuted(duckdb_store: DuckDBStore) -> None:
         RowPatterns.of(TableSearch(engine, "t", Policy(k=2), {}).profiler) as rows,
     ):
         anonymizer = Anonymizer(rows, 2, [1, 1])
-        anonymizer.greedy([])
-        found = anonymizer.improve(0)
+        found = anonymizer.run()
         assert gate.anonymization(found, anonymizer) == found
         best = replace(found, lower_bound=found.cost)
         assert gate.anonymization(best, anonymizer) == best
         with pytest.raises(Refuted, match="costs less than the proved bound"):
             gate.anonymization(replace(found, lower_bound=found.cost + 1), anonymizer)
+        assert anonymizer._prices is not None
+        anonymizer._prices.bound += 1
+        with pytest.raises(Refuted, match="the prices of rows do not prove the bound"):
+            gate.anonymization(found, anonymizer)
+        anonymizer._prices.bound -= 1
         for defect in ("UPDATE shares SET kept = 3", "DELETE FROM shares WHERE pattern = 0"):
             rows.bench.run(Statement(defect, "a defect", lambda rows: None))
             with pytest.raises(Refuted, match="fewer than k rows, or a row is in none"):

@@ -1,6 +1,5 @@
 """k-anonymization of a table by suppression: the plan, its cost, and its distance from the optimum."""
 
-import time
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -21,14 +20,13 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, write_plan
 from qidsql.protection.copies import ProtectedCopy, plan_by_codes
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import integer
 from qidsql.wording.numbers import count, percent, plural
 
 MAX_LINES = 10_000  # of a plan within a printed statement
-PATIENCE = 60.0  # seconds for a proof or an improvement when no limit is given
+MEMORY = 1 << 30  # bytes, if the source runs in another process
 
 
 @one_answer
@@ -96,10 +94,9 @@ class _Anonymization:
         return self._result(Verdict.FINISHED, self._reason(found))
 
     def _anonymization(self, patterns: RowPatterns) -> Anonymization:
-        k, weights, deadline = self._request.policy.k, self._protection.weights, self._protection.profiler.deadline
-        self._on_stage("the least that each row must lose")
-        plan = SuppressionPlan.of(patterns, k, weights, deadline=deadline, on_stage=self._on_stage)
-        anonymizer = Anonymizer(patterns, k, weights, deadline or time.monotonic() + PATIENCE)
+        memory = (self._engine.memory_limit or MEMORY) // 4
+        deadline, k = self._protection.profiler.deadline, self._request.policy.k
+        anonymizer = Anonymizer(patterns, k, self._protection.weights, memory, deadline, self._on_stage)
         method = self._request.chosen_method
         exact = method is AnonymizationMethod.EXACT or (method is AnonymizationMethod.AUTO and anonymizer.small)
         if exact and not anonymizer.solvable:
@@ -107,13 +104,7 @@ class _Anonymization:
                 f"{plural(patterns.patterns, 'distinct row')} of {plural(len(patterns.names), 'column')} are too many "
                 f"for --method exact; leave out columns (--exclude), make values coarser, or use --method heuristic"
             )
-        everything = (1 << len(patterns.names)) - 1
-        anonymizer.greedy([everything & ~mask for mask in plan.masks], self._on_stage)
-        if exact:
-            self._on_stage("solving the integer program")
-            found = anonymizer.exact(plan.weight)
-        else:
-            found = anonymizer.improve(plan.weight, self._on_stage)
+        found = anonymizer.run(exact)
         return gate.anonymization(found, anonymizer)
 
     def _statement(self, script: Script, patterns: RowPatterns) -> str:
@@ -176,6 +167,8 @@ class _Anonymization:
 
     def _result(self, verdict: Verdict, reason: str, unfinished: str = "") -> AnonymizeResult:
         found, protection = self._found, self._protection
+        if found and found.stopped and not found.optimal:
+            unfinished = unfinished or str(found.stopped)
         return AnonymizeResult(
             verdict=verdict,
             reason=reason,

@@ -16,7 +16,7 @@ from qidsql.sql.table_changes import inserting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MEMORY_LIMIT = "1GB"  # beyond it, data is spilled to a private folder
+MEMORY = 1_000_000_000  # bytes, unless its user gives a limit; beyond it, data is spilled to a private folder
 
 
 class Workbench(DuckDBEngine):
@@ -28,13 +28,13 @@ class Workbench(DuckDBEngine):
     search_path = "SET search_path = 'main'"
     limited = False
 
-    def __init__(self, memory_limit: str = MEMORY_LIMIT) -> None:
+    def __init__(self, memory: int = MEMORY) -> None:
         folder = PrivateFolder()
         try:
             connection = duckdb.connect(
                 config={
                     "temp_directory": str(folder.path / "spill"),
-                    "memory_limit": memory_limit,
+                    "memory_limit": f"{memory}B",
                     "autoinstall_known_extensions": False,
                     "autoload_known_extensions": False,
                 },

@@ -1,31 +1,37 @@
-"""Anonymizations of row patterns on the workbench: optimal by integer program, or greedy and then improved.
+"""Anonymizations of row patterns: greedy, improved by local search and by prices of rows, or by integer program.
 
 [Chakaravarthy, Pandit & Sabharwal, 2 and 4]
 """
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass
-from itertools import groupby
-from random import Random
 
-from sqlglot import exp
+import numpy as np
+from numpy.typing import NDArray
 
-from qidsql.core.tables import positions
-from qidsql.errors import BudgetSpent, Interrupted, Stopped
-from qidsql.protection.anonymization.assignment import Assignment, Group, Share, cheapest_assignment, cost_of, lost
+from qidsql.errors import BudgetSpent, StatementError, Stopped
+from qidsql.protection.anonymization.assignment import Assignment, Group, Share, cheapest_assignment
+from qidsql.protection.anonymization.bound_check import bound_of
+from qidsql.protection.anonymization.groups import Groups
+from qidsql.protection.anonymization.local_search import LocalSearch
+from qidsql.protection.anonymization.placements import greedy_placement, priced_placement
+from qidsql.protection.anonymization.prices import Prices
+from qidsql.protection.anonymization.units import Units
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.sql.statements import Row, Statement, integer
-from qidsql.sql.table_changes import inserting, making
-from qidsql.sql.templates import Filling, fill, fill_query
+from qidsql.protection.suppression.plan import SuppressionPlan
+from qidsql.search.result import ENDINGS, stopped_by
+from qidsql.sql.statements import integer
+from qidsql.sql.templates import fill
 
 EXACT_PAIRS = 60_000  # row patterns x column sets solved exactly by default
 MOST_PAIRS = 2_000_000  # ... solved exactly on request
-BLOCK_PAIRS = 8_000  # ... improved in one block
-BLOCK_SECONDS = 2.0
-SETTLED = 1000  # a round that saves less than this part of the cost is the last
-SETS_AT_ONCE = 16
 FEW_COLUMNS = 12  # up to this number every column set is tried
+MEMORY = 1 << 28  # bytes for the groups of rows
+WORK = 4_000_000_000  # numbers looked at when there is no deadline: about a minute
+PATIENCE = 60.0  # seconds for the integer program when there is no deadline
+UPDATES_AT_ONCE = 20  # of the prices, before an anonymization is made by them
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class Anonymization:
     these columns). No anonymization costs less than `lower_bound`.
 
     `cells` counts the suppressed cells of each column, `cost` is their weight, `rows` the rows that lose a cell,
-    `rows_blank` those that lose all. `stopped` is why the search ended without a proof, if it did.
+    `rows_blank` those that lose all. `stopped` is why the search ended early, if it did.
     """
 
     algorithm: str
@@ -43,244 +49,200 @@ class Anonymization:
     cells: tuple[int, ...]
     rows: int
     rows_blank: int
-    stopped: Stopped | None = None
+    stopped: Stopped | StatementError | None = None
 
     @property
     def optimal(self) -> bool:
         return self.cost == self.lower_bound
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The cost of a plan, and its shares as arrays: so many `rows` of a row pattern keep these columns."""
+
+    algorithm: str
+    cost: int
+    patterns: NDArray[np.int64]
+    kept: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, algorithm: str, found: Assignment) -> "_Plan":
+        columns = np.array([(share.pattern, share.kept, share.rows) for share in found.shares], dtype=np.int64).T
+        return cls(algorithm, found.cost, *columns)
+
+    def shares(self) -> tuple[Share, ...]:
+        """The shares, one for each row pattern and column set."""
+        pairs, place = np.unique(np.stack((self.patterns, self.kept)), axis=1, return_inverse=True)
+        rows = np.zeros(pairs.shape[1], dtype=np.int64)
+        np.add.at(rows, place.reshape(-1), self.rows)
+        return tuple(Share(*each) for each in zip(*pairs.tolist(), rows.tolist(), strict=True))
+
+
+class _Enough(Exception):
+    """The work of a search without a deadline is done."""
+
+
 class Anonymizer:
-    """Anonymizations of some row patterns of at least k rows. Works in tables of their workbench and sends the source
-    no statement. `deadline` is of `time.monotonic`.
+    """The search for the cheapest anonymization of some row patterns, at least k rows. Sends the source no statement.
+
+    `memory` is for the groups of rows (see Groups), in bytes; `deadline` is of `time.monotonic`. Without a deadline the
+    work is limited, so that equal codes get equal plans. Raises Stopped, StatementError.
     """
 
-    def __init__(self, patterns: RowPatterns, k: int, weights: Sequence[int], deadline: float | None = None) -> None:
-        self._bench, self._deadline = patterns.bench, deadline
-        self._k, self._weights = k, tuple(weights)
-        self._codes = [exp.column(f"c{place}") for place in range(len(patterns.names))]
-        self._values = patterns.values
-        self._pairs = patterns.patterns << len(self._codes)
-        self._run("shares", "making of a table")
+    def __init__(
+        self,
+        patterns: RowPatterns,
+        k: int,
+        weights: Sequence[int],
+        memory: int = MEMORY,
+        deadline: float | None = None,
+        on_stage: Callable[[str], None] = lambda stage: None,
+    ) -> None:
+        self._bench, self._k, self._weights = patterns.bench, k, tuple(weights)
+        self._deadline, self._on_stage, self._work = deadline, on_stage, 0
+        self._records = patterns.records()
+        every = 1 << len(weights)
+        few = len(weights) <= FEW_COLUMNS and 4 * every * self._records.count <= memory
+        plan = None if few else SuppressionPlan.of(patterns, k, weights, deadline=deadline, on_stage=on_stage)
+        column_sets = _wishes(plan, patterns.values) if plan else range(every)
+        self._groups = Groups(self._records, k, weights, column_sets, memory, self._check)
+        self._units = Units(self._groups)
+        self._prices = Prices(self._groups) if self._groups.complete else None
+        self._lower_bound = self._prices.bound if self._prices else plan.weight if plan else 0
 
     @property
     def small(self) -> bool:
         """Whether the integer program is small enough to be solved as a whole."""
-        return self._pairs <= EXACT_PAIRS
+        return self._pairs <= EXACT_PAIRS and self._groups.complete
 
     @property
     def solvable(self) -> bool:
         """Whether the solver may find a better plan within an hour, though hardly a proof."""
-        return self._pairs <= MOST_PAIRS
+        return self._pairs <= MOST_PAIRS and self._groups.complete
 
-    def exact(self, lower_bound: int = 0) -> Anonymization:
-        """The cheapest anonymization, or the best found by the deadline or Ctrl-C. Starts from the present shares."""
-        known = self._shares("shares")
-        found = self._solve(exp.to_table("patterns"), known, lower_bound, self._deadline)
-        self._run("shares", "making of a table")
-        self._insert("shares", [astuple(share) for share in found.shares])
-        return self._account("integer program", found.lower_bound, found.stopped)
+    @property
+    def _pairs(self) -> int:
+        return self._records.count << len(self._weights)
 
-    def greedy(self, wishes: Iterable[int], on_stage: Callable[[str], None] = lambda stage: None) -> None:
-        """Make shares for all rows: column set by column set, those that lose least first, place rows in classes of k.
+    def run(self, exact: bool = False) -> Anonymization:
+        """The cheapest anonymization found, as the table `shares`, with the proved bound.
 
-        Tries every column set if there are few columns, else those that rows would keep if they could choose
-        (`wishes`), and ever smaller ones, without the columns of most values. Of the column sets that lose the same,
-        the one that places most comes first. A few statements per column set, on ever fewer rows. Raises Stopped.
+        Once the greedy plan is made, the best plan is returned whatever ends the search: its own end, the deadline,
+        Ctrl-C, too little memory. `exact`: the integer program is solved at last, for a minute or until the deadline.
         """
-        unplaced = making(exp.to_table("unplaced"), exp.select("*").from_("patterns"), replace=True)
-        self._ask(unplaced, "making of a table")
-        for cost, level in groupby(sorted(self._column_sets(wishes), key=self._lost), key=self._lost):
-            on_stage(f"placing rows that lose {cost} of {sum(self._weights)}")
-            waiting = list(level)
-            while waiting:
-                self._check_time()
-                gains = self._gains(waiting)
-                waiting = sorted((kept for kept in waiting if gains[kept]), key=lambda kept: (-gains[kept], kept))
-                if waiting:
-                    self._place(waiting.pop(0))
-        left = self._number("COALESCE(SUM(size), 0)", "unplaced")
-        rest = exp.select("pattern", "0", "size").from_("unplaced")
-        self._ask(inserting("shares", rest), "placing of the rest")
-        if 0 < left < self._k:
-            weight = self._each("CASE WHEN kept & {bit} <> 0 THEN {weight} ELSE 0 END", " + ")
-            self._run("dissolve_group", "company for the rest", key=self._common(), weight=weight)
-
-    def _column_sets(self, wishes: Iterable[int]) -> set[int]:
-        everything = (1 << len(self._codes)) - 1
-        if len(self._codes) <= FEW_COLUMNS:
-            return set(range(1, everything + 1))
-        found = {everything, *wishes}
-        kept = everything
-        for place in sorted(range(len(self._codes)), key=lambda place: -self._values[place]):
-            kept &= ~(1 << place)
-            found.add(kept)
-        return found - {0}
-
-    def improve(self, lower_bound: int, on_stage: Callable[[str], None] = lambda stage: None) -> Anonymization:
-        """Solve the integer program for blocks of neighbouring groups, in changing neighbourhoods, while costs drop.
-
-        Ends at the deadline, at Ctrl-C, or when a round over all blocks saves next to nothing.
-        """
-        places, draw = list(range(len(self._codes))), Random(0)
-        if len(self._codes) > FEW_COLUMNS:  # a block has more column sets than patterns
-            return self._account("greedy", lower_bound, None)
-        cost = saved = self._account("", 0, None).cost
-        stopped: Stopped | None = None
-        while stopped is None and cost > lower_bound and saved * SETTLED >= cost:
-            draw.shuffle(places)
-            saved, stopped = self._round(places, cost, on_stage)
-            cost -= saved
-        return self._account("greedy, improved in blocks", lower_bound, stopped)
-
-    def _round(self, places: Sequence[int], cost: int, on_stage: Callable[[str], None]) -> tuple[int, Stopped | None]:
-        """The saving of one round over all blocks, and the stop that ended it early."""
-        order = [self._bench.node(f"common[{place + 1}]") for place in places]
-        self._run(
-            "blocks",
-            "blocks of neighbours",
-            key=self._common(),
-            order=order,
-            block=BLOCK_PAIRS >> len(places),
-        )
-        self._run("improved", "making of a table")
-        blocks = self._number("COALESCE(MAX(block), -1) + 1", "blocks")
-        saved, stopped = 0, None
+        self._on_stage("placing the rows")
+        placed = greedy_placement(self._groups, self._units, self._units.unplaced(self._groups), self._check)
+        self._best = self._plan("greedy", int(self._groups.losses_in(placed) @ self._units.sizes), placed)
+        stopped: Stopped | StatementError | None = None
         try:
-            for block in range(blocks):
-                on_stage(f"improving a cost of {cost - saved:,}: block {block + 1} of {blocks}")
-                saved += self._improve_block(block)
-        except Stopped as stop:
-            stopped = stop
-        except KeyboardInterrupt:
-            stopped = Interrupted("interrupted; what was found by then is kept")
-        if self._bench.stopped_by is None:
-            self._run("keep_improved", "keeping of improvements")
-        return saved, stopped
+            stopped = self._improve(placed, exact)
+        except MemoryError:
+            stopped = BudgetSpent("the search for a cheaper plan ran out of memory; raise ?memory_limit")
+        except ENDINGS as ending:
+            stopped = stopped_by(ending).with_traceback(None)  # which would keep all of the search in memory
+        self._write()
+        return self._account(stopped)
 
-    def _improve_block(self, block: int) -> int:
-        """The saving of solving one block again."""
-        self._check_time()
-        codes = [self._bench.node(f"ANY_VALUE({code.name}) AS {code.name}") for code in self._codes]
-        source = fill_query("workbench/anonymization/block_patterns", block=block, codes=codes)
-        known = self._shares("blocks", exp.column("block").eq(block))
-        limit = time.monotonic() + BLOCK_SECONDS
-        limit = limit if self._deadline is None else min(limit, self._deadline)
-        found = self._solve(source.subquery("block_patterns"), known, 0, limit)
-        if isinstance(found.stopped, Interrupted):
-            raise found.stopped
-        before = cost_of(known, self._weights)
-        if found.cost < before:
-            self._insert("improved", [(block, *astuple(share)) for share in found.shares])
-        return before - found.cost
+    def _improve(self, placed: NDArray[np.int64], exact: bool) -> Stopped | None:
+        """Look for cheaper plans and higher bounds; why the integer program ended early, if it did."""
+        with suppress(_Enough):
+            self._search("greedy, local search", placed)
+            if self._prices and not (exact and self.small):
+                self._ascend(self._prices)
+        return self._solve() if exact and self._best.cost > self._lower_bound else None
 
-    def _solve(self, source: exp.Expr, known: Sequence[Share], lower_bound: int, deadline: float | None) -> Assignment:
-        """The cheapest assignment of the source's row patterns that the solver finds, never worse than `known`."""
-        sizes = exp.select("pattern", "size").from_(source).order_by(exp.column("pattern"))
-        rows = self._ask(sizes, "sizes of row patterns")
-        place_of = {integer(pattern): place for place, (pattern, _) in enumerate(rows)}
-        groups = self._run(
-            "shared_patterns",
-            "groups that could be made identical",
-            source=source,
-            columns=self._codes,
-            kept=self._each("(1 - GROUPING({code})) * {bit}", " + "),
-            weight=self._each("(1 - GROUPING({code})) * {weight}", " + "),
-            k=self._k,
-        )
-        start = [Share(place_of[share.pattern], share.kept, share.rows) for share in known]
+    def _ascend(self, prices: Prices) -> None:
+        """Raise the lower bound by prices, and search from plans that the prices suggest."""
+        for done in prices.ascend(self._check):
+            self._lower_bound = prices.bound
+            if self._best.cost == self._lower_bound:
+                return
+            if done % UPDATES_AT_ONCE == 0:
+                placed = priced_placement(self._groups, self._units, prices, self._check)
+                self._search("prices of rows, local search", placed)
+
+    def _search(self, algorithm: str, placed: NDArray[np.int64]) -> None:
+        """Keep what a local search from there finds, if it is cheaper."""
+        search = LocalSearch(self._groups, self._units, placed, self._check)
+        for cost in search.run():
+            if cost < self._best.cost:
+                self._best = self._plan(algorithm, cost, search.placed)
+                self._on_stage(f"improving a cost of {cost:,}, of which {self._lower_bound:,} are needed")
+
+    def _solve(self) -> Stopped | None:
+        """Solve the integer program, from the best plan on; why it ended early, if it did."""
+        self._on_stage("solving the integer program")
+        known = Assignment(self._best.shares(), self._best.cost, self._lower_bound)
         found = cheapest_assignment(
-            [integer(size) for _, size in rows],
-            [Group(integer(kept), tuple(place_of[member] for member in members)) for kept, members in groups],  # type: ignore[attr-defined]
+            self._records.sizes.tolist(),
+            [Group(kept, members) for members, kept in self._groups.members().items()],
             self._k,
             self._weights,
-            deadline,
-            Assignment(tuple(start), cost_of(start, self._weights), lower_bound) if start else None,
+            self._deadline or time.monotonic() + PATIENCE,
+            known,
         )
-        numbers = list(place_of)
-        shares = tuple(Share(numbers[share.pattern], share.kept, share.rows) for share in found.shares)
-        return Assignment(shares, found.cost, found.lower_bound, found.stopped)
+        self._best = _Plan.of("integer program", found)
+        self._lower_bound = found.lower_bound
+        return found.stopped
 
-    def _account(self, algorithm: str, lower_bound: int, stopped: Stopped | None) -> Anonymization:
-        lost_cells = [
+    def _plan(self, algorithm: str, cost: int, placed: NDArray[np.int64]) -> _Plan:
+        """The plan that places the units in these groups."""
+        kept = np.array(self._groups.sets, dtype=np.int64)[self._groups.set_of(placed)]
+        return _Plan(algorithm, cost, self._units.records, kept, self._units.sizes)
+
+    def _write(self) -> None:
+        self._bench.query(fill("workbench/anonymization/shares"), "making of a table")
+        pattern, kept, rows = np.array([astuple(share) for share in self._best.shares()]).T
+        self._bench.add("shares", "noting of the plan", pattern=pattern, kept=kept, size=rows)
+
+    def _account(self, stopped: Stopped | StatementError | None) -> Anonymization:
+        """The plan that was written, counted in the workbench."""
+        lost = [
             self._bench.node(f"COALESCE(SUM(CASE WHEN kept & {1 << place} = 0 THEN size ELSE 0 END), 0)")
-            for place in range(len(self._codes))
+            for place in range(len(self._weights))
         ]
-        everything = (1 << len(self._codes)) - 1
-        [row] = self._run("suppressed_cells", "account of the cells", lost=lost_cells, everything=everything)
+        everything = (1 << len(self._weights)) - 1
+        query = fill("workbench/anonymization/suppressed_cells", lost=lost, everything=everything)
+        [row] = self._bench.query(query, "account of the cells")
         rows, blank, *cells = map(integer, row)
         cost = sum(weight * number for weight, number in zip(self._weights, cells, strict=True))
-        return Anonymization(algorithm, cost, lower_bound, tuple(cells), rows, blank, stopped)
+        return Anonymization(self._best.algorithm, cost, self._lower_bound, tuple(cells), rows, blank, stopped)
+
+    # checks
 
     def wrong(self) -> int:
         """The number of groups with fewer than k rows, and of row patterns whose shares do not add up."""
-        [row] = self._run("wrong_shares", "check of the plan", key=self._common(), k=self._k)
+        parts = (f"CASE WHEN kept & {1 << place} <> 0 THEN c{place} ELSE -1 END" for place in range(len(self._weights)))
+        key = self._bench.node(f"[{', '.join(parts)}]")  # the codes of kept columns, -1 for the others
+        [row] = self._bench.query(fill("workbench/anonymization/wrong_shares", key=key, k=self._k), "check of the plan")
         return sum(map(integer, row))
 
-    def _check_time(self) -> None:
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise BudgetSpent("the time budget (--max-seconds) is used up")
-
-    # one column set
-
-    def _gains(self, column_sets: Sequence[int]) -> dict[int, int]:
-        """The number of rows that each column set would place."""
-        gains: dict[int, int] = {}
-        for start in range(0, len(column_sets), SETS_AT_ONCE):
-            queries = [
-                self._bench.dialect.render(
-                    fill("workbench/anonymization/placeable_rows", kept=kept, columns=self._columns(kept), k=self._k)
-                )
-                for kept in column_sets[start : start + SETS_AT_ONCE]
-            ]
-            statement = Statement("\nUNION ALL\n".join(queries), "rows that column sets would place", lambda rows: rows)
-            gains |= {integer(kept): integer(rows) for rows, kept in self._bench.run(statement)}
-        return gains
-
-    def _place(self, kept: int) -> None:
-        columns = self._columns(kept)
-        holes: dict[str, Filling] = {"columns": columns, "key": exp.Tuple(expressions=columns), "k": self._k}
-        self._run("place_rows", "placing of rows", kept=kept, **holes)
-        self._run("remove_placed", "placing of rows", **holes)
-
-    def _columns(self, kept: int) -> list[exp.Expr]:
-        return [self._codes[place] for place in positions(kept)]
-
-    def _lost(self, kept: int) -> int:
-        return lost(kept, self._weights)
-
-    # the workbench's tables; their names and columns are generated here
-
-    def _common(self) -> exp.Expr:
-        """The common values of a group's rows, as a list: the codes of kept columns, -1 for the others."""
-        return self._bench.node(f"[{self._text('CASE WHEN kept & {bit} <> 0 THEN {code} ELSE -1 END', ', ')}]")
-
-    def _each(self, form: str, between: str) -> exp.Expr:
-        """An expression of one part per column."""
-        return self._bench.node(self._text(form, between))
-
-    def _text(self, form: str, between: str) -> str:
-        return between.join(
-            form.format(code=f"c{place}", bit=1 << place, weight=weight) for place, weight in enumerate(self._weights)
+    def bound_holds(self) -> bool:
+        """Whether the best prices, if there are any, prove their bound, computed anew from the codes."""
+        prices = self._prices
+        return prices is None or prices.bound <= bound_of(
+            self._records, self._k, self._weights, prices.best, prices.parts
         )
 
-    def _shares(self, table: str, condition: exp.Expr | None = None) -> list[Share]:
-        query = exp.select("pattern", "kept", "size").from_(table).where(condition)
-        return [Share(*map(integer, row)) for row in self._ask(query, "shares")]
+    def _check(self, work: int) -> None:
+        """Count work; raise BudgetSpent if the time is up, without a deadline _Enough if enough is done."""
+        self._work += work
+        if self._deadline is None:
+            if self._work > WORK:
+                raise _Enough
+        elif time.monotonic() > self._deadline:
+            raise BudgetSpent("the time budget (--max-seconds) is used up")
 
-    def _insert(self, table: str, rows: Sequence[tuple[int, ...]]) -> None:
-        if rows:
-            self._ask(inserting(table, exp.select("*").from_(exp.values(rows, alias="shares"))), "shares")
 
-    def _number(self, number: str, table: str) -> int:
-        return integer(self._ask(exp.select(number).from_(table), "a number")[0][0])
-
-    def _run(self, template: str, purpose: str, **holes: Filling) -> list[Row]:
-        return self._ask(fill(f"workbench/anonymization/{template}", **holes), purpose)
-
-    def _ask(self, statement: exp.Expr, purpose: str) -> list[Row]:
-        """The rows of a statement. It has no deadline: it is fast, and exceeding one would lose the workbench."""
-        return self._bench.query(statement, purpose, None)
+def _wishes(plan: SuppressionPlan, values: Sequence[int]) -> Iterable[int]:
+    """The column sets that most rows would keep if each could choose, and ever smaller ones, without the columns of
+    most values first."""
+    everything = kept = (1 << len(values)) - 1
+    for place in sorted(range(len(values)), key=lambda place: -values[place]):
+        kept &= ~(1 << place)
+        yield kept
+    yield from (everything & ~mask for mask in sorted(plan.masks, key=lambda mask: (-plan.masks[mask], mask)))
 
 
 def write_plan(patterns: RowPatterns) -> None:

@@ -8,15 +8,13 @@ import pytest
 
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.errors import UsageError
-from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
 from qidsql.protection.suppression.plan import SuppressionPlan, _Planner
 from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.sql.statements import Statement
 from tests.exhaustive import always
-
-Record = tuple[int | None, ...]
+from tests.protection.coded import Record, patterns_of
 
 
 def weigh(mask: int, weights: Sequence[int]) -> int:
@@ -52,19 +50,6 @@ def random_rows(random: Random) -> list[Record]:
     columns, rows = random.randint(1, 5), random.randint(5, 14)
     values = [random.randint(1, 4) for _ in range(columns)]
     return [tuple(None if random.random() < 0.1 else random.randint(1, each) for each in values) for _ in range(rows)]
-
-
-def patterns_of(bench: Workbench, rows: Sequence[Record]) -> RowPatterns:
-    """The rows as patterns, coded by their values, which are small integers from 1 on."""
-    sizes = Counter(tuple(cell or 0 for cell in row) for row in rows)
-    columns = [f"c{place}" for place in range(len(rows[0]))]
-    values = ", ".join(str((number, sizes[each], *each)) for number, each in enumerate(sorted(sizes)))
-    made = (
-        f"CREATE OR REPLACE TABLE patterns AS SELECT * FROM (VALUES {values}) AS v(pattern, size, {', '.join(columns)})"
-    )
-    bench.run(Statement(made, "patterns", lambda rows: rows))
-    largest = tuple(max(each[place] for each in sizes) for place in range(len(columns)))
-    return RowPatterns(bench, tuple(columns), len(rows), len(sizes), largest, "")
 
 
 def planned(
