@@ -1,11 +1,13 @@
 """The optimal suppression of every row pattern, computed on the workbench.
 
 Weights of suppressed cells are tried in ascending order. All patterns whose optimum is the next weight are found by
-the cheapest of three methods: by column sets (group the rows by the remaining columns, any k), by nearest neighbours
-(k = 2: similar patterns agree on one of a few blocks of columns, or every pair is compared), by the search among
-nearby records (k > 2). A solved pattern is skipped from then on.
+the cheapest of the methods: by column sets (group the rows by the remaining columns, any k), by nearest neighbours
+(k = 2: similar patterns agree on one of a few blocks of columns, or every pair is compared). For k > 2, all patterns
+left are solved by counts on every column set, or by the search among nearby records if the columns are too many. A
+solved pattern is skipped from then on.
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from itertools import groupby, islice
 from sqlglot import exp
 
 from qidsql.core.tables import positions, weight_of
-from qidsql.errors import UsageError
+from qidsql.errors import BudgetSpent, UsageError
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
 from qidsql.sql.masks import Packing
@@ -24,8 +26,10 @@ from qidsql.sql.templates import Filling, fill, fill_query, union_all
 from qidsql.wording.numbers import count, plural
 
 MAX_COLUMNS = 63  # a mask is a signed 64-bit integer
-# The relative costs of the methods: a row in a grouping, a pair of patterns, a statement, a search in Python.
-GROUPED, COMPARED, STATEMENT, SEARCHED = 30.0, 12.0, 2e6, 3e6
+COUNTED_COLUMNS = 22  # counts on all sets of so many columns are 4 megabytes a pattern
+# The relative costs of the methods: a row in a grouping, a pair of patterns, a statement, a column set that is counted
+# for one pattern, a search in Python.
+GROUPED, COMPARED, STATEMENT, COUNTED, SEARCHED = 30.0, 12.0, 2e6, 1.0, 3e6
 SETS_AT_ONCE = 12
 PAIRS_AT_ONCE = 20_000_000
 
@@ -170,9 +174,11 @@ class _Planner:
         all_pairs = self.unsolved * total * COMPARED
         if self._k > 2:
             # A level of sets may solve little, so it may cost only a part of what finishes the work.
-            if not self._wildcard and 4 * by_sets <= all_pairs + self.unsolved * SEARCHED:
+            counted = len(self.weights) <= COUNTED_COLUMNS
+            search = COUNTED * (1 << len(self.weights)) if counted else SEARCHED
+            if not self._wildcard and 4 * by_sets <= all_pairs + self.unsolved * search:
                 return self._by_sets(level)
-            self._by_nearby()
+            self._by_counts() if counted else self._by_nearby()
             return last
         if not self._wildcard:
             parts = self._blocks(level)
@@ -287,7 +293,22 @@ class _Planner:
         self._run("add_nearest", "nearest patterns", found=_together(found))
         self._count("by nearest neighbours")
 
-    # by nearby records, k > 2
+    # by counts or by nearby records, k > 2
+
+    def _by_counts(self) -> None:
+        import numpy as np
+
+        from qidsql.protection.suppression.by_counts import SuppressionByCounts
+
+        patterns, bench = self._patterns, self._patterns.bench
+        query = exp.select("pattern").from_("unsolved").order_by(exp.column("pattern"))
+        todo = bench.numbers(query, "patterns without a mask")["pattern"].astype(np.intp)
+        records = patterns.records()
+        for solved, masks in SuppressionByCounts(records, self._k, self.weights, self._wildcard, self._check_time).of(
+            todo
+        ):
+            bench.add("plan", "patterns solved", pattern=solved.astype(np.int32), mask=masks)
+            self._credit("by counts on column sets", self.unsolved - len(solved))
 
     def _by_nearby(self) -> None:
         packing = self._packing
@@ -318,9 +339,16 @@ class _Planner:
         """Credit the patterns solved since the last count to this method."""
         self._run("unsolved", "patterns without a mask")
         [[left]] = self._ask(exp.select("COUNT(*)").from_("unsolved"), "patterns without a mask")
-        self._used[method] += self.unsolved - integer(left)
-        self.unsolved = integer(left)
+        self._credit(method, integer(left))
+
+    def _credit(self, method: str, left: int) -> None:
+        self._used[method] += self.unsolved - left
+        self.unsolved = left
         self._on_stage(f"suppressing: {count(self.unsolved)} of {plural(self._patterns.patterns, 'pattern')} left")
+
+    def _check_time(self) -> None:
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise BudgetSpent("the time budget (--max-seconds) is used up")
 
 
 def _together(queries: Sequence[exp.Query]) -> exp.Subquery:

@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
 
+import numpy as np
 import pytest
 
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.errors import UsageError
+from qidsql.protection.suppression.by_counts import add_subsets
 from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
 from qidsql.protection.suppression.plan import SuppressionPlan, _Planner
 from qidsql.protection.suppression.shared import shared
@@ -80,11 +82,13 @@ def tables(request: pytest.FixtureRequest) -> int:
     return int(request.param)
 
 
-WAYS = ["cheapest", "by column sets", "by blocks", "by all pairs"]
+WAYS = {
+    2: ["cheapest", "by column sets", "by blocks", "by all pairs"],
+    3: ["cheapest", "by column sets", "by counts", "by nearby records"],
+}
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize(("k", "way"), [(k, way) for k in (2, 3, 5) for way in WAYS[min(k, 3)]])
 def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
     k: int, way: str, bench: Workbench, tables: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +98,9 @@ def test_the_plan_is_the_lightest_hitting_set_of_the_unsafe_sets(
     elif way != "cheapest":
         monkeypatch.setattr("qidsql.protection.suppression.plan.GROUPED", 1e12)
         monkeypatch.setattr("qidsql.protection.suppression.plan.SEARCHED", 0.0)
+        monkeypatch.setattr("qidsql.protection.suppression.plan.COUNTED", 0.0)
+    if way == "by nearby records":
+        monkeypatch.setattr("qidsql.protection.suppression.plan.COUNTED_COLUMNS", 0)
     if way == "by all pairs":
         monkeypatch.setattr(_Planner, "_blocks", lambda self, level: [])
     elif way == "by blocks":
@@ -176,6 +183,32 @@ def test_the_lightest_union_is_that_of_brute_force() -> None:
             key=lambda mask: (weigh(mask, weights), mask),
         )
         assert lightest_union(found, needed, weights, everything) == wanted
+
+
+@pytest.mark.parametrize("most", [2, 3, 10, 127, 128, 40_000])
+@pytest.mark.parametrize("cached", [1, 1 << 19])
+def test_counts_are_summed_over_subsets(most: int, cached: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exactly, but for those above the most, which may be anything from there on."""
+    monkeypatch.setattr("qidsql.protection.suppression.by_counts.CACHED", cached)
+    kind = np.uint8 if most < 128 else np.uint16 if most < 1 << 15 else np.uint64
+    random = np.random.default_rng(most)
+    for columns in range(1, 9):
+        drawn = random.integers(0, most + 1, (1 << columns, 8)) * (random.random((1 << columns, 8)) < 0.2)
+        counts = drawn.astype(kind)
+        add_subsets(counts, most)
+        for mask in range(1 << columns):
+            exact = sum(drawn[other] for other in range(mask + 1) if other & ~mask == 0)
+            assert (np.where(exact < most, counts[mask] == exact, counts[mask] >= most)).all()
+
+
+@pytest.mark.parametrize("k", [130, 33_000])
+def test_many_rows_that_are_the_same(k: int, bench: Workbench) -> None:
+    """Counts beyond a byte, and beyond two."""
+    rows: list[Record] = [(1, 1, 1)] * (k - 2) + [(1, 1, 2)] * 2 + [(1, 2, 1)] * 2 + [(2, 2, 2)]
+    plan, masks = planned(bench, rows, k)
+    by_row = dict(zip(rows, masks, strict=True))
+    assert by_row == {(1, 1, 1): 0b010, (1, 1, 2): 0b100, (1, 2, 1): 0b010, (2, 2, 2): 0b111}
+    assert plan.optimal
 
 
 def test_fewer_rows_than_k_cannot_be_helped(bench: Workbench) -> None:
