@@ -5,6 +5,7 @@ supersets: the rows that agree on at least the set. A record keeps the heaviest 
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,21 @@ from qidsql.protection.uniques.agreement import Agreement
 COUNTS = 1 << 25  # bytes of counts at once
 CACHED = 1 << 19  # ... that are summed together first, so that they stay in the processor's cache
 LINE = 1 << 12  # counts that one minimum compares: with an array numpy is 20 times faster than with a number
-PAIRS = 1 << 23  # pairs of records compared before their counts are taken
+AT_ONCE, PAIRS = 1 << 10, 1 << 23  # records, and pairs of records, compared before their counts are taken
 
 Solved = tuple[NDArray[np.intp], NDArray[np.int64]]  # records, and the column set that each must lose
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """The records that can matter for one: in which columns they differ and how many rows they are.
+
+    `least` is the weight of the differences within which k rows lie: no less can be lost.
+    """
+
+    least: int
+    differences: NDArray[np.int32]
+    sizes: NDArray[np.int64]
 
 
 class SuppressionByCounts:
@@ -51,40 +64,46 @@ class SuppressionByCounts:
     def of(self, todo: NDArray[np.intp]) -> Iterator[Solved]:
         """Solve these records, block by block."""
         lanes = self._counts.shape[1]
-        number = max(lanes, PAIRS // self._records.count)
+        differences = np.zeros(self._records.count, dtype=np.int32)
+        number = max(8, min(AT_ONCE, PAIRS // self._records.count))
         for start in range(0, len(todo), number):
             chunk = todo[start : start + number]
-            lost = np.zeros((len(chunk), self._records.count), dtype=np.int32)
-            nearest = np.empty(len(chunk), dtype=np.int64)
-            for line, record in enumerate(chunk):
-                self._agreement.masks(record, lost[line])
-                lost[line] ^= self._every
-                nearest[line] = self._weight_of_nearest(lost[line])
+            near = []
+            for record in chunk:
+                differences.fill(0)
+                self._agreement.masks(record, differences)
+                near.append(self._near(differences ^ self._every))
                 self._check()
-            order = np.argsort(nearest, kind="stable")  # so that records side by side end at similar weights
+            near_first = np.argsort([each.least for each in near], kind="stable")
+            found = np.empty(len(chunk), dtype=np.int64)
             for first in range(0, len(chunk), lanes):
-                lines = order[first : first + lanes]
-                yield chunk[lines], self._lightest(lost[lines], int(nearest[lines[0]]))
+                lines = near_first[first : first + lanes]  # which end at similar weights
+                found[lines] = self._lightest([near[line] for line in lines])
                 self._check()
+            yield chunk, found
 
-    def _weight_of_nearest(self, lost: NDArray[np.int32]) -> int:
-        """The weight of the differences within which k rows lie: no less can be lost."""
-        weights = self._weights[lost]
-        near = np.argpartition(weights, self._k - 1)[: self._k] if self._k < len(weights) else np.arange(len(weights))
-        near = near[np.argsort(weights[near], kind="stable")]
-        enough = int(np.searchsorted(np.cumsum(self._records.sizes[near]), self._k))
-        return int(weights[near[enough]])
+    def _near(self, differences: NDArray[np.int32]) -> _Near:
+        """The records within the union of the differences to the nearest k rows: only they matter."""
+        weights, sizes = self._weights[differences], self._records.sizes
+        nearest = np.arange(len(weights))
+        if self._k < len(weights):
+            nearest = np.argpartition(weights, self._k - 1)[: self._k]
+        nearest = nearest[np.argsort(weights[nearest], kind="stable")]
+        nearest = nearest[: int(np.searchsorted(np.cumsum(sizes[nearest]), self._k)) + 1]
+        enough = self._weights[np.bitwise_or.reduce(differences[nearest])]
+        inside = np.flatnonzero(weights <= enough)
+        return _Near(int(weights[nearest[-1]]), differences[inside], sizes[inside])
 
-    def _lightest(self, lost: NDArray[np.int32], least: int) -> NDArray[np.int64]:
-        """What each record must lose, by its differences from all records; every one at least that weight."""
+    def _lightest(self, near: Sequence[_Near]) -> NDArray[np.int64]:
+        """What records must lose, side by side; the first of them has the least bound."""
         self._counts.fill(0)
-        for lane, differences in enumerate(lost):
-            np.add.at(self._rows, differences, self._records.sizes)
-            self._counts[differences, lane] = np.minimum(self._rows[differences], self._k)
-            self._rows[differences] = 0
+        for lane, each in enumerate(near):
+            np.add.at(self._rows, each.differences, each.sizes)
+            self._counts[each.differences, lane] = np.minimum(self._rows[each.differences], self._k)
+            self._rows[each.differences] = 0
         add_subsets(self._counts, self._k)
-        found = np.full(len(lost), -1, dtype=np.int64)
-        at = int(np.searchsorted(self._ordered, least))
+        found = np.full(len(near), -1, dtype=np.int64)
+        at = int(np.searchsorted(self._ordered, near[0].least))
         while (found < 0).any():
             end = int(np.searchsorted(self._ordered, self._ordered[at], side="right"))
             level = self._counts.take(self._order[at:end], axis=0)
