@@ -13,7 +13,7 @@ from qidsql.protection.anonymization.units import Units
 
 NOWHERE = 1 << 60  # the loss of a row that no open group takes
 SETS_AT_ONCE, UNITS_AT_ONCE = 64, 1 << 15
-LOOK = 30_000  # the work of looking at one group
+LOOK = 20_000  # the work of looking at one group
 
 
 class LocalSearch:
@@ -184,6 +184,7 @@ class LocalSearch:
         left = np.arange(len(units))
         for start in range(0, len(self._groups.sets), SETS_AT_ONCE):
             numbers = self._groups.numbers[start : start + SETS_AT_ONCE, self._units.records[units[left]]]
+            self._check(numbers.size)
             groups = numbers + self._groups.first[start : start + len(numbers), None]
             fits = (numbers >= 0) & (self._sizes[groups] > 0) & (groups != self.placed[units[left]])
             hit = np.flatnonzero(fits.any(axis=0))
