@@ -29,7 +29,7 @@ EXACT_PAIRS = 60_000  # row patterns x column sets solved exactly by default
 MOST_PAIRS = 2_000_000  # ... solved exactly on request
 FEW_COLUMNS = 12  # up to this number every column set is tried
 MEMORY = 1 << 28  # bytes for the groups of rows
-WORK = 4_000_000_000  # numbers looked at when there is no deadline: about a minute
+WORK = 3_000_000_000  # numbers looked at when there is no deadline: about a minute
 PATIENCE = 60.0  # seconds for the integer program when there is no deadline
 UPDATES_AT_ONCE = 20  # of the prices, before an anonymization is made by them
 
