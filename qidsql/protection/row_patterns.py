@@ -19,6 +19,8 @@ from qidsql.sql.templates import fill
 if TYPE_CHECKING:
     from qidsql.protection.records import Records
 
+LEAST_MEMORY = 256_000_000  # bytes: a dozen groupings in one statement do not fit into much less
+
 
 @dataclass(frozen=True, slots=True)
 class RowPatterns:
@@ -39,7 +41,7 @@ class RowPatterns:
     def of(cls, profiler: TableProfiler) -> "RowPatterns":
         """The row patterns over the profiler's columns. One statement, one scan, on the profiler's budget.
 
-        The workbench may use half as much memory as the source, or 1 GB if that is another process.
+        The workbench may use half as much memory as DuckDB as the source, at least 256 MB; else 1 GB.
 
         Raises Stopped, StatementError, AccessError.
         """
@@ -50,7 +52,8 @@ class RowPatterns:
         query = row_patterns(engine.dialect, profiler.source, names)
         with engine.temporary_export("row_patterns") as path:
             profiler.ask([Statement(query, f"row patterns over {len(names)} columns", lambda rows: None, path)])
-            bench = Workbench(engine.memory_limit // 2) if engine.memory_limit else Workbench()
+            limit = engine.memory_limit
+            bench = Workbench(max(LEAST_MEMORY, limit // 2)) if limit else Workbench()
             try:
                 source = exported(path, types)
                 load = fill(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qidsql.errors import BudgetSpent, StatementError, Stopped
 from qidsql.protection.anonymization.assignment import Assignment, Group, Share, cheapest_assignment
 from qidsql.protection.anonymization.bound_check import bound_of
-from qidsql.protection.anonymization.groups import Groups
+from qidsql.protection.anonymization.groups import Groups, number_type
 from qidsql.protection.anonymization.local_search import LocalSearch
 from qidsql.protection.anonymization.placements import greedy_placement, priced_placement
 from qidsql.protection.anonymization.prices import Prices
@@ -103,7 +103,8 @@ class Anonymizer:
         self._deadline, self._on_stage, self._work = deadline, on_stage, 0
         self._records = patterns.records()
         every = 1 << len(weights)
-        few = len(weights) <= FEW_COLUMNS and 4 * every * self._records.count <= memory
+        number = number_type(self._records, k).itemsize
+        few = len(weights) <= FEW_COLUMNS and number * every * self._records.count <= memory
         plan = None if few else SuppressionPlan.of(patterns, k, weights, deadline=deadline, on_stage=on_stage)
         column_sets = _wishes(plan, patterns.values) if plan else range(every)
         self._groups = Groups(self._records, k, weights, column_sets, memory, self._check)

@@ -11,6 +11,11 @@ from qidsql.protection.records import Records
 DENSE = 8  # classes are counted in an array if it has at most so many places per record, else by sorting
 
 
+def number_type(records: Records, k: int) -> "np.dtype[np.signedinteger]":
+    """The type of the numbers of classes of k rows."""
+    return np.dtype(np.int16 if records.rows // k < 1 << 15 else np.int32)
+
+
 class Groups:
     """The classes of k rows or more on column sets, numbered set by set, those that lose least first.
 
@@ -31,7 +36,7 @@ class Groups:
     ) -> None:
         self.records, self.k, self._check = records, k, check
         everything = (1 << records.columns) - 1
-        kind = np.dtype(np.int16 if records.rows // k < 1 << 15 else np.int32)
+        kind = number_type(records, k)
         room = max(2, memory // (kind.itemsize * records.count))
         wanted = list(dict.fromkeys([everything, 0, *column_sets]))[:room]
         losses = {kept: weight_of(everything & ~kept, weights) for kept in wanted}

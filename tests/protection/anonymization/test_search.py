@@ -170,7 +170,7 @@ def test_a_search_that_fails_keeps_its_plan(bench: Workbench, ending: str) -> No
     """Ended at any step of the improvement: a right plan, a right bound, and why it ended."""
     failure, kind = ENDINGS[ending]
     ended = 0
-    for seed in range(8):
+    for seed in range(4):
         rows, k, weights = drawn(seed)
         best = least(rows, k, weights)
         for wait in (0, 1, 5, 40, 300):
@@ -183,7 +183,7 @@ def test_a_search_that_fails_keeps_its_plan(bench: Workbench, ending: str) -> No
             assert isinstance(found.stopped, kind) == (anonymizer.steps == wait)
             assert found.algorithm == "greedy" or wait
             ended += found.stopped is not None
-    assert ended > 20
+    assert ended > 10
 
 
 @pytest.mark.parametrize("seed", always(*range(12), longer=range(12, 200)))
