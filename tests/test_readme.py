@@ -47,8 +47,8 @@ def test_the_graph_in_readme_is_that_of_its_command(tmp_path: Path) -> None:
 
 
 def test_what_one_statement_can_do_is_said_as_it_is() -> None:
-    assert (POSTGRES.union_sets, POSTGRES.grouping_pays) == (1, True)
-    assert f"up to {DUCKDB.union_sets} column sets" in STATEMENTS
+    assert (POSTGRES.union_sets, POSTGRES.union_rows) == (DUCKDB.union_sets, DUCKDB.union_rows)
+    assert f"up to {DUCKDB.union_sets} column sets of a small table" in STATEMENTS
     assert f"up to {DUCKDB.union_sets} column sets of a table of at most {DUCKDB.union_rows:,} rows" in README
 
 

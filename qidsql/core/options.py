@@ -10,7 +10,7 @@ SAMPLE = "On a sample"
 BUDGET = "Budget"
 COPY = "Copy"
 
-STATEMENTS = "DuckDB profiles up to 16 column sets of a small table with one, Postgres one"
+STATEMENTS = "DuckDB and Postgres profile up to 16 column sets of a small table with one"
 
 TableName: TypeAlias = Annotated[
     str | None,
