@@ -22,11 +22,12 @@ from qidsql.sql.classes import (
     column_counts,
     distinct_hashes,
     entity_profile,
+    profiles_of_sampled_classes,
 )
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Statement
-from qidsql.wording.numbers import plural
+from qidsql.wording.numbers import count, plural
 from qidsql.wording.option_names import setting
 
 Answer = TypeVar("Answer")
@@ -51,7 +52,9 @@ class _Meter:
     def __init__(self, engine: Engine, budget: Budget) -> None:
         self.sets = 0
         self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
-        self.most = budget.max_statements
+        self.most = self.allowed = budget.max_statements
+        self.values = 0  # that statements have read since `allow`: rows x columns of each scan
+        self.most_values: int | None = None
         self.setting = setting("max_statements")
         self.failures_stop = False
         self._engine, self._first = engine, engine.statements
@@ -63,6 +66,20 @@ class _Meter:
     @property
     def statements_left(self) -> int:
         return sys.maxsize if self.most is None else self.most - self.answered
+
+    def allow(self, statements: int, values: int) -> None:
+        """A budget for the next part of the work."""
+        self.most, self.allowed = self.answered + statements, statements
+        self.values, self.most_values = 0, values
+
+    def check(self, statements: int, values: int) -> None:
+        """Count what statements are about to read. Raises BudgetSpent if they exceed the budget."""
+        if self.statements_left < statements:
+            raise BudgetSpent(f"the budget of {plural(self.allowed or 0, 'statement')} ({self.setting}) is used up")
+        if self.most_values is not None and self.values + values > self.most_values:
+            most = f"{count(self.most_values)} values (rows x columns of each scan)"
+            raise BudgetSpent(f"without {self.setting}, a search reads at most {most}")
+        self.values += values
 
     def check_time(self) -> None:
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -97,6 +114,8 @@ class TableProfiler:
         self.rows = rows  # approximate; decides how many sets go into one statement
         self.nulls = nulls
         self._known: dict[int, ClassProfile] = {}
+        self._fine: list[int] = []  # known sets that separate the same rows as all columns
+        self._compared = 0  # known sets compared with all columns
         self._meter = _Meter(engine, budget or Budget())
         self._domain: Domain | None = None  # facts that wildcard statements need
         self._counts: tuple[int, tuple[int, ...]] | None = None
@@ -129,9 +148,9 @@ class TableProfiler:
         """Raise BudgetSpent if the time is up."""
         self._meter.check_time()
 
-    def limit_statements(self, most: int) -> None:
-        """Allow at most so many statements, including those already sent."""
-        self._meter.most = most
+    def allow(self, statements: int, values: int) -> None:
+        """Allow at most so many statements from now on, and values that they read: rows x columns of each scan."""
+        self._meter.allow(statements, values)
 
     def stop_at_failures(self) -> None:
         """From now on a failed statement ends the work like a spent budget, if another one succeeded before."""
@@ -175,10 +194,12 @@ class TableProfiler:
         """The class profiles of the column sets, in their order.
 
         One statement per new set, or fewer if the engine gains from batches; with a wildcard, the first time also the
-        counts, and the profile of each column with NULLs by its values. Without any set it only checks the time.
-        Raises Stopped, StatementError, AccessError.
+        counts, and the profile of each column with NULLs by its values. None for a set that contains a key, or another
+        set known to have as many classes as all columns. Without any set it only checks the time. Raises Stopped,
+        StatementError, AccessError.
         """
         self._meter.check_time()
+        self._infer(masks)
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._known]
         if self.nulls is Nulls.WILDCARD and new:
             new = self._profiled_by_value(new)
@@ -190,6 +211,29 @@ class TableProfiler:
             alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
             self._run_profiles(self._single_statements(new) if alone else self._statements(new))
         return [self._known[mask] for mask in masks]
+
+    def learn_keys(self, keys: Sequence[int]) -> None:
+        """Note column sets that pairs of rows proved to be keys: each has the profile of all columns together."""
+        whole = self._known[self.everything]
+        assert not whole.colliding_pairs and not whole.entities, "no set of these columns is a key of rows"
+        self._known.update({key: whole for key in keys if key not in self._known})
+
+    def _infer(self, masks: Sequence[int]) -> None:
+        """Note the profiles of those sets that contain one which separates the same rows as all columns together.
+
+        A column more only divides classes: a set with as many classes as all columns has the same classes, and so has
+        every set in between. With wildcards, the pairs of rows that match take the place of the classes.
+        """
+        whole = self._known.get(self.everything)
+        if whole is None:
+            return
+        for mask in list(self._known)[self._compared :]:
+            known = self._known[mask]
+            same = known.colliding_pairs == whole.colliding_pairs if whole.wildcard else known.classes == whole.classes
+            if same and not any(mask & fine == fine for fine in self._fine):
+                self._fine.append(mask)
+        self._compared = len(self._known)
+        self._known.update({m: whole for m in masks if m not in self._known and any(m & f == f for f in self._fine)})
 
     def _profile_many(self, masks: Sequence[int]) -> None:
         """Profile the sets, pairs first: of columns with the same classes one then represents the others."""
@@ -223,6 +267,24 @@ class TableProfiler:
         self._known[self.everything] = ClassProfile.of_sizes({1: rows}, self.k)
         self._meter.sets += 1
         return True
+
+    def samples_classes(self) -> bool:
+        """Whether `sampled` is possible: the engine hashes equal values alike, and classes are of rows."""
+        return self.engine.dialect.hashes_values and self.entity is None and self.nulls is Nulls.EQUAL
+
+    def sampled(self, masks: Sequence[int], share: int) -> list[ClassProfile]:
+        """The profiles of a sample of each set's classes, about one in `share`, each class with all its rows.
+
+        One statement per set, or fewer if the engine gains from batches, each much cheaper than a profile. Only where
+        `samples_classes`. Raises as `profiles`.
+        """
+        self._meter.check_time()
+        dialect, sampled = self.engine.dialect, []
+        for part in _parts(masks, self._together):
+            names = [self._names(mask) for mask in part]
+            statement = profiles_of_sampled_classes(dialect, self.source, names, self.k, share)
+            sampled += self._run([statement], values=self._values(part))[0]
+        return sampled
 
     def singles(self) -> list[ClassProfile]:
         """The profile of every single column, in as few scans as the engine allows. Raises as `profiles`."""
@@ -347,11 +409,20 @@ class TableProfiler:
         if source.is_sample:
             parts = _narrow_parts(masks, dialect.grouping_arguments)
             return [(part, self._statement_of_sample(part)) for part in parts]
-        small = self.rows is not None and self.rows <= dialect.union_rows
         return [
             (part, class_profiles(dialect, source, [self._names(mask) for mask in part], self.k))
-            for part in _parts(masks, dialect.union_sets if small else 1)
+            for part in _parts(masks, self._together)
         ]
+
+    @property
+    def _together(self) -> int:
+        """The column sets in one statement."""
+        dialect = self.engine.dialect
+        return dialect.union_sets if self.rows is not None and self.rows <= dialect.union_rows else 1
+
+    def _values(self, masks: Sequence[int]) -> int:
+        """The values that a scan of each set reads."""
+        return (self.rows or 0) * sum(mask.bit_count() for mask in masks)
 
     def _statement_of_sample(self, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
         """One statement that draws the sample once, for any number of sets."""
@@ -368,16 +439,20 @@ class TableProfiler:
 
         while todo:
             step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
-            self._run([statement for _, statement in todo[:step]], keep)
+            values = sum(self._values(part) for part, _ in todo[:step])
+            self._run([statement for _, statement in todo[:step]], keep, values)
             del todo[:step]
 
     def _run(
-        self, statements: Sequence[Statement[Answer]], keep: Callable[[int, Answer], None] = lambda place, answer: None
+        self,
+        statements: Sequence[Statement[Answer]],
+        keep: Callable[[int, Answer], None] = lambda place, answer: None,
+        values: int | None = None,
     ) -> list[Answer]:
-        """Run the statements within the budget."""
-        if self._meter.statements_left < len(statements):
-            most = self._meter.most or 0
-            raise BudgetSpent(f"the budget of {plural(most, 'statement')} ({self._meter.setting}) is used up")
+        """Run the statements within the budget. They read so many values; by default, all columns in each scan."""
+        scans = sum(statement.scans for statement in statements)
+        everything = self._values([self.everything])
+        self._meter.check(len(statements), everything * scans if values is None else values)
         try:
             return self.engine.run_many(statements, self._meter.deadline, keep)
         except StatementError as error:

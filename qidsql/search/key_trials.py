@@ -21,11 +21,13 @@ class KeyTrials:
     A trial hits the hardest known masks, taking the column that hits most first, and removes columns that are not
     needed. The engine then returns the difference masks of the rows that agree on the set; with columns that separate
     those too it is a key. Columns that are not needed are removed again, by the profiles of the rest. The first trial
-    always takes the best column, later ones the best of a random half.
+    always takes the best column, later ones the best of a random half. `failing` are the sets that prove the keys
+    minimal: each key without one of its columns.
     """
 
     def __init__(self, anchors: Anchors, profiler: Profiler, seed: int = 0) -> None:
         self.keys: set[int] = set()
+        self.failing: set[int] = set()
         self._anchors, self._profiler = anchors, profiler
         self._learned: list[int] = []
         self._random: Random | None = None
@@ -45,6 +47,7 @@ class KeyTrials:
             self.keys.add(self._shrunk(key))
         if len(self.keys) > KEPT:
             self.keys = set(nsmallest(KEPT, self.keys, key=int.bit_count))
+        self.failing = {key ^ 1 << place for key in self.keys for place in positions(key)} - {0}
 
     def _shrunk(self, key: int) -> int:
         """A minimal key inside the key: a column needed now is needed in every smaller one too."""

@@ -93,7 +93,9 @@ class _Progress:
     @property
     def failing(self) -> tuple[int, ...]:
         """The known sets on which two rows agree."""
-        return self._reduced.failing(self._anchors.masks)
+        everything = (1 << self._reduced.columns) - 1
+        tried = [everything ^ failing for failing in self._trials.failing]
+        return self._reduced.failing([*self._anchors.masks, *tried])
 
     def settle(self, together: int) -> bool:
         """Query until all candidates of one more column are decided; True if there may be larger ones."""

@@ -64,6 +64,31 @@ def class_profiles_in_one_scan(
     return Statement(dialect.render(tree), purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
 
 
+def profiles_of_sampled_classes(
+    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int, share: int
+) -> Statement[list[ClassProfile]]:
+    """The profiles of a sample of each set's classes, about one in `share`, whose sizes are exact.
+
+    A class is in the sample or not by the hash of its values. For `dialect.hashes_values` only: equal values must have
+    equal hashes. One statement, a scan per set.
+    """
+    parts = []
+    for number, names in enumerate(column_sets):
+        columns = source.columns(names)
+        place = dialect.shuffled(dialect.row_hash(columns), share)
+        classes = fill_query(
+            "classes/sampled_classes",
+            set_number=number,
+            relation=source.node,
+            columns=columns,
+            place=place,
+            share=share,
+        )
+        parts.append(dialect.render(fill("classes/class_sizes", classes=classes.subquery("classes"))))
+    purpose = purpose_of("sample of classes", column_sets)
+    return Statement("\nUNION ALL\n".join(parts), purpose, profiles_of_sizes(k, range(len(parts))), scans=len(parts))
+
+
 def class_sizes(
     dialect: Dialect, source: Relation, columns: ColumnNames, entity: str | None = None
 ) -> Statement[ClassSizes]:

@@ -1,109 +1,90 @@
 """The audit of one table against one policy, from the catalog to a verdict."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
-from qidsql.commands import gate
 from qidsql.commands.accounting import Accounting
+from qidsql.commands.audit.causes import allow, search
+from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.remedies import withhold
 from qidsql.commands.audit.request import AuditRequest
-from qidsql.commands.audit.result import (
-    AuditResult,
-    ColumnFinding,
-    ColumnSetFinding,
-    LeastWithheld,
-    SearchFinding,
-    Withheld,
-)
+from qidsql.commands.audit.result import AuditResult, ColumnFinding
 from qidsql.commands.audit.verdict import assumptions, judge
 from qidsql.commands.table_search import comparison_notes, table_profiler, unknown_table
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.roles import assign_roles, audited_columns, identifies
-from qidsql.core.tables import Column, Nulls, Role, Table, names_of, positions
+from qidsql.core.tables import Column, Role, Table
 from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, SnapshotLost, StatementError, Stopped
-from qidsql.measures.criteria import Criterion, Key
-from qidsql.measures.profiles import ClassProfile, SizeBin, bin_starts, size_bins
+from qidsql.measures.criteria import Key
+from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
 from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.profiling.row_pairs import PairsThatAgree
-from qidsql.search.borders import borders
-from qidsql.search.greedy_minimal import greedy_minimal
-from qidsql.search.levelwise import levelwise
-from qidsql.search.minimal_keys import minimal_keys
-from qidsql.search.minimum_hitting_set import minimum_hitting_set
-from qidsql.search.result import Found, SearchResult
 from qidsql.sql.statements import Statement
-from qidsql.wording.numbers import few, percent, plural
-from qidsql.wording.option_names import setting
+from qidsql.wording.numbers import percent
 
-WITHHOLD_STEPS = 3  # columns withheld at most in the what-if
-WITHHOLD_CHOICE = 8  # columns tried at the later steps: those that helped most at the first
 BEGUN_ANEW = 2  # restarts at most, where the snapshot is lost
-MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
-MAX_STATEMENTS = 1000  # unless the policy sets it, and fewer where that would scan more than ...
-MAX_ROWS_SCANNED = 2_000_000_000  # ... so many rows in all
-
-
-@dataclass
-class _Draft:
-    """The facts known so far."""
-
-    table: Table
-    columns: list[ColumnFinding] = field(default_factory=list)
-    rows: int | None = None
-    profile: ClassProfile | None = None
-    class_sizes: tuple[SizeBin, ...] = ()
-    column_sets: list[ColumnSetFinding] = field(default_factory=list)
-    searches: list[SearchFinding] = field(default_factory=list)
-    withheld: list[Withheld] = field(default_factory=list)
-    least_withheld: LeastWithheld | None = None
-    unfinished: list[str] = field(default_factory=list)
-    sets_profiled: int = 0
-    notes: list[str] = field(default_factory=list)
-    todo: list[str] = field(default_factory=list)  # parts that have not begun, in words
-    weights: Mapping[str, int] = field(default_factory=dict)  # of columns; 1 where there is none
-    interrupted: bool = False
-
-    def leave(self, reason: str) -> None:
-        """Note why the work ends here, and which parts are not done."""
-        undone = f"; not done: {', '.join(self.todo)}" if self.todo else ""
-        if not any(reason in noted for noted in self.unfinished) or undone:
-            self.unfinished.append(reason + undone)
 
 
 def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None] = lambda stage: None) -> AuditResult:
     """Audit one table against a policy.
 
     First each column alone and all audited columns together, which decides k-anonymity for every column set
-    [Yuan & Wang, Corollary 1]; only if that fails, the effect of withholding columns and the minimal column sets to
-    blame. `on_stage` is called with a description of each stage. Among the fewest columns to withhold, those of least
-    weight are reported. A stop (budget, lost connection, Ctrl-C) ends the work and is reported in `unfinished`; facts
-    proved by then remain valid. All statements see one state of the data: if its snapshot is lost before the verdict,
-    the audit starts again on another, twice at most, and notes it. Raises UsageError, UnknownName, AccessError,
-    StatementError.
+    [Yuan & Wang, Corollary 1]; only if that fails, the minimal column sets to blame, then the effect of withholding
+    columns. `on_stage` is called with a description of each stage, `request.on_part` with the result so far: when the
+    verdict is known, and after each search. Among the fewest columns to withhold, those of least weight are reported.
+
+    Scans: one counts rows and NULLs, which decides whether columns can be recognised as identifiers; one reads each
+    column alone (in a row store all of them together, once for each session); one reads all audited columns together,
+    and gives the verdict. Each column set that a search measures takes one more, of its columns alone, as do the
+    options for withholding. Without max_statements, each search is limited by the values that it reads.
+
+    A stop (budget, lost connection, Ctrl-C) ends the work and is reported in `unfinished`; facts proved by then remain
+    valid. All statements see one state of the data: if its snapshot is lost before the verdict, the audit starts again
+    on another, twice at most, and notes it. Raises UsageError, UnknownName, AccessError, StatementError.
     """
     accounting, policy = Accounting(engine), request.policy
     lost: list[str] = []
+
+    def on_part(draft: Draft) -> None:
+        if request.on_part is not None:
+            request.on_part(_result(draft, policy, accounting, lost))
+
     with within(policy.max_seconds):
         while True:
-            draft = _Draft(unknown_table(request.table), weights=request.column_weights)
+            draft = Draft(unknown_table(request.table), weights=request.column_weights)
             with engine.answer():
-                _fill(engine, request.table, policy, draft, on_stage)
-            name = str(draft.table.name)
-            verdict, reason = judge(name, policy, draft.rows, draft.columns, draft.profile)
+                _fill(engine, request.table, policy, draft, on_stage, on_part)
+            verdict, _ = _judged(draft, policy)
             if not isinstance(engine.stopped_by, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
                 break
             if len(lost) == BEGUN_ANEW:
                 break
             lost.append(str(engine.stopped_by))
             on_stage(f"starting again: {lost[-1]}")
+    return _result(draft, policy, accounting, lost)
+
+
+def _judged(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
+    return judge(str(draft.table.name), policy, draft.rows, draft.columns, draft.profile)
+
+
+def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence[str]) -> AuditResult:
+    """The result of the facts known so far."""
+    verdict, reason = _judged(draft, policy)
     if draft.interrupted:
         proved = f" Proved by then: {reason}" if verdict is Verdict.VIOLATION else ""
-        verdict, reason = Verdict.INCONCLUSIVE, f"{name} was interrupted before the end.{proved}"
+        verdict, reason = Verdict.INCONCLUSIVE, f"{draft.table.name} was interrupted before the end.{proved}"
+    notes = (
+        *draft.table.notes,
+        *comparison_notes(_measured(draft.table, draft.columns)),
+        *draft.notes,
+        *(f"started again: {reason}" for reason in lost),
+    )
     return AuditResult(
         verdict=verdict,
         reason=reason,
@@ -116,31 +97,29 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
         withheld=tuple(draft.withheld),
         least_withheld=draft.least_withheld,
         assumptions=assumptions(policy, draft.columns),
-        account=accounting.account(
-            draft.table,
-            policy,
-            draft.rows,
-            draft.sets_profiled,
-            draft.unfinished,
-            (
-                *draft.table.notes,
-                *comparison_notes(_measured(draft.table, draft.columns)),
-                *draft.notes,
-                *(f"started again: {reason}" for reason in lost),
-            ),
-        ),
+        account=accounting.account(draft.table, policy, draft.rows, draft.sets_profiled, draft.unfinished, notes),
         interrupted=draft.interrupted,
     )
 
 
-def _fill(engine: Engine, table: str | None, policy: Policy, draft: _Draft, on_stage: Callable[[str], None]) -> None:
+OnPart: TypeAlias = Callable[[Draft], None]
+
+
+def _fill(
+    engine: Engine,
+    table: str | None,
+    policy: Policy,
+    draft: Draft,
+    on_stage: Callable[[str], None],
+    on_part: OnPart,
+) -> None:
     """Fill the draft, from the catalog on, as far as the work gets."""
     try:
         on_stage("reading the catalog")
         described = engine.narrowed(engine.describe(table), policy.where)
         roles = assign_roles(described, policy)
         draft.table, draft.columns = described, _findings(described, roles)
-        _examine(engine, described, policy, roles, draft, on_stage)
+        _examine(engine, described, policy, roles, draft, on_stage, on_part)
     except Stopped as stop:
         draft.leave(str(stop))
         draft.interrupted = isinstance(stop, Interrupted)
@@ -160,13 +139,7 @@ def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[
     described = engine.narrowed(engine.describe(request.table), policy.where)
     profiler = table_profiler(engine, described, audited_columns(described, assign_roles(described, policy)), policy)
     without = [profiler.everything & ~(1 << place) for place in range(profiler.columns)]
-    most = policy.max_statements or default_statements(described.estimated_rows or 0)
-    return (profiler.planned_first() + profiler.planned([mask for mask in without if mask]))[:most]
-
-
-def default_statements(rows: int) -> int:
-    """The default budget of statements of an audit: fewer the larger the table, since each is a scan."""
-    return max(MAX_STATEMENTS // 10, min(MAX_STATEMENTS, MAX_ROWS_SCANNED // max(1, rows)))
+    return (profiler.planned_first() + profiler.planned([mask for mask in without if mask]))[: policy.max_statements]
 
 
 def _findings(table: Table, roles: dict[str, tuple[Role, str]]) -> list[ColumnFinding]:
@@ -183,8 +156,9 @@ def _examine(
     table: Table,
     policy: Policy,
     roles: dict[str, tuple[Role, str]],
-    draft: _Draft,
+    draft: Draft,
     on_stage: Callable[[str], None],
+    on_part: OnPart,
 ) -> None:
     """Fill the draft, stage by stage. Raises Stopped if the work ends early."""
     every = table_profiler(engine, table, audited_columns(table, roles), policy)
@@ -197,8 +171,6 @@ def _examine(
         draft.rows, nulls = every.counts()
         if draft.rows == 0:
             return
-        if policy.max_statements is None:
-            every.limit_statements(default_statements(draft.rows))
         try:
             every.singles()
         finally:
@@ -214,7 +186,7 @@ def _examine(
         if not any(criterion.met_by(draft.profile) for criterion in policy.criteria):
             return
         try:
-            _explain(audited, policy, draft.profile, draft, on_stage)
+            _explain(audited, policy, draft.profile, draft, on_stage, on_part)
         except StatementError as error:  # the verdict is proved; only the reasons stay incomplete
             draft.leave(str(error))
     finally:
@@ -222,18 +194,27 @@ def _examine(
 
 
 def _explain(
-    audited: TableProfiler, policy: Policy, whole: ClassProfile, draft: _Draft, on_stage: Callable[[str], None]
+    audited: TableProfiler,
+    policy: Policy,
+    whole: ClassProfile,
+    draft: Draft,
+    on_stage: Callable[[str], None],
+    on_part: OnPart,
 ) -> None:
-    """Why the table fails: the effects of withholding columns, and the minimal column sets to blame."""
+    """Why the table fails: the minimal column sets to blame, and the effects of withholding columns."""
     criteria = (policy.criteria[0], Key(), *policy.criteria[1:])
-    draft.todo = ["the effects of withholding columns", *(f"minimal sets: {c.name}" for c in criteria)]
-    on_stage("violation found; measuring the effects of withholding columns")
-    _withhold(audited, policy, draft)
-    del draft.todo[0]
+    draft.todo = [*(f"minimal sets: {c.name}" for c in criteria), "the effects of withholding columns"]
     for criterion in criteria:
+        on_part(draft)
         on_stage(f"violation found; looking for each minimal {criterion.name}")
         del draft.todo[0]
-        _search(audited, criterion, whole, policy, draft)
+        allow(audited, policy, criterion)
+        search(audited, criterion, whole, policy, draft)
+    on_part(draft)
+    on_stage("violation found; measuring the effects of withholding columns")
+    del draft.todo[0]
+    allow(audited, policy)
+    withhold(audited, policy, whole, draft)
 
 
 def _with_profiles(
@@ -269,105 +250,7 @@ def _recognised(finding: ColumnFinding, profile: ClassProfile | None, policy: Po
     return replace(finding, role=Role.DIRECT_IDENTIFIER, reason=reason, recognised=True)
 
 
-def _withhold(profiler: TableProfiler, policy: Policy, draft: _Draft) -> None:
-    """Profile the table without each column, then without the best two, then three.
-
-    Columns + 2 * WITHHOLD_CHOICE profiles at most.
-    """
-    left, choice = profiler.everything, list(positions(profiler.everything))
-    while left & (left - 1) and len(draft.withheld) < WITHHOLD_STEPS:
-        options = [left & ~(1 << place) for place in choice if left >> place & 1]
-        ranked = sorted(
-            zip(options, profiler.profiles(options), strict=True),
-            key=lambda option: (option[1].rows_at_risk, -option[1].smallest, -option[1].colliding_pairs),
-        )
-        if not draft.withheld:
-            without = {profiler.names[(left ^ mask).bit_length() - 1]: profile for mask, profile in ranked}
-            draft.columns = [replace(finding, without=without.get(finding.name)) for finding in draft.columns]
-            choice = [(left ^ mask).bit_length() - 1 for mask, _ in ranked[:WITHHOLD_CHOICE]]
-        left, profile = ranked[0]
-        obstacles = [criterion.obstacle for criterion in policy.criteria if criterion.met_by(profile)]
-        others = [c.name for c in draft.columns if c.recognised or c.role is Role.UNREADABLE]
-        still = ", ".join(obstacles) or (f"{few(others)} must not be published either" if others else "")
-        names = names_of(profiler.everything ^ left, profiler.names)
-        draft.withheld.append(Withheld(columns=names, passes=not still, still=still, profile=profile))
-        if not obstacles:
-            return
-
-
-def _search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, policy: Policy, draft: _Draft) -> None:
-    """Append the findings of one search. Raises Stopped if no more statements can be sent."""
-    if not criterion.met_by(whole):
-        draft.searches.append(
-            SearchFinding(
-                criterion=criterion.name,
-                complete=True,
-                complete_to_size=profiler.columns,
-                algorithm="profile of all columns",
-                impossible=criterion.impossible(whole),
-            )
-        )
-        return
-    early: tuple[Found, ...] = ()
-    if criterion.pairs_decide and profiler.entity is None and profiler.nulls is Nulls.EQUAL:
-        result = minimal_keys(profiler, PairsThatAgree(profiler), policy.max_size, MAX_SETS)
-    elif any(criterion.met_by(profile) for profile in profiler.singles()):
-        result = _minimal_sets(profiler, criterion, policy)
-    else:  # one set at once, in case the list does not become complete
-        result = greedy_minimal(profiler, criterion, _weakest_first(profiler))
-        if result.stopped is None:
-            early, result = result.found, _minimal_sets(profiler, criterion, policy)
-    result = gate.column_sets(result, profiler, [1] * profiler.columns)
-    known = {found.mask for found in result.found}
-    sets = (*result.found, *(found for found in early if found.mask not in known))
-    draft.searches.append(_finding(result, policy))
-    for found in sorted(sets, key=lambda found: (found.size, -found.profile.rows_at_risk, -found.profile.classes)):
-        names = names_of(found.mask, profiler.names)
-        draft.column_sets.append(ColumnSetFinding(criterion=criterion.name, columns=names, profile=found.profile))
-    if criterion == policy.criteria[0] and result.complete:
-        # Every column set below k contains a minimal one, so the withheld columns have to hit each of these.
-        each = [draft.weights.get(name, 1) for name in profiler.names]
-        one = sum(each) + 1  # more than all together: first the number of withheld columns counts, then their weights
-        least = minimum_hitting_set([found.mask for found in result.found], [one + weight for weight in each])
-        fewest = least.lower_bound // one  # a set of that weight has so many columns at least
-        gate.withheld(least.mask, criterion, profiler)
-        draft.least_withheld = LeastWithheld(columns=names_of(least.mask, profiler.names), at_least=fewest)
-    if result.stopped is not None:
-        draft.unfinished.append(f"{criterion.name}: {result.stopped}")
-        if profiler.spent:
-            raise result.stopped
-
-
-def _minimal_sets(profiler: TableProfiler, criterion: Criterion, policy: Policy) -> SearchResult:
-    """All minimal sets: level by level where they are small, as those below k are, else by the two borders."""
-    if criterion.few_columns:
-        return levelwise(profiler, criterion, policy.max_size)
-    return borders(profiler, criterion, policy.max_size, limit=MAX_SETS)
-
-
-def _weakest_first(profiler: TableProfiler) -> list[int]:
-    """Columns in the order in which greedy descent tries to remove them: fewest classes first."""
-    singles = profiler.singles()
-    return sorted(
-        range(profiler.columns), key=lambda place: (singles[place].classes, -singles[place].colliding_pairs, -place)
-    )
-
-
-def _finding(result: SearchResult, policy: Policy) -> SearchFinding:
-    unfinished = ""
-    if not result.complete:
-        unfinished = f"complete up to {plural(result.complete_to_size, 'column')}"
-        unfinished += f" ({setting('max_size')} {policy.max_size})" if result.stopped is None else f": {result.stopped}"
-    return SearchFinding(
-        criterion=result.criterion.name,
-        complete=result.complete,
-        complete_to_size=result.complete_to_size,
-        algorithm=result.algorithm,
-        unfinished=unfinished,
-    )
-
-
-def _entities(draft: _Draft, policy: Policy) -> int | None:
+def _entities(draft: Draft, policy: Policy) -> int | None:
     if policy.entity is None:
         return None
     return next((finding.profile.rows for finding in draft.columns if finding.profile is not None), None)

@@ -1,8 +1,10 @@
 """The request of `audit`: one table against one policy."""
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated
 
+from qidsql.commands.audit.result import AuditResult
 from qidsql.core.options import (
     BUDGET,
     COLUMNS,
@@ -53,7 +55,7 @@ class AuditRequest(Requirements, Audited, Weighted):
     max_statements: Annotated[
         int | None,
         Option(
-            f"statements at most; default: 1000, fewer on large tables; {STATEMENTS}",
+            f"statements at most; default: 5000 that read at most 12 billion values; {STATEMENTS}",
             "N",
             panel=BUDGET,
             in_policies=True,
@@ -61,6 +63,7 @@ class AuditRequest(Requirements, Audited, Weighted):
     ] = None
     max_seconds: MaxSeconds = None
     workspace: Workspace = False
+    on_part: Callable[[AuditResult], None] | None = field(default=None, repr=False, compare=False)  # facts so far
 
     def __post_init__(self) -> None:
         _ = self.policy, self.column_weights

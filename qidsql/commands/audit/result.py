@@ -1,6 +1,7 @@
 """The result of `audit`: the verdict, the columns, the column sets to blame, and what would help."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Annotated
 
 from qidsql.core.results import Account, Result
@@ -22,6 +23,7 @@ class ColumnFinding:
     without: Annotated[
         ClassProfile | None, "of the other audited columns together: the effect of withholding this one"
     ] = None
+    without_about: Annotated[Fraction | None, UNWRITTEN] = None  # an estimate of the share below k, if not measured
     recognised: Annotated[bool, "a direct identifier that was not declared"] = False
 
     @reported

@@ -1,0 +1,120 @@
+"""The minimal column sets to blame for a violation, and the fewest columns to withhold that follow from them."""
+
+from qidsql.commands import gate
+from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.result import ColumnSetFinding, LeastWithheld, SearchFinding
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Nulls, names_of
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.profiling.row_pairs import PairsThatAgree
+from qidsql.search.borders import borders
+from qidsql.search.greedy_minimal import greedy_minimal
+from qidsql.search.levelwise import levelwise
+from qidsql.search.minimal_keys import minimal_keys
+from qidsql.search.minimum_hitting_set import minimum_hitting_set
+from qidsql.search.result import Found, SearchResult
+from qidsql.wording.numbers import plural
+from qidsql.wording.option_names import setting
+
+MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
+MAX_STATEMENTS = 5_000  # of each search and of the remedies, unless the policy has a budget of statements
+MAX_VALUES = 12_000_000_000  # read by a search, unless the policy has one: rows x columns of each scan
+MAX_VALUES_FOR_PAIRS = 4_000_000_000  # the same where pairs of rows are compared, which takes longer
+
+
+def allow(profiler: TableProfiler, policy: Policy, criterion: Criterion | None = None) -> None:
+    """Give the next part its default budget: a search for that criterion, or the remedies if there is none."""
+    if policy.max_statements is None:
+        pairs = criterion is not None and criterion.pairs_decide
+        profiler.allow(MAX_STATEMENTS, MAX_VALUES_FOR_PAIRS if pairs else MAX_VALUES)
+
+
+def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, policy: Policy, draft: Draft) -> None:
+    """Append the findings of one search. Raises Stopped if no more statements can be sent."""
+    if not criterion.met_by(whole):
+        draft.searches.append(
+            SearchFinding(
+                criterion=criterion.name,
+                complete=True,
+                complete_to_size=profiler.columns,
+                algorithm="profile of all columns",
+                impossible=criterion.impossible(whole),
+            )
+        )
+        return
+    by_pairs = criterion.pairs_decide and profiler.entity is None and profiler.nulls is Nulls.EQUAL
+    result, early = _minimal_keys(profiler, policy) if by_pairs else _minimal_sets(profiler, criterion, policy)
+    result = gate.column_sets(result, profiler, [1] * profiler.columns)
+    if by_pairs:
+        profiler.learn_keys([found.mask for found in result.found])
+    known = {found.mask for found in result.found}
+    sets = (*result.found, *(found for found in early if found.mask not in known))
+    draft.searches.append(_finding(result, policy))
+    for found in sorted(sets, key=lambda found: (found.size, -found.profile.rows_at_risk, -found.profile.classes)):
+        names = names_of(found.mask, profiler.names)
+        draft.column_sets.append(ColumnSetFinding(criterion=criterion.name, columns=names, profile=found.profile))
+    if criterion == policy.criteria[0] and result.complete:
+        _least_withheld(profiler, criterion, result, draft)
+    if result.stopped is not None:
+        draft.unfinished.append(f"{criterion.name}: {result.stopped}")
+        if profiler.spent:
+            raise result.stopped
+
+
+def _minimal_keys(profiler: TableProfiler, policy: Policy) -> tuple[SearchResult, tuple[Found, ...]]:
+    return minimal_keys(profiler, PairsThatAgree(profiler), policy.max_size, MAX_SETS), ()
+
+
+def _minimal_sets(
+    profiler: TableProfiler, criterion: Criterion, policy: Policy
+) -> tuple[SearchResult, tuple[Found, ...]]:
+    """All minimal sets, and one found in another way if their list may not become complete.
+
+    Level by level where they are small, as those below k are, else by the two borders.
+    """
+    if criterion.few_columns:
+        result = levelwise(profiler, criterion, policy.max_size)
+        if result.found or result.stopped is None or profiler.spent:
+            return result, ()
+        return result, greedy_minimal(profiler, criterion, _weakest_first(profiler)).found
+    early: tuple[Found, ...] = ()
+    if not any(criterion.met_by(profile) for profile in profiler.singles()):
+        one = greedy_minimal(profiler, criterion, _weakest_first(profiler))
+        if one.stopped is not None:
+            return one, ()
+        early = one.found
+    return borders(profiler, criterion, policy.max_size, limit=MAX_SETS), early
+
+
+def _least_withheld(profiler: TableProfiler, criterion: Criterion, result: SearchResult, draft: Draft) -> None:
+    """Every column set below k contains a minimal one, so the withheld columns have to hit each of these."""
+    each = [draft.weights.get(name, 1) for name in profiler.names]
+    one = sum(each) + 1  # more than all together: first the number of withheld columns counts, then their weights
+    least = minimum_hitting_set([found.mask for found in result.found], [one + weight for weight in each])
+    fewest = least.lower_bound // one  # a set of that weight has so many columns at least
+    gate.withheld(least.mask, criterion, profiler)
+    draft.least_withheld = LeastWithheld(columns=names_of(least.mask, profiler.names), at_least=fewest)
+
+
+def _weakest_first(profiler: TableProfiler) -> list[int]:
+    """Columns in the order in which greedy descent tries to remove them: fewest classes first."""
+    singles = profiler.singles()
+    return sorted(
+        range(profiler.columns), key=lambda place: (singles[place].classes, -singles[place].colliding_pairs, -place)
+    )
+
+
+def _finding(result: SearchResult, policy: Policy) -> SearchFinding:
+    unfinished = ""
+    if not result.complete:
+        unfinished = f"complete up to {plural(result.complete_to_size, 'column')}"
+        unfinished += f" ({setting('max_size')} {policy.max_size})" if result.stopped is None else f": {result.stopped}"
+    return SearchFinding(
+        criterion=result.criterion.name,
+        complete=result.complete,
+        complete_to_size=result.complete_to_size,
+        algorithm=result.algorithm,
+        unfinished=unfinished,
+    )

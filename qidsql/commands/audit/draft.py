@@ -1,0 +1,35 @@
+"""The facts of an audit known so far, and the result they make."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from qidsql.commands.audit.result import ColumnFinding, ColumnSetFinding, LeastWithheld, SearchFinding, Withheld
+from qidsql.core.tables import Table
+from qidsql.measures.profiles import ClassProfile, SizeBin
+
+
+@dataclass
+class Draft:
+    """The facts known so far."""
+
+    table: Table
+    columns: list[ColumnFinding] = field(default_factory=list)
+    rows: int | None = None
+    profile: ClassProfile | None = None
+    class_sizes: tuple[SizeBin, ...] = ()
+    column_sets: list[ColumnSetFinding] = field(default_factory=list)
+    searches: list[SearchFinding] = field(default_factory=list)
+    withheld: list[Withheld] = field(default_factory=list)
+    least_withheld: LeastWithheld | None = None
+    unfinished: list[str] = field(default_factory=list)
+    sets_profiled: int = 0
+    notes: list[str] = field(default_factory=list)
+    todo: list[str] = field(default_factory=list)  # parts that have not begun, in words
+    weights: Mapping[str, int] = field(default_factory=dict)  # of columns; 1 where there is none
+    interrupted: bool = False
+
+    def leave(self, reason: str) -> None:
+        """Note why the work ends here, and which parts are not done."""
+        undone = f"; not done: {', '.join(self.todo)}" if self.todo else ""
+        if not any(reason in noted for noted in self.unfinished) or undone:
+            self.unfinished.append(reason + undone)

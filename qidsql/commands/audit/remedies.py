@@ -1,0 +1,97 @@
+"""The effects of withholding columns: ranked on samples of classes where they are large, the best measured in full."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.result import Withheld
+from qidsql.core.policy import Policy
+from qidsql.core.tables import Role, names_of, positions
+from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.wording.numbers import few
+
+STEPS = 3  # columns withheld at most
+CHOICE = 8  # columns tried at the later steps: those that helped most at the first
+SHARE = 64  # one class in so many is sampled at most; more of them if there are few
+ENOUGH = 5_000  # classes in a sample
+LEAST_SHARE = 8  # a sample of more classes is not much cheaper than a profile
+FEW_ROWS = 100  # rows at risk in a sample, below which it does not rank options
+CLOSE = 4  # options measured in full at most, where the sample does not rank them
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """The columns left, and their profile: measured, or of one class in `share`."""
+
+    left: int
+    profile: ClassProfile
+    share: int = 1
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        return self.profile.rows_at_risk * self.share, -self.profile.smallest, -self.profile.colliding_pairs
+
+
+def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft: Draft) -> None:
+    """Profile the table without each column, then without the best two, then three.
+
+    Columns + 2 * CHOICE profiles at most. Of a table with many classes, samples of classes rank the columns, and only
+    the best of each step is profiled, with those that the sample does not tell from it. Raises Stopped.
+    """
+    left, choice = profiler.everything, list(positions(profiler.everything))
+    share = _share(profiler, whole)
+    while left & (left - 1) and len(draft.withheld) < STEPS:
+        options = _ranked(profiler, [left & ~(1 << place) for place in choice if left >> place & 1], share)
+        if not draft.withheld:
+            _note_each(profiler, options, draft)
+            choice = [(left ^ option.left).bit_length() - 1 for option in options[:CHOICE]]
+        left, profile = options[0].left, options[0].profile
+        obstacles = [criterion.obstacle for criterion in policy.criteria if criterion.met_by(profile)]
+        others = [c.name for c in draft.columns if c.recognised or c.role is Role.UNREADABLE]
+        still = ", ".join(obstacles) or (f"{few(others)} must not be published either" if others else "")
+        names = names_of(profiler.everything ^ left, profiler.names)
+        draft.withheld.append(Withheld(columns=names, passes=not still, still=still, profile=profile))
+        if not obstacles:
+            return
+
+
+def _share(profiler: TableProfiler, whole: ClassProfile) -> int:
+    """One class in so many is sampled; 1 if all are measured."""
+    share = min(SHARE, whole.classes // ENOUGH)
+    return share if share >= LEAST_SHARE and profiler.samples_classes() else 1
+
+
+def _ranked(profiler: TableProfiler, sets: Sequence[int], share: int) -> list[_Option]:
+    """The sets of columns left, the best first, which is measured in full."""
+    if share == 1:
+        return sorted(_measured(profiler, sets), key=_rank)
+    sampled = zip(sets, profiler.sampled(sets, share), strict=True)
+    options = sorted((_Option(left, profile, share) for left, profile in sampled), key=_rank)
+    unsure = [option for option in options[1:CLOSE] if option.profile.rows_at_risk < FEW_ROWS]
+    best = [options[0], *unsure]
+    measured = sorted(_measured(profiler, [option.left for option in best]), key=_rank)
+    return [*measured, *options[len(best) :]]
+
+
+def _measured(profiler: TableProfiler, sets: Sequence[int]) -> list[_Option]:
+    return [_Option(left, profile) for left, profile in zip(sets, profiler.profiles(sets), strict=True)]
+
+
+def _rank(option: _Option) -> tuple[int, int, int]:
+    return option.rank
+
+
+def _note_each(profiler: TableProfiler, options: Sequence[_Option], draft: Draft) -> None:
+    """Note the effect of each column: its profile if it was measured, else an estimate of the share at risk."""
+    by_name = {profiler.names[(profiler.everything ^ each.left).bit_length() - 1]: each for each in options}
+    for number, finding in enumerate(draft.columns):
+        option = by_name.get(finding.name)
+        if option is None:
+            continue
+        if option.share == 1:
+            draft.columns[number] = replace(finding, without=option.profile)
+        else:
+            about = Fraction(option.profile.rows_at_risk * option.share, max(1, draft.rows or 0))
+            draft.columns[number] = replace(finding, without_about=min(Fraction(1), about))
