@@ -44,6 +44,10 @@ from qidsql.engines.registry import EXPECTED
 from qidsql.errors import Stopped, UsageError
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from rich.console import Console
+
     from qidsql.core.results import Result
     from qidsql.engines.base import Engine
     from qidsql.engines.source import Source
@@ -144,21 +148,26 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     check_min_count(line.min_count, format)
     render = renderer(name, request, format, line)
     work = work_of(name)
-    with showing_progress(line.quiet or line.dry_run) as (on_stage, watch):
+    with showing_progress(line.quiet or line.dry_run) as (on_stage, watch, out_of_the_way):
         unopened = source_of(command, source, request, line, watch)
         if line.dry_run and unopened.named:
             write_dry_run(command, work, unopened, request, line.output)
             return
         on_stage("opening the source")
+        live = None
         with nullcontext(unopened) if command.opens else unopened.opened() as subject:
             if format == "jsonl":
                 stream = import_module(f"qidsql.commands.{name}.json_lines")
                 with lines(line.output) as put_line:
                     result = work(subject, stream.streamed(request, put_line), on_stage)
                     put_line(stream.last(result))
+            elif live := _live(name, format, line, out_of_the_way):
+                result = work(subject, live.streamed(request), on_stage)
             else:
                 result = work(subject, request, on_stage)
-    if format != "jsonl":
+    if live is not None:
+        live.last(result)
+    elif format != "jsonl":
         with parts(line.output) as put_part:
             for part in render(result):
                 put_part(part)
@@ -168,6 +177,21 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     elif line.output is not None:  # the file has the lines, the screen a summary
         write_output("".join(renderer(name, request, TERMINAL, replace(line, output=None))(result)), None)
     exit_with(result.ending)
+
+
+def _live(
+    name: str, format: str, line: LineOptions, out_of_the_way: "Callable[[], AbstractContextManager[Any]]"
+) -> Any:
+    """The report that is shown while the work goes on, if the command has one and writes to a terminal; else None."""
+    on_terminal = format == TERMINAL and line.output is None and sys.stdout is not None and sys.stdout.isatty()
+    if not on_terminal or find_spec(f"qidsql.commands.{name}.live") is None:
+        return None
+
+    def show(section: "Callable[[Console], None]") -> None:
+        with out_of_the_way():
+            put(report_text(section, *screen(None)), sys.stdout)
+
+    return import_module(f"qidsql.commands.{name}.live").LiveReport(show)
 
 
 def source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:

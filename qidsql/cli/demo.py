@@ -23,7 +23,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
         path = keep or Path(folder) / "clinic.duckdb"
         write_demo(path)
         with (
-            showing_progress(line.quiet) as (on_stage, watch),
+            showing_progress(line.quiet) as (on_stage, watch, _),
             source_of(command, str(path), AUDIT, line, watch).opened() as engine,
         ):
             result = work_of("audit")(engine, AUDIT, on_stage)

@@ -20,7 +20,7 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     format = chosen_format(command.formats, line.format, None)
     to_stdout = str(request.output) == "-"
     request = replace(request, output=None if to_stdout else request.output or DEFAULT)
-    with showing_progress(line.quiet) as (on_stage, watch):
+    with showing_progress(line.quiet) as (on_stage, watch, _):
         result = work_of(name)(source_of(command, source, request, line, watch), request, on_stage)
     if to_stdout:
         write_output(draft(result), None)

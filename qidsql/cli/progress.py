@@ -4,33 +4,42 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from qidsql.wording.numbers import plural
 
 if TYPE_CHECKING:
+    from rich.status import Status
+
     from qidsql.engines.base import Engine, ExecutedStatement
 
 SHOW_AFTER = 1.0  # seconds; shorter work shows no progress
 PLAIN_EVERY = 30.0  # seconds between lines where a line cannot be redrawn
 
 
-@contextmanager
-def showing_progress(quiet: bool) -> "Iterator[tuple[Callable[[str], None], Callable[[Engine], None]]]":
-    """Shows stage, statements and seconds on stderr while the block runs.
+class Progress(NamedTuple):
+    """Callbacks for the name of each stage and for each engine that is opened; a block that writes to the screen."""
 
-    Yields two callbacks: one for the name of each stage, one for each engine that is opened.
-    """
+    on_stage: "Callable[[str], None]"
+    watch: "Callable[[Engine], None]"
+    out_of_the_way: "Callable[[], AbstractContextManager[object]]"
+
+
+@contextmanager
+def showing_progress(quiet: bool) -> "Iterator[Progress]":
+    """Shows stage, statements and seconds on stderr while the block runs."""
     stream = sys.stderr
     if quiet or stream is None:
-        yield lambda stage: None, lambda engine: None
+        yield Progress(lambda stage: None, lambda engine: None, nullcontext)
         return
     status = _Status()
     ticker = threading.Thread(target=_live if stream.isatty() else _plain, args=(status, stream), daemon=True)
     ticker.start()
     try:
-        yield status.begin_stage, lambda engine: engine.watchers.append(status.count_statement)
+        yield Progress(
+            status.begin_stage, lambda engine: engine.watchers.append(status.count_statement), status.out_of_the_way
+        )
     finally:
         status.over.set()
         ticker.join()
@@ -41,6 +50,8 @@ class _Status:
 
     def __init__(self) -> None:
         self.over = threading.Event()
+        self.line: Status | None = None  # on the screen
+        self.drawing = threading.Lock()
         self._started = time.monotonic()
         self._statements = 0
         self._stage = self._last = ""
@@ -51,6 +62,18 @@ class _Status:
     def count_statement(self, statement: "ExecutedStatement") -> None:
         self._statements += 1
         self._last = statement.purpose
+
+    @contextmanager
+    def out_of_the_way(self) -> "Iterator[None]":
+        """Removes the line from the screen while the block writes there."""
+        with self.drawing:
+            if self.line is not None:
+                self.line.stop()
+            try:
+                yield
+            finally:
+                if self.line is not None:
+                    self.line.start()
 
     def __str__(self) -> str:
         last = f" (done: {self._last})" if self._last else ""
@@ -64,9 +87,16 @@ def _live(status: _Status, stream: TextIO) -> None:
     from rich.console import Console  # a live line is rarely needed, and rich takes a while to load
     from rich.status import Status
 
-    with Status(str(status), console=Console(file=stream, highlight=False, markup=False)) as line:
-        while not status.over.wait(0.2):
+    line = Status(str(status), console=Console(file=stream, highlight=False, markup=False))
+    with status.drawing:
+        line.start()
+        status.line = line
+    while not status.over.wait(0.2):
+        with status.drawing:
             line.update(str(status))
+    with status.drawing:
+        status.line = None
+        line.stop()
 
 
 def _plain(status: _Status, stream: TextIO) -> None:

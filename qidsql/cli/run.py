@@ -234,7 +234,7 @@ def run_and_record(file: "PolicyFile", request: RunRequest) -> "tuple[RunResult,
         with naming_variable("QIDSQL_BASELINE", request.baseline):
             history.find(request.baseline)
     with within(file.max_seconds):
-        with showing_progress(request.quiet) as (stage, opened):
+        with showing_progress(request.quiet) as (stage, opened, _):
             result = run(
                 file,
                 history,

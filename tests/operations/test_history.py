@@ -360,13 +360,13 @@ def test_what_could_not_be_recorded_is_kept(tmp_path: Path) -> None:
                     each.unlink()
                 (tmp_path / "kept").rmdir()
 
-    from contextlib import contextmanager
+    from contextlib import contextmanager, nullcontext
 
     import qidsql.cli.run as command
 
     @contextmanager
     def watching(quiet: bool) -> Iterator[Any]:
-        yield Vanishing(), lambda engine: None
+        yield Vanishing(), lambda engine: None, nullcontext
 
     kept, command.showing_progress = command.showing_progress, watching
     try:

@@ -29,23 +29,30 @@ class _Option:
     profile: ClassProfile
     share: int = 1
 
-    @property
-    def rank(self) -> tuple[int, int, int]:
-        return self.profile.rows_at_risk * self.share, -self.profile.smallest, -self.profile.colliding_pairs
+    def at_risk(self, rows: int) -> int:
+        """The rows at risk of so many; of a sample an estimate, from the smaller part of it, which is more accurate."""
+        if self.share == 1:
+            return self.profile.rows_at_risk
+        safe = self.profile.rows - self.profile.rows_at_risk
+        few = self.profile.rows_at_risk < safe
+        return min(rows, self.profile.rows_at_risk * self.share) if few else max(0, rows - safe * self.share)
 
 
 def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft: Draft) -> None:
     """Profile the table without each column, then without the best two, then three.
 
     Columns + 2 * CHOICE profiles at most. Of a table with many classes, samples of classes rank the columns, and only
-    the best of each step is profiled, with those that the sample does not tell from it. Raises Stopped.
+    the best of each step is profiled, with those that the sample does not tell from it. Of equal columns the one with
+    the most values is first. Raises Stopped.
     """
-    left, choice = profiler.everything, list(positions(profiler.everything))
+    singles = profiler.singles()
+    left, choice = profiler.everything, sorted(positions(profiler.everything), key=lambda p: -singles[p].classes)
     share = _share(profiler, whole)
     while left & (left - 1) and len(draft.withheld) < STEPS:
-        options = _ranked(profiler, [left & ~(1 << place) for place in choice if left >> place & 1], share)
+        sets = [left & ~(1 << place) for place in choice if left >> place & 1]
+        options = _ranked(profiler, sets, share, whole.rows)
         if not draft.withheld:
-            _note_each(profiler, options, draft)
+            _note_each(profiler, options, whole.rows, draft)
             choice = [(left ^ option.left).bit_length() - 1 for option in options[:CHOICE]]
         left, profile = options[0].left, options[0].profile
         obstacles = [criterion.obstacle for criterion in policy.criteria if criterion.met_by(profile)]
@@ -63,15 +70,19 @@ def _share(profiler: TableProfiler, whole: ClassProfile) -> int:
     return share if share >= LEAST_SHARE and profiler.samples_classes() else 1
 
 
-def _ranked(profiler: TableProfiler, sets: Sequence[int], share: int) -> list[_Option]:
+def _ranked(profiler: TableProfiler, sets: Sequence[int], share: int, rows: int) -> list[_Option]:
     """The sets of columns left, the best first, which is measured in full."""
+
+    def rank(option: _Option) -> tuple[int, int, int]:
+        return option.at_risk(rows), -option.profile.smallest, -option.profile.colliding_pairs
+
     if share == 1:
-        return sorted(_measured(profiler, sets), key=_rank)
+        return sorted(_measured(profiler, sets), key=rank)
     sampled = zip(sets, profiler.sampled(sets, share), strict=True)
-    options = sorted((_Option(left, profile, share) for left, profile in sampled), key=_rank)
+    options = sorted((_Option(left, profile, share) for left, profile in sampled), key=rank)
     unsure = [option for option in options[1:CLOSE] if option.profile.rows_at_risk < FEW_ROWS]
     best = [options[0], *unsure]
-    measured = sorted(_measured(profiler, [option.left for option in best]), key=_rank)
+    measured = sorted(_measured(profiler, [option.left for option in best]), key=rank)
     return [*measured, *options[len(best) :]]
 
 
@@ -79,11 +90,7 @@ def _measured(profiler: TableProfiler, sets: Sequence[int]) -> list[_Option]:
     return [_Option(left, profile) for left, profile in zip(sets, profiler.profiles(sets), strict=True)]
 
 
-def _rank(option: _Option) -> tuple[int, int, int]:
-    return option.rank
-
-
-def _note_each(profiler: TableProfiler, options: Sequence[_Option], draft: Draft) -> None:
+def _note_each(profiler: TableProfiler, options: Sequence[_Option], rows: int, draft: Draft) -> None:
     """Note the effect of each column: its profile if it was measured, else an estimate of the share at risk."""
     by_name = {profiler.names[(profiler.everything ^ each.left).bit_length() - 1]: each for each in options}
     for number, finding in enumerate(draft.columns):
@@ -93,5 +100,4 @@ def _note_each(profiler: TableProfiler, options: Sequence[_Option], draft: Draft
         if option.share == 1:
             draft.columns[number] = replace(finding, without=option.profile)
         else:
-            about = Fraction(option.profile.rows_at_risk * option.share, max(1, draft.rows or 0))
-            draft.columns[number] = replace(finding, without_about=min(Fraction(1), about))
+            draft.columns[number] = replace(finding, without_about=Fraction(option.at_risk(rows), max(1, rows)))

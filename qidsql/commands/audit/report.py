@@ -1,6 +1,9 @@
 """The audit report for the terminal: the verdict first, then its basis, then the next step."""
 
 import shlex
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.padding import Padding
@@ -17,24 +20,48 @@ from qidsql.terminal.pieces import by_reason
 from qidsql.terminal.size_chart import size_chart
 from qidsql.wording.numbers import count, few, percent, plural, ratio, seconds
 
+Section: TypeAlias = Callable[[Console], None]
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
 
 
+SHOWN_COLUMNS = 8  # of those whose withholding helps most
+
+
 def report(console: Console, result: AuditResult) -> None:
     """Write the report."""
+    for section in (*sections(result), ending(result)):
+        section(console)
+
+
+def sections(result: AuditResult) -> list[Section]:
+    """The sections that are final once the verdict is known, and one more for each search that has ended."""
+    return [partial(_verdict, result=result), *(partial(_search, search, result=result) for search in result.searches)]
+
+
+def ending(result: AuditResult) -> Section:
+    """The last section, for a finished audit."""
+
+    def rest(console: Console) -> None:
+        _withheld(console, result)
+        _foot(console, result)
+
+    return rest
+
+
+def _verdict(console: Console, result: AuditResult) -> None:
     _head(console, result)
     _columns(console, result)
-    for search in result.searches:
-        _search(console, search, result)
     size_chart(console, result.class_sizes, result.account.policy)
-    _withheld(console, result)
-    _foot(console, result)
+
+
+def verdict(console: Console, result: AuditResult) -> None:
+    """Write the verdict and its reason."""
+    console.print(_hanging(Text(f"{result.verdict.upper():<11}", COLOURS[result.verdict]), Text(result.reason), 13))
 
 
 def _head(console: Console, result: AuditResult) -> None:
-    verdict = Text(f"{result.verdict.upper():<11}", style=COLOURS[result.verdict])
-    console.print(_hanging(verdict, Text(result.reason), 13))
+    verdict(console, result)
     console.print()
     facts = Table.grid(padding=(0, 2))
     facts.add_column(no_wrap=True)
@@ -62,18 +89,15 @@ def _columns(console: Console, result: AuditResult) -> None:
     if not measured:
         return
     typed, narrow = console.width >= 100, console.width < 80
-    what_if = any(column.without is not None for column in measured)
     table = _measures_table(result.account.policy, narrow, "Column", *(["Type"] if typed else []))
     table.columns[-1].header = f"Below {result.account.policy.k} alone"
     if not narrow:
         table.add_column("NULLs", justify="right", no_wrap=True)
-    if what_if:
-        table.add_column(f"Below {result.account.policy.k} without it", justify="right", no_wrap=not narrow)
     for column in measured:
         assert column.profile is not None
         cells = [column.name if column.audited else f"{column.name} (identifier)", *([column.type] if typed else [])]
         cells += [*_measures(column.profile, narrow), *([] if narrow else [count(column.nulls or 0)])]
-        table.add_row(*cells, "" if column.without is None else percent(column.without.share_at_risk))
+        table.add_row(*cells)
     console.print()
     console.print(table)
     if not typed:
@@ -81,7 +105,7 @@ def _columns(console: Console, result: AuditResult) -> None:
         console.print(f"  ({missing} not shown on a narrow screen; --format json has all)")
 
 
-def _search(console: Console, search: SearchFinding, result: AuditResult) -> None:
+def _search(search: SearchFinding, console: Console, result: AuditResult) -> None:
     gloss = " (identifies every row)" if search.criterion == "key" and result.entities is None else ""
     title = f"Minimal sets: {search.criterion}{gloss}"
     whole = "the list is complete" if search.complete else search.unfinished
@@ -143,6 +167,7 @@ def _withheld(console: Console, result: AuditResult) -> None:
         )
         grid.add_row(f"withhold {', '.join(option.columns)}", f"{reached}; {outcome}")
     console.print(Padding(grid, (0, 0, 0, 2)))
+    console.print(Padding(Text(_each_alone(result)), (0, 0, 0, 2)))
     least = result.least_withheld
     if least is not None:
         audited = sum(column.audited for column in result.columns)
@@ -151,6 +176,26 @@ def _withheld(console: Console, result: AuditResult) -> None:
             f"go, such as {few(least.columns)}. Coarser values (a year for a date) may cost less."
         )
         console.print(Padding(Text(text), (0, 0, 0, 2)))
+
+
+def _each_alone(result: AuditResult) -> str:
+    """The share below k without each column, the smallest first. An estimate is marked as one."""
+    shares = [
+        (column.without.share_at_risk if column.without else column.without_about, column)
+        for column in result.columns
+        if column.without is not None or column.without_about is not None
+    ]
+    ordered = sorted(((share, column) for share, column in shares if share is not None), key=lambda each: each[0])
+    shown = [
+        f"{column.name} {'' if column.without else 'about '}{percent(share)}"
+        for share, column in ordered[:SHOWN_COLUMNS]
+    ]
+    first, last = (percent(ordered[place][0]) for place in (0, -1))
+    if first == last and len(ordered) > 1:
+        about = "" if all(column.without for _, column in ordered) else "about "
+        return f"Below {result.account.policy.k} without any one of the columns: {about}{first}"
+    more = f", and {count(len(ordered) - len(shown))} more" if len(ordered) > len(shown) else ""
+    return f"Below {result.account.policy.k} without one column: {', '.join(shown)}{more}"
 
 
 def _foot(console: Console, result: AuditResult) -> None:

@@ -1,0 +1,37 @@
+"""The audit report on a terminal, section by section, as soon as each is final."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from qidsql.commands.audit.report import Section, ending, sections, verdict
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.result import AuditResult
+from qidsql.core.results import Verdict
+
+
+class LiveReport:
+    """Shows each section once. `show` draws a section on the screen."""
+
+    def __init__(self, show: Callable[[Section], None]) -> None:
+        self._show = show
+        self._shown = 0
+        self._verdict: Verdict | None = None
+
+    def streamed(self, request: AuditRequest) -> AuditRequest:
+        """The request with each part of its report shown as it becomes final."""
+        return replace(request, on_part=self.part)
+
+    def part(self, result: AuditResult) -> None:
+        """Show the sections of a result so far that are not on the screen."""
+        if not self._shown:
+            self._verdict = result.verdict
+        for section in sections(result)[self._shown :]:
+            self._show(section)
+            self._shown += 1
+
+    def last(self, result: AuditResult) -> None:
+        """Show the rest of the report; the verdict again if the audit was interrupted after it was shown."""
+        self.part(result)
+        self._show(ending(result))
+        if result.verdict is not self._verdict:
+            self._show(lambda console: verdict(console, result))
