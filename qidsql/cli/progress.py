@@ -18,7 +18,7 @@ SHOW_AFTER = 1.0  # seconds; shorter work shows no progress
 PLAIN_EVERY = 30.0  # seconds between lines where a line cannot be redrawn
 
 
-class Progress(NamedTuple):
+class ProgressLine(NamedTuple):
     """Callbacks for the name of each stage and for each engine that is opened; a block that writes to the screen."""
 
     on_stage: "Callable[[str], None]"
@@ -27,17 +27,17 @@ class Progress(NamedTuple):
 
 
 @contextmanager
-def showing_progress(quiet: bool) -> "Iterator[Progress]":
+def showing_progress(quiet: bool) -> "Iterator[ProgressLine]":
     """Shows stage, statements and seconds on stderr while the block runs."""
     stream = sys.stderr
     if quiet or stream is None:
-        yield Progress(lambda stage: None, lambda engine: None, nullcontext)
+        yield ProgressLine(lambda stage: None, lambda engine: None, nullcontext)
         return
     status = _Status()
     ticker = threading.Thread(target=_live if stream.isatty() else _plain, args=(status, stream), daemon=True)
     ticker.start()
     try:
-        yield Progress(
+        yield ProgressLine(
             status.begin_stage, lambda engine: engine.watchers.append(status.count_statement), status.out_of_the_way
         )
     finally:

@@ -331,13 +331,15 @@ def on_a_terminal(*arguments: object, **extra: str) -> str:
 
 
 def test_terminals(clinic: Path) -> None:
-    narrow = on_a_terminal("audit", clinic, "people", "--exclude", "id", "--k", 20, COLUMNS="60", TERM="xterm")
+    narrow = on_a_terminal(
+        "audit", clinic, "people", "--exclude", "id", "--k", 20, "--quiet", COLUMNS="60", TERM="xterm"
+    )
     plain = re.sub(r"\x1b\[[0-9;]*m", "", narrow).replace("\r", "")
     assert narrow != plain
     lines = [line for line in plain.splitlines() if not line.startswith("Next: ")]
     assert max(map(len, lines)) <= 60
     assert re.search(r"^zip_code +5 +200 ", plain, flags=re.MULTILINE)
-    colourless = on_a_terminal("audit", clinic, "safe", COLUMNS="100", TERM="xterm", NO_COLOR="1")
+    colourless = on_a_terminal("audit", clinic, "safe", "--quiet", COLUMNS="100", TERM="xterm", NO_COLOR="1")
     assert "\x1b" not in colourless
 
 

@@ -117,3 +117,37 @@ def test_entity_sizes_answer_for_every_k(cases: list[Case]) -> None:
         sizes = case.engine.run(class_sizes(case.engine.dialect, case.source, case.names(places), "person"))
         assert sizes == entity_sizes_of(case.rows(places), people), case.table
         assert all(sizes.profile(k) == entity_profile_of(case.rows(places), people, k) for k in (2, 3, 4, 5))
+
+
+def test_what_contains_a_set_as_fine_as_all_columns_is_not_measured(cases: list[Case]) -> None:
+    """With all columns and small sets known first, supersets of some are inferred: the profiles stay the true ones."""
+    spared = 0
+    for case in cases:
+        for entity in (None, "person"):
+            profiler = case.profiler(entity)
+            profiler.profile(profiler.everything)
+            for size in range(1, case.table.columns + 1):  # one size after the other, as searches do
+                sets = [places for places in case.sets if len(places) == size]
+                profiles = profiler.profiles([mask_of(places) for places in sets])
+                for places, profile in zip(sets, profiles, strict=True):
+                    rows = case.rows(places)
+                    people = case.table.entities
+                    true = entity_profile_of(rows, people, case.k) if entity else profile_of(rows, case.k)
+                    assert profile == true, (case.table, places, entity)
+            spared += len(case.sets) - profiler.sets
+    assert spared > 0
+
+
+def test_sampled_classes_have_exact_sizes(cases: list[Case]) -> None:
+    for case in cases:
+        sets = [mask_of(places) for places in case.sets]
+        if not case.profiler().samples_classes():
+            return
+        assert case.profiler().sampled(sets, 1) == [profile_of(case.rows(places), case.k) for places in case.sets]
+        for places, sample in zip(case.sets, case.profiler().sampled(sets, 3), strict=True):
+            rows = case.rows(places)
+            sizes = [rows.count(row) for row in set(rows)]
+            assert sample.classes <= len(sizes)
+            assert {sample.smallest, sample.largest} <= {0, *sizes}
+            assert sample.unique_rows <= sizes.count(1)
+            assert sample.rows_at_risk <= sum(size for size in sizes if size < case.k)

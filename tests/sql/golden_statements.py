@@ -14,7 +14,13 @@ from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.measures.least_squares import Covariate
-from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, class_sizes, column_counts, entity_profile
+from qidsql.sql.classes import (
+    class_profiles,
+    class_profiles_in_one_scan,
+    class_sizes,
+    column_counts,
+    entity_profile,
+)
 from qidsql.sql.copies import (
     create_table,
     create_view,

@@ -25,6 +25,7 @@ from qidsql.sql.classes import (
     class_sizes,
     column_counts,
     entity_profile,
+    profiles_of_sampled_classes,
 )
 from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
 from qidsql.sql.matching_rows import Domain, matching_profile
@@ -208,6 +209,10 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
         lambda e, s: class_profiles_in_one_scan(e.dialect, s, NAMED, K),
         [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
     ),
+    "sampled classes": (
+        lambda e, s: profiles_of_sampled_classes(e.dialect, s, NAMED, K, 1),  # every class is in the sample
+        [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
+    ),
     "sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH), sizes_of(AB)),
     "entities": (lambda e, s: entity_profile(e.dialect, s, BOTH, K, "who"), [entity_profile_of(AB, PEOPLE, K)]),
     "entity sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH, "who"), entity_sizes_of(AB, PEOPLE)),
@@ -289,6 +294,15 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("COUNT(*) AS", "COUNT(DISTINCT 1) AS"),
             ("FROM :relation", "FROM :relation WHERE relation.id > 1"),
             ("GROUP BY GROUPING SETS (:sets)", "GROUP BY GROUPING SETS (:sets) HAVING COUNT(*) > 1"),
+        ],
+    ),
+    "classes/sampled_classes": (
+        "sampled classes",
+        [
+            ("= 0", "= 1"),
+            ("GROUP BY :columns", "GROUP BY :columns, relation.who"),
+            ("COUNT(*) AS", "COUNT(DISTINCT 1) AS"),
+            (":set_number AS set_number", ":set_number + 1 AS set_number"),
         ],
     ),
     "classes/class_sizes": (

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from qidsql.commands.audit.report import Section, ending, sections, verdict
+from qidsql.commands.audit.report import Section, last_section, sections, verdict
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Verdict
@@ -32,6 +32,6 @@ class LiveReport:
     def last(self, result: AuditResult) -> None:
         """Show the rest of the report; the verdict again if the audit was interrupted after it was shown."""
         self.part(result)
-        self._show(ending(result))
+        self._show(last_section(result))
         if result.verdict is not self._verdict:
             self._show(lambda console: verdict(console, result))

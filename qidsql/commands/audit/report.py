@@ -30,7 +30,7 @@ SHOWN_COLUMNS = 8  # of those whose withholding helps most
 
 def report(console: Console, result: AuditResult) -> None:
     """Write the report."""
-    for section in (*sections(result), ending(result)):
+    for section in (*sections(result), last_section(result)):
         section(console)
 
 
@@ -39,7 +39,7 @@ def sections(result: AuditResult) -> list[Section]:
     return [partial(_verdict, result=result), *(partial(_search, search, result=result) for search in result.searches)]
 
 
-def ending(result: AuditResult) -> Section:
+def last_section(result: AuditResult) -> Section:
     """The last section, for a finished audit."""
 
     def rest(console: Console) -> None:

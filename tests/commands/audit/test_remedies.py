@@ -1,0 +1,145 @@
+"""The effects of withholding columns on a table with many classes, and the budgets of the searches."""
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from qidsql.cli.console import report_text
+from qidsql.commands.audit import causes, remedies
+from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.live import LiveReport
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.audit.result import AuditResult
+from qidsql.commands.table_search import table_profiler
+from qidsql.core.results import Verdict
+from qidsql.engines.base import Engine
+from qidsql.errors import BudgetSpent
+from qidsql.profiling.profiler import TableProfiler
+from tests import rendering
+from tests.definitions import Values, projected
+from tests.stores import DuckDBStore
+
+NAMES = ("a", "b", "c", "d")
+K = 5
+
+
+def rows() -> list[Values]:
+    draw = Random(7)
+    return [(draw.randrange(40), draw.randrange(12), draw.randrange(9), draw.randrange(2)) for _ in range(3_000)]
+
+
+ROWS = rows()
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with DuckDBStore(tmp_path_factory.mktemp("remedies") / "t.duckdb") as store:
+        store.table("t", dict.fromkeys(NAMES, "INTEGER"), ROWS)
+        with store.connect() as opened:
+            yield opened
+
+
+def at_risk(columns: set[str]) -> int:
+    values = projected(ROWS, [place for place, name in enumerate(NAMES) if name in columns])
+    return sum(size for size in Counter(values).values() if size < K)
+
+
+def test_the_best_of_each_step_is_measured_and_the_others_are_estimates(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remedies, "ENOUGH", 100)
+    monkeypatch.setattr(remedies, "FEW_ROWS", 0)
+    result = audit(engine, AuditRequest("t", k=K))
+    left = set(NAMES)
+    for step in result.withheld:
+        assert step.profile.rows_at_risk == at_risk(left - set(step.columns)), step.columns
+    [best] = [column for column in result.columns if column.without is not None]
+    assert best.without is not None
+    assert best.without.rows_at_risk == at_risk(left - {best.name})
+    about = [column for column in result.columns if column.without_about is not None]
+    assert len(about) == 3
+    text = rendering.render(result, 120)
+    for column in about:
+        assert column.without is None
+        assert column.without_about is not None
+        true = at_risk(left - {column.name}) / len(ROWS)
+        assert abs(float(column.without_about) - true) < 0.25, column.name
+        assert f"{column.name} about " in text
+    assert f"{best.name} about" not in text
+
+
+def test_where_the_sample_is_small_all_that_it_cannot_rank_are_measured(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remedies, "ENOUGH", 100)
+    monkeypatch.setattr(remedies, "FEW_ROWS", 10**9)
+    result = audit(engine, AuditRequest("t", k=K))
+    [*measured] = [column.name for column in result.columns if column.without is not None]
+    assert len(measured) == remedies.CLOSE
+    least = min(NAMES, key=lambda name: at_risk(set(NAMES) - {name}))
+    assert result.withheld[0].columns == (least,)
+
+
+def test_a_search_that_would_read_too_much_is_incomplete(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "MAX_VALUES", 2_000)
+    monkeypatch.setattr(causes, "MAX_VALUES_FOR_PAIRS", 2_000)
+    result = audit(engine, AuditRequest("t", k=K))
+    assert result.verdict is Verdict.VIOLATION
+    assert not result.complete
+    assert [search.complete for search in result.searches if not search.impossible] == [False]
+    assert any("2,000 values" in each for each in result.account.unfinished)
+    given = audit(engine, AuditRequest("t", k=K, max_statements=500))
+    assert given.complete
+
+
+def test_the_budget_counts_rows_and_columns_of_each_scan(engine: Engine) -> None:
+    table = engine.describe("t")
+    profiler: TableProfiler = table_profiler(engine, table, table.columns, AuditRequest("t").policy)
+    profiler.counts()
+    profiler.allow(100, 3_000 * 6)
+    profiler.profiles([0b0111, 0b1001])  # 3 columns and 2
+    with pytest.raises(BudgetSpent, match="18,000 values"):
+        profiler.profiles([0b0011])
+
+
+def test_on_a_terminal_the_same_report_comes_in_parts(engine: Engine) -> None:
+    parts: list[str] = []
+    stages: list[tuple[str, int]] = []
+    live = LiveReport(lambda section: parts.append(report_text(section, 120, False)))
+    request = live.streamed(AuditRequest("t", k=K))
+    result = audit(engine, request, lambda stage: stages.append((stage, len(parts))))
+    live.last(result)
+    whole = rendering.render(result, 120)
+    assert "".join(parts) == whole
+    assert parts[0].startswith("VIOLATION")
+    shown = dict(stages)
+    assert shown["violation found; looking for each minimal column set below k = 5"] == 1
+    assert shown["violation found; looking for each minimal key"] == 2
+    assert shown["violation found; measuring the effects of withholding columns"] == 3
+
+
+def test_a_verdict_shown_before_ctrl_c_is_corrected(engine: Engine) -> None:
+    parts: list[str] = []
+    live = LiveReport(lambda section: parts.append(report_text(section, 120, False)))
+
+    def interrupt(stage: str) -> None:
+        if "minimal key" in stage:
+            raise KeyboardInterrupt
+
+    result = audit(engine, live.streamed(AuditRequest("t", k=K)), interrupt)
+    live.last(result)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert parts[0].startswith("VIOLATION")
+    assert parts[-1].startswith("INCONCLUSIVE")
+
+
+def test_parts_hold_only_what_is_proved(engine: Engine) -> None:
+    seen: list[AuditResult] = []
+    result = audit(engine, AuditRequest("t", k=K, on_part=seen.append))
+    assert [len(part.searches) for part in seen] == [0, 1, 2]
+    for part in seen:
+        assert part.verdict is result.verdict
+        assert part.profile == result.profile
+        assert part.searches == result.searches[: len(part.searches)]
