@@ -35,6 +35,7 @@ ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]
 
 LARGE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
 MANY_SETS = 256  # column sets in one call; above, finding columns with the same classes pays
+VALUES_TOGETHER = 32_000_000  # rows x columns of the column sets in one statement
 SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than profiling
 
 
@@ -280,7 +281,7 @@ class TableProfiler:
         """
         self._meter.check_time()
         dialect, sampled = self.engine.dialect, []
-        for part in _parts(masks, self._together):
+        for part in _parts(masks, self._together(masks)):
             names = [self._names(mask) for mask in part]
             statement = profiles_of_sampled_classes(dialect, self.source, names, self.k, share)
             sampled += self._run([statement], values=self._values(part))[0]
@@ -411,14 +412,16 @@ class TableProfiler:
             return [(part, self._statement_of_sample(part)) for part in parts]
         return [
             (part, class_profiles(dialect, source, [self._names(mask) for mask in part], self.k))
-            for part in _parts(masks, self._together)
+            for part in _parts(masks, self._together(masks))
         ]
 
-    @property
-    def _together(self) -> int:
-        """The column sets in one statement."""
+    def _together(self, masks: Sequence[int]) -> int:
+        """The column sets in one statement: several of a small table, fewer if they are wide, as all run at once."""
         dialect = self.engine.dialect
-        return dialect.union_sets if self.rows is not None and self.rows <= dialect.union_rows else 1
+        if self.rows is None or self.rows > dialect.union_rows:
+            return 1
+        widest = max((mask.bit_count() for mask in masks), default=1)
+        return min(dialect.union_sets, VALUES_TOGETHER // max(1, self.rows * widest))
 
     def _values(self, masks: Sequence[int]) -> int:
         """The values that a scan of each set reads."""

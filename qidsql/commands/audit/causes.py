@@ -1,10 +1,15 @@
 """The minimal column sets to blame for a violation, and the fewest columns to withhold that follow from them."""
 
+from dataclasses import replace
+from itertools import takewhile
+from math import comb
+
 from qidsql.commands import gate
 from qidsql.commands.audit.draft import Draft
 from qidsql.commands.audit.result import ColumnSetFinding, LeastWithheld, SearchFinding
 from qidsql.core.policy import Policy
 from qidsql.core.tables import Nulls, names_of
+from qidsql.errors import BudgetSpent
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
@@ -21,6 +26,9 @@ from qidsql.wording.option_names import setting
 MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
 MAX_STATEMENTS = 5_000  # of each search and of the remedies, unless the policy has a budget of statements
 MAX_VALUES = 12_000_000_000  # read by a search, unless the policy has one: rows x columns of each scan
+WIDE = 100  # columns; keys of more columns are searched up to a size with at most ...
+MANY_SETS = 10_000_000  # ... so many sets
+MAX_MASKS = 20_000  # difference masks that one statement returns
 MAX_VALUES_FOR_PAIRS = 4_000_000_000  # the same where pairs of rows are compared, which takes longer
 
 
@@ -64,7 +72,21 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
 
 
 def _minimal_keys(profiler: TableProfiler, policy: Policy) -> tuple[SearchResult, tuple[Found, ...]]:
-    return minimal_keys(profiler, PairsThatAgree(profiler), policy.max_size, MAX_SETS), ()
+    """All minimal keys; of a wide table those of so few columns that memory does not grow with their number."""
+    if profiler.columns <= WIDE or policy.max_statements is not None:
+        return minimal_keys(profiler, PairsThatAgree(profiler), policy.max_size, MAX_SETS), ()
+    last = min(policy.max_size or profiler.columns, largest_size(profiler.columns))
+    result = minimal_keys(profiler, PairsThatAgree(profiler, max_masks=MAX_MASKS), last, MAX_SETS)
+    if result.stopped is None and not result.complete and last != policy.max_size:
+        wide = f"{profiler.columns} columns have too many larger sets to list; qidsql keys finds a smallest key"
+        result = replace(result, stopped=BudgetSpent(wide))
+    return result, ()
+
+
+def largest_size(columns: int) -> int:
+    """The largest size of which, and below which, so many columns have few enough sets to be searched."""
+    sizes = takewhile(lambda size: comb(columns, size) <= MANY_SETS, range(1, columns + 1))
+    return max(sizes, default=1)
 
 
 def _minimal_sets(

@@ -13,10 +13,12 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.wording.numbers import few
 
 STEPS = 3  # columns withheld at most
+WIDE = 100  # columns; of more, only some are tried at the first step:
+TRIED = 50  # those with the most values
 CHOICE = 8  # columns tried at the later steps: those that helped most at the first
 SHARE = 64  # one class in so many is sampled at most; more of them if there are few
 ENOUGH = 5_000  # classes in a sample
-LEAST_SHARE = 8  # a sample of more classes is not much cheaper than a profile
+LARGE = 500_000  # rows; of fewer, a sample is not much cheaper than a profile
 FEW_ROWS = 100  # rows at risk in a sample, below which it does not rank options
 CLOSE = 4  # options measured in full at most, where the sample does not rank them
 
@@ -41,12 +43,13 @@ class _Option:
 def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft: Draft) -> None:
     """Profile the table without each column, then without the best two, then three.
 
-    Columns + 2 * CHOICE profiles at most. Of a table with many classes, samples of classes rank the columns, and only
-    the best of each step is profiled, with those that the sample does not tell from it. Of equal columns the one with
-    the most values is first. Raises Stopped.
+    Columns + 2 * CHOICE profiles at most; of a wide table TRIED + 2 * CHOICE. Of a large table, samples of classes rank
+    the columns, and only the best of each step is profiled, with those that the sample does not tell from it. Of equal
+    columns the one with the most values is first. Raises Stopped.
     """
     singles = profiler.singles()
     left, choice = profiler.everything, sorted(positions(profiler.everything), key=lambda p: -singles[p].classes)
+    choice = choice[:TRIED] if len(choice) > WIDE else choice
     share = _share(profiler, whole)
     while left & (left - 1) and len(draft.withheld) < STEPS:
         sets = [left & ~(1 << place) for place in choice if left >> place & 1]
@@ -66,8 +69,9 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
 
 def _share(profiler: TableProfiler, whole: ClassProfile) -> int:
     """One class in so many is sampled; 1 if all are measured."""
-    share = min(SHARE, whole.classes // ENOUGH)
-    return share if share >= LEAST_SHARE and profiler.samples_classes() else 1
+    if whole.rows < LARGE or not profiler.samples_classes():
+        return 1
+    return max(1, min(SHARE, whole.classes // ENOUGH))
 
 
 def _ranked(profiler: TableProfiler, sets: Sequence[int], share: int, rows: int) -> list[_Option]:

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from qidsql.cli.console import report_text
 from qidsql.commands.audit import causes, remedies
 from qidsql.commands.audit.audit import audit
+from qidsql.commands.audit.causes import largest_size
 from qidsql.commands.audit.live import LiveReport
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult
@@ -50,6 +53,7 @@ def test_the_best_of_each_step_is_measured_and_the_others_are_estimates(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remedies, "ENOUGH", 100)
+    monkeypatch.setattr(remedies, "LARGE", 0)
     monkeypatch.setattr(remedies, "FEW_ROWS", 0)
     result = audit(engine, AuditRequest("t", k=K))
     left = set(NAMES)
@@ -74,6 +78,7 @@ def test_where_the_sample_is_small_all_that_it_cannot_rank_are_measured(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remedies, "ENOUGH", 100)
+    monkeypatch.setattr(remedies, "LARGE", 0)
     monkeypatch.setattr(remedies, "FEW_ROWS", 10**9)
     result = audit(engine, AuditRequest("t", k=K))
     [*measured] = [column.name for column in result.columns if column.without is not None]
@@ -143,3 +148,32 @@ def test_parts_hold_only_what_is_proved(engine: Engine) -> None:
         assert part.verdict is result.verdict
         assert part.profile == result.profile
         assert part.searches == result.searches[: len(part.searches)]
+
+
+def test_keys_of_a_wide_table_are_searched_up_to_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All keys of the size promised are found, and a list without the larger ones is not called complete."""
+    monkeypatch.setattr(causes, "WIDE", 3)
+    monkeypatch.setattr(causes, "MANY_SETS", 15)  # of 6 columns: sizes 1 and 2
+    monkeypatch.setattr(remedies, "WIDE", 3)
+    monkeypatch.setattr(remedies, "TRIED", 3)
+    names = "abcdef"
+    cells = [
+        (a, b, c, 3 * a + b, c // 2, a) for a in range(2) for b in range(3) for c in range(4)
+    ]  # a + b + c is a key
+    with DuckDBStore(tmp_path / "t.duckdb") as store:
+        store.table("t", dict.fromkeys(names, "INTEGER"), cells)
+        with store.connect() as engine:
+            result = audit(engine, AuditRequest("t", k=2))
+            all_sizes = audit(engine, AuditRequest("t", k=2, max_statements=500))
+    assert largest_size(6) == 2
+    key = result.searches[1]
+    assert (key.criterion, key.complete, key.complete_to_size) == ("key", False, 2)
+    assert "too many larger sets" in key.unfinished
+    true = {
+        columns
+        for columns in combinations(names, 2)
+        if len({tuple(row[names.index(name)] for name in columns) for row in cells}) == len(cells)
+    }
+    assert {found.columns for found in result.found_by(key)} == true
+    assert all_sizes.searches[1].complete
+    assert sum(column.without is not None for column in result.columns) == 3
