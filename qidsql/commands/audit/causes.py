@@ -26,7 +26,7 @@ from qidsql.wording.option_names import setting
 MAX_SETS = 1000  # minimal sets listed by one search; qidsql keys --all lists them all
 MAX_STATEMENTS = 5_000  # of each search and of the remedies, unless the policy has a budget of statements
 MAX_VALUES = 12_000_000_000  # read by a search, unless the policy has one: rows x columns of each scan
-WIDE = 100  # columns; keys of more columns are searched up to a size with at most ...
+WIDE = 32  # columns; keys of more columns are searched up to a size with at most ...
 MANY_SETS = 10_000_000  # ... so many sets
 MAX_MASKS = 20_000  # difference masks that one statement returns
 MAX_VALUES_FOR_PAIRS = 4_000_000_000  # the same where pairs of rows are compared, which takes longer
