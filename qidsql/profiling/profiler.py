@@ -344,12 +344,6 @@ class TableProfiler:
             self._sizes_statement(self.everything),
         ]
 
-    def planned(self, masks: Sequence[int]) -> list[Statement[list[ClassProfile]]]:
-        """The statements that `profiles` would send; none if they depend on the results of others."""
-        if self.nulls is Nulls.WILDCARD:
-            return []
-        return [statement for _, statement in self._statements(masks)]
-
     def _domain_facts(self) -> Domain:
         """The facts that wildcard statements need: the counts, and the values of the columns with NULLs."""
         if self._domain is None:

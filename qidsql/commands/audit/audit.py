@@ -129,17 +129,15 @@ def _fill(
 
 
 def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[Any]]:
-    """The statements that an audit sends first, in order: those behind the verdict and the effects of withholding one
-    column. The column sets that a search visits later depend on the answers. Reads only the catalog.
-    With a workspace: the statement that makes the copy.
+    """The statements that an audit sends first, in order: those behind the verdict. The column sets that it measures
+    later depend on the answers. Reads only the catalog. With a workspace: the statement that makes the copy.
     """
     if engine.workspace:
         return engine.planned_statements(lambda: audit(engine, request))
     policy = request.policy
     described = engine.narrowed(engine.describe(request.table), policy.where)
     profiler = table_profiler(engine, described, audited_columns(described, assign_roles(described, policy)), policy)
-    without = [profiler.everything & ~(1 << place) for place in range(profiler.columns)]
-    return (profiler.planned_first() + profiler.planned([mask for mask in without if mask]))[: policy.max_statements]
+    return profiler.planned_first()[: policy.max_statements]
 
 
 def _findings(table: Table, roles: dict[str, tuple[Role, str]]) -> list[ColumnFinding]:
