@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 import qidsql
+from qidsql.commands.audit.result import AuditResult
 from qidsql.engines.base import Engine
 from qidsql.errors import QidsqlError
 from qidsql.measures.profiles import ClassProfile
@@ -66,6 +67,21 @@ def _wrong(engine: Engine, table: RandomTable, options: dict[str, Any], k: int) 
     found = {tuple(sorted(table.names.index(name) for name in each.columns)) for each in result.found_by(listed)}
     if not listed.complete or found != unsafe:
         return f"minimal sets below k {sorted(found)} (complete: {listed.complete}), not {sorted(unsafe)}"
+    return _wrong_remedy(result, table, define)
+
+
+def _wrong_remedy(
+    result: AuditResult, table: RandomTable, define: Callable[[Sequence[int]], ClassProfile]
+) -> str | None:
+    """A profile without some columns that is not the defined one, or a promise to pass that does not hold."""
+    without = [((column.name,), column.without) for column in result.columns if column.without is not None]
+    for names, profile in (*without, *((each.columns, each.profile) for each in result.withheld)):
+        true = define([place for place in range(table.columns) if table.names[place] not in names])
+        if profile != true:
+            return f"without {names} {profile}, not {true}"
+    for each in result.withheld:
+        if each.passes and each.profile.smallest < each.profile.k:
+            return f"without {each.columns} called a pass at {each.profile.smallest}"
     return None
 
 
