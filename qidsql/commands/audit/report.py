@@ -200,11 +200,13 @@ def _each_alone(result: AuditResult) -> str:
 
 def _foot(console: Console, result: AuditResult) -> None:
     console.print()
-    for unfinished in result.account.unfinished:
+    account = result.account
+    for unfinished in account.unfinished:
         console.print(_hanging(Text("Unfinished", style="yellow"), Text(unfinished), 13))
     console.print(
-        f"{plural(result.account.statements, 'statement')}, {seconds(result.account.seconds)}, "
-        f"{plural(result.account.sets_profiled, 'column set')} profiled; only read, no cell value left the engine."
+        f"{plural(account.statements, 'statement')}, at most {plural(account.scans, 'scan')}, "
+        f"{seconds(account.seconds)}, {plural(account.sets_profiled, 'column set')} profiled; only read, no cell value "
+        "left the engine."
     )
     following = _next(result)
     if following:
