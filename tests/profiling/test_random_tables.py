@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from qidsql.core.tables import names_of
+from qidsql.core.tables import Nulls, names_of
 from qidsql.engines.base import Engine
+from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, class_sizes
 from qidsql.sql.relation import Relation, relation
@@ -14,6 +15,7 @@ from tests.definitions import (
     entity_profile_of,
     entity_sizes_of,
     mask_of,
+    matching_profile_of,
     profile_of,
     projected,
     sizes_of,
@@ -44,6 +46,12 @@ class Case:
 
     def rows(self, places: tuple[int, ...]) -> list[tuple[object, ...]]:
         return projected(self.table.rows, places)
+
+    def true_profile(self, places: tuple[int, ...], rule: str) -> ClassProfile:
+        rows = self.rows(places)
+        if rule == "person":
+            return entity_profile_of(rows, self.table.entities, self.k)
+        return matching_profile_of(rows, self.k) if rule == "wildcard" else profile_of(rows, self.k)
 
     def profiler(self, entity: str | None = None) -> TableProfiler:
         rows = len(self.table.rows)
@@ -123,17 +131,15 @@ def test_what_contains_a_set_as_fine_as_all_columns_is_not_measured(cases: list[
     """With all columns and small sets known first, supersets of some are inferred: the profiles stay the true ones."""
     spared = 0
     for case in cases:
-        for entity in (None, "person"):
-            profiler = case.profiler(entity)
+        for rule in ("equal", "person", "wildcard"):
+            profiler = case.profiler("person" if rule == "person" else None)
+            profiler.nulls = Nulls.WILDCARD if rule == "wildcard" else Nulls.EQUAL
             profiler.profile(profiler.everything)
             for size in range(1, case.table.columns + 1):  # one size after the other, as searches do
                 sets = [places for places in case.sets if len(places) == size]
                 profiles = profiler.profiles([mask_of(places) for places in sets])
                 for places, profile in zip(sets, profiles, strict=True):
-                    rows = case.rows(places)
-                    people = case.table.entities
-                    true = entity_profile_of(rows, people, case.k) if entity else profile_of(rows, case.k)
-                    assert profile == true, (case.table, places, entity)
+                    assert profile == case.true_profile(places, rule), (case.table, places, rule)
             spared += len(case.sets) - profiler.sets
     assert spared > 0
 
