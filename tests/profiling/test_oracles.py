@@ -5,6 +5,7 @@ columns and a few of the others, drawn by a fixed seed.
 """
 
 import csv
+import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +22,7 @@ from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
+from qidsql.sql.disclosure import disclosure
 from qidsql.sql.relation import relation
 from tests.exhaustive import always
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
@@ -87,6 +89,20 @@ def profiler(engine: Engine, table: str, k: int = 5) -> TableProfiler:
 
 def measures(profile: ClassProfile) -> Measures:
     return [profile.classes, profile.colliding_pairs, profile.unique_rows, profile.smallest, profile.largest]
+
+
+def test_disclosure_of_sensitive_columns(engine: Engine, shared: Path) -> None:
+    """Classes of one value, distinct l-diversity, and the guess with and without knowing the columns."""
+    for case in json.loads((shared / "oracle_models.json").read_text()):
+        table = engine.describe(case["table"])
+        source = relation(engine.dialect, table, table.columns)
+        known = tuple(case["quasi_identifiers"])
+        found = engine.run(disclosure(engine.dialect, source, known, case["sensitive"], 5))
+        assert (found.rows, found.fewest_values) == (case["rows"], case["distinct_l"])
+        assert found.revealed == case["rows_homogeneous"]
+        before, after = (Fraction(case[name]["num"], case[name]["den"]) for name in ("guess_prior", "guess_posterior"))
+        assert (found.guess_before, found.guess_after) == (before, after)
+        assert found.rows - (found.rows_in_large or 0) == case["rows_below_k5"]
 
 
 def test_adult_has_24_duplicate_rows_and_so_no_key(engine: Engine) -> None:

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from qidsql.commands.profile.request import ProfileRequest
 from qidsql.commands.profile.result import ProfiledSet, ProfileResult
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
+from qidsql.core.disclosure import Disclosed
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped
 from qidsql.measures.profiles import ClassSizes, bin_starts, size_bins
+from qidsql.profiling.disclosures import disclosures
 from qidsql.wording.numbers import plural
 
 
@@ -25,12 +27,16 @@ def profile(
     on_stage("reading the catalog")
     search = TableSearch(engine, request.table, request.policy, {})
     sizes: ClassSizes | None = None
+    disclosed: list[Disclosed] = []
     unfinished: list[str] = []
     on_stage("profiling the column set")
     try:
         with interruptible():
             search.begin()
             sizes = search.profiler.sizes(search.profiler.everything)
+            if sizes.rows:
+                for each in disclosures(search.profiler, search.table, search.roles):
+                    disclosed.append(each)  # one by one: those measured before a stop are kept
     except Stopped as stop:
         unfinished = [str(stop)]
     k = request.policy.k
@@ -42,4 +48,5 @@ def profile(
         account=search.account(rows, unfinished),
         column_sets=measured,
         class_sizes=() if sizes is None else size_bins(sizes, bin_starts(k)),
+        disclosed=tuple(disclosed),
     )

@@ -3,6 +3,7 @@
 from rich.console import Console
 
 from qidsql.commands.profile.result import ProfileResult
+from qidsql.terminal.disclosed import disclosed_lines
 from qidsql.terminal.pieces import grid, print_cost
 from qidsql.terminal.size_chart import size_chart
 from qidsql.wording.numbers import count, percent, plural, ratio
@@ -43,6 +44,8 @@ def report(console: Console, result: ProfileResult) -> None:
     small = "" if profile.wildcard else f" in {plural(profile.classes_at_risk, 'class', 'classes')}"
     rows.add_row(f"Below k = {k}", f"{count(profile.rows_at_risk)} {unit} ({percent(profile.share_at_risk)}){small}")
     rows.add_row("Unique", f"{count(profile.unique_rows)} {unit}")
+    for paragraph in disclosed_lines(result.disclosed, policy):
+        rows.add_row("Disclosed", paragraph)
     for note in account.notes:
         rows.add_row("Note", note)
     console.print(rows)

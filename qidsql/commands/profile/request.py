@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
-from qidsql.core.options import COLUMNS, Entity, K, MaxSeconds, NullRule, TableName, Where
+from qidsql.core.options import COLUMNS, Entity, K, MaxSeconds, NullRule, Sensitive, TableName, Where
 from qidsql.core.policy import Audited
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
@@ -13,7 +13,8 @@ from qidsql.declarations.options import Names, Option
 class ProfileRequest(Audited):
     """The measures of one column set: classes, ratios, k, rows at risk.
 
-    One statement, one scan. There is no verdict: the exit code is 0 whatever the measures are, 3 if there is no row.
+    With sensitive columns, also what the set discloses about each. One statement and one scan, and one for each
+    sensitive column. There is no verdict: the exit code is 0 whatever the measures are, 3 if there is no row.
     """
 
     table: TableName = None
@@ -22,6 +23,7 @@ class ProfileRequest(Audited):
         Names,
         Option("a column of the set (repeat); default: all columns together", "NAME", ("-c", "--column"), COLUMNS),
     ] = ()
+    sensitive: Sensitive = ()
     k: K = 5
     where: Where = None
     entity: Entity = None
@@ -37,6 +39,7 @@ COMMAND = Command(
     examples=(
         "qidsql profile warehouse.duckdb patients -c zip_code -c sex",
         "qidsql profile people.csv -c birth_date --k 11",
+        "qidsql profile warehouse.duckdb patients -c zip_code -c sex --sensitive diagnosis",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
 )

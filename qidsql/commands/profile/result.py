@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from qidsql.core.disclosure import Disclosed
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT
 from qidsql.measures.profiles import ClassProfile, SizeBin
@@ -23,3 +24,4 @@ class ProfileResult(Result):
     account: Annotated[SearchAccount, FLAT]
     column_sets: Annotated[tuple[ProfiledSet, ...], "the one that was measured; none if time ran out"]
     class_sizes: tuple[SizeBin, ...]
+    disclosed: Annotated[tuple[Disclosed, ...], "what the columns disclose about each sensitive column"]
