@@ -4,9 +4,11 @@ Slow and plain on purpose: every row is held against every other row. Nothing he
 `ClassProfile` only holds the numbers.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from itertools import combinations
 
+from qidsql.measures.disclosure import Disclosure
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 
 Values = Sequence[Hashable]
@@ -111,3 +113,49 @@ def mask_of(places: Collection[int]) -> int:
 def _members(rows: Sequence[Values], entities: Sequence[Hashable]) -> dict[Values, set[Hashable]]:
     """The entities in each class."""
     return {row: {e for other, e in zip(rows, entities, strict=True) if other == row} for row in rows}
+
+
+def disclosure_of(rows: Sequence[Values], k: int) -> Disclosure:
+    """What classes disclose; the last cell of each row is the sensitive one."""
+    crowds: dict[Values, list[Hashable]] = defaultdict(list)
+    for *known, value in rows:
+        crowds[tuple(known)].append(value)
+    table = Counter(value for *_, value in rows)
+    commonest = {known: max(Counter(values).values()) for known, values in crowds.items()}
+    return Disclosure(
+        rows=len(rows),
+        values=len(table),
+        fewest_values=min((len(set(values)) for values in crowds.values()), default=0),
+        revealed=sum(len(set(crowds[tuple(known)])) == 1 for *known, _ in rows),
+        revealed_null=sum(set(crowds[tuple(known)]) == {None} for *known, _ in rows),
+        nearly_revealed=sum(
+            len(set(values)) == 2 and None in values for *known, _ in rows for values in [crowds[tuple(known)]]
+        ),
+        k=k,
+        guessed_blindly=max(table.values(), default=0),
+        guessed=sum(commonest.values()),
+        rows_in_large=sum(len(values) for values in crowds.values() if len(values) >= k),
+        guessed_in_large=sum(commonest[known] for known, values in crowds.items() if len(values) >= k),
+    )
+
+
+def entity_disclosure_of(rows: Sequence[Values], entities: Sequence[Hashable], k: int) -> Disclosure:
+    """The same for entities: a person is as exposed as in the class of theirs that holds the fewest values."""
+    values: dict[Values, set[Hashable]] = defaultdict(set)
+    for *known, value in rows:
+        values[tuple(known)].add(value)
+    own: dict[Hashable, list[set[Hashable]]] = defaultdict(list)
+    for (*known, _), person in zip(rows, entities, strict=True):
+        own[person].append(values[tuple(known)])
+    least = {person: min(len(each) for each in found) for person, found in own.items()}
+    worst = {person: [each for each in found if len(each) == least[person]] for person, found in own.items()}
+    return Disclosure(
+        rows=len(own),
+        values=len({value for *_, value in rows}),
+        fewest_values=min(least.values(), default=0),
+        revealed=sum(number == 1 for number in least.values()),
+        revealed_null=sum(all(each == {None} for each in found) for found in worst.values()),
+        nearly_revealed=sum(least[person] == 2 and all(None in each for each in worst[person]) for person in own),
+        k=k,
+        entities=True,
+    )

@@ -28,13 +28,23 @@ from qidsql.sql.classes import (
     profiles_of_sampled_classes,
 )
 from qidsql.sql.copies import suppressed_by_counts, suppressed_by_plan
+from qidsql.sql.disclosure import disclosure
 from qidsql.sql.matching_rows import Domain, matching_profile
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
 from qidsql.sql.row_pairs import _frame, agreeing, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Row, Statement
-from tests.definitions import entity_profile_of, entity_sizes_of, matching_profile_of, profile_of, projected, sizes_of
+from tests.definitions import (
+    disclosure_of,
+    entity_disclosure_of,
+    entity_profile_of,
+    entity_sizes_of,
+    matching_profile_of,
+    profile_of,
+    projected,
+    sizes_of,
+)
 from tests.exhaustive import always
 from tests.sql import impact_mutants, linkage_mutants
 from tests.stores import Store
@@ -215,6 +225,14 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
     ),
     "sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH), sizes_of(AB)),
     "entities": (lambda e, s: entity_profile(e.dialect, s, BOTH, K, "who"), [entity_profile_of(AB, PEOPLE, K)]),
+    "disclosure": (
+        lambda e, s: disclosure(e.dialect, s, ("a",), "b", K),
+        disclosure_of([(a, b) for a, b, _ in ROWS], K),
+    ),
+    "entity disclosure": (
+        lambda e, s: disclosure(e.dialect, s, ("a",), "b", K, "who"),
+        entity_disclosure_of([(a, b) for a, b, _ in ROWS], PEOPLE, K),
+    ),
     "entity sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH, "who"), entity_sizes_of(AB, PEOPLE)),
     "patterns": (
         patterns_of_a_and_b,
@@ -313,6 +331,30 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("GROUP BY set_number, class_size", "GROUP BY set_number, class_size HAVING class_size > 1"),
             ("  class_size,", "  class_size + 1 AS class_size,"),
             ("  set_number,\n", "  set_number + 1 AS set_number,\n"),
+        ],
+    ),
+    "disclosure/by_rows": (
+        "disclosure",
+        [
+            ("COUNT(*) AS class_values", "COUNT(sensitive_value) AS class_values"),
+            ("COUNT(sensitive_value) AS stated_values", "COUNT(*) AS stated_values"),
+            ("MAX(cell_size) AS commonest", "MIN(cell_size) AS commonest"),
+            ("SUM(cell_size) AS class_size", "MAX(cell_size) AS class_size"),
+            ("class_size < :k THEN 1 ELSE 0 END AS small", "class_size <= :k THEN 1 ELSE 0 END AS small"),
+            ("MAX(value_size) AS guessed_blindly", "MIN(value_size) AS guessed_blindly"),
+            ("SUM(commonest) AS guessed", "MAX(commonest) AS guessed"),
+            ("SUM(class_size) AS row_count", "COUNT(*) AS row_count"),
+        ],
+    ),
+    "disclosure/by_entities": (
+        "entity disclosure",
+        [
+            ("MIN(2 * class_values", "MAX(2 * class_values"),
+            ("stated_values < class_values", "stated_values <= class_values"),
+            ("place = 1 AND sensitive_value IS NOT NULL", "place = 1"),
+            ("PARTITION BY :names, sensitive_value", "PARTITION BY :names"),
+            ("GROUP BY entity\n", "GROUP BY entity, class_values\n"),
+            ("MAX(table_values)", "COUNT(*)"),
         ],
     ),
     "classes/entity_profile": (
