@@ -3,8 +3,8 @@
 GLOSSARY = (
     (
         "Class (equivalence class)",
-        "All rows that have the same values in the audited columns. Someone who knows these values of a person knows "
-        "only that the person is one of the rows of the class.",
+        "All rows that have the same values in the audited columns. Someone who knows these values of a person finds "
+        "the class, and learns whatever all its rows have in common.",
     ),
     (
         "k-anonymous, smallest class",
@@ -34,6 +34,12 @@ GLOSSARY = (
         "Sensitive",
         "What a reader of the table must not learn about a person, such as a diagnosis. It is assumed to be unknown "
         "outside the table.",
+    ),
+    (
+        "Known for certain, guessed right",
+        "A sensitive value is known for certain if all rows of a class share it, however large the class is. The best "
+        "guess is the commonest value of a class; how often it is right is compared with naming the table's commonest "
+        "value for everyone.",
     ),
     (
         "Minimal column set",

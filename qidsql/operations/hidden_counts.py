@@ -131,6 +131,7 @@ class HiddenAudit:
     columns: tuple[HiddenColumn, ...]
     profile: HiddenProfile | None
     class_sizes: tuple[None, ...] = ()
+    disclosed: tuple[None, ...] = ()
     column_sets: Annotated[tuple[HiddenSet, ...], "in the order of their names"]
     searches: tuple[SearchFinding, ...]
     withheld: tuple[HiddenWithheld, ...]

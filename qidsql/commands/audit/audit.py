@@ -23,6 +23,7 @@ from qidsql.errors import Interrupted, SnapshotLost, StatementError, Stopped
 from qidsql.measures.criteria import Key
 from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
 from qidsql.profiling.coded_copy import coded
+from qidsql.profiling.disclosures import disclosures
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.statements import Statement
 from qidsql.wording.numbers import percent
@@ -92,6 +93,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         columns=tuple(draft.columns),
         profile=draft.profile,
         class_sizes=draft.class_sizes,
+        disclosed=tuple(draft.disclosed),
         column_sets=tuple(draft.column_sets),
         searches=tuple(draft.searches),
         withheld=tuple(draft.withheld),
@@ -181,9 +183,13 @@ def _examine(
         sizes = audited.sizes(audited.everything)
         draft.profile = sizes.profile(policy.k)
         draft.class_sizes = size_bins(sizes, bin_starts(policy.k))
-        if not any(criterion.met_by(draft.profile) for criterion in policy.criteria):
-            return
         try:
+            draft.todo = ["what is disclosed about sensitive columns"]
+            for each in disclosures(audited, table, roles):
+                draft.disclosed.append(each)
+            draft.todo = []
+            if not any(criterion.met_by(draft.profile) for criterion in policy.criteria):
+                return
             _explain(audited, policy, draft.profile, draft, on_stage, on_part)
         except StatementError as error:  # the verdict is proved; only the reasons stay incomplete
             draft.leave(str(error))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from qidsql.commands.audit.result import ColumnFinding, ColumnSetFinding, LeastWithheld, SearchFinding, Withheld
+from qidsql.core.disclosure import Disclosed
 from qidsql.core.tables import Table
 from qidsql.measures.profiles import ClassProfile, SizeBin
 
@@ -17,6 +18,7 @@ class Draft:
     rows: int | None = None
     profile: ClassProfile | None = None
     class_sizes: tuple[SizeBin, ...] = ()
+    disclosed: list[Disclosed] = field(default_factory=list)
     column_sets: list[ColumnSetFinding] = field(default_factory=list)
     searches: list[SearchFinding] = field(default_factory=list)
     withheld: list[Withheld] = field(default_factory=list)

@@ -15,6 +15,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
 from qidsql.measures.profiles import ClassProfile
+from qidsql.terminal.disclosed import disclosed_lines
 from qidsql.terminal.next_steps import column_set, command, roles
 from qidsql.terminal.pieces import by_reason
 from qidsql.terminal.size_chart import size_chart
@@ -53,11 +54,20 @@ def _verdict(console: Console, result: AuditResult) -> None:
     _head(console, result)
     _columns(console, result)
     size_chart(console, result.class_sizes, result.account.policy)
+    _disclosed(console, result)
 
 
 def verdict(console: Console, result: AuditResult) -> None:
     """Write the verdict and its reason."""
     console.print(_hanging(Text(f"{result.verdict.upper():<11}", COLOURS[result.verdict]), Text(result.reason), 13))
+
+
+def _disclosed(console: Console, result: AuditResult) -> None:
+    """What is learnt about sensitive columns."""
+    for number, text in enumerate(disclosed_lines(result.disclosed, result.account.policy)):
+        if not number:
+            console.print()
+        console.print(_hanging(Text("Disclosed" if not number else ""), Text(text), 11))
 
 
 def _head(console: Console, result: AuditResult) -> None:

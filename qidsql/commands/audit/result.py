@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated
 
+from qidsql.core.disclosure import Disclosed
 from qidsql.core.results import Account, Result
 from qidsql.core.tables import Role
 from qidsql.declarations.results import FLAT, UNWRITTEN, reported
@@ -80,6 +81,7 @@ class AuditResult(Result):
     columns: tuple[ColumnFinding, ...]
     profile: Annotated[ClassProfile | None, "of all audited columns together"]
     class_sizes: tuple[SizeBin, ...]
+    disclosed: Annotated[tuple[Disclosed, ...], "what the audited columns disclose about each sensitive column"] = ()
     column_sets: Annotated[tuple[ColumnSetFinding, ...], "of each search the smallest first, then by rows at risk"]
     searches: tuple[SearchFinding, ...]
     withheld: tuple[Withheld, ...]

@@ -75,8 +75,8 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
         taken.append("columns left out are not published together with the audited columns")
     if any(c.role is Role.SENSITIVE for c in columns):
         taken.append(
-            "sensitive columns are not known outside; whether all rows of a class share one value of them is not "
-            "checked (l-diversity)"
+            "sensitive columns are not known outside; what is disclosed about them is measured, but not part of the "
+            "verdict"
         )
     if policy.entity:
         taken.append(

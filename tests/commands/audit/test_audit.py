@@ -1,6 +1,7 @@
 """The main job, end to end, on both engines."""
 
 import re
+from fractions import Fraction
 
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.request import AuditRequest
@@ -91,4 +92,23 @@ def test_what_a_verdict_assumes_is_said(store: Store) -> None:
     assert any("--entity" in each for each in result.assumptions)
     assert entity.verdict is Verdict.VIOLATION
     assert any("b is not published" in each for each in entity.assumptions)
-    assert any("l-diversity" in each for each in entity.assumptions)
+    assert any("part of the verdict" in each for each in entity.assumptions)
+
+
+def test_a_table_that_passes_can_disclose(store: Store) -> None:
+    """Five people of one class share a diagnosis: nobody is singled out, and everybody's diagnosis is known."""
+    rows = [("a", "flu", 1)] * 5 + [("b", "flu", 1), ("b", "flu", 2), *[("b", "cold", 2)] * 3]
+    store.table("t", {"zip": "VARCHAR(9)", "diagnosis": "VARCHAR(9)", "ward": "INTEGER"}, rows)
+    with store.connect() as engine:
+        result = audit(engine, AuditRequest("t", k=5, sensitive=("diagnosis", "ward")))
+        wildcard = audit(engine, AuditRequest("t", k=5, sensitive=("diagnosis",), nulls="wildcard"))
+    assert result.verdict is Verdict.PASS
+    alone, with_ward, *_ = result.disclosed
+    assert (alone.sensitive, alone.known, with_ward.known) == ("diagnosis", ("zip",), ("zip", "ward"))
+    assert (alone.figures.revealed, alone.figures.fewest_values) == (5, 1)
+    assert (alone.figures.guess_before, alone.figures.guess_after) == (Fraction(7, 10), Fraction(8, 10))
+    assert with_ward.figures.revealed == 6
+    text = " ".join(rendering.render(result, 120).split())
+    assert "whoever knows this column knows the diagnosis of 5 rows (50.0 %)" in text
+    assert "right for 80.0 %, for 70.0 % without knowing anything" in text
+    assert wildcard.disclosed == ()

@@ -99,8 +99,13 @@ def test_who_stands_in_small_classes_is_said_in_the_unit_that_was_counted() -> N
 
 def test_what_a_verdict_takes_for_granted() -> None:
     def said(*columns: ColumnFinding, **policy: Any) -> list[str]:
-        parts = {"left out are not published": "left out", "l-diversity": "sensitive", "each row is another": "rows"}
-        parts |= {"person is not published": "entity", "a NULL may have been any value": "wildcard"}
+        parts = {
+            "left out are not published": "left out",
+            "not known outside": "sensitive",
+            "each row is another": "rows",
+        }
+        parts |= {"each row is another": "rows", "person is not published": "entity"}
+        parts |= {"a NULL may have been any value": "wildcard"}
         taken = assumptions(Policy(**policy), columns)
         return [name for text in taken for part, name in parts.items() if part in text]
 
