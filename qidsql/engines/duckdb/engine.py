@@ -134,6 +134,10 @@ class DuckDBEngine(Engine):
         missing = self.workers - len(self._sessions)
         return [Worker(partial(self._session, self._connection.cursor())) for _ in range(missing)]
 
+    def _renew_sessions(self) -> bool:
+        """Nothing to do: what was opened read-only stays as it was."""
+        return True
+
     def _session(self, cursor: duckdb.DuckDBPyConnection) -> DuckDBSession:
         session = DuckDBSession(cursor, self.search_path)
         if self._one_transaction:
