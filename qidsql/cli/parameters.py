@@ -26,14 +26,14 @@ class LazyCommand(LazyConversion, TyperCommand):
 
 
 def _processed(parameter: Any, process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    """The value of a parameter, as `process` returns it. A default or a single text is its own value."""
-    source, single = context.get_parameter_source(parameter.name), parameter.nargs == 1 and not parameter.multiple
+    """The value of a parameter, as `process` returns it. A default, a text and a list of texts are their own values."""
+    source, several = context.get_parameter_source(parameter.name), parameter.nargs != 1 or parameter.multiple
     is_default = source is not None and source.name == "DEFAULT"
-    if (is_default and not parameter.required) or (single and isinstance(value, str) and _is_text(parameter)):
-        value = () if value is None and not single else value
+    if (is_default and not parameter.required) or (value and _is_text(parameter)):
+        value = (list(value) if value else ()) if several else value
         return value if parameter.callback is None else parameter.callback(context, parameter, value)
     return process(context, value)
 
 
 def _is_text(parameter: Any) -> bool:
-    return getattr(getattr(parameter, "type_descriptor", None), "annotation", None) in (str, str | None)
+    return getattr(getattr(parameter, "type_descriptor", None), "annotation", None) in (str, list[str])

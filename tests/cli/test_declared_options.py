@@ -53,7 +53,7 @@ def test_the_list_of_commands_has_the_first_sentence_of_each_help(name: str) -> 
         ("--version", ("qidsql.cli.command", "pydantic", "rich", "sqlglot", "duckdb")),
         ("--help", ("qidsql.cli.command", "pydantic", "rich", "sqlglot", "duckdb")),
         ("audit {} t", ("pydantic", "numpy", "networkx", "highspy", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS)),
-        ("keys {} t --all", ("pydantic", "networkx", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS)),
+        ("keys {} t --all --exclude b", ("pydantic", "networkx", "jinja2", "psycopg", "tomlkit", "yaml", *OTHERS)),
     ],
 )
 def test_nothing_is_imported_without_need(tmp_path: Path, arguments: str, unneeded: tuple[str, ...]) -> None:

@@ -290,14 +290,17 @@ class PostgresEngine(Engine):
         """Ends the transactions of all sessions, and begins others on a new snapshot."""
         if not self._one_snapshot:
             return True
-        first, *others = self._sessions
+        sessions = list(self._sessions)
+        if not sessions:
+            return False
+        first, *others = sessions
         try:
             self._work_on(first, PostgresSession.begin_again, limit())
             self._state, self._verified, self.snapshot = Snapshot(), set(), self._of_snapshot
             exported = self._export(first, limit()) if others else None
             for worker in others:
                 self._work_on(worker, partial(PostgresSession.begin_again, snapshot=exported), limit())
-        except psycopg.Error:  # the connection was lost, or a pooler's other server does not have this snapshot
+        except (psycopg.Error, SnapshotLost):  # a lost connection, a pooler's other server, others wait for locks
             return False
         return True
 
