@@ -114,6 +114,7 @@ class DuckDBEngine(Engine):
         self.files = files
         self.data_files = [path for each in files for path in each.paths]
         self._token = token
+        self._tables: list[Row] | None = None
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if writable:
             self.snapshot = "opened for writing, in one transaction"
@@ -198,8 +199,10 @@ class DuckDBEngine(Engine):
         return parse_condition(lambda template, **holes: self._catalog(template, **holes), self._execute, table, where)
 
     def _listed(self) -> list[Row]:
-        """The rows of the tables and views, ordered by name."""
-        return sorted((*self._catalog("tables"), *self._catalog("views")), key=lambda row: row[:3])
+        """The rows of the tables and views, ordered by name. Queried once if this connection keeps writers out."""
+        if self._tables is None or self._token is None or self.writable:
+            self._tables = sorted((*self._catalog("tables"), *self._catalog("views")), key=lambda row: row[:3])
+        return self._tables
 
     def _described_row(self, row: Row, collated: bool) -> Table:
         """The table of a catalog row, with its columns. One statement."""

@@ -163,13 +163,16 @@ class History:
                 "document": json.dumps(head, ensure_ascii=False),
             }
             store.add("runs", [row])
+            audits, profiles, found = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
             for place, table in enumerate(result.tables):
                 row = {"run": result.run, "place": place}
-                store.add("table_audits", [{**row, **_audit_row(table), "document": result.tables.packed[place]}])
-                store.add("profiles", [{**row, **each} for each in _profile_rows(table)])
-                store.add("findings", [{**row, **each} for each in _finding_rows(table)])
+                audits.append({**row, **_audit_row(table), "document": result.tables.packed[place]})
+                profiles += ({**row, **each} for each in _profile_rows(table))
+                found += ({**row, **each} for each in _finding_rows(table))
                 if result.complete:
                     store.remove("unfinished", source=table.source_label, table_name=table.table)
+            for name, rows in {"table_audits": audits, "profiles": profiles, "findings": found}.items():
+                store.add(name, rows)
         return True
 
     def keep_unfinished(self, tables: Iterable[tuple[UnfinishedTable, TableRun]]) -> None:
