@@ -34,6 +34,7 @@ from qidsql.errors import (
     StatementError,
     UsageError,
 )
+from qidsql.sql.folder import sql_file
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
@@ -369,8 +370,8 @@ def _comment(text: object) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _catalog_text(template: str) -> str:
-    """The text of a catalog query without holes."""
-    return _text(fill(f"duckdb/{template}"))
+    """The text of a catalog query without holes: it is in DuckDB's dialect, and needs no parser."""
+    return sql_file(f"duckdb/{template}")
 
 
 @lru_cache(maxsize=256)
