@@ -1,14 +1,18 @@
 """The command `qidsql` and python -m qidsql; installs signal handlers before importing anything heavy."""
 
+import gc
 import os
 import sys
 from contextlib import suppress
 
 from qidsql.core.signals import INTERRUPTED, ending
 
+SELDOM = 50_000  # new objects between two runs of the garbage collector: syntax trees are many, and few are garbage
+
 
 def main() -> None:
     """Runs the command line and exits the process."""
+    gc.set_threshold(SELDOM)
     try:
         with ending(last=True):
             from qidsql.cli.app import main as command

@@ -1,9 +1,10 @@
 """The graph as a network of paths: from attribute to table to attribute, from identifiers to sensitive attributes."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cache, partial
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from qidsql.attribute_graph.graph import AttributeGraph
 
@@ -94,24 +95,46 @@ def leading(found: "nx.DiGraph[Vertex]") -> "nx.DiGraph[Vertex]":
     return kept.subgraph(block).copy()
 
 
-def paths(found: "nx.DiGraph[Vertex]", examined: int = 2000) -> Iterator[Path]:
+def paths(found: "nx.DiGraph[Vertex]", examined: int = 20_000) -> Iterator[Path]:
     """The direct paths through a network, shortest first.
 
-    Direct: no attribute of it is reached sooner through a table that contains an earlier one. Yen's algorithm
-    (networkx); gives up after so many examined paths.
+    Direct: no attribute of it is reached sooner through a table that contains an earlier one. Best-first search (A*)
+    over the beginnings of direct paths, each judged by its length and its distance from the end; gives up after so many
+    examined beginnings.
     """
     import networkx as nx
 
-    if not nx.has_path(found, SOURCE, SINK):
-        return
-    after: dict[int, set[int]] = {}
-    for vertices in islice(nx.shortest_simple_paths(found, SOURCE, SINK), examined):
-        path = path_of(vertices)
-        for node in path[0]:
-            if node not in after:
-                after[node] = _one_table_away(found, node)
-        if not any(after[node] & set(path[0][place + 2 :]) for place, node in enumerate(path[0])):
-            yield path
+    away = nx.single_source_shortest_path_length(found.reverse(copy=False), SINK)
+    one_table_away = cache(partial(_one_table_away, found))
+    beginnings = [_Beginning(away[SOURCE], 0, (SOURCE,))] if SOURCE in away else []
+    for number in range(examined):
+        if not beginnings:
+            return
+        beginning = heappop(beginnings)
+        if beginning.vertices[-1] == SINK:
+            yield path_of(beginning.vertices)
+            continue
+        for vertex in found.successors(beginning.vertices[-1]):
+            longer = (*beginning.vertices, vertex)
+            if vertex in away and vertex not in beginning.vertices and _ends_direct(longer, one_table_away):
+                heappush(beginnings, _Beginning(len(longer) + away[vertex], -number, longer))
+
+
+class _Beginning(NamedTuple):
+    """Of a path. The one that leads to the shortest path comes first, and of several the last one found."""
+
+    at_least: int
+    order: int
+    vertices: tuple[Vertex, ...]
+
+    def __lt__(self, other: "_Beginning") -> bool:  # type: ignore[override]
+        return self[:2] < other[:2]
+
+
+def _ends_direct(vertices: Sequence[Vertex], one_table_away: Callable[[int], set[int]]) -> bool:
+    """Whether no attribute but the last one before it shares a table with the attribute at the end of a path."""
+    nodes, _ = path_of(vertices)
+    return isinstance(vertices[-1], (str, Passage)) or not any(nodes[-1] in one_table_away(each) for each in nodes[:-2])
 
 
 def path_of(vertices: Sequence[Vertex]) -> Path:

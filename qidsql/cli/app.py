@@ -9,65 +9,70 @@ import traceback
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from qidsql.cli.command import Perform, epilog, perform, request_function, typer_function
 from qidsql.cli.exit_codes import ExitCode
 from qidsql.cli.memory import bounded_memory
+from qidsql.cli.parameters import LazyCommand, LazyConversion
 from qidsql.cli.streams import say
 from qidsql.core.signals import Ending, ending
 from qidsql.errors import QidsqlError, Stopped
 from qidsql.version import __version__
 
+if TYPE_CHECKING:
+    from qidsql.cli.command import Perform
+
 TYPER_INTERRUPTED = 130  # the exit code of typer after Ctrl-C
 
-COMMANDS = (
-    "audit",
-    "profile",
-    "keys",
-    "mask",
-    "uniques",
-    "suppress",
-    "anonymize",
-    "impact",
-    "graph",
-    "link",
-    "report",
-    "schema",
-    "init",
-    "run",
-    "history",
-    "diff",
-    "alerts",
-    "tables",
-    "doctor",
-    "demo",
-    "shell",
-    "duckdb",
-    "postgres",
-)  # in the order of --help
+COMMANDS = {
+    "audit": "Is this table k-anonymous, and if not, which columns are to blame?",
+    "profile": "The measures of one column set: classes, ratios, k, rows at risk.",
+    "keys": "Which columns together are a key or a quasi-identifier: the smallest set, or every minimal one.",
+    "mask": "Which columns can be published together, so that they do not meet the criterion.",
+    "uniques": "Which value combinations single out rows: all minimal ones, of every size.",
+    "suppress": "The fewest cells to suppress so that each row matches k - 1 others on all columns that it keeps.",
+    "anonymize": "The fewest cells to suppress so that every row is identical to k - 1 others; "
+    "a suppressed cell is a value.",
+    "impact": "The effect of local suppression on a table: its cells, its distributions, a regression.",
+    "graph": "Which attributes link a person to a secret, over all tables that someone can join.",
+    "link": "Which columns of two tables are joinable, and which rows a join on them singles out.",
+    "report": "Render the report of a recorded run or audit in another format.",
+    "schema": "Print the JSON Schema of a command's JSON report, or of the policy file qidsql.toml.",
+    "init": "Propose a role for every column, and write qidsql.toml for a person to correct.",
+    "run": "Audit all tables of a policy file, compare with the last run, and record the result.",
+    "history": "List the recorded runs, newest first, or one table in all runs.",
+    "diff": "Compare two recorded runs: findings that are new, worse, better or gone; verdicts; tables.",
+    "alerts": "List the alerts of a policy file, the last verdicts they sent, and messages not yet delivered.",
+    "tables": "Which tables and columns does this source have?",
+    "doctor": "Can this source be audited?",
+    "demo": "Make a sample database and audit it: the two-minute tour.",
+    "shell": "Start the DuckDB shell with qidsql loaded: audits are table functions on the shell's tables.",
+    "duckdb": "Use qidsql inside DuckDB: the extension, and macros for shells that cannot load it.",
+    "postgres": "Use qidsql inside Postgres: SQL functions for the single-statement checks.",
+}  # in the order of --help, with the first sentence of each command's own help
 GROUPS = ("duckdb", "postgres")
 OWN_FLOW = ("init", "demo")  # their modules in this folder have their own `perform`
 
 
-class Commands(TyperGroup):
-    """Imports a command when it is called, so that its help is fast."""
+class Commands(LazyConversion, TyperGroup):
+    """Imports a command when it is called, and none for --help."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+        self.commands = {name: TyperCommand(name, help=summary) for name, summary in COMMANDS.items()}
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in self.commands and self.commands[cmd_name] is None:
-            self.commands[cmd_name] = imported(cmd_name)
-        return self.commands.get(cmd_name)
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, listed and imported(args[0]), rest
 
 
 def imported(name: str) -> Any:
     """The command of this name, built from its request."""
+    from qidsql.cli.command import epilog, perform, request_function, typer_function
+
     if find_spec(f"qidsql.commands.{name}"):
         declared = import_module(f"qidsql.commands.{name}.request").COMMAND
         function = typer_function(name, declared, _perform_of(name) if name in OWN_FLOW else perform)
@@ -77,11 +82,11 @@ def imported(name: str) -> Any:
             return typer.main.get_command(module.app)
         declared, function = module.COMMAND, request_function(module.COMMAND.request, module.run)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-    alone.command(name, epilog=epilog(declared))(function)
+    alone.command(name, cls=LazyCommand, epilog=epilog(declared))(function)
     return typer.main.get_command(alone)
 
 
-def _perform_of(name: str) -> Perform:
+def _perform_of(name: str) -> "Perform":
     return import_module(f"qidsql.cli.{name}").perform  # type: ignore[no-any-return]
 
 

@@ -13,14 +13,13 @@ from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent, Refuted
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import Profiler
-from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer
-from qidsql.protection.masking import MaskingPlan
-from qidsql.protection.suppression.plan import SuppressionPlan
-from qidsql.protection.suppression.plan_check import plan_check, rows_at_risk
 from qidsql.search.hitting_sets import transposed
 from qidsql.search.result import Found, SearchResult
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # searches pass here too, and need no protection
+    from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer
+    from qidsql.protection.masking import MaskingPlan
+    from qidsql.protection.suppression.plan import SuppressionPlan
     from qidsql.protection.uniques.counts import UniqueCounts
 
 MEASURED = 8  # sets measured here, the smallest first, where their profiles were derived and not measured
@@ -59,7 +58,7 @@ def column_sets(
     return result
 
 
-def masking(plan: MaskingPlan, weights: Sequence[int]) -> MaskingPlan:
+def masking(plan: "MaskingPlan", weights: Sequence[int]) -> "MaskingPlan":
     """Return the plan if the published columns are safe by their profile and weigh what is stated, else raise Refuted.
 
     Random column sets that contain a column of each quasi-identifier found weigh at least as much as the proved bound
@@ -87,12 +86,14 @@ def withheld(columns: int, criterion: Criterion, profiler: Profiler) -> None:
         _must(not criterion.met_by(profile), "withholding the named columns does not help")
 
 
-def suppression(plan: SuppressionPlan, separately: bool, deadline: float | None = None) -> SuppressionPlan:
+def suppression(plan: "SuppressionPlan", separately: bool, deadline: float | None = None) -> "SuppressionPlan":
     """Return the plan if it leaves every row with k rows that match it, else raise Refuted.
 
     `separately`: every row counts with its own blank cells, a NULL being a value; then no cell can be restored
     alone in the patterns that lose most. Queries the workbench only. Raises Stopped, StatementError.
     """
+    from qidsql.protection.suppression.plan_check import plan_check, rows_at_risk
+
     if separately:
         check = plan_check(plan, deadline)
         _must(not check.unsafe, "fewer than k rows agree with the visible cells of a row")
@@ -102,7 +103,7 @@ def suppression(plan: SuppressionPlan, separately: bool, deadline: float | None 
     return plan
 
 
-def anonymization(found: Anonymization, anonymizer: Anonymizer) -> Anonymization:
+def anonymization(found: "Anonymization", anonymizer: "Anonymizer") -> "Anonymization":
     """Return the plan if each of its groups has k rows, every row is in one, and it costs at least the proved bound.
 
     A bound by prices is computed anew from the codes. Else raises Refuted. Queries the workbench only. Raises Stopped,

@@ -211,6 +211,21 @@ class Engine(ABC):
         """
         return None
 
+    def renew(self) -> bool:
+        """Lets the next answer read the current state of the data; returns False if that needs a new connection.
+
+        That is so after a statement that failed or was cancelled, with a fixed time, and with a working copy.
+        """
+        if self._closed or self._one_transaction or self._working_copy or len(self._sessions) < self.workers:
+            return False
+        self._conditions.clear()
+        return self._renew_sessions()
+
+    def _renew_sessions(self) -> bool:
+        """`renew` for an engine whose sessions are all open. By default they are replaced."""
+        self._end_sessions(list(self._sessions))
+        return True
+
     def make_working_copy(self, query: exp.Query, purpose: str, deadline: float | None = None) -> tuple[TableName, int]:
         """Stores the rows of a query as a table in the engine's temporary space; returns its name and size in bytes.
 

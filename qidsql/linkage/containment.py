@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from itertools import islice
-from math import comb
+from math import ceil, comb
 from typing import TypeVar
 
 from sqlglot import exp
@@ -43,6 +43,7 @@ Answer = TypeVar("Answer")
 Pair = tuple[int, int]  # two columns by their numbers; if the order counts, contained and container
 
 ABOUT = Fraction(5, 4)  # the largest error of distinct counts in the first pass, in either direction
+SURELY_FEW = ceil(FEW / ABOUT)  # distinct values in the first pass: columns of fewer have fewer than FEW
 SAMPLE_FROM = 200  # pairs; fewer are counted exactly at once
 SAMPLE = 128  # least size of a column's sample, if it has as many values
 SAMPLE_COLUMNS = 8192  # in one statement, as samples and again as columns that may contain them
@@ -182,7 +183,7 @@ class ContainmentSearch:
 
     def _few(self, number: int) -> bool:
         """Whether the column has so few values that others contain them by accident."""
-        return self._facts[number].distinct * ABOUT < FEW
+        return self._facts[number].distinct < SURELY_FEW
 
     # Pairs that may be contained, judging by the first pass.
 
@@ -191,7 +192,7 @@ class ContainmentSearch:
         one, other = self._columns[small], self._columns[big]
         few, many = self._facts[small], self._facts[big]
         return (
-            few.distinct * CONTAINED <= many.distinct * ABOUT**2 + 1
+            few.distinct <= most_contained(many.distinct)
             and few.low <= many.high
             and many.low <= few.high
             and one.attribute.table != other.attribute.table
@@ -431,6 +432,12 @@ def form_of(kind: ValueKind, dialect: Dialect) -> exp.DataType | None:
         ValueKind.TIME: exp.DataType.build("TIME"),
     }
     return forms.get(kind)  # a UUID has only one text
+
+
+@cache
+def most_contained(distinct: int) -> int:
+    """The most distinct values of a column, by the first pass, that a column of so many may contain."""
+    return int((distinct * ABOUT**2 + 1) / CONTAINED)
 
 
 @cache

@@ -8,8 +8,8 @@ from qidsql.commands.init.draft import spellings
 from qidsql.core.catalog import Catalog
 from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
-from qidsql.engines.connect import connect
 from qidsql.errors import AccessError, BudgetSpent, Interrupted, QidsqlError, StatementError, UnknownName
+from qidsql.operations.current_source import CurrentSource
 from qidsql.operations.policy_file import PolicyFile, SourceEntry, TableEntry
 from qidsql.sql.relation import table_node
 
@@ -70,16 +70,17 @@ class SourcePlan:
     left_out: dict[TableName, TableEntry] = field(default_factory=dict)  # known, but not audited
 
 
-def plan(file: PolicyFile, stage: Callable[[str], None] = lambda words: None) -> list[SourcePlan]:
-    """Reads the catalog of every source of the file, with one connection each. A source that cannot be reached has an
-    `error`."""
+def plan(
+    file: PolicyFile, current: CurrentSource, stage: Callable[[str], None] = lambda words: None
+) -> list[SourcePlan]:
+    """Reads the catalog of every source of the file. A source that cannot be reached has an `error`."""
     plans = []
     for name, source in file.sources.items():
         found = SourcePlan(source, [entry for entry in file.tables if entry.source == name], name)
         plans.append(found)
         stage(f"{name}: reading the catalog")
         try:
-            with connect(source.url, workers=1, snapshot=source.snapshot, gentle=source.gentle) as engine:
+            with current.engine(source) as engine:
                 found.label = engine.label
                 _read(engine, found)
                 _fill(engine, found)

@@ -1,14 +1,12 @@
 """A run: audits each table of a policy file in turn; one that fails does not stop the others."""
 
-import hashlib
-import json
 import secrets
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,30 +14,27 @@ from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.core.policy import Policy, changed_settings
 from qidsql.core.results import Verdict, worst
-from qidsql.core.tables import Table
 from qidsql.core.time_limit import within
-from qidsql.declarations.results import plain
 from qidsql.engines.base import Engine
-from qidsql.engines.connect import connect
-from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, SourceError, Stopped, StoreError, UsageError
+from qidsql.errors import BudgetSpent, Interrupted, QidsqlError, Stopped, StoreError, UsageError
 from qidsql.operations.changes import expired, verdict_with_exceptions, with_exceptions, with_states
 from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.coverage import Coverage, Gap, GapKind
 from qidsql.operations.coverage_survey import changed_columns, coverage
+from qidsql.operations.current_source import CurrentSource
 from qidsql.operations.document import Baseline, ConfigFile, RunResult, verdict_on_new
 from qidsql.operations.exit_codes import FailOn, exit_code
 from qidsql.operations.findings import complete_kinds, findings
 from qidsql.operations.history.records import History, PastTable, RunSummary, UnfinishedTable
 from qidsql.operations.plan import PlannedTable, SourcePlan, plan, selected, tables_of
 from qidsql.operations.policy_file import PolicyFile, TableEntry
+from qidsql.operations.resumption import Resumption
 from qidsql.operations.table_run import Finding, TableRun
 from qidsql.sql.relation import table_node
-from qidsql.version import __version__
 from qidsql.wording.numbers import count, few, plural
 from qidsql.wording.option_names import POLICY_FILE, written_as
 
 Value = TypeVar("Value")
-RESUMABLE = ("table", "materialized view", "file", "data file")  # kinds that only change with their own source
 INTERRUPTED = "interrupted"
 SECONDS_USED = "the run's seconds are used up"
 FAILURES = 2  # consecutive failed connections before a source is skipped for the rest of the run
@@ -90,16 +85,11 @@ class _EarlierRuns:
     named: RunSummary | None = None  # the requested baseline
     last: RunSummary | None = None
     unfinished: list[UnfinishedTable] = field(default_factory=list)
+    tables: dict[tuple[str, str], PastTable] = field(default_factory=dict)  # by source and name
 
     @property
     def baseline(self) -> RunSummary | None:
         return self.named or self.last
-
-    def of(self, source: str, table: str) -> PastTable:
-        """The table in the requested baseline, else in the last run with a verdict on it."""
-        if self.history is None:
-            return PastTable()
-        return self.history.past(source, table, self.named.run if self.named else None)
 
 
 def run(
@@ -123,16 +113,20 @@ def run(
     started, clock = now(), time.monotonic()
     past = _past(history, baseline, resume)
     budget = _Budget(file.max_statements, None if file.max_seconds is None else clock + file.max_seconds)
-    current = _Run(file, run_id(started), past, budget, today or started.date(), callbacks)
+    source = CurrentSource(callbacks.opened)
+    name, notes = run_id(started), list[str]()
+    resumption = Resumption(name, past.history, past.unfinished, notes)
+    current = _Run(file, name, past, budget, today or started.date(), callbacks, source, resumption, notes=notes)
     planned: list[PlannedTable] = []
     covered: Coverage | None = None
     plans: list[SourcePlan] = []
     done, summaries, on_new = PackedTables(), list[TableRun](), list[Verdict]()
-    with within(file.max_seconds):
+    with within(file.max_seconds), closing(source):
         try:
-            plans = plan(file, callbacks.stage)
+            plans = plan(file, source, callbacks.stage)
             planned = selected(tables_of(plans, file), only, file)
             covered = coverage(plans, file, planned if only else None)
+            current.read_history(planned)
         except (KeyboardInterrupt, Interrupted):
             current.stopped = INTERRUPTED
         except BudgetSpent:
@@ -143,6 +137,9 @@ def run(
             summaries.append(replace(table, audit=None, findings=(), trend=()))
             on_new.append(verdict_on_new(table))
             del table  # the audits of all tables together may not fit into memory
+    if current.stopped:
+        with within(0.0 if current.stopped == INTERRUPTED else None):  # after Ctrl-C the user is waiting
+            resumption.write()
     gone = _vanished(summaries, past, only, file)
     if covered is not None:
         covered = current.with_states(covered, plans if not only else [], gone)
@@ -189,9 +186,10 @@ class _Run:
     budget: _Budget
     today: date
     callbacks: RunCallbacks
+    source: CurrentSource
+    resumption: Resumption
     stopped: str = ""  # why no further table is audited
     notes: list[str] = field(default_factory=list)
-    failures: dict[str, int] = field(default_factory=dict)  # consecutive failed connections of a source
     elsewhere: dict[str, list[str]] = field(
         default_factory=dict
     )  # tables compared with another run than the baseline, by that run
@@ -216,7 +214,7 @@ class _Run:
         try:
             if planned.error is not None:
                 return _failed(blank, planned.error)
-            if self.failures.get(entry.source, 0) >= FAILURES:
+            if self.source.failures[entry.source] >= FAILURES:
                 return _failed(blank, f"source {entry.source} could not be reached for earlier tables either")
             with written_as(POLICY_FILE):
                 return self._audited(blank, planned, lambda words: self.callbacks.stage(f"{head}: {words}"))
@@ -234,14 +232,7 @@ class _Run:
 
     def _audited(self, blank: TableRun, planned: PlannedTable, stage: Callable[[str], None]) -> TableRun:
         entry, source = planned.entry, self.file.sources[planned.entry.source]
-        try:
-            engine = connect(source.url, workers=source.workers, snapshot=source.snapshot, gentle=source.gentle)
-        except SourceError:
-            self.failures[entry.source] = self.failures.get(entry.source, 0) + 1
-            raise
-        self.failures[entry.source] = 0
-        with engine:
-            self.callbacks.opened(engine)
+        with self.source.engine(source) as engine:
             stage("reading the catalog")
             described = engine.describe(planned.typed)
             columns = [column.name for column in described.columns]
@@ -250,8 +241,9 @@ class _Run:
             if not entry.is_pattern:
                 described.resolve([*entry.roles, *entry.weights])
             weights = entry.weights_of(columns)
-            kept = self._kept(entry, engine, engine.narrowed(described, policy.where), policy)
-            before = None if kept is None else self._resumed(kept)
+            narrowed = engine.narrowed(described, policy.where)
+            kept = self.resumption.key(entry, engine, narrowed, policy, self.today)
+            before = None if kept is None else self.resumption.resumed(kept)
             if before is not None:
                 resumed = replace(
                     blank,
@@ -275,7 +267,7 @@ class _Run:
         if result.interrupted:
             self.stopped = INTERRUPTED
         elif kept is not None and not result.account.unfinished:
-            self._keep(kept, replace(table, findings=tuple(found)))
+            self.resumption.keep(kept, replace(table, findings=tuple(found)))
         return self._with_history(table, found, entry)
 
     def _with_history(self, table: TableRun, found: Sequence[Finding], entry: TableEntry) -> TableRun:
@@ -284,7 +276,7 @@ class _Run:
             self.notes.append(
                 f"{table.table}: the exception of line {each.line} of {self.file.path.name} expired on {each.expires}"
             )
-        past = self._from_history(lambda: self.past.of(table.source, table.table), table.table) or PastTable()
+        past = self.past.tables.get((table.source, table.table), PastTable())
         before, trend = past.table, past.trend
         if past.run is not None and self.past.baseline is not None and past.run != self.past.baseline.run:
             self.elsewhere.setdefault(past.run, []).append(table.table)
@@ -296,13 +288,24 @@ class _Run:
         states = with_states(found, old, listed, same_question=not changed)
         return replace(table, findings=tuple(states), trend=trend, policy_changed=tuple(changed))
 
-    def _from_history(self, query: Callable[[], Value], table: str) -> Value | None:
+    def read_history(self, planned: Sequence[PlannedTable]) -> None:
+        """Reads, in one transaction, what these tables are compared with: the requested baseline, else for each table
+        the last run with a verdict on it."""
+        history, named = self.past.history, self.past.named
+        if history is not None:
+            tables = [(each.entry.source, each.table) for each in planned]
+            past = self._from_history(
+                lambda: history.past_tables(tables, None if named is None else named.run), "the tables"
+            )
+            self.past.tables = past or {}
+
+    def _from_history(self, query: Callable[[], Value], subject: str) -> Value | None:
         """The result of a query of the history. If it fails, the run goes on without the history, with a note."""
         try:
             return query()
         except StoreError as error:
             self.past.history = None  # each further query could take as long to fail
-            self.notes.append(f"from {table} on, nothing was compared with earlier runs: {error}")
+            self.notes.append(f"{subject} were not compared with earlier runs: {error}")
             return None
 
     def with_states(self, covered: Coverage, plans: Sequence[SourcePlan], gone: "_Gone") -> Coverage:
@@ -335,38 +338,6 @@ class _Run:
                     f"no table that matches {entry.table} has a column {few(unmet)} ({place}); is it misspelt?"
                 )
         return notes
-
-    def _kept(self, entry: TableEntry, engine: Engine, table: Table, policy: Policy) -> UnfinishedTable | None:
-        """The key to store this table under for resuming; None if its data could change unnoticed."""
-        token = engine.state_token()
-        time_dependent = table.condition is not None and table.condition.time_dependent
-        if self.past.history is None or token is None or table.kind not in RESUMABLE or time_dependent:
-            return None
-        inputs = [__version__, engine.version, plain(policy), entry.exemptions, entry.all_weights, self.today]
-        question = hashlib.sha256(json.dumps(inputs, default=str).encode()).hexdigest()
-        return UnfinishedTable(self.run, engine.label, str(table.name), question, token)
-
-    def _resumed(self, kept: UnfinishedTable) -> TableRun | None:
-        """The table from an interrupted run, if it is still valid; a note reports if it is not."""
-        history = self.past.history
-        same = [e for e in self.past.unfinished if (e.source, e.table) == (kept.source, kept.table)]
-        if history is None or not same:
-            return None
-        for entry in reversed(same):
-            if (entry.question, entry.token) == (kept.question, kept.token):
-                return self._from_history(partial(history.unfinished_table, entry), kept.table)
-        changed = "policy" if same[-1].token == kept.token else "source"
-        self.notes.append(f"{kept.table}: audited again, since the {changed} has changed since run {same[-1].run}")
-        return None
-
-    def _keep(self, kept: UnfinishedTable, table: TableRun) -> None:
-        """Stores the table for resuming; a failure is only noted."""
-        try:
-            if self.past.history is not None:
-                self.past.history.keep_unfinished(kept, table)
-        except StoreError as error:
-            if not any("cannot be resumed" in note for note in self.notes):
-                self.notes.append(f"this run cannot be resumed: {error}")
 
 
 def _request(table: str | None, policy: Policy, weights: Mapping[str, int]) -> AuditRequest:

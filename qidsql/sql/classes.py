@@ -1,7 +1,8 @@
 """Statements that count the classes of column sets by size."""
 
+import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from sqlglot import exp
 
@@ -162,22 +163,27 @@ def _members(source: Relation, columns: ColumnNames) -> dict[str, list[exp.Expr]
     }
 
 
-# The statement is rendered once per relation, with these marks at the places that differ between column sets. So each
-# of thousands of column sets costs a join of rendered pieces, not a syntax tree.
+# The statement is rendered once, with these marks at the places that differ between relations and between column sets.
+# So each of thousands of column sets costs a join of rendered pieces, not a syntax tree.
 _NUMBER_MARK = 918_273_645
-_COLUMNS_MARK = "the columns of the set"
+_COLUMNS_MARK, _RELATION_MARK = "the columns of the set", "the relation"
 
 
 @lru_cache(maxsize=64)
 def _sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
     """The text for the class sizes before the number, between number and columns, and behind the columns."""
-    mark = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
-    classes = fill_query("classes/classes", set_number=_NUMBER_MARK, relation=source.node, columns=[mark])
+    head, before, after, tail = _sizes_frame(dialect)
+    return head, before + dialect.render(source.node) + after, tail
+
+
+@cache
+def _sizes_frame(dialect: Dialect) -> tuple[str, ...]:
+    """The text before the number, between number and relation, between relation and columns, and behind the columns."""
+    columns = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
+    relation = exp.to_table(f'"{_RELATION_MARK}"')
+    classes = fill_query("classes/classes", set_number=_NUMBER_MARK, relation=relation, columns=[columns])
     text = dialect.render(fill("classes/class_sizes", classes=classes.subquery("classes")))
-    # A table, column or condition may contain the marks too, but everything from the user is between these two.
-    head, rest = text.split(f"SELECT {_NUMBER_MARK}", maxsplit=1)
-    middle, tail = rest.rsplit(dialect.render(mark), maxsplit=1)
-    return f"{head}SELECT ", middle, tail
+    return tuple(re.split(f'{_NUMBER_MARK}|"{_RELATION_MARK}"|"{_COLUMNS_MARK}"', text))
 
 
 @lru_cache(maxsize=4096)

@@ -1,14 +1,13 @@
 """Statements that find the columns in which pairs of rows differ: random pairs, and pairs that agree on a column set.
 
 They return only bit masks. A search sends dozens of the second kind over dozens of columns, and copying and rendering
-such a syntax tree takes longer than running it. So the frame is rendered once per relation, with marks in its holes
-that occur nowhere in the relation, and each part of a column once; a statement is made by joining rendered parts.
+such a syntax tree takes longer than running it. So the frame is rendered once, with marks in its holes and without any
+name of the user's, and each relation and each part of a column once; a statement is made by joining rendered parts.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterable
-from functools import lru_cache, wraps
-from itertools import count
+from functools import cache, lru_cache, wraps
 from typing import Any
 
 from sqlglot import exp
@@ -19,6 +18,8 @@ from qidsql.sql.masks import LANE, add, big, lanes_of, mask_of
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
+
+MARK = "the part: "
 
 
 def pair_masks(
@@ -83,6 +84,8 @@ def agreeing(
     lanes = range(len(lanes_of(len(columns))))
     carried = range(len(columns)) if dialect.hashes_values else outside
     parts = {
+        "relation": dialect.render(source.node),
+        "place": dialect.render(source.address or exp.Window(this=exp.Anonymous(this="ROW_NUMBER"))),
         "columns": _listed(_column(dialect, source, name) for name in names),
         "class_hash": _hashed(dialect, source, tuple(names)),
         "aliased": _listed(
@@ -100,7 +103,7 @@ def agreeing(
         "max_pairs": str(max_pairs),
         "max_masks": str(max_masks),
     }
-    pieces = _frame(dialect, source)
+    pieces = _frame(dialect)
     sql = "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
 
     def read(rows: list[Row]) -> tuple[int, list[int]]:
@@ -110,28 +113,26 @@ def agreeing(
     return Statement(sql, purpose, read, scans=2)
 
 
-@lru_cache(maxsize=64)
-def _frame(dialect: Dialect, source: Relation) -> tuple[str, ...]:
+@cache
+def _frame(dialect: Dialect) -> tuple[str, ...]:
     """The statement's text in pieces, with the names of the parts between them."""
-    given = dialect.render(source.node)
-    mark = next(mark for number in count() if (mark := f"the part {number}: ") not in given)
 
     def marks(*holes: str) -> dict[str, exp.Expr]:
-        return {hole: exp.column(exp.to_identifier(f"{mark}{hole}", quoted=True)) for hole in holes}
+        return {hole: exp.column(exp.to_identifier(f"{MARK}{hole}", quoted=True)) for hole in holes}
 
+    relation = exp.to_table(f'"{MARK}relation"')
     holes = marks("lanes", "lane_names", "sizes", "max_pairs", "max_masks")
     if dialect.hashes_values:
-        place = source.address or exp.Window(this=exp.Anonymous(this="ROW_NUMBER"))
-        holes |= marks("class_hash", "aliased", "agree")
+        holes |= marks("class_hash", "aliased", "agree", "place")
         spread = dialect.row_hash([exp.column("place", table="placed")])
         block = exp.Mod(this=spread, expression=exp.column("blocks", table="chosen"))
         meeting = dialect.row_hash([exp.column("class_number", table="chosen"), block])
-        tree = fill("row_pairs/agreeing_by_hash", relation=source.node, place=place, meeting=meeting, **holes)
+        tree = fill("row_pairs/agreeing_by_hash", relation=relation, meeting=meeting, **holes)
     else:
         inner = marks("columns", "names") | {"rest": marks("aliased")["aliased"]}
-        members = fill_query("row_pairs/members_by_window", relation=source.node, **inner)
+        members = fill_query("row_pairs/members_by_window", relation=relation, **inner)
         tree = fill("row_pairs/agreeing", members=members.subquery("found"), **holes)
-    return tuple(re.split(f'"{mark}(\\w+)"', dialect.render(tree)))
+    return tuple(re.split(f'"{MARK}(\\w+)"', dialect.render(tree)))
 
 
 def _listed(parts: Iterable[str]) -> str:

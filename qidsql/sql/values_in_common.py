@@ -151,7 +151,10 @@ def column_ranges(
 
     number_of_columns = sum(map(len, tables))
     return Statement(
-        dialect.render(tree), f"ranges of {number_of_columns} columns of {len(tables)} tables", read, scans=len(tables)
+        dialect.render(tree, copy=False),
+        f"ranges of {number_of_columns} columns of {len(tables)} tables",
+        read,
+        scans=len(tables),
     )
 
 
@@ -197,7 +200,7 @@ def values_in_common(
         return found
 
     purpose = f"values in common of {len(pairs)} pairs of columns"
-    return Statement(dialect.render(tree), purpose, read, scans=len(columns))
+    return Statement(dialect.render(tree, copy=False), purpose, read, scans=len(columns))
 
 
 def sampled_in_common(
@@ -244,7 +247,7 @@ def sampled_in_common(
         )
 
     purpose = f"samples of {len(smalls)} columns in {len(bigs)} columns"
-    return Statement(dialect.render(tree), purpose, read, scans=len(samples) + len(cells))
+    return Statement(dialect.render(tree, copy=False), purpose, read, scans=len(samples) + len(cells))
 
 
 def _by_table(columns: Sequence[GroupMember]) -> list[list[GroupMember]]:
@@ -283,7 +286,9 @@ def rows_by_match(
     def read(rows: list[Row]) -> tuple[int, ...]:
         return tuple(map(integer, rows[0]))
 
-    return Statement(dialect.render(tree), f"rows by their matches on {len(columns)} columns", read, scans=2)
+    return Statement(
+        dialect.render(tree, copy=False), f"rows by their matches on {len(columns)} columns", read, scans=2
+    )
 
 
 def _distinct(dialect: Dialect, number: int, column: ComparedColumn) -> exp.Expr:

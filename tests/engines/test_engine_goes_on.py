@@ -45,6 +45,37 @@ def store_of_t(store: Store) -> Store:
     return store
 
 
+def test_a_renewed_engine_reads_the_current_state_over_the_same_connections(postgres_store: PostgresStore) -> None:
+    postgres_store.table("t", {"a": "INTEGER"}, [(1,)])
+    with postgres_store.connect() as engine:
+        assert isinstance(engine, PostgresEngine)
+        assert ask(engine, COUNT) == [(1,)]
+        backends, described = engine.backends(), engine.snapshot
+        postgres_store.execute("INSERT INTO t VALUES (2)")
+        assert ask(engine, COUNT) == [(1,)]
+        assert engine.renew()
+        assert [answer for [answer] in engine.run_many([counting(engine)] * 2)] == [(2,), (2,)]
+        assert (engine.backends(), engine.snapshot) == (backends, described)
+        postgres_store.execute("ALTER TABLE t ADD b INTEGER")  # no lock of the ended transaction is in its way
+
+
+def counting(engine: Engine) -> Statement[list[Row]]:
+    return Statement(placed(engine, COUNT), "question of a test", lambda rows: rows)
+
+
+def test_an_engine_is_not_renewed_after_an_error_nor_with_a_fixed_time(store_of_t: Store) -> None:
+    with store_of_t.connect() as engine:
+        ask(engine, COUNT)
+        assert engine.renew()
+        with pytest.raises(StatementError):
+            ask(engine, "SELECT nothing_of_that_name FROM $t")
+        assert not engine.renew()
+    with store_of_t.connect() as engine:
+        qidsql.audit(engine, "t", where="a < EXTRACT(YEAR FROM now())")
+        assert not engine.renew()
+    assert not engine.renew()
+
+
 def test_after_a_failed_statement_the_next_call_works(store_of_t: Store) -> None:
     with store_of_t.connect() as engine:
         with pytest.raises(StatementError):

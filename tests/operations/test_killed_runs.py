@@ -4,6 +4,7 @@ import json
 import random
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -17,6 +18,12 @@ from tests.postgres_server import PostgresServer
 from tests.stores import DuckDBStore
 
 TABLES = 6
+KEEPING = """  # every finished table at once, although the whole run is shorter than the time between two writes
+from qidsql.operations import resumption
+from qidsql.__main__ import main
+resumption.KEEP_EVERY = 0.0
+main()
+"""
 
 
 @pytest.mark.parametrize("points", always(3, longer=[30]))
@@ -36,7 +43,7 @@ def test_killed_at_random_points(tmp_path: Path, points: int) -> None:
     moments, known, resumed = random.Random(5), 1, 0
     for point in range(points):
         process = subprocess.Popen(
-            command("run", "-q", "--format", "json"),
+            [sys.executable, "-c", KEEPING, "run", "-q", "--format", "json"],
             cwd=tmp_path,
             env=environment(),
             stdout=subprocess.PIPE,

@@ -5,10 +5,12 @@ import os
 import re
 import signal
 import subprocess
+from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,12 +18,15 @@ from qidsql.cli.console import report_text
 from qidsql.cli.run_report import print_changes, report
 from qidsql.core.results import Verdict, worst
 from qidsql.declarations.results import loaded
+from qidsql.engines.connect import connect
 from qidsql.errors import StoreError
+from qidsql.operations import current_source, resumption
+from qidsql.operations.current_source import CurrentSource
 from qidsql.operations.document import Baseline, RunResult
 from qidsql.operations.history.records import History
 from qidsql.operations.plan import plan, tables_of
 from qidsql.operations.policy_file import read_policy_file
-from qidsql.operations.run import run
+from qidsql.operations.run import RunCallbacks, run
 from qidsql.operations.table_run import Finding, FindingKind, FindingState, Measures
 from tests.commandline import command, environment, finished, inside
 from tests.operations.test_scheduled_runs import asleep
@@ -76,7 +81,8 @@ def test_patterns_are_filled_in_from_the_catalog(store: Store, tmp_path: Path) -
     fill(store, **{"visits_1": SAFE, "visits_2": RISKY, "other": SAFE, hostile: SAFE})
     tables = entries("visits_*") + entries("visits_2", more="k = 2") + entries("nothing_*")
     file = read_policy_file(policy_file(tmp_path, store.url, tables))
-    planned = tables_of(plan(file), file)
+    with closing(CurrentSource()) as source:
+        planned = tables_of(plan(file, source), file)
     named = [(each.table.partition(".")[2], each.entry.options.get("k"), bool(each.error)) for each in planned]
     assert sorted(named[:2]) == sorted([(hostile, None, False), ("visits_1", None, False)])
     assert named[2:] == [("visits_2", 2, False), ("", None, True)]
@@ -97,6 +103,47 @@ def test_a_source_that_cannot_be_reached_is_an_error_of_its_tables(store: Store,
     assert second["verdict"] == "pass"
 
 
+def test_a_run_opens_its_source_once_and_its_history_a_few_times(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many tables there are: one connection, and a transaction for each thing that the history is asked."""
+    counts = []
+    for tables in (2, 5):
+        names = [f"t{tables}{place}" for place in range(tables)]
+        fill(store, **dict.fromkeys(names, SAFE))
+        folder = tmp_path / str(tables)
+        folder.mkdir()
+        file, history = read_policy_file(policy_file(folder, store.url, entries(*names))), history_of(folder)
+        history.record(run(file, history))
+        opened, transactions = Mock(wraps=connect), Mock(wraps=history.store.transaction)
+        with monkeypatch.context() as counted:
+            counted.setattr(resumption, "KEEP_EVERY", 3600.0)
+            counted.setattr(current_source, "connect", opened)
+            counted.setattr(history.store, "transaction", transactions)
+            history.record(run(file, history))
+        assert opened.call_count == 1
+        counts.append(transactions.call_count)
+    assert counts[0] == counts[1] < 12
+
+
+def test_what_a_killed_run_has_finished_is_kept_every_few_seconds(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, one=SAFE, two=SAFE, three=SAFE)
+    file = read_policy_file(policy_file(tmp_path, store.url, entries("one", "two", "three")))
+    history = history_of(tmp_path)
+    kept: list[int] = []
+
+    def look(stage: str) -> None:
+        if "of 3" in stage and "profiling all" in stage:
+            kept.append(len(history.unfinished()))
+
+    for seconds in (0.0, 3600.0):
+        monkeypatch.setattr(resumption, "KEEP_EVERY", seconds)
+        run(file, history, resume=False, callbacks=RunCallbacks(stage=look))
+    assert kept == [0, 1, 2, 3, 3, 3]
+
+
 def test_a_table_that_vanishes_in_mid_run(postgres_store: PostgresStore, tmp_path: Path) -> None:
     fill(postgres_store, first=SAFE, second=SAFE)
     file = read_policy_file(policy_file(tmp_path, postgres_store.url, entries("first", "second")))
@@ -104,8 +151,6 @@ def test_a_table_that_vanishes_in_mid_run(postgres_store: PostgresStore, tmp_pat
     def drop(stage: str) -> None:
         if "first: profiling all" in stage:
             postgres_store.execute("DROP TABLE second")
-
-    from qidsql.operations.run import RunCallbacks
 
     result = run(file, callbacks=RunCallbacks(stage=drop))
     assert [table.verdict for table in result.tables] == [Verdict.PASS, Verdict.ERROR]
@@ -454,8 +499,6 @@ def test_ctrl_c_is_recorded_and_the_next_run_goes_on(store: Store, tmp_path: Pat
     file = read_policy_file(policy_file(tmp_path, store.url, entries("one", "two", "three")))
     history = history_of(tmp_path)
 
-    from qidsql.operations.run import RunCallbacks
-
     def stop(stage: str) -> None:
         if "two: profiling all" in stage:
             raise KeyboardInterrupt
@@ -483,8 +526,6 @@ def test_a_source_that_changed_is_audited_again(store: Store, tmp_path: Path) ->
     fill(store, one=SAFE, two=SAFE)
     file = read_policy_file(policy_file(tmp_path, store.url, entries("one", "two")))
     history = history_of(tmp_path)
-
-    from qidsql.operations.run import RunCallbacks
 
     def stop(stage: str) -> None:
         if "two: reading" in stage:
@@ -552,8 +593,6 @@ def test_a_table_whose_rows_depend_on_the_time_is_audited_again(store: Store, tm
     text = entries("one", "two").replace('table = "', f'where = "{where}"\ntable = "')
     file = read_policy_file(policy_file(tmp_path, store.url, text))
     history = history_of(tmp_path)
-
-    from qidsql.operations.run import RunCallbacks
 
     def stop(stage: str) -> None:
         if "two: reading" in stage:

@@ -1,11 +1,23 @@
 """What statements say of themselves, and how they read what drivers give."""
 
+import re
 from decimal import Decimal
 
+import pytest
+from sqlglot import exp
+
+from qidsql.core.tables import Column, Table, TableName
+from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.engines.postgres.dialect import POSTGRES
+from qidsql.engines.sqlite.dialect import SQLITE
 from qidsql.measures.profiles import ClassProfile, ClassSizes
-from qidsql.sql.classes import class_sizes, profiles_of_sizes, purpose_of
-from qidsql.sql.relation import relation
+from qidsql.sql.classes import class_profiles, class_sizes, profiles_of_sizes, purpose_of
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.relation import Relation, relation
+from qidsql.sql.row_pairs import MARK, agreeing
 from qidsql.sql.statements import integer
+from qidsql.sql.templates import fill, fill_query
+from tests.hostile_names import GIVEN
 from tests.stores import DuckDBStore
 
 
@@ -35,3 +47,22 @@ def test_sizes_are_of_classes_and_of_entities(duckdb_store: DuckDBStore) -> None
         table = engine.describe("t")
         asked = class_sizes(engine.dialect, relation(engine.dialect, table, table.columns), ("a",), "who")
     assert asked.read([(1, 2, 3), (2, 1, 0), (3, 0, 1)]) == ClassSizes({1: 2, 2: 1}, {1: 3, 3: 1}, entities=True)
+
+
+@pytest.mark.parametrize("dialect", [DUCKDB, POSTGRES, SQLITE], ids=lambda dialect: str(dialect.name))
+def test_a_statement_of_joined_pieces_is_the_rendered_tree(dialect: Dialect) -> None:
+    """Byte for byte, also where a name contains the marks of the pieces, or would leave its quotes."""
+    marks = [MARK, f"{MARK}relation", f'"{MARK}relation"', "the relation", "the columns of the set", "918273645"]
+    plain = agreeing(dialect, _named("t", "c", dialect), ("c",), 1, 9, 9).sql
+    for name in [*GIVEN, *marks]:
+        source = _named(name, name, dialect)
+        classes = fill_query("classes/classes", set_number=0, relation=source.node, columns=source.columns([name]))
+        tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
+        assert class_profiles(dialect, source, [(name,)], 2).sql == dialect.render(tree)
+        quoted = exp.to_identifier(name, quoted=True).sql(dialect.name)
+        assert agreeing(dialect, source, (name,), 1, 9, 9).sql == quoted.join(re.split('"[tc]"', plain))
+
+
+def _named(table: str, column: str, dialect: Dialect) -> Relation:
+    columns = (Column(column, "INTEGER", True),)
+    return relation(dialect, Table(TableName(table), "table", columns), columns)

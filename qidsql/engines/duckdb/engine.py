@@ -34,6 +34,7 @@ from qidsql.errors import (
     StatementError,
     UsageError,
 )
+from qidsql.sql.folder import sql_file
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
@@ -114,6 +115,7 @@ class DuckDBEngine(Engine):
         self.files = files
         self.data_files = [path for each in files for path in each.paths]
         self._token = token
+        self._tables: list[Row] | None = None
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if writable:
             self.snapshot = "opened for writing, in one transaction"
@@ -133,6 +135,10 @@ class DuckDBEngine(Engine):
             self._state = object()
         missing = self.workers - len(self._sessions)
         return [Worker(partial(self._session, self._connection.cursor())) for _ in range(missing)]
+
+    def _renew_sessions(self) -> bool:
+        """Nothing to do: what was opened read-only stays as it was."""
+        return True
 
     def _session(self, cursor: duckdb.DuckDBPyConnection) -> DuckDBSession:
         session = DuckDBSession(cursor, self.search_path)
@@ -194,8 +200,10 @@ class DuckDBEngine(Engine):
         return parse_condition(lambda template, **holes: self._catalog(template, **holes), self._execute, table, where)
 
     def _listed(self) -> list[Row]:
-        """The rows of the tables and views, ordered by name."""
-        return sorted((*self._catalog("tables"), *self._catalog("views")), key=lambda row: row[:3])
+        """The rows of the tables and views, ordered by name. Queried once if this connection keeps writers out."""
+        if self._tables is None or self._token is None or self.writable:
+            self._tables = sorted((*self._catalog("tables"), *self._catalog("views")), key=lambda row: row[:3])
+        return self._tables
 
     def _described_row(self, row: Row, collated: bool) -> Table:
         """The table of a catalog row, with its columns. One statement."""
@@ -362,8 +370,8 @@ def _comment(text: object) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _catalog_text(template: str) -> str:
-    """The text of a catalog query without holes."""
-    return _text(fill(f"duckdb/{template}"))
+    """The text of a catalog query without holes: it is in DuckDB's dialect, and needs no parser."""
+    return sql_file(f"duckdb/{template}")
 
 
 @lru_cache(maxsize=256)

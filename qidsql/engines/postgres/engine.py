@@ -124,6 +124,11 @@ class PostgresSession:
             pass
         self.backend = integer(_rows(cursor)[0][1])
 
+    def begin_again(self, snapshot: str | None = None) -> None:
+        """Ends the transaction, and begins another."""
+        self.connection.rollback()
+        self.begin(snapshot)
+
     def role_path(self) -> list[str]:
         """The schemas on the role's own search path. Call it before the transaction begins."""
         with self.connection.transaction(force_rollback=True):
@@ -281,9 +286,31 @@ class PostgresEngine(Engine):
         """The name of a session's snapshot. Raises psycopg.Error, BudgetSpent."""
         return str(self._on(worker, POSTGRES.render(fill("postgres/export_snapshot")), deadline)[0][0])
 
+    def _renew_sessions(self) -> bool:
+        """Ends the transactions of all sessions, and begins others on a new snapshot."""
+        if not self._one_snapshot:
+            return True
+        sessions = list(self._sessions)
+        if not sessions:
+            return False
+        first, *others = sessions
+        try:
+            self._work_on(first, PostgresSession.begin_again, limit())
+            self._state, self._verified, self.snapshot = Snapshot(), set(), self._of_snapshot
+            exported = self._export(first, limit()) if others else None
+            for worker in others:
+                self._work_on(worker, partial(PostgresSession.begin_again, snapshot=exported), limit())
+        except (psycopg.Error, SnapshotLost):  # a lost connection, a pooler's other server, others wait for locks
+            return False
+        return True
+
     def _on(self, worker: Worker, sql: str, deadline: float | None) -> list[Row]:
         """The rows of a statement on one session. Raises psycopg.Error, BudgetSpent."""
-        batch: Batch[list[Row]] = Batch({0: lambda session: session.execute(sql)})
+        return self._work_on(worker, lambda session: session.execute(sql), deadline)
+
+    def _work_on(self, worker: Worker, work: Callable[[PostgresSession], Answer], deadline: float | None) -> Answer:
+        """The result of a work on one session. Raises psycopg.Error, BudgetSpent."""
+        batch: Batch[Answer] = Batch({0: lambda session: work(cast(PostgresSession, session))})
         self._batches.add(batch)
         try:
             if worker.dismissed:

@@ -19,7 +19,7 @@ class SQLiteDialect(Dialect):
         binary = exp.to_identifier(self.byte_collation, quoted=True)
         return column if comparison is Comparison.VALUE else exp.Collate(this=column, expression=binary)
 
-    def render(self, tree: exp.Expr) -> str:
+    def render(self, tree: exp.Expr, copy: bool = True) -> str:
         """The statement's text. A sum that may exceed 64 bits becomes WIDE_SUM, since SQLite would return a float; a
         series of numbers becomes a recursive query."""
         for total in list(tree.find_all(exp.Sum)):
@@ -31,7 +31,7 @@ class SQLiteDialect(Dialect):
             assert table is not None
             text = SERIES.format(series.args["end"].sql("sqlite"), table.args["alias"].columns[0].name)
             table.replace(exp.maybe_parse(text, dialect="sqlite", into=exp.Select).subquery(table.alias))
-        return super().render(tree)
+        return super().render(tree, copy)
 
 
 def _hash(*values: exp.Expr) -> exp.Expr:

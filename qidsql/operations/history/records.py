@@ -1,7 +1,7 @@
 """The history: runs recorded in a store, never changed, and read back as results."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -86,8 +86,12 @@ class PastTable:
     """A table in the run that it is compared with (None if there is none), and its trend, oldest first."""
 
     run: str | None = None
-    table: TableRun | None = None
+    document: bytes | None = None  # packed: the audits of all tables together may not fit into memory
     trend: tuple[TrendPoint, ...] = ()
+
+    @property
+    def table(self) -> TableRun | None:
+        return None if self.document is None else unpack(self.document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,19 +163,22 @@ class History:
                 "document": json.dumps(head, ensure_ascii=False),
             }
             store.add("runs", [row])
+            audits, profiles, found = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
             for place, table in enumerate(result.tables):
                 row = {"run": result.run, "place": place}
-                store.add("table_audits", [{**row, **_audit_row(table), "document": result.tables.packed[place]}])
-                store.add("profiles", [{**row, **each} for each in _profile_rows(table)])
-                store.add("findings", [{**row, **each} for each in _finding_rows(table)])
+                audits.append({**row, **_audit_row(table), "document": result.tables.packed[place]})
+                profiles += ({**row, **each} for each in _profile_rows(table))
+                found += ({**row, **each} for each in _finding_rows(table))
                 if result.complete:
                     store.remove("unfinished", source=table.source_label, table_name=table.table)
+            for name, rows in {"table_audits": audits, "profiles": profiles, "findings": found}.items():
+                store.add(name, rows)
         return True
 
-    def keep_unfinished(self, entry: UnfinishedTable, table: TableRun) -> None:
-        """Stores a table of a run in progress, so that the run can be resumed."""
-        with self.writing() as store:
-            row = {
+    def keep_unfinished(self, tables: Iterable[tuple[UnfinishedTable, TableRun]]) -> None:
+        """Stores tables of a run in progress, so that the run can be resumed."""
+        rows = [
+            {
                 "run": entry.run,
                 "source": entry.source,
                 "table_name": entry.table,
@@ -180,7 +187,10 @@ class History:
                 "kept": _moment(datetime.now(UTC)),
                 "document": pack(table),
             }
-            store.add("unfinished", [row])
+            for entry, table in tables
+        ]
+        with self.writing() as store:
+            store.add("unfinished", rows)
 
     # reading
 
@@ -240,19 +250,13 @@ class History:
         rows = store.find("runs", ("document",), run=run) if store else []
         return loaded(RunResult, {**json.loads(str(rows[0][0])), "tables": []}) if rows else None
 
-    def past(self, source: str, table: str, run: str | None = None) -> PastTable:
-        """A table in this run; by default in the last complete run in which it passed or was in violation."""
+    def past_tables(
+        self, tables: Iterable[tuple[str, str]], run: str | None = None
+    ) -> dict[tuple[str, str], PastTable]:
+        """Tables (source and name) in this run; by default each in the last complete run in which it passed or was in
+        violation."""
         with self.reading() as store:
-            if store is None:
-                return PastTable()
-            if run is None:
-                found = store.query("history/last_audited", source=source, table_name=table)
-                run = str(found[0][0]) if found else None
-            where: dict[str, Any] = {"run": run, "source": source, "table_name": table}
-            documents = store.find("table_audits", ("document",), **where) if run else []
-            newest = store.query("history/table_history", source=source, table_name=table)[:TREND]
-        trend = tuple(_trend_point(_recorded_table(row)) for row in reversed(newest))
-        return PastTable(run, unpack(_bytes(documents[0])), trend) if documents else PastTable(trend=trend)
+            return {} if store is None else {each: _past_table(store, *each, run) for each in tables}
 
     def audited_tables(self, run: str) -> list[tuple[str, str]]:
         """Source and name of each table of a run."""
@@ -413,6 +417,17 @@ def _finding_rows(table: TableRun) -> list[dict[str, Any]]:
         }
         for finding in table.findings
     ]
+
+
+def _past_table(store: Transaction, source: str, table: str, run: str | None) -> PastTable:
+    if run is None:
+        found = store.query("history/last_audited", source=source, table_name=table)
+        run = str(found[0][0]) if found else None
+    where: dict[str, Any] = {"run": run, "source": source, "table_name": table}
+    documents = store.find("table_audits", ("document",), **where) if run else []
+    newest = store.query("history/table_history", source=source, table_name=table)[:TREND]
+    trend = tuple(_trend_point(_recorded_table(row)) for row in reversed(newest))
+    return PastTable(run, _bytes(documents[0]), trend) if documents else PastTable(trend=trend)
 
 
 def _bytes(row: Any) -> bytes:
