@@ -7,6 +7,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from qidsql.attribute_graph.graph import AttributeGraph
+from qidsql.errors import BudgetSpent
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -99,8 +100,8 @@ def paths(found: "nx.DiGraph[Vertex]", examined: int = 20_000) -> Iterator[Path]
     """The direct paths through a network, shortest first.
 
     Direct: no attribute of it is reached sooner through a table that contains an earlier one. Best-first search (A*)
-    over the beginnings of direct paths, each judged by its length and its distance from the end; gives up after so many
-    examined beginnings.
+    over the beginnings of direct paths, each judged by its length and its distance from the end. Raises BudgetSpent
+    after so many examined beginnings; the paths until then are the shortest ones.
     """
     import networkx as nx
 
@@ -118,6 +119,8 @@ def paths(found: "nx.DiGraph[Vertex]", examined: int = 20_000) -> Iterator[Path]
             longer = (*beginning.vertices, vertex)
             if vertex in away and vertex not in beginning.vertices and _ends_direct(longer, one_table_away):
                 heappush(beginnings, _Beginning(len(longer) + away[vertex], -number, longer))
+    if beginnings:
+        raise BudgetSpent(f"more than {examined:,} beginnings of paths")
 
 
 class _Beginning(NamedTuple):

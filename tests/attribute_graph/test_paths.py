@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from qidsql.attribute_graph.network import Passage, leading, network, paths
+from qidsql.errors import BudgetSpent
 from tests.attribute_graph.graphs import arcs, graph_of, random_tables
 
 
@@ -42,3 +43,19 @@ def test_dead_ends_lie_between_nothing() -> None:
     found = leading(network(graph, [graph.node("a")], [graph.node("z")]))
     assert {graph.labels[vertex] for vertex in found if isinstance(vertex, int)} == {"a", "b", "z"}
     assert {vertex.table for vertex in found if isinstance(vertex, Passage)} == {0, 1}
+
+
+def test_a_search_that_gives_up_says_so() -> None:
+    graph = graph_of([["a", "b"], ["b", "z"], ["a", "c"], ["c", "z"]])
+    found = leading(network(graph, [graph.node("a")], [graph.node("z")]))
+    every = list(paths(found))
+    for examined in range(40):
+        some, gave_up = [], False
+        try:
+            for path in paths(found, examined):
+                some.append(path)
+        except BudgetSpent:
+            gave_up = True
+        assert some == every[: len(some)]
+        assert gave_up or some == every
+    assert len(every) == 2 and not gave_up

@@ -1,6 +1,7 @@
 """The answer of an attribute graph to the request: a separating set, columns to protect, the paths that are cut."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
@@ -24,7 +25,7 @@ from qidsql.commands.graph.result import (
 )
 from qidsql.core.catalog import Attribute
 from qidsql.core.results import Verdict
-from qidsql.errors import UnknownName, UsageError
+from qidsql.errors import BudgetSpent, UnknownName, UsageError
 from qidsql.wording.numbers import few, plural
 
 MAX_CUTS = 100  # smallest sets listed
@@ -218,17 +219,22 @@ class Answer:
         """The paths, shortest first, and whether the list is complete."""
         most = self.request.max_paths
         if self.request.every_path:
-            every = (
+            every: Iterator[Path] = (
                 (path, ())
                 for one in self.identifiers
                 for other in self.sensitive
                 for path in every_path(self.graph, one, other)
             )
-            found: list[Path] = list(islice(every, most + 1))
         else:
-            found = list(islice(paths(self.network), most + 1))
+            every = paths(self.network)
+        found: list[Path] = []
+        complete = False
+        with suppress(BudgetSpent):
+            for path in islice(every, most + 1):
+                found.append(path)
+            complete = len(found) <= most
         found.sort(key=lambda path: len(path[0]))
-        return tuple(self._path(path) for path in found[:most]), len(found) <= most
+        return tuple(self._path(path) for path in found[:most]), complete
 
     def _path(self, path: Path) -> PathFinding:
         nodes, tables = path
