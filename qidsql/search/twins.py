@@ -85,9 +85,9 @@ class WithoutTwins:
         return sum(1 << min(self._twins[number], key=lambda place: weights[place]) for number in positions(mask))
 
     def _pairs(self, masks: Sequence[int], singles: Sequence[ClassProfile]) -> list[ClassProfile]:
-        """The profiles of pairs of columns that are alike; if each row is its own class on one, it is so on both."""
+        """The profiles of pairs of columns that are alike; if one separates all rows, both do."""
         known = [singles[next(positions(mask))] for mask in masks]
-        unique = [profile.classes == profile.rows and not profile.entities for profile in known]
+        unique = [profile.colliding_pairs == 0 and not profile.entities for profile in known]
         new = iter(self.profiles([mask for mask, sure in zip(masks, unique, strict=True) if not sure]))
         return [profile if sure else next(new) for profile, sure in zip(known, unique, strict=True)]
 

@@ -8,6 +8,8 @@ import pytest
 
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.search.borders import borders
+from qidsql.search.pair_sample import PairSample
 from qidsql.search.pruned import above, iterative, pruned
 from tests.adult import Adult
 from tests.search.small_tables import (
@@ -108,3 +110,9 @@ def test_adult_minimal_quasi_identifiers_of_few_columns(adult: Adult) -> None:
     assert result.certificate is not None
     assert result.certificate.delta == Fraction(1, 100)
     assert not result.complete
+
+
+def test_columns_that_separate_equally_many_pairs_are_not_one() -> None:
+    """Each of two columns separates three of six sampled pairs, and both together all of them."""
+    sample = PairSample({0b01: 3, 0b10: 3}, 2)
+    assert [found.mask for found in borders(sample, Separation(Fraction(1))).found] == [0b11]
