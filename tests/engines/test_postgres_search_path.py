@@ -25,7 +25,7 @@ CAUGHT = """
 CREATE FUNCTION caught() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_notify('{eve}', (SELECT secret FROM {clinic}.people LIMIT 1));
-  EXECUTE $copy$COPY (SELECT 1) TO PROGRAM 'touch {file}'$copy$;
+  EXECUTE $copy$COPY (SELECT 1) TO PROGRAM 'cat > {file}'$copy$;
 EXCEPTION WHEN insufficient_privilege THEN NULL;
 END $$;
 CREATE FUNCTION counted(n bigint, x int) RETURNS bigint LANGUAGE plpgsql AS
