@@ -216,10 +216,13 @@ ASKING = "qidsql session"  # the name of the threads that put statements to Duck
 INTERRUPTED = (
     OPENED
     + """
-def audits(frame):
-    return frame is not None and (frame.f_code.co_filename.endswith("commands/keys/keys.py") or audits(frame.f_back))
-def tell():
-    while not any(map(audits, sys._current_frames().values())):  # binding, before, opens a session as well
+def inits(frame):
+    return frame is not None and (frame.f_code.co_name == "init" or inits(frame.f_back))
+def tell():  # binding, before the init, opens sessions as well
+    main = threading.main_thread().ident
+    while not (
+        "qidsql-interrupts" in {each.name for each in threading.enumerate()} or inits(sys._current_frames()[main])
+    ):
         time.sleep(0.01)
     print("under way", flush=True)
 threading.Thread(target=tell, daemon=True).start()

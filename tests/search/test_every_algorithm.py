@@ -35,7 +35,7 @@ from tests.stores import EVERY_ENGINE, Store
 
 pytestmark = EVERY_ENGINE
 
-TABLES = {"duckdb": 12, "postgres": 6, "sqlite": 12}  # in each part
+TABLES = {"duckdb": 7, "postgres": 4, "sqlite": 7}  # in each part
 PARTS = always(0, longer=range(1, 20))
 SURE = Fraction(1, 10**9)  # a chance that never comes true here
 DELTA = Fraction(1, 20)

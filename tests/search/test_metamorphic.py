@@ -34,7 +34,7 @@ from tests.stores import EVERY_ENGINE, Store
 pytestmark = EVERY_ENGINE
 
 K = 3
-COUNT = 4
+COUNT = 3
 Answers: TypeAlias = "dict[tuple[int, int, str], object]"  # by table, number of the criterion and search
 SURE = Fraction(1, 10**9)
 

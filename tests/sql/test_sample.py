@@ -106,7 +106,7 @@ def test_every_statement_sees_the_same_sample(store: Store, table: str) -> None:
 @TWO_ENGINES
 @pytest.mark.parametrize("table", KINDS)
 @pytest.mark.parametrize("where", [None, "b = 0"])
-@pytest.mark.parametrize("seeds", always(40, longer=[150]))
+@pytest.mark.parametrize("seeds", always(25, longer=[150]))
 def test_samples_are_uniform(store: Store, table: str, where: str | None, seeds: int) -> None:
     """Rows in tenths of the table, and neighbouring rows together: both as often as chance has it."""
     fill(store)
