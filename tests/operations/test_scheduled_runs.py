@@ -246,7 +246,7 @@ def test_a_scheduler_runs_tells_once_and_ends_with_0(tables: DuckDBStore, tmp_pa
         assert (tmp_path / "heartbeat").exists()
         process.send_signal(signal.SIGTERM)
         _, err = finished(process)
-    assert news(tmp_path) == [("main.risky", None, "violation"), ("", None, "error"), ("", "error", "pass")]
+    assert news(tmp_path) == [("main.risky", None, "violation"), ("", None, "error"), ("", "error", "pass")], err
     assert "not valid TOML" in err
     assert "Traceback" not in err
     assert process.returncode in (0, 3), "3 where it was at work just then"

@@ -21,6 +21,7 @@ from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files
 from qidsql.engines.duckdb.reading import read_files
+from qidsql.engines.duckdb.signals import by_signal
 from qidsql.engines.duckdb.types import value_kind
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
@@ -583,14 +584,9 @@ def _is_full(error: Exception) -> bool:
     return isinstance(error, duckdb.Error) and re.search(full, str(error)) is not None
 
 
-def _by_ctrl_c(error: BaseException) -> bool:
-    """Whether it is DuckDB's error for Ctrl-C in the main thread."""
-    return isinstance(error, RuntimeError) and "interrupted" in str(error)
-
-
 def translate(error: Exception, purpose: str) -> QidsqlError:
     """The error for a failed statement."""
-    if _by_ctrl_c(error):
+    if by_signal(error):
         return Interrupted(f"interrupted ({purpose})")
     if _is_full(error):
         return StatementError(

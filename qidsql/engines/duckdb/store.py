@@ -17,6 +17,7 @@ import duckdb
 from sqlglot import exp
 
 from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.engines.duckdb.signals import by_signal
 from qidsql.engines.file_lock import file_lock
 from qidsql.engines.store import PATIENCE, Prepared, Store, Transaction
 from qidsql.errors import StoreError
@@ -74,6 +75,8 @@ class DuckDBStore(Store):
             yield DuckDBTransaction(self, connection)
             connection.execute("COMMIT" if writing else "ROLLBACK")
         except (duckdb.Error, RuntimeError) as error:
+            if by_signal(error):
+                raise KeyboardInterrupt from None
             raise self._why_not(error, "written" if writing else "read") from None
         finally:
             self._detach(connection)
@@ -101,6 +104,9 @@ class DuckDBStore(Store):
                 connection.execute(f"USE {ATTACHED}")
                 return connection
             except (duckdb.Error, RuntimeError) as error:
+                if by_signal(error):
+                    self._end()
+                    raise KeyboardInterrupt from None
                 if not _is_locked(error) or time.monotonic() >= give_up:
                     self._end()
                     raise self._why_not(error, "opened") from None
