@@ -74,10 +74,9 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
     if any(c.role in (Role.DIRECT_IDENTIFIER, Role.EXCLUDED) for c in columns):
         taken.append("columns left out are not published together with the audited columns")
     if any(c.role is Role.SENSITIVE for c in columns):
-        taken.append(
-            "sensitive columns are not known outside; what is disclosed about them is measured, but not part of the "
-            "verdict"
-        )
+        wildcard = policy.nulls == Nulls.WILDCARD  # no classes, so nothing that they disclose
+        measured = "not measured, as a NULL matches anything" if wildcard else "measured, but not part of the verdict"
+        taken.append(f"sensitive columns are not known outside; what is disclosed about them is {measured}")
     if policy.entity:
         taken.append(
             f"{policy.entity} is not published: with it, the rows of an entity could be joined and reveal more"

@@ -112,3 +112,4 @@ def test_a_table_that_passes_can_disclose(store: Store) -> None:
     assert "whoever knows this column knows the diagnosis of 5 rows (50.0 %)" in text
     assert "right for 80.0 %, for 70.0 % without knowing anything" in text
     assert wildcard.disclosed == ()
+    assert any("is not measured" in each for each in wildcard.assumptions)
