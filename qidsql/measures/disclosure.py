@@ -18,7 +18,6 @@ class ClassValues:
     values: int
     stated: int
     small: bool
-    classes: int
     rows: int
     guessed: int
 
@@ -41,9 +40,7 @@ class Disclosure:
     guessed_blindly: int | None = None  # rows that hold the commonest value of the table
     guessed: int | None = None  # rows that hold the commonest value of their class
     rows_in_large: int | None = None  # rows in classes of at least k rows
-    guessed_in_large: int | None = (
-        None  # those of them that hold the commonest value of their class: the rest is identified
-    )
+    guessed_in_large: int | None = None  # those of them that hold the commonest value of their class
     entities: bool = False
 
     @property

@@ -36,7 +36,7 @@ def entity_profile(
         relation=source.node,
         entity=source.column(entity),
         k=k,
-        **_members(source, columns),
+        **grouping_nodes(source, columns),
     )
 
     def read(rows: list[Row]) -> list[ClassProfile]:
@@ -99,7 +99,10 @@ def class_sizes(
         tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
     else:
         tree = fill(
-            "classes/entity_sizes", relation=source.node, entity=source.column(entity), **_members(source, columns)
+            "classes/entity_sizes",
+            relation=source.node,
+            entity=source.column(entity),
+            **grouping_nodes(source, columns),
         )
 
     def read(rows: list[Row]) -> ClassSizes:
@@ -152,8 +155,8 @@ def _counting(source: Relation, counts: Sequence[exp.Expr]) -> exp.Select:
     return exp.select(rows, *counts).from_(source.node)
 
 
-def _members(source: Relation, columns: ColumnNames) -> dict[str, list[exp.Expr]]:
-    """The nodes for the column set in the entity templates."""
+def grouping_nodes(source: Relation, columns: ColumnNames) -> dict[str, list[exp.Expr]]:
+    """The nodes for a column set in templates that group by it, and again by its aliases c0, c1, ..."""
     aliases = [f"c{place}" for place in range(len(columns))]
     nodes = source.columns(columns)
     return {

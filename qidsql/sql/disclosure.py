@@ -1,10 +1,7 @@
 """Statements that count what the classes of a column set disclose about a sensitive column."""
 
-from collections.abc import Sequence
-
-from sqlglot import exp
-
 from qidsql.measures.disclosure import ClassValues, Disclosure
+from qidsql.sql.classes import grouping_nodes
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
@@ -19,23 +16,23 @@ def disclosure(
     It returns a row for each number of different values that a class holds: no value leaves the engine.
     """
     purpose = f"disclosure of {sensitive} by {len(known)} columns"
-    columns: dict[str, exp.Expr | Sequence[exp.Expr]] = {
-        "columns": source.columns(known),
-        "aliased": [exp.alias_(node, f"c{place}") for place, node in enumerate(source.columns(known))],
-        "names": [exp.column(f"c{place}") for place in range(len(known))],
-        "sensitive": source.column(sensitive),
-        "relation": source.node,
-    }
+    column, columns = source.column(sensitive), grouping_nodes(source, known)
     if entity is not None:
-        tree = fill("disclosure/by_entities", entity=source.column(entity), **columns)
+        tree = fill(
+            "disclosure/by_entities",
+            relation=source.node,
+            sensitive=column,
+            entity=source.column(entity),
+            **columns,
+        )
 
         def of_entities(rows: list[Row]) -> Disclosure:
             counts = [[integer(cell) for cell in row] for row in rows]
-            found = [ClassValues(code // 2, code // 2 - code % 2, False, 0, number, 0) for code, number, _ in counts]
+            found = [ClassValues(code // 2, code // 2 - code % 2, False, number, 0) for code, number, _ in counts]
             return Disclosure.of_entities(found, max((row[-1] for row in counts), default=0), k)
 
         return Statement(dialect.render(tree), purpose, of_entities)
-    tree = fill("disclosure/by_rows", k=k, **columns)
+    tree = fill("disclosure/by_rows", relation=source.node, sensitive=column, k=k, **columns)
 
     def of_classes(rows: list[Row]) -> Disclosure:
         counts = [[integer(cell) for cell in row] for row in rows]

@@ -6,8 +6,8 @@
 --             :sensitive the sensitive column
 --             :k         classes below k are small
 -- Result: class_values (different values in a class), stated_values (those that are not NULL), small (1 or 0),
---         class_count, row_count, guessed (rows with the commonest value of their class), table_values (different values
---         in the table), guessed_blindly (rows with the table's commonest value): one row per combination of the first
+--         row_count, guessed (rows with the commonest value of their class), table_values (different values in the
+--         table), guessed_blindly (rows with the commonest value of the table): one row per combination of the first
 --         three that occurs; none for an empty relation
 WITH cells AS (
   SELECT :aliased, :sensitive AS sensitive_value, COUNT(*) AS cell_size
@@ -33,7 +33,6 @@ SELECT
   class_values,
   stated_values,
   CASE WHEN class_size < :k THEN 1 ELSE 0 END AS small,
-  COUNT(*) AS class_count,
   SUM(class_size) AS row_count,
   SUM(commonest) AS guessed,
   MAX(table_values) AS table_values,
