@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from qidsql.core.tables import positions, weight_of
 from qidsql.protection.records import Records
 
-DENSE = 8  # classes are counted in an array if it has at most so many places per record, else by sorting
-
 
 def number_type(records: Records, k: int) -> "np.dtype[np.signedinteger]":
     """The type of the numbers of classes of k rows."""
@@ -103,11 +101,7 @@ class Groups:
         self, rows: NDArray[np.intp], classes: NDArray[np.int64], column: int
     ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
         """The records that are still in classes of k rows after one more column, and their classes."""
-        codes = self.records.codes[column][rows].astype(np.int64)
-        end = int(codes.max(initial=0)) + 1
-        keys = classes * end + codes
-        if (int(classes.max(initial=0)) + 1) * end > DENSE * len(rows) + 1024:
-            keys = np.unique(keys, return_inverse=True)[1].reshape(-1)
+        keys = self.records.refined(rows, classes, column)
         large = np.bincount(keys, weights=self.records.sizes[rows]) >= self.k  # exact below 2^53 rows
         chosen = large[keys]
         return rows[chosen], (np.cumsum(large) - 1)[keys[chosen]]

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from qidsql.protection.records import Records
 
-DENSE = 8  # classes are counted in an array if it has at most so many places per record, else by sorting
 KEPT = 200_000_000  # bytes of partitions kept for the next size; others are recomputed
 
 
@@ -121,11 +120,7 @@ class UniquesBySets:
         self, records: NDArray[np.int32], classes: NDArray[np.int64], column: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Every record's class after one more column, and the rows of each class."""
-        codes = self._records.codes[column][records].astype(np.int64)
-        codes_end = int(codes.max(initial=0)) + 1
-        keys = classes * codes_end + codes
-        if int(classes.max(initial=0) + 1) * codes_end > DENSE * len(records) + 1024:
-            keys = np.unique(keys, return_inverse=True)[1].reshape(-1)
+        keys = self._records.refined(records, classes, column)
         return keys, self._counted(keys, records)
 
     def _counted(self, classes: NDArray[np.int64], records: NDArray[np.int32]) -> NDArray[np.int64]:
