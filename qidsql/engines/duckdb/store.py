@@ -75,8 +75,6 @@ class DuckDBStore(Store):
             yield DuckDBTransaction(self, connection)
             connection.execute("COMMIT" if writing else "ROLLBACK")
         except (duckdb.Error, RuntimeError) as error:
-            if by_signal(error):
-                raise KeyboardInterrupt from None
             raise self._why_not(error, "written" if writing else "read") from None
         finally:
             self._detach(connection)
@@ -104,9 +102,6 @@ class DuckDBStore(Store):
                 connection.execute(f"USE {ATTACHED}")
                 return connection
             except (duckdb.Error, RuntimeError) as error:
-                if by_signal(error):
-                    self._end()
-                    raise KeyboardInterrupt from None
                 if not _is_locked(error) or time.monotonic() >= give_up:
                     self._end()
                     raise self._why_not(error, "opened") from None
@@ -139,8 +134,10 @@ class DuckDBStore(Store):
     def _settings(self) -> dict[str, str | bool | int | float | list[str]]:
         return {**SETTINGS, "temp_directory": f"{self.path}.tmp"}
 
-    def _why_not(self, error: Exception, what: str) -> StoreError:
-        """The driver's error as a StoreError. Its text is not used: it can contain values."""
+    def _why_not(self, error: Exception, what: str) -> StoreError | KeyboardInterrupt:
+        """The driver's error as a StoreError, or as the interrupt behind it. Its text can contain values: not used."""
+        if by_signal(error):
+            return KeyboardInterrupt()
         text = str(error)
         if _is_locked(error):
             return StoreError(
