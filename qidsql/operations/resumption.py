@@ -17,9 +17,8 @@ from qidsql.operations.table_run import TableRun
 from qidsql.version import __version__
 
 RESUMABLE = ("table", "materialized view", "file", "data file")  # kinds that only change with their own source
-KEEP_EVERY = (
-    2.0  # seconds between two writes: a killed run loses the tables of so many seconds, and the one in progress
-)
+# Seconds between two writes: a killed run loses the tables of so many seconds, and the one in progress.
+KEEP_EVERY = 2.0
 
 
 class Resumption:

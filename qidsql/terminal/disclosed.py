@@ -12,10 +12,10 @@ def disclosed_lines(found: Sequence[Disclosed], policy: Policy) -> Iterator[str]
     first: dict[str, int] = {}
     for each in found:
         own = first.setdefault(each.sensitive, len(each.known))
-        yield sentence(each, policy, len(each.known) - own)
+        yield _sentence(each, policy, len(each.known) - own)
 
 
-def sentence(found: Disclosed, policy: Policy, others: int = 0) -> str:
+def _sentence(found: Disclosed, policy: Policy, others: int = 0) -> str:
     """The figures in words a lawyer understands; the last `others` of the known columns are sensitive themselves."""
     figures, column = found.figures, found.sensitive
     audited = len(found.known) - others

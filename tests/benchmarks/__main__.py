@@ -173,13 +173,9 @@ ROWS = [
     Row("audit adult", ("audit", "t.csv"), adult, "pyCANON", ("t.csv",), needs=ADULT),
     Row("keys --all dense 300,000 x 15", ("keys", "t.csv", "--all"), csv(dense()), "HPIValid", ("t.csv",)),
     Row("keys --all adult14", ("keys", "t.csv", "--all"), adult, "HPIValid", ("t.csv",), needs=ADULT),
-    Row("keys --all --distinct 0.9 adult14", ("keys", *T, "--all", "--distinct", "0.9"), adult, beside=T, needs=ADULT),
-    Row(
-        "keys --all --separation 0.999 adult14",
-        ("keys", *T, "--all", "--separation", "0.999"),
-        adult,
-        beside=T,
-        needs=ADULT,
+    *(
+        Row(f"keys --all {' '.join(ratio)} adult14", ("keys", *T, "--all", *ratio), adult, beside=T, needs=ADULT)
+        for ratio in (("--distinct", "0.9"), ("--separation", "0.999"))
     ),
     Row("keys census 1M x 41 (minimum)", ("keys", *T), table(census(1_000_000)), beside=T),
     *(
@@ -194,19 +190,15 @@ ROWS = [
         many(100, 6, 300),
         beside=("t.duckdb", "t0"),
     ),
-    Row(
-        "audit parquet 20M x 10, 1 GB",
-        ("audit", "t.parquet?memory_limit=1GB"),
-        parquet(visits(20_000_000)),
-        beside=(":memory:", "'t.parquet'", "memory_limit=1GB"),
-        large=True,
-    ),
-    Row(
-        "audit parquet 100M x 10, 4 GB",
-        ("audit", "t.parquet?memory_limit=4GB"),
-        parquet(visits(100_000_000)),
-        beside=(":memory:", "'t.parquet'", "memory_limit=4GB"),
-        large=True,
+    *(
+        Row(
+            f"audit parquet {millions}M x 10, {limit}",
+            ("audit", f"t.parquet?memory_limit={limit}"),
+            parquet(visits(millions * 1_000_000)),
+            beside=(":memory:", "'t.parquet'", f"memory_limit={limit}"),
+            large=True,
+        )
+        for millions, limit in ((20, "1GB"), (100, "4GB"))
     ),
 ]
 
