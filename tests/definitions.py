@@ -6,7 +6,10 @@ Slow and plain on purpose: every row is held against every other row. Nothing he
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Sequence
+from fractions import Fraction
 from itertools import combinations
+from math import log, prod
+from typing import Any
 
 from qidsql.measures.disclosure import Disclosure
 from qidsql.measures.profiles import ClassProfile, ClassSizes
@@ -159,3 +162,43 @@ def entity_disclosure_of(rows: Sequence[Values], entities: Sequence[Hashable], k
         k=k,
         entities=True,
     )
+
+
+def exceeds(
+    model: str, limit: Fraction | tuple[Fraction, int], group: Sequence[Hashable], table: Sequence[Any]
+) -> bool:
+    """Whether a class with these sensitive values exceeds a limit on disclosure, in a table with those. For the ordered
+    distance they are numbers; None is last.
+
+    l-diversity, entropy-l, recursive-l [Machanavajjhala et al. 2006]; alpha [Wong et al. 2006]; t-closeness, t-ordered
+    [Li et al. 2007]; beta-likeness, enhanced-beta [Cao & Karras 2012]; delta-disclosure [Brickell & Shmatikov 2008].
+    """
+    counts, totals = Counter(group), Counter(table)
+    share = {value: Fraction(counts[value], len(group)) for value in totals}
+    usual = {value: Fraction(number, len(table)) for value, number in totals.items()}
+    if isinstance(limit, tuple):
+        ranked = sorted(counts.values(), reverse=True)
+        return ranked[0] >= limit[0] * sum(ranked[limit[1] - 1 :])
+    match model:
+        case "l-diversity":
+            return len(counts) < limit
+        case "entropy-l":  # entropy < ln l, without logarithms
+            powers = limit ** len(group) * prod(Fraction(number) ** number for number in counts.values())
+            even = len(set(counts.values())) == 1
+            return powers > len(group) ** len(group) or (powers == len(group) ** len(group) and not even)
+        case "alpha":
+            return max(share.values()) > limit
+        case "t-closeness":
+            return sum(abs(share[value] - usual[value]) for value in totals) / 2 > limit
+        case "t-ordered":
+            order = sorted(totals, key=lambda value: (value is None, value))
+            gaps = [sum(share[v] - usual[v] for v in order[: place + 1]) for place in range(len(order))]
+            return sum(map(abs, gaps)) > limit * max(1, len(order) - 1)
+        case "beta-likeness":
+            return any((share[v] - usual[v]) / usual[v] > limit for v in totals if share[v] > usual[v])
+        case "enhanced-beta":
+            excess = {v: (share[v] - usual[v]) / usual[v] for v in totals if share[v] > usual[v]}
+            return any(more > limit or more > -log(usual[v]) for v, more in excess.items())
+        case "delta-disclosure":
+            return any(not share[v] or abs(log(share[v] / usual[v])) >= limit for v in totals)
+    raise ValueError(model)

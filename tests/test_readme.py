@@ -33,7 +33,7 @@ def test_the_reports_in_readme_are_those_of_its_commands(tmp_path: Path) -> None
     assert without_seconds(block) == without_seconds(inside(*arguments.split(), cwd=tmp_path).out)
     assert without_seconds(block) == without_seconds(demo.out)
     blocks = re.findall(r"```text\n\$ qidsql ((?:keys|mask) .*?)\n\n(.*?)```", README, flags=re.DOTALL)
-    assert [arguments.split()[0] for arguments, _ in blocks] == ["keys", "mask"]
+    assert [arguments.split()[0] for arguments, _ in blocks] == ["keys", "keys", "mask"]
     for arguments, block in blocks:
         assert without_work(block) == without_work(inside(*arguments.split(), cwd=tmp_path).out)
 

@@ -17,7 +17,9 @@ from qidsql.core.signals import SIGNALS
 from qidsql.core.tables import Column, Comparison, Nulls, Role, Table, TableName, names_of
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
+from qidsql.measures.criteria import Criterion
 from qidsql.profiling.coded_copy import coded
+from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import Budget, TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.sampler import TableSampler
@@ -128,6 +130,11 @@ class TableSearch:
         """Raise the stop that ended the work while the catalog was read, if any."""
         if self.stopped is not None:
             raise self.stopped
+
+    def measure(self, criterion: Criterion) -> None:
+        """Measure what the criterion is about in every profile from now on. Raises UnknownName, UsageError, Stopped."""
+        self.begin()
+        self.profiler = disclosing(self.profiler, self.table, [criterion])
 
     def use_workspace(self, on_stage: Callable[[str], None]) -> None:
         """Code the columns, if the engine was opened with a workspace; they are profiled as codes from then on.

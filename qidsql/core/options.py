@@ -6,6 +6,7 @@ from qidsql.declarations.options import Names, Option, Ratio, Weights
 
 COLUMNS = "Columns and rows"
 CRITERION = "Criterion of a quasi-identifier"
+DISCLOSURE = "Limits on what is disclosed about sensitive columns"
 SAMPLE = "On a sample"
 BUDGET = "Budget"
 COPY = "Copy"
@@ -69,6 +70,74 @@ RowsBelowK: TypeAlias = Annotated[
     Ratio,
     Option("column sets that put this share of the rows below k", "RATIO", panel=CRITERION, in_policies=True),
 ]
+LValues: TypeAlias = Annotated[
+    int | None,
+    Option(
+        "column sets with a class of fewer than L values of a sensitive column (l-diversity)",
+        "L",
+        ("--l", "--l-diversity"),
+        DISCLOSURE,
+        in_policies=True,
+    ),
+]
+EntropyL: TypeAlias = Annotated[
+    Ratio, Option("... with a class of an entropy below ln L", "L", panel=DISCLOSURE, in_policies=True)
+]
+RecursiveL: TypeAlias = Annotated[
+    str | None,
+    Option("... with a class that is not recursive (C,L)-diverse", "C,L", panel=DISCLOSURE, in_policies=True),
+]
+Alpha: TypeAlias = Annotated[
+    Ratio,
+    Option(
+        "... with a class of which more than this share has the same value",
+        "SHARE",
+        panel=DISCLOSURE,
+        in_policies=True,
+    ),
+]
+Closeness: TypeAlias = Annotated[
+    Ratio,
+    Option(
+        "... with a class further than T from the table, by equal distance (t-closeness)",
+        "T",
+        ("--t", "--t-closeness"),
+        DISCLOSURE,
+        in_policies=True,
+    ),
+]
+OrderedCloseness: TypeAlias = Annotated[
+    Ratio, Option("the same by the distance of ordered values", "T", panel=DISCLOSURE, in_policies=True)
+]
+Beta: TypeAlias = Annotated[
+    Ratio,
+    Option(
+        "... with a class in which a value exceeds its share of the table by more than BETA times it (beta-likeness)",
+        "BETA",
+        ("--beta", "--beta-likeness"),
+        DISCLOSURE,
+        in_policies=True,
+    ),
+]
+EnhancedBeta: TypeAlias = Annotated[
+    Ratio, Option("the same, with a tighter limit for frequent values", "BETA", panel=DISCLOSURE, in_policies=True)
+]
+DeltaDisclosure: TypeAlias = Annotated[
+    Ratio,
+    Option(
+        "... with a class in which the share of a value differs by a factor of e^DELTA or more",
+        "DELTA",
+        panel=DISCLOSURE,
+        in_policies=True,
+    ),
+]
+Reveals: TypeAlias = Annotated[
+    str | None,
+    Option(
+        "column sets that reveal this sensitive column of somebody, or exceed another limit", "NAME", panel=DISCLOSURE
+    ),
+]
+
 BelowK: TypeAlias = Annotated[int | None, Option("column sets with some class below K", "K", panel=CRITERION)]
 
 Epsilon: TypeAlias = Annotated[Ratio, Option("search a sample, with at most this error", "RATIO", panel=SAMPLE)]

@@ -69,13 +69,13 @@ class Policy(Requirements):
         """Raise UsageError if the criterion is undefined under this policy's rule for NULL and its entity."""
         if criterion.counts_classes and self.nulls == Nulls.WILDCARD:
             raise UsageError(
-                f"{setting(criterion.finding)} counts classes, and with {setting('nulls')} wildcard there are none "
+                f"{_option(criterion)} counts classes, and with {setting('nulls')} wildcard there are none "
                 f"(a NULL would be in several); use {setting('separation')}, {setting('k')} or "
                 f"{setting('rows_at_risk')}"
             )
         if criterion.measures_rows and self.entity is not None:
             raise UsageError(
-                f"{setting(criterion.finding)} measures rows; with {setting('entity')} use {setting('k')} or "
+                f"{_option(criterion)} measures rows; with {setting('entity')} use {setting('k')} or "
                 f"{setting('rows_at_risk')}"
             )
 
@@ -97,6 +97,11 @@ class Policy(Requirements):
         """The meaning of a NULL in this audit, as a sentence."""
         wildcard = self.nulls == Nulls.WILDCARD
         return "A NULL matches anything." if wildcard else "A NULL counts as a value of its own."
+
+
+def _option(criterion: Criterion) -> str:
+    """The option that requests the criterion, without its value."""
+    return setting(criterion.options.split()[0].removeprefix("--").replace("-", "_"))
 
 
 BUDGETS = ("max_statements", "max_seconds")  # limits of the work; they do not change what is audited

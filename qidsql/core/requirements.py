@@ -1,4 +1,4 @@
-"""The criteria as options: the registry. To add one: its class in `qidsql.measures.criteria`, a field and a line here.
+"""The criteria as options: the registry. To add one: its class in `qidsql.measures`, a field and a line here.
 
 `Requirements` are what a policy can require besides k, so that no column set may reach them; `CriterionOptions` select
 the criterion of a search or a masking. Requests that inherit the fields get the options everywhere.
@@ -6,14 +6,45 @@ the criterion of a search or a masking. Requests that inherit the fields get the
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from typing import Annotated, Any
 
-from qidsql.core.options import CRITERION, BelowK, DistinctRatio, K, RowsBelowK, SeparationRatio
-from qidsql.core.parsing import positive_share
+from qidsql.core.options import (
+    CRITERION,
+    Alpha,
+    BelowK,
+    Beta,
+    Closeness,
+    DeltaDisclosure,
+    DistinctRatio,
+    EnhancedBeta,
+    EntropyL,
+    K,
+    LValues,
+    OrderedCloseness,
+    RecursiveL,
+    Reveals,
+    RowsBelowK,
+    Sensitive,
+    SeparationRatio,
+)
+from qidsql.core.parsing import fraction, names, positive_share
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
-from qidsql.wording.option_names import setting
+from qidsql.measures.disclosure_limits import (
+    AnyDifference,
+    DisclosureLimit,
+    Distant,
+    DistantInOrder,
+    FewValues,
+    Frequent,
+    LowEntropy,
+    MoreFrequent,
+    MoreFrequentEnhanced,
+    Recursive,
+)
+from qidsql.wording.option_names import role, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +55,16 @@ class Requirements:
     distinct: DistinctRatio = None
     separation: SeparationRatio = None
     rows_at_risk: RowsBelowK = None
+    l_diversity: LValues = None
+    entropy_l: EntropyL = None
+    recursive_l: RecursiveL = None
+    alpha: Alpha = None
+    t_closeness: Closeness = None
+    t_ordered: OrderedCloseness = None
+    beta_likeness: Beta = None
+    enhanced_beta: EnhancedBeta = None
+    delta_disclosure: DeltaDisclosure = None
+    sensitive: Sensitive = ()
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -35,6 +76,7 @@ class Requirements:
 class CriterionOptions(Requirements):
     """The criterion to search for, or to forbid in publications: at most one; keys by default."""
 
+    reveals: Reveals = None
     violates: BelowK = None
     all_classes: Annotated[
         bool,
@@ -45,12 +87,25 @@ class CriterionOptions(Requirements):
     ] = False
 
     @property
+    def disclosure(self) -> dict[str, Any]:
+        """The options of a policy that follow from `reveals`."""
+        if self.reveals is None:
+            return {}
+        least = {} if any(getattr(self, name) is not None for name in LIMITS) else {"l_diversity": 2}
+        return {"sensitive": tuple(dict.fromkeys((*names(self.sensitive), self.reveals))), **least}
+
+    @property
     def criterion(self) -> Criterion:
         """The requested criterion; a key by default. Raises UsageError if there are several."""
         given = given_criteria(self)
+        if len({type(each) for each in given}) > 1:
+            raise UsageError(f"choose one criterion, not{''.join(each.options for each in given)}")
         if len(given) > 1:
-            *others, last = (setting(name) for name in CRITERIA)
-            raise UsageError(f"choose one of {', '.join(others)} and {last}")
+            raise UsageError(f"a search is for one sensitive column: name it with {setting('reveals')}")
+        if self.reveals is not None and not given:
+            return FewValues(self.reveals, Fraction(2))
+        if self.reveals is not None and given[0].about is None:
+            raise UsageError(f"choose one criterion, not {setting('reveals')}{given[0].options}")
         return given[0] if given else Key()
 
 
@@ -69,9 +124,41 @@ CRITERIA: Mapping[str, Callable[[Any, Any], Criterion]] = {
 }
 
 
+def _recursive(sensitive: str, value: str) -> DisclosureLimit:
+    c, _, rank = value.partition(",")
+    if not rank.strip().isdecimal():
+        raise UsageError(f"{setting('recursive_l')} must be C,L such as 3,2, got {value}")
+    return Recursive(sensitive, fraction("recursive_l", c), int(rank))
+
+
+# Limits on what is disclosed about a sensitive column, from its name and the option's value.
+LIMITS: Mapping[str, Callable[[str, Any], DisclosureLimit]] = {
+    "l_diversity": lambda sensitive, value: FewValues(sensitive, Fraction(value)),
+    "entropy_l": lambda sensitive, value: LowEntropy(sensitive, fraction("entropy_l", value)),
+    "recursive_l": _recursive,
+    "alpha": lambda sensitive, value: Frequent(sensitive, fraction("alpha", value)),
+    "t_closeness": lambda sensitive, value: Distant(sensitive, fraction("t_closeness", value)),
+    "t_ordered": lambda sensitive, value: DistantInOrder(sensitive, fraction("t_ordered", value)),
+    "beta_likeness": lambda sensitive, value: MoreFrequent(sensitive, fraction("beta_likeness", value)),
+    "enhanced_beta": lambda sensitive, value: MoreFrequentEnhanced(sensitive, fraction("enhanced_beta", value)),
+    "delta_disclosure": lambda sensitive, value: AnyDifference(sensitive, fraction("delta_disclosure", value)),
+}
+
+
 def given_criteria(given: Requirements) -> tuple[Criterion, ...]:
-    """The criteria whose options are given, in the order of the registry. Raises UsageError."""
+    """The criteria whose options are given, in the order of the registries; limits for each sensitive column.
+
+    Raises UsageError.
+    """
     own = {field.name for field in fields(given)}
-    values = {name: getattr(given, name) for name in CRITERIA if name in own}
+    values = {name: getattr(given, name) for name in (*CRITERIA, *LIMITS) if name in own}
     used = {name: value for name, value in values.items() if value is not None and value is not False}  # 0 == False
-    return tuple(CRITERIA[name](value, given) for name, value in used.items())
+    one: str | None = getattr(given, "reveals", None)
+    sensitive = names(given.sensitive if one is None else one)
+    for name in LIMITS:
+        if name in used and not sensitive:
+            raise UsageError(f"{setting(name)} is about a sensitive column: {role('sensitive', ['COLUMN'])}")
+    return (
+        *(CRITERIA[name](value, given) for name, value in used.items() if name in CRITERIA),
+        *(LIMITS[name](column, value) for name, value in used.items() if name in LIMITS for column in sensitive),
+    )

@@ -3,6 +3,19 @@
 from qidsql.operations.findings import Audit, criteria
 from qidsql.operations.table_run import FindingKind
 
+# What the limit of each model of attribute disclosure requires of every class.
+DISCLOSURE: dict[FindingKind, str] = {
+    FindingKind.L_DIVERSITY: "at least l different values of the sensitive column",
+    FindingKind.ENTROPY_L: "an entropy of the sensitive column of at least ln l",
+    FindingKind.RECURSIVE_L: "a commonest value with fewer than c times the rows of the values from the l-th on",
+    FindingKind.ALPHA: "at most the share alpha of its rows with the same value of the sensitive column",
+    FindingKind.T_CLOSENESS: "values of the sensitive column within the distance t of those of the table",
+    FindingKind.T_ORDERED: "ordered values of the sensitive column within the distance t of those of the table",
+    FindingKind.BETA_LIKENESS: "no value that exceeds its share of the table by more than beta times it",
+    FindingKind.ENHANCED_BETA: "no value that exceeds its share of the table by more than beta times it, or less for "
+    "frequent values",
+    FindingKind.DELTA_DISCLOSURE: "no value whose share differs from that of the table by a factor of e^delta or more",
+}
 TITLES = {
     FindingKind.K_ANONYMITY: "The table is below k",
     FindingKind.DIRECT_IDENTIFIER: "A direct identifier is among the columns",
@@ -11,6 +24,7 @@ TITLES = {
     FindingKind.DISTINCT: "A column set reaches the distinct ratio",
     FindingKind.SEPARATION: "A column set reaches the separation ratio",
     FindingKind.ROWS_AT_RISK: "A column set puts too many rows at risk",
+    **{kind: f"A column set discloses a sensitive column ({kind})" for kind in DISCLOSURE},
 }
 HELP = {
     FindingKind.K_ANONYMITY: "Rows that agree on all audited columns form a class. The policy requires at least k rows "
@@ -23,6 +37,11 @@ HELP = {
     FindingKind.DISTINCT: "The number of classes divided by the number of rows reaches the limit of the policy.",
     FindingKind.SEPARATION: "The share of pairs of rows that differ in these columns reaches the limit of the policy.",
     FindingKind.ROWS_AT_RISK: "The share of rows in classes below k reaches the limit of the policy.",
+    **{
+        kind: "Whoever knows these columns learns more about the sensitive column than the policy allows: rows that "
+        f"agree on them form a class, and each class must have {words}."
+        for kind, words in DISCLOSURE.items()
+    },
 }
 COVERAGE = "coverage"  # the kind of gaps in the coverage, which are not findings of a table
 UNCOVERED = (
@@ -39,5 +58,5 @@ def unit_of(audit: Audit) -> str:
 
 def criterion_of(audit: Audit, kind: FindingKind) -> str | None:
     """The name of the criterion that an audit searched for this kind of finding; None for other kinds."""
-    searched = criteria(audit.account.policy)
-    return searched[kind].name if kind in searched else None
+    searched = (criterion.name for criterion in criteria(audit.account.policy) if criterion.finding == kind)
+    return next(searched, None)

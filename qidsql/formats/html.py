@@ -16,6 +16,8 @@ from qidsql.formats.charts import TrendStep
 from qidsql.formats.figures import Profile
 from qidsql.formats.finding_texts import criterion_of, unit_of
 from qidsql.formats.glossary import GLOSSARY
+from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
+from qidsql.measures.profiles import Disclosing
 from qidsql.operations.coverage import RENAMED
 from qidsql.operations.document import RunResult
 from qidsql.operations.findings import Audit
@@ -103,6 +105,7 @@ class _View:
     left_out: Sequence[ColumnFinding | HiddenColumn] = ()
     requirements: Sequence[_Requirement] = ()
     drivers: Sequence[_Driver] = ()
+    limited: bool = False  # whether the policy limits what is disclosed
 
 
 class _Views:
@@ -138,6 +141,7 @@ def _view(index: int, document: RunResult, table: TableRun) -> _View:
         left_out=[column for column in columns if not column.audited],
         requirements=_requirements(audit) if audit else (),
         drivers=_drivers(audit) if audit else (),
+        limited=audit is not None and bool(limits_among(audit.account.policy.criteria)),
     )
 
 
@@ -190,11 +194,22 @@ def _requirements(audit: Audit) -> list[_Requirement]:
             most, measured = Fraction(limit), measure(profile) if profile else None
             words = f"{kind.capitalize()} ratio", f"below {decimal(most)}", figures.ratio_text(measured, 6)
             rows.append(_Requirement(*words, _below(measured, most, audit, kind)))
+    rows += [_kept(limit, audit) for limit in limits_among(policy.criteria)]
     recognised = [column.name for column in audit.columns if column.recognised]
     unseen = any(column.audited and column.profile is None for column in audit.columns)
     found = few(recognised, 3) if recognised else figures.UNKNOWN if unseen else "none"
     met = False if recognised else None if unseen else True
     return [*rows, _Requirement("Direct identifiers not declared", "none", found, met)]
+
+
+def _kept(limit: DisclosureLimit, audit: Audit) -> _Requirement:
+    """Whether every class keeps a limit on disclosure; decided by its search if the counts are hidden."""
+    profile = audit.profile
+    found: Disclosing | None = next((e for e in getattr(profile, "disclosing", ()) if e.limit == limit.label), None)
+    words = f"{unit_of(audit).capitalize()} in classes {limit.excess}", "none"
+    if found is None:
+        return _Requirement(*words, figures.UNKNOWN, _found_no(audit, limit.name))
+    return _Requirement(*words, figures.number(found.rows), not found.classes)
 
 
 def _none(at_risk: int | None, audit: Audit) -> bool | None:
@@ -213,9 +228,14 @@ def _below(value: Fraction | None, limit: Fraction, audit: Audit, kind: FindingK
 
 
 def _found_none(audit: Audit, kind: FindingKind) -> bool | None:
+    """Whether no column set leads to findings of a kind."""
+    return _found_no(audit, criterion_of(audit, kind))
+
+
+def _found_no(audit: Audit, criterion: str | None) -> bool | None:
     """Whether no column set meets a criterion, according to its search; a table that passes needs no search."""
     for search in audit.searches:
-        if search.criterion == criterion_of(audit, kind):
+        if search.criterion == criterion:
             return True if search.impossible else False if audit.found_by(search) else None
     return True if audit.profile and not audit.account.unfinished else None
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from xml.etree import ElementTree
 
 from qidsql.core.policy import Policy
-from qidsql.formats.finding_texts import COVERAGE, HELP, TITLES, UNCOVERED
+from qidsql.formats.finding_texts import COVERAGE, DISCLOSURE, HELP, TITLES, UNCOVERED
 from qidsql.operations.coverage import Coverage, SourceCoverage
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import CAUSES, Finding, FindingKind, TableRun
@@ -93,18 +93,18 @@ def _end_suite(suite: ElementTree.Element) -> None:
     ElementTree.SubElement(suite, "system-err")
 
 
-LIMITS = (FindingKind.ROWS_AT_RISK, FindingKind.DISTINCT, FindingKind.SEPARATION)
+LIMITS = (FindingKind.ROWS_AT_RISK, FindingKind.DISTINCT, FindingKind.SEPARATION, *DISCLOSURE)
 
 
-def ratio_limit(policy: Policy, kind: FindingKind) -> Fraction | None:
-    """The ratio that no column set may reach, for a kind in LIMITS."""
-    found: Fraction | None = getattr(policy, kind.replace("-", "_"))
+def limit_of(policy: Policy, kind: FindingKind) -> Fraction | int | str | None:
+    """The limit of the policy for a kind in LIMITS: no column set may reach it, or exceed it if it is on disclosure."""
+    found: Fraction | int | str | None = getattr(policy, kind.replace("-", "_"))
     return found
 
 
 def required(policy: Policy) -> list[FindingKind]:
     """The kinds of findings that the policy forbids."""
-    limits = (kind for kind in LIMITS if ratio_limit(policy, kind) is not None)
+    limits = (kind for kind in LIMITS if limit_of(policy, kind) is not None)
     return [FindingKind.K_ANONYMITY, FindingKind.DIRECT_IDENTIFIER, *limits]
 
 
@@ -116,8 +116,10 @@ def _against(table: TableRun, kind: FindingKind) -> list[Finding]:
 
 def _case(suite: ElementTree.Element, classname: str, kind: FindingKind, policy: Policy, table: TableRun) -> None:
     whole = kind is FindingKind.K_ANONYMITY
-    most = ratio_limit(policy, kind) if kind in LIMITS else None
-    name = f"{kind} (k = {policy.k})" if whole else str(kind) if most is None else f"{kind} (below {decimal(most)})"
+    most = limit_of(policy, kind) if kind in LIMITS else None
+    text = decimal(most) if isinstance(most, Fraction) else str(most)
+    bound = text if kind in DISCLOSURE else f"below {text}"
+    name = f"{kind} (k = {policy.k})" if whole else str(kind) if most is None else f"{kind} ({bound})"
     case = ElementTree.SubElement(suite, "testcase", name=_text(name), classname=classname, time="0")
     found = _against(table, kind)
     if found:

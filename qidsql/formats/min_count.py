@@ -189,4 +189,4 @@ def _reason(verdict: Verdict, audit: AuditResult) -> str:
         return f"{name} is not {policy.k}-anonymous on the {columns} audited"
     if recognised:
         return f"{name} has {plural(len(recognised), 'undeclared direct identifier')}: {few(recognised)}"
-    return f"{name} has column sets that reach a ratio forbidden by the policy"
+    return f"{name} has column sets that reach or exceed a limit of the policy"

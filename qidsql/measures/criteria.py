@@ -56,6 +56,15 @@ class Criterion(ABC):
     def options(self) -> str:
         """The options that request it, as typed; empty for the default."""
 
+    @property
+    def about(self) -> str | None:
+        """The sensitive column whose values decide, beside the classes; None if the classes alone do."""
+        return None
+
+    def measured_by(self, profile: ClassProfile) -> bool:
+        """Whether the profile has the figures that decide."""
+        return True
+
     def of_whole(self, whole: ClassProfile) -> "Criterion":
         """The criterion on a table whose columns all together have this profile, if it depends on that."""
         return self
@@ -71,6 +80,10 @@ class Criterion(ABC):
     @abstractmethod
     def reached(self, profile: ClassProfile) -> str:
         """The result of columns with this profile in words: "have the distinct ratio 0.9"."""
+
+    def violation(self, profile: ClassProfile) -> str:
+        """That columns with this profile meet it, as a sentence."""
+        return f"they contain a {self.name}"
 
     def impossible(self, whole: ClassProfile) -> str:
         """Why no column set meets it if all columns together have this profile."""

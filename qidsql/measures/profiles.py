@@ -4,7 +4,7 @@ Integers and `Fraction` decide; floats appear only where a report prints. Indepe
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -15,6 +15,16 @@ COUNTS = (
     *("classes_at_risk", "rows_at_risk", "unique_rows", "colliding_pairs"),
 )
 RATIOS = ("distinct_ratio", "separation_ratio", "share_at_risk")
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosing:
+    """The classes of one column set that exceed a limit on disclosure (see `qidsql.measures.disclosure_limits`)."""
+
+    limit: str  # classes of fewer than 3 values of diagnosis
+    rows: int  # in such classes; with entities: distinct entities
+    classes: int
+    worst: int  # what the worst class discloses, in units of the limit: more is worse
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +51,7 @@ class ClassProfile:
     colliding_pairs: int  # sum of c * (c - 1) over the classes: ordered pairs that the set does not separate
     entities: bool = False
     wildcard: bool = False
+    disclosing: tuple[Disclosing, ...] = ()  # one for each limit that was measured with it
 
     @property
     def distinct_ratio(self) -> Fraction:
@@ -70,7 +81,7 @@ class ClassProfile:
         """True if the set separates any two rows."""
         return self.colliding_pairs < self.rows * (self.rows - 1) if self.wildcard else self.classes > 1
 
-    def to_plain(self) -> dict[str, int | float | None]:
+    def to_plain(self) -> dict[str, Any]:
         """The counts, exact, and the ratios as floats for display (None if undefined).
 
         With an entity the same keys count entities; "entities" replaces "rows" then. If a NULL matches anything, the
@@ -90,6 +101,7 @@ class ClassProfile:
             "distinct_ratio": float(self.distinct_ratio) if meaningful and not self.wildcard else None,
             "separation_ratio": float(self.separation_ratio) if meaningful else None,
             "share_at_risk": float(self.share_at_risk),
+            **({"disclosing": [asdict(each) for each in self.disclosing]} if self.disclosing else {}),
         }
 
     @classmethod
@@ -102,7 +114,11 @@ class ClassProfile:
         if not all(isinstance(count, int) for count in counts.values()):
             raise TypeError("a count of the class profile is missing")
         return cls(
-            rows=written["entities"] if entities else written["rows"], **counts, entities=entities, wildcard=wildcard
+            rows=written["entities"] if entities else written["rows"],
+            **counts,
+            entities=entities,
+            wildcard=wildcard,
+            disclosing=tuple(Disclosing(**each) for each in written.get("disclosing", ())),
         )
 
     @classmethod
@@ -114,7 +130,26 @@ class ClassProfile:
         return {
             "description": "the class profile of a column set; with an entity, `entities` replaces `rows`",
             "type": "object",
-            "properties": {"rows": whole, "entities": whole, **counts, **ratios},
+            "properties": {
+                "rows": whole,
+                "entities": whole,
+                **counts,
+                **ratios,
+                "disclosing": {
+                    "description": "for each limit on disclosure: the rows and classes that exceed it",
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "limit": {"type": "string"},
+                            "rows": whole,
+                            "classes": whole,
+                            "worst": {"type": "integer"},
+                        },
+                        "required": ["limit", "rows", "classes", "worst"],
+                    },
+                },
+            },
             "required": [*COUNTS, *RATIOS],
         }
 

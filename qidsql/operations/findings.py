@@ -19,9 +19,11 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
     name, policy = result.account.table, result.account.policy
     audited = tuple(column.name for column in result.columns if column.audited)
 
-    def finding(kind: FindingKind, columns: Sequence[str], profile: ClassProfile | None, text: str) -> Finding:
+    def finding(
+        kind: FindingKind, columns: Sequence[str], profile: ClassProfile | None, text: str, about: str | None = None
+    ) -> Finding:
         return Finding(
-            id=finding_id(source, name, kind, columns),
+            id=finding_id(source, name, kind, columns, about),
             kind=kind,
             columns=tuple(columns),
             measures=Measures.of(profile),
@@ -44,19 +46,25 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
         text = f"{text} {policy.k}; {percent(whole.share_at_risk)} at risk"
         found.append(finding(FindingKind.K_ANONYMITY, audited, whole, text))
     searched = {search.criterion: search for search in result.searches}
-    for kind, criterion in criteria(policy).items():
-        search = searched.get(criterion.name)
+    for criterion in criteria(policy):
+        kind, search = FindingKind(criterion.finding), searched.get(criterion.name)
         sets = () if search is None else result.found_by(search)
-        found += [finding(kind, each.columns, each.profile, _sentence(each, criterion)) for each in sets]
-        if not sets and kind not in CAUSES and whole is not None and criterion.met_by(whole):
+        found += [
+            finding(kind, each.columns, each.profile, _sentence(each, criterion), criterion.about) for each in sets
+        ]
+        if not sets and kind not in CAUSES and whole is not None and _met(criterion, whole):
             text = f"all audited columns together are a {criterion.name}"  # the search for minimal sets ended early
-            found.append(finding(kind, audited, whole, text))
+            found.append(finding(kind, audited, whole, text, criterion.about))
     return found
 
 
-def criteria(policy: Policy) -> dict[FindingKind, Criterion]:
-    """The criteria that an audit searches for, by the kind of finding."""
-    return {FindingKind(criterion.finding): criterion for criterion in (*policy.criteria, Key())}
+def _met(criterion: Criterion, whole: ClassProfile) -> bool:
+    return criterion.measured_by(whole) and criterion.met_by(whole)
+
+
+def criteria(policy: Policy) -> tuple[Criterion, ...]:
+    """The criteria that an audit searches for: several of a kind, if they limit the disclosure of several columns."""
+    return *policy.criteria, Key()
 
 
 def complete_kinds(audit: Audit) -> set[FindingKind]:
@@ -65,21 +73,28 @@ def complete_kinds(audit: Audit) -> set[FindingKind]:
         return set()
     searched = {search.criterion: search.complete for search in audit.searches}
     none = not searched and not audit.account.unfinished  # the table passed, so nothing was searched
-    listed = {kind for kind, each in criteria(audit.account.policy).items() if none or searched.get(each.name)}
+    each = criteria(audit.account.policy)
+    unlisted = set() if none else {criterion.finding for criterion in each if not searched.get(criterion.name)}
+    listed = {FindingKind(criterion.finding) for criterion in each} - unlisted
     return {FindingKind.DIRECT_IDENTIFIER, FindingKind.K_ANONYMITY, *listed}
 
 
-def finding_id(source: str, table: str, kind: str, columns: Sequence[str]) -> str:
-    """The id of a finding: clinic/main.patients/below-k/birth_date+zip, its columns in alphabetical order."""
+def finding_id(source: str, table: str, kind: str, columns: Sequence[str], about: str | None = None) -> str:
+    """The id of a finding: clinic/main.patients/below-k/birth_date+zip, its columns in alphabetical order.
+
+    `about`: the sensitive column of a limit on disclosure.
+    """
 
     def part(text: str) -> str:
         return "".join(f"%{ord(sign):02X}" if sign in "%/+" else sign for sign in text)
 
     named = "" if kind == FindingKind.K_ANONYMITY else "/" + "+".join(sorted(map(part, columns)))
+    named += "" if about is None else f"/{part(about)}"
     return f"{part(source)}/{part(table)}/{kind}{named}"
 
 
 def _sentence(found: ColumnSetFinding, criterion: Criterion) -> str:
     names, profile = " + ".join(found.columns), found.profile
     at_risk = f"k = {profile.smallest}, {percent(profile.share_at_risk)} at risk"
-    return f"{names} is a {criterion.name}: {at_risk}"
+    exceeding = f"; {criterion.violation(profile)}" if criterion.about and profile.disclosing else ""
+    return f"{names} is a {criterion.name}: {at_risk}{exceeding}"

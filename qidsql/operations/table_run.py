@@ -21,6 +21,15 @@ class FindingKind(StrEnum):
     DISTINCT = "distinct"  # a minimal column set that reaches the distinct ratio
     SEPARATION = "separation"
     ROWS_AT_RISK = "rows-at-risk"
+    L_DIVERSITY = "l-diversity"  # a minimal column set that discloses more of a sensitive column than this limit allows
+    ENTROPY_L = "entropy-l"
+    RECURSIVE_L = "recursive-l"
+    ALPHA = "alpha"
+    T_CLOSENESS = "t-closeness"
+    T_ORDERED = "t-ordered"
+    BETA_LIKENESS = "beta-likeness"
+    ENHANCED_BETA = "enhanced-beta"
+    DELTA_DISCLOSURE = "delta-disclosure"
     DIRECT_IDENTIFIER = "direct-identifier"  # a column recognised as one but not declared
 
 
@@ -109,7 +118,7 @@ class Acceptance:
 class Finding:
     """One finding on a table."""
 
-    id: Annotated[str, "the same in every run: source, table, kind and columns"]
+    id: Annotated[str, "the same in every run: source, table, kind, columns, and the sensitive column of a limit"]
     kind: FindingKind
     columns: tuple[str, ...]
     measures: Measures

@@ -1,11 +1,31 @@
 """Statements that count what the classes of a column set disclose about a sensitive column."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
 from qidsql.measures.disclosure import ClassValues, Disclosure
+from qidsql.measures.disclosure_limits import DisclosureLimit
+from qidsql.measures.profiles import ClassProfile, ClassSizes, Disclosing
 from qidsql.sql.classes import grouping_nodes
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
-from qidsql.sql.templates import fill
+from qidsql.sql.templates import fill, fill_query
+
+# The classes that exceed a limit, by the limit's kind.
+CLASSES = {
+    "l-diversity": "disclosure/few_values",
+    "entropy-l": "disclosure/low_entropy",
+    "recursive-l": "disclosure/recursive",
+    "alpha": "disclosure/frequent",
+    "t-closeness": "disclosure/distant",
+    "t-ordered": "disclosure/distant_in_order",
+    "beta-likeness": "disclosure/more_frequent",
+    "enhanced-beta": "disclosure/more_frequent_enhanced",
+    "delta-disclosure": "disclosure/any_difference",
+}
 
 
 def disclosure(
@@ -41,3 +61,65 @@ def disclosure(
         return Disclosure.of_classes(found, whole[0], whole[1], k)
 
     return Statement(dialect.render(tree), purpose, of_classes)
+
+
+def disclosing_profile(
+    dialect: Dialect,
+    source: Relation,
+    columns: ColumnNames,
+    k: int,
+    limits: Sequence[tuple[DisclosureLimit, str]],
+    entity: str | None = None,
+) -> Statement[list[ClassProfile]]:
+    """The class profile of one column set, with the classes that exceed each limit on a sensitive column.
+
+    One statement, a scan per limit.
+    """
+    parts = [
+        dialect.render(_exceeding(source, columns, number, limit, sensitive, entity))
+        for number, (limit, sensitive) in enumerate(limits)
+    ]
+    purpose = f"class profile and disclosure by {len(columns)} columns"
+
+    def read(rows: list[Row]) -> list[ClassProfile]:
+        counts = [[integer(cell) for cell in row] for row in rows]
+        found = [[row[1:] for row in counts if row[0] == number] for number in range(len(limits))]
+        disclosing = tuple(
+            _disclosing(limit, classes) for (limit, _), classes in zip(limits, found, strict=True) if classes
+        )
+        if entity is None:
+            profile = ClassProfile.of_sizes({size: number for size, number, *_ in found[0]}, k)
+        else:
+            sizes = {size: number for size, number, *_ in found[0] if number}
+            entities = {size: number for size, _, number, *_ in found[0] if number}
+            profile = ClassSizes(sizes, entities, entities=True).profile(k)
+        return [replace(profile, disclosing=disclosing)]
+
+    text = "\nUNION ALL\n".join(f"SELECT * FROM ({part}) AS part" for part in parts)  # a part can begin with WITH
+    return Statement(text, purpose, read, scans=len(parts))
+
+
+def _exceeding(
+    source: Relation, columns: ColumnNames, number: int, limit: DisclosureLimit, sensitive: str, entity: str | None
+) -> exp.Expr:
+    nodes = grouping_nodes(source, columns)
+    same: dict[str, exp.Expr | int] = {
+        "set_number": number,
+        "relation": source.node,
+        "sensitive": source.column(sensitive),
+    }
+    if entity is not None:
+        return fill("disclosure/exceeding_of_entities", entity=source.column(entity), **same, **nodes, **limit.limits)
+    classes = fill_query(CLASSES[limit.finding], names=nodes.pop("names"), **limit.limits)
+    return fill("disclosure/exceeding", classes=classes.subquery("classes"), **same, **nodes)
+
+
+def _disclosing(limit: DisclosureLimit, classes: Sequence[Sequence[int]]) -> Disclosing:
+    """The figures of one limit: rows of exceeding.sql, or of exceeding_of_entities.sql, without the number."""
+    by_rows = len(classes[0]) == 4
+    return Disclosing(
+        limit=limit.label,
+        rows=sum(row[0] * row[2] if by_rows else row[4] for row in classes),
+        classes=sum(row[2 if by_rows else 3] for row in classes),
+        worst=max(row[-1] for row in classes),
+    )

@@ -1,10 +1,19 @@
 """What is disclosed about sensitive columns, for the terminal."""
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 from qidsql.core.disclosure import Disclosed
 from qidsql.core.policy import Policy
+from qidsql.measures.profiles import ClassProfile
 from qidsql.wording.numbers import count, few, percent
+
+EXCEEDING = "Exceeding"
+
+
+def exceeding(profile: ClassProfile) -> list[str]:
+    """For each limit on disclosure: the share of the rows in classes that exceed it."""
+    return [percent(Fraction(each.rows, profile.rows)) for each in profile.disclosing]
 
 
 def disclosed_lines(found: Sequence[Disclosed], policy: Policy) -> Iterator[str]:

@@ -291,8 +291,23 @@ def test_the_kinds_that_an_audit_has_listed_to_the_end() -> None:
     assert complete_kinds(audit(SAFE, "pass")) == {*whole, Kind.BELOW_K, Kind.KEY}
     assert complete_kinds(audit(SAFE, unfinished=("budget",))) == whole
     assert complete_kinds(audit(unfinished=("budget",), searches=(below,))) == {*whole, Kind.BELOW_K}
-    every = Policy(distinct=Fraction(1, 5), separation=Fraction(1, 5), rows_at_risk=Fraction(1, 5))
-    assert set(criteria(every)) == set(Kind) - whole
+    share = Fraction(1, 5)
+    every = Policy(
+        distinct=share,
+        separation=share,
+        rows_at_risk=share,
+        l_diversity=3,
+        entropy_l=2,
+        recursive_l="3,2",
+        alpha=share,
+        t_closeness=share,
+        t_ordered=share,
+        beta_likeness=share,
+        enhanced_beta=share,
+        delta_disclosure=share,
+        sensitive=("diagnosis",),
+    )
+    assert {Kind(criterion.finding) for criterion in criteria(every)} == set(Kind) - whole
     listed = complete_kinds(audit(SAFE, "pass", distinct=Fraction(1, 2)))
     assert listed == {*whole, Kind.BELOW_K, Kind.KEY, Kind.DISTINCT}
 
@@ -301,6 +316,7 @@ def test_no_two_findings_share_an_id() -> None:
     assert finding_id("s", "t", Kind.KEY, ("b", "a")) == finding_id("s", "t", Kind.KEY, ("a", "b")) == "s/t/key/a+b"
     assert finding_id("a/b", "c%", Kind.KEY, ("x+y",)) == "a%2Fb/c%25/key/x%2By"
     assert finding_id("s", "t", Kind.K_ANONYMITY, ("a",)) == "s/t/k-anonymity"
+    assert finding_id("s", "t", Kind.ALPHA, ("a",), "d/e") == "s/t/alpha/a/d%2Fe"
     parts = ["a", "b", "a/b", "a+b", "a%2Bb", "%", "/", "+"]
     every = list(product(parts, parts, ("key", "below-k"), [(x,) for x in parts] + [("a", "b"), ("a+b", "b")]))
     assert len({finding_id(*each) for each in every}) == len(every)

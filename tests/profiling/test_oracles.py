@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import duckdb
 import pytest
@@ -18,7 +18,20 @@ import pytest
 from qidsql.core.tables import names_of
 from qidsql.engines.base import Engine
 from qidsql.measures.criteria import Determines, Key, Violates
+from qidsql.measures.disclosure_limits import (
+    AnyDifference,
+    DisclosureLimit,
+    Distant,
+    DistantInOrder,
+    FewValues,
+    Frequent,
+    LowEntropy,
+    MoreFrequent,
+    MoreFrequentEnhanced,
+    Recursive,
+)
 from qidsql.measures.profiles import ClassProfile
+from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
@@ -27,6 +40,7 @@ from qidsql.sql.relation import relation
 from tests.exhaustive import always
 from tests.stores import DuckDBStore, PostgresStore, Store, quoted
 
+NUMBERS = ", ".join(f"CAST({name} AS INTEGER) AS {name}" for name in ("education_num", "hours_per_week"))
 Measures: TypeAlias = list[int]  # classes, colliding pairs, unique rows, smallest, largest
 
 
@@ -56,6 +70,10 @@ def loaded(module_store: Store, shared: Path) -> Store:
     if isinstance(module_store, PostgresStore):
         module_store.execute("ANALYZE adult14")
     load(module_store, "arx_adult", shared / "arx_adult.csv")
+    module_store.execute("CREATE VIEW adult_numeric AS SELECT sex, race, relationship, " + NUMBERS + " FROM adult")
+    module_store.execute(
+        "CREATE VIEW arx_adult_numeric AS SELECT sex, race, CAST(age AS INTEGER) AS age FROM arx_adult"
+    )
     return module_store
 
 
@@ -103,6 +121,54 @@ def test_disclosure_of_sensitive_columns(engine: Engine, shared: Path) -> None:
         before, after = (Fraction(case[name]["num"], case[name]["den"]) for name in ("guess_prior", "guess_posterior"))
         assert (found.guess_before, found.guess_after) == (before, after)
         assert found.rows - (found.rows_in_large or 0) == case["rows_below_k5"]
+
+
+def test_limits_on_disclosure(engine: Engine, shared: Path) -> None:
+    """Each model's exact value is within the limit of that value, and beyond any tighter one."""
+    tiny = Fraction(1, 10**9)
+    for case in json.loads((shared / "oracle_models.json").read_text()):
+        sensitive = case["sensitive"]
+
+        def exact(name: str, case: dict[str, Any] = case) -> Fraction:
+            return Fraction(case[name]["num"], case[name]["den"])
+
+        within: list[DisclosureLimit] = []
+        beyond: list[DisclosureLimit] = [FewValues(sensitive, Fraction(case["distinct_l"] + 1))]
+        if case["distinct_l"] >= 2:
+            within.append(FewValues(sensitive, Fraction(case["distinct_l"])))
+        for model, name in ((Frequent, "alpha"), (Distant, "t_equal"), (DistantInOrder, "t_ordered")):
+            if exact(name) < 1:
+                within.append(model(sensitive, exact(name)))
+            beyond.append(model(sensitive, exact(name) - tiny))
+        within.append(MoreFrequent(sensitive, exact("beta_basic")))
+        beyond.append(MoreFrequent(sensitive, exact("beta_basic") - tiny))
+        for rank in (2, 3, 4):
+            if case[f"recursive_c_for_l{rank}"] == "infinite":
+                beyond.append(Recursive(sensitive, Fraction(10**6), rank))
+            else:  # c itself is beyond: the commonest value has fewer rows than c times the rare ones
+                c = exact(f"recursive_c_for_l{rank}")
+                within.append(Recursive(sensitive, c + tiny, rank))
+                beyond.append(Recursive(sensitive, c, rank))
+        entropy = Fraction(str(case["entropy_l"]))
+        if entropy > 1:
+            within.append(LowEntropy(sensitive, entropy - Fraction(1, 10**6)))
+            beyond.append(LowEntropy(sensitive, entropy + Fraction(1, 10**6)))
+        if not case["enhanced_beta_possible"]:
+            beyond.append(MoreFrequentEnhanced(sensitive, Fraction(10**6)))
+        if case["delta_disclosure"] == "infinite":
+            beyond.append(AnyDifference(sensitive, Fraction(100)))
+        else:
+            delta = Fraction(str(case["delta_disclosure"]))
+            within.append(AnyDifference(sensitive, delta + Fraction(1, 10**6)))
+            beyond.append(AnyDifference(sensitive, delta - Fraction(1, 10**6)))
+        table = engine.describe(case["table"] + ("_numeric" if case["order"] == "numeric" else ""))
+        names = case["quasi_identifiers"]
+        source = relation(engine.dialect, table, table.columns)
+        limits = disclosing(TableProfiler(engine, source, names, 5), table, [*within, *beyond])
+        profile = limits.profile(limits.everything)
+        assert (profile.rows, profile.classes, profile.smallest) == (case["rows"], case["classes"], case["k"])
+        assert [limit for limit in within if limit.met_by(profile)] == []
+        assert [limit for limit in beyond if not limit.met_by(profile)] == []
 
 
 def test_adult_has_24_duplicate_rows_and_so_no_key(engine: Engine) -> None:

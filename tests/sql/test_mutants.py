@@ -47,7 +47,7 @@ from tests.definitions import (
     sizes_of,
 )
 from tests.exhaustive import always
-from tests.sql import impact_mutants, linkage_mutants
+from tests.sql import disclosure_limit_mutants, impact_mutants, linkage_mutants
 from tests.stores import Store
 
 FOLDER = Path(__file__).parents[2] / "sql_templates"
@@ -194,6 +194,7 @@ def values_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
 
 
 QUESTIONS: dict[str, tuple[Question, object]] = {
+    **disclosure_limit_mutants.questions(ROWS),
     **impact_mutants.questions(ROWS),
     **linkage_mutants.questions(ROWS),
     "masks": (
@@ -287,6 +288,7 @@ SIZED = [
     ("WHERE place = 1", "WHERE place = 2"),
 ]
 MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    **disclosure_limit_mutants.MUTANTS,
     **impact_mutants.MUTANTS,
     **linkage_mutants.MUTANTS,
     "copies/suppressed_rows": (

@@ -19,7 +19,7 @@ from tests.random_tables import RandomTable, drop, load, random_table
 from tests.stores import DuckDBStore, PostgresStore, Store
 
 K = 3
-COUNTS = [field.name for field in fields(ClassProfile) if field.name not in ("entities", "wildcard")]
+COUNTS = [field.name for field in fields(ClassProfile) if field.name not in ("entities", "wildcard", "disclosing")]
 Ask = Callable[[str], list[tuple[Any, ...]]]
 
 

@@ -23,6 +23,7 @@ from qidsql.errors import Interrupted, SnapshotLost, StatementError, Stopped
 from qidsql.measures.criteria import Key
 from qidsql.measures.profiles import ClassProfile, bin_starts, size_bins
 from qidsql.profiling.coded_copy import coded
+from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.disclosures import disclosures
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.statements import Statement
@@ -188,9 +189,15 @@ def _examine(
             for each in disclosures(audited, table, roles):
                 draft.disclosed.append(each)
             draft.todo = []
+            draft.todo = ["the limits on disclosure"]
+            limited = disclosing(audited, table, policy.criteria)
+            if limited is not audited:
+                on_stage("measuring the limits on disclosure")
+                draft.profile = limited.profile(limited.everything)
+            draft.todo = []
             if not any(criterion.met_by(draft.profile) for criterion in policy.criteria):
                 return
-            _explain(audited, policy, draft.profile, draft, on_stage, on_part)
+            _explain(audited, limited, table, policy, draft.profile, draft, on_stage, on_part)
         except StatementError as error:  # the verdict is proved; only the reasons stay incomplete
             draft.leave(str(error))
     finally:
@@ -199,13 +206,18 @@ def _examine(
 
 def _explain(
     audited: TableProfiler,
+    limited: TableProfiler,
+    table: Table,
     policy: Policy,
     whole: ClassProfile,
     draft: Draft,
     on_stage: Callable[[str], None],
     on_part: OnPart,
 ) -> None:
-    """Why the table fails: the minimal column sets to blame, and the effects of withholding columns."""
+    """Why the table fails: the minimal column sets to blame, and the effects of withholding columns.
+
+    `limited` profiles the audited columns with all limits on disclosure.
+    """
     criteria = (policy.criteria[0], Key(), *policy.criteria[1:])
     draft.todo = [*(f"minimal sets: {c.name}" for c in criteria), "the effects of withholding columns"]
     for criterion in criteria:
@@ -213,12 +225,12 @@ def _explain(
         on_stage(f"violation found; looking for each minimal {criterion.name}")
         del draft.todo[0]
         allow(audited, policy, criterion)
-        search(audited, criterion, whole, policy, draft)
+        search(disclosing(audited, table, [criterion]), criterion, whole, policy, draft)
     on_part(draft)
     on_stage("violation found; measuring the effects of withholding columns")
     del draft.todo[0]
     allow(audited, policy)
-    withhold(audited, policy, whole, draft)
+    withhold(limited, policy, whole, draft)
 
 
 def _with_profiles(

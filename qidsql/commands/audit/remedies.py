@@ -69,7 +69,7 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
 
 def _share(profiler: TableProfiler, whole: ClassProfile) -> int:
     """One class in so many is sampled; 1 if all are measured."""
-    if whole.rows < LARGE or not profiler.samples_classes():
+    if whole.rows < LARGE or whole.disclosing or not profiler.samples_classes():
         return 1
     return max(1, min(SHARE, whole.classes // ENOUGH))
 
@@ -78,7 +78,8 @@ def _ranked(profiler: TableProfiler, sets: Sequence[int], share: int, rows: int)
     """The sets of columns left, the best first, which is measured in full."""
 
     def rank(option: _Option) -> tuple[int, int, int]:
-        return option.at_risk(rows), -option.profile.smallest, -option.profile.colliding_pairs
+        disclosing = sum(each.rows for each in option.profile.disclosing)
+        return option.at_risk(rows) + disclosing, -option.profile.smallest, -option.profile.colliding_pairs
 
     if share == 1:
         return sorted(_measured(profiler, sets), key=rank)

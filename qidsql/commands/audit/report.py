@@ -15,7 +15,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
 from qidsql.measures.profiles import ClassProfile
-from qidsql.terminal.disclosed import disclosed_lines
+from qidsql.terminal.disclosed import EXCEEDING, disclosed_lines, exceeding
 from qidsql.terminal.next_steps import column_set, command, roles
 from qidsql.terminal.pieces import by_reason
 from qidsql.terminal.size_chart import size_chart
@@ -127,8 +127,11 @@ def _search(search: SearchFinding, console: Console, result: AuditResult) -> Non
         return
     narrow = console.width < 80
     table = _measures_table(result.account.policy, narrow, "", "Column set")
+    if sets[0].profile.disclosing:
+        table.add_column(EXCEEDING, justify="right")
     for number, found in enumerate(sets[:SHOWN_SETS], 1):
-        table.add_row(str(number), " + ".join(found.columns), *_measures(found.profile, narrow))
+        measures = (*_measures(found.profile, narrow), *exceeding(found.profile))
+        table.add_row(str(number), " + ".join(found.columns), *measures)
     console.print(table)
     if len(sets) > SHOWN_SETS:
         console.print(f"  ... and {count(len(sets) - SHOWN_SETS)} more (--format json lists all)")
@@ -175,6 +178,9 @@ def _withheld(console: Console, result: AuditResult) -> None:
         reached = (
             f"below {k}: {before} -> {percent(option.profile.share_at_risk)}, k = {count(option.profile.smallest)}"
         )
+        for was, now in zip(result.profile.disclosing, option.profile.disclosing, strict=False):
+            if was.rows:
+                reached += f"; rows in {was.limit}: {count(was.rows)} -> {count(now.rows)}"
         grid.add_row(f"withhold {', '.join(option.columns)}", f"{reached}; {outcome}")
     console.print(Padding(grid, (0, 0, 0, 2)))
     console.print(Padding(Text(_each_alone(result)), (0, 0, 0, 2)))

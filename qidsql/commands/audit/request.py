@@ -17,7 +17,6 @@ from qidsql.core.options import (
     MaxSeconds,
     MaxSize,
     NullRule,
-    Sensitive,
     TableName,
     Where,
     Workspace,
@@ -42,7 +41,6 @@ class AuditRequest(Requirements, Audited, Weighted):
     columns: Columns = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()
-    sensitive: Sensitive = ()
     quasi_identifiers: tuple[str, ...] = ()  # from policy files: never recognised as direct identifiers
     keep_identifiers: Annotated[
         bool, Option("search recognised direct identifiers too", panel=COLUMNS, in_policies=True)

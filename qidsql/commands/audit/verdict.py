@@ -7,6 +7,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls, Role
 from qidsql.measures.criteria import Violates
+from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.wording.numbers import count, percent, plural
 from qidsql.wording.option_names import role, setting
@@ -33,10 +34,10 @@ def judge(
         if profile.smallest < policy.k:
             return Verdict.VIOLATION, anonymity(table, policy, profile, audited)
         for criterion in policy.criteria:
-            if criterion.met_by(profile):
+            if criterion.measured_by(profile) and criterion.met_by(profile):
                 return Verdict.VIOLATION, (
                     f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, "
-                    f"but they contain a {criterion.name}"
+                    f"but {criterion.violation(profile)}"
                 )
     if recognised:
         rest = f"the others are {profile.smallest}-anonymous" if profile else "the rest was not judged"
@@ -45,14 +46,14 @@ def judge(
             f"{table} contains {plural(len(recognised), 'direct identifier')}: {', '.join(recognised)}; {rest}. "
             f"Declare what is not published: {declared}"
         )
-    if profile is None:
+    if profile is None or not all(criterion.measured_by(profile) for criterion in policy.criteria):
         return Verdict.INCONCLUSIVE, f"{table} was not fully examined"
     if unreadable:
         return Verdict.INCONCLUSIVE, (
             f"{table} is {profile.smallest}-anonymous on the columns audited, but {', '.join(unreadable)} could not be "
             f"read: grant SELECT, or declare what is not published: {role('other', unreadable)}"
         )
-    return Verdict.PASS, anonymity(table, policy, profile, audited)
+    return Verdict.PASS, anonymity(table, policy, profile, audited) + _limits(policy)
 
 
 def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequence[str]) -> str:
@@ -76,6 +77,7 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
     if any(c.role is Role.SENSITIVE for c in columns):
         wildcard = policy.nulls == Nulls.WILDCARD  # no classes, so nothing that they disclose
         measured = "not measured, as a NULL matches anything" if wildcard else "measured, but not part of the verdict"
+        measured = "limited by the policy" if limits_among(policy.criteria) else measured
         taken.append(f"sensitive columns are not known outside; what is disclosed about them is {measured}")
     if policy.entity:
         taken.append(
@@ -87,6 +89,11 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
     if policy.nulls == Nulls.WILDCARD:
         taken.append("a NULL may have been any value: anyone who knows the suppressed values finds smaller classes")
     return tuple(taken)
+
+
+def _limits(policy: Policy) -> str:
+    """The limits on disclosure that the table keeps."""
+    return "".join(f"; no class is {limit.excess}" for limit in limits_among(policy.criteria))
 
 
 def _columns(audited: Sequence[str]) -> str:

@@ -41,6 +41,7 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
     try:
         with interruptible():
             search.use_workspace(on_stage)
+            search.measure(criterion)
             profiler = search.profiler
             if name != "sampled":
                 on_stage("profiling all columns together")

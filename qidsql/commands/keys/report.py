@@ -8,6 +8,7 @@ from qidsql.commands.keys.result import FoundSet, KeysResult
 from qidsql.core.results import Verdict
 from qidsql.core.sampling import Wanted
 from qidsql.core.tables import Nulls
+from qidsql.terminal.disclosed import EXCEEDING, exceeding
 from qidsql.terminal.next_steps import column_set, command, criterion, print_steps, roles
 from qidsql.terminal.pieces import certificate, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, percent, plural, ratio
@@ -49,6 +50,9 @@ def _sets(console: Console, result: KeysResult) -> None:
     heads = [*([] if wildcard else ["Values"]), *([] if narrow else ratios), "Smallest", f"Below {k}"]
     for title in heads:
         table.add_column(title, justify="right", no_wrap=not narrow)
+    first = result.column_sets[0].profile
+    if first is not None and first.disclosing:
+        table.add_column(EXCEEDING, justify="right")
     for number, found in enumerate(result.column_sets[: result.shown], 1):
         table.add_row(str(number), " + ".join(found.columns), *_measures(found, narrow))
     console.print(table)
@@ -73,7 +77,9 @@ def _steps(result: KeysResult) -> list[tuple[str, str]]:
         chosen = "" if result.criterion == "key" else criterion(policy)
         steps.append((command("keys", work, f" --all{chosen}{roles(policy)}"), "every minimal set"))
     steps.append((command("profile", work, column_set(result.column_sets[0].columns)), "the first set's class sizes"))
-    steps.append((command("mask", work, f" --violates {policy.k}{roles(policy)}"), "what can be published"))
+    limited = result.column_sets[0].profile is not None and result.column_sets[0].profile.disclosing
+    forbidden = criterion(policy) if limited else f" --violates {policy.k}"
+    steps.append((command("mask", work, f"{forbidden}{roles(policy)}"), "what can be published"))
     return steps
 
 
@@ -85,4 +91,5 @@ def _measures(found: FoundSet, narrow: bool) -> list[str]:
     if profile.wildcard:  # no classes to count
         return [*ratios, count(profile.smallest), percent(profile.share_at_risk)]
     ratios = [] if narrow else [ratio(profile.distinct_ratio, 6), *ratios]
-    return [count(profile.classes), *ratios, count(profile.smallest), percent(profile.share_at_risk)]
+    at_risk = [count(profile.smallest), percent(profile.share_at_risk)]
+    return [count(profile.classes), *ratios, *at_risk, *exceeding(profile)]

@@ -17,7 +17,6 @@ from qidsql.core.options import (
     MaxSeconds,
     MaxStatements,
     NullRule,
-    Sensitive,
     TableName,
     Where,
     Workspace,
@@ -65,7 +64,6 @@ class KeysRequest(SampleOptions, CriterionOptions, Weighted):
     columns: Columns = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()
-    sensitive: Sensitive = ()
     where: Where = None
     entity: Entity = None
     nulls: NullRule = "equal"
@@ -113,7 +111,7 @@ class KeysRequest(SampleOptions, CriterionOptions, Weighted):
 
     @cached_property
     def policy(self) -> Policy:
-        return Policy.of(self, k=self.violates or self.k)
+        return Policy.of(self, k=self.violates or self.k, **self.disclosure)
 
     @property
     def wanted(self) -> Wanted:

@@ -32,6 +32,7 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
     try:
         with interruptible():
             search.use_workspace(on_stage)
+            search.measure(request.forbidden)
             on_stage(f"searching columns without a {request.criterion.name}")
             plan = gate.masking(_plan(search, request), search.weights)
         unfinished = str(plan.stopped or "")

@@ -14,7 +14,6 @@ from qidsql.core.options import (
     MaxSeconds,
     MaxStatements,
     NullRule,
-    Sensitive,
     TableName,
     Where,
     Workspace,
@@ -46,7 +45,6 @@ class MaskRequest(SampleOptions, CriterionOptions, Weighted):
     columns: Columns = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()
-    sensitive: Sensitive = ()
     where: Where = None
     entity: Entity = None
     nulls: NullRule = "equal"
@@ -69,7 +67,7 @@ class MaskRequest(SampleOptions, CriterionOptions, Weighted):
 
     @cached_property
     def policy(self) -> Policy:
-        return Policy.of(self, k=self.violates or self.k)
+        return Policy.of(self, k=self.violates or self.k, **self.disclosure)
 
     @cached_property
     def forbidden(self) -> Criterion:

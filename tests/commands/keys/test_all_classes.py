@@ -52,7 +52,7 @@ def test_all_minimal_sets_are_those_of_the_definition(store: Store, seed: int) -
     [
         ({"nulls": "wildcard"}, "--all-classes counts classes"),
         ({"entity": "a"}, "--all-classes measures rows"),
-        ({"violates": 3}, "choose one of"),
+        ({"violates": 3}, "choose one criterion"),
         ({"epsilon": "0.1"}, "a sample cannot guarantee"),
     ],
 )

@@ -1,0 +1,56 @@
+"""Profiles column sets with what their classes disclose about sensitive columns."""
+
+from collections.abc import Sequence
+
+from qidsql.core.tables import Table
+from qidsql.errors import UsageError
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
+from qidsql.profiling.profiler import ProfileStatement, TableProfiler
+from qidsql.sql.disclosure import disclosing_profile
+from qidsql.sql.relation import relation
+
+
+class DisclosingProfiler(TableProfiler):
+    """Profiles the same columns over the same rows, on the same budget; each profile has the figures of the limits.
+
+    One statement per column set, with a scan for each limit.
+    """
+
+    def __init__(self, profiler: TableProfiler, table: Table, limits: Sequence[DisclosureLimit]) -> None:
+        sensitive = [table.column(each.sensitive).name for each in limits]
+        entity = (profiler.entity,) if profiler.entity else ()
+        names = dict.fromkeys((*profiler.names, *entity, *sensitive))
+        source = relation(profiler.engine.dialect, table, [table.column(name) for name in names])
+        super().__init__(
+            profiler.engine, source, profiler.names, profiler.k, profiler.entity, profiler.rows, nulls=profiler.nulls
+        )
+        self._meter = profiler._meter
+        self._limits = list(zip(limits, sensitive, strict=True))
+
+    def _has_a_hash_per_row(self) -> bool:
+        return False
+
+    def _single_statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
+        return self._statements(masks)
+
+    def _statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
+        return [
+            (
+                [m],
+                disclosing_profile(self.engine.dialect, self.source, self._names(m), self.k, self._limits, self.entity),
+            )
+            for m in masks
+        ]
+
+
+def disclosing(profiler: TableProfiler, table: Table, criteria: Sequence[Criterion]) -> TableProfiler:
+    """The profiler itself, or one that also measures the limits on disclosure among the criteria, if there are any.
+
+    Raises UnknownName, UsageError if a sensitive column is one of the profiler's.
+    """
+    limits = limits_among(criteria)
+    for each in limits:
+        if table.column(each.sensitive).name in profiler.names:
+            raise UsageError(f"{each.sensitive} is searched itself; leave it out to search for what discloses it")
+    return DisclosingProfiler(profiler, table, limits) if limits else profiler
