@@ -157,6 +157,8 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
         given |= {"finding": finding, "columns": columns, "note": note}
         return tuple(given.get(name) for name in AUDIT)
 
+    from qidsql.terminal.disclosed import disclosed_lines  # after the command, so that loading stays fast
+
     audited = [column.name for column in result.columns if column.audited]
     yield row("table", audited, result.profile, result.reason, verdict=str(result.verdict), complete=result.complete)
     for column in result.columns:
@@ -164,6 +166,9 @@ def _audit_rows(result: "AuditResult") -> Iterable[Row]:
         yield row("column", [column.name], column.profile, column.reason or None, **cells)
         if column.without is not None:
             yield row("without column", [column.name], column.without)
+    texts = disclosed_lines(result.disclosed, result.account.policy)
+    for each, text in zip(result.disclosed, texts, strict=True):
+        yield row("disclosed", each.known, note=text, role="sensitive")
     for search in result.searches:
         note = search.impossible or search.unfinished or None
         yield row("search", None, None, note, criterion=search.criterion, complete=search.complete)

@@ -92,6 +92,12 @@ TRANSCRIPT: list[tuple[str, object]] = [
     ("SELECT rows FROM qid_audit('homes', \"where\" := 'city <> ''Oslo''') WHERE finding = 'table'", [[3]]),
     ("SELECT note FROM qid_audit('homes', \"where\" := 'now() > ''2020-01-01''') WHERE note LIKE '%the current time%'",
      [["the rows depend on the time of the audit: the where condition uses the current time"]]),
+    # sensitive columns: every city of a home is its own
+    ("SELECT columns FROM qid_keys('homes', reveals := 'city', columns := ['home'])", [[["home"]]]),
+    ("SELECT criterion FROM qid_audit('homes', sensitive := ['city'], l_diversity := 2) WHERE finding = 'search' AND "
+     "criterion LIKE '%city%'", [["column set that reveals somebody's city"]]),
+    ("SELECT columns, note LIKE '%has the same value in every row%' FROM qid_audit('homes', sensitive := ['city']) "
+     "WHERE finding = 'disclosed'", [[["home", "age"], True]]),
     # the single statements elsewhere
     ("SELECT rows FROM qidsql.profile('other.people')", [[7]]),
     ("SELECT rows FROM qidsql.profile('\"my schema\".no')", "no"),
