@@ -105,7 +105,7 @@ class _View:
     left_out: Sequence[ColumnFinding | HiddenColumn] = ()
     requirements: Sequence[_Requirement] = ()
     drivers: Sequence[_Driver] = ()
-    limited: bool = False  # whether the policy limits what is disclosed
+    limits: Sequence[str] = ()  # what the limits on disclosure mean
 
 
 class _Views:
@@ -141,7 +141,7 @@ def _view(index: int, document: RunResult, table: TableRun) -> _View:
         left_out=[column for column in columns if not column.audited],
         requirements=_requirements(audit) if audit else (),
         drivers=_drivers(audit) if audit else (),
-        limited=audit is not None and bool(limits_among(audit.account.policy.criteria)),
+        limits=[limit.meaning for limit in limits_among(audit.account.policy.criteria)] if audit else (),
     )
 
 

@@ -42,6 +42,11 @@ class DisclosureLimit(Criterion):
         """What a class is that exceeds the limit: "of fewer than 3 values of diagnosis"."""
 
     @property
+    @abstractmethod
+    def meaning(self) -> str:
+        """What the limit requires, and what it does not cover, in words a lawyer understands."""
+
+    @property
     def label(self) -> str:
         """Its name in profiles."""
         return f"classes {self.excess}"
@@ -136,6 +141,13 @@ class FewValues(DisclosureLimit):
             return f"of a single value of {self.sensitive}"
         return f"of fewer than {count(int(self.limit))} values of {self.sensitive}"
 
+    @property
+    def meaning(self) -> str:
+        return (
+            f"at least {int(self.limit)} different values of {self.sensitive} in every class, so that nobody's is "
+            "known for certain. One of them can still be far more likely than the others"
+        )
+
     def figure(self, profile: ClassProfile) -> str:
         values = round(10**18 / self.of(profile).worst)
         return f"each has at least {plural(values, 'value')} of {self.sensitive}"
@@ -158,6 +170,13 @@ class LowEntropy(DisclosureLimit):
     @property
     def excess(self) -> str:
         return f"of an entropy below ln {decimal(self.limit)} in {self.sensitive}"
+
+    @property
+    def meaning(self) -> str:
+        return (
+            f"the {self.sensitive} as hard to guess in every class as {decimal(self.limit)} equally frequent values, "
+            "by entropy. A guess can still be right more often than one in that many"
+        )
 
     def figure(self, profile: ClassProfile) -> str:
         return f"entropies are at least ln {1 / self.worst(profile):.4g}"
@@ -185,6 +204,14 @@ class Recursive(DisclosureLimit):
         return f"not recursive ({decimal(self.limit)},{self.rank})-diverse in {self.sensitive}"
 
     @property
+    def meaning(self) -> str:
+        others = "the other ones" if self.rank == 2 else f"all but the {self.rank - 1} commonest"
+        return (
+            f"in every class, a commonest {self.sensitive} with fewer than {decimal(self.limit)} times the rows of "
+            f"{others} together. A value can still be more likely than in the table"
+        )
+
+    @property
     def options(self) -> str:
         return f" --recursive-l {decimal(self.limit)},{self.rank}"
 
@@ -206,6 +233,13 @@ class Frequent(DisclosureLimit):
     @property
     def excess(self) -> str:
         return f"in which more than {decimal(self.limit)} share a value of {self.sensitive}"
+
+    @property
+    def meaning(self) -> str:
+        return (
+            f"no {self.sensitive} shared by more than {decimal(100 * self.limit)} % of a class, so that no guess is "
+            "right more often. Knowing the class can still make a rare value likely"
+        )
 
     def figure(self, profile: ClassProfile) -> str:
         return f"at most {self.worst(profile):.4g} share a value of {self.sensitive}"
@@ -229,6 +263,13 @@ class Distant(DisclosureLimit):
     def excess(self) -> str:
         return f"further than t = {decimal(self.limit)} from the table in {self.sensitive}{self.distance}"
 
+    @property
+    def meaning(self) -> str:
+        return (
+            f"knowing the class moves at most {decimal(100 * self.limit)} % of the shares of "
+            f"{self.sensitive}{self.distance}. All values count alike: a class can still consist of similar ones"
+        )
+
     def figure(self, profile: ClassProfile) -> str:
         return f"the furthest has the distance {self.worst(profile):.4g}"
 
@@ -243,6 +284,13 @@ class DistantInOrder(Distant):
     finding = "t-ordered"
     distance = ", by order"
 
+    @property
+    def meaning(self) -> str:
+        return (
+            f"the shares of {self.sensitive} in a class within t = {decimal(self.limit)} of those in the table, where "
+            "moving to a value close in order counts little. A rare value can still become far more likely"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class MoreFrequent(DisclosureLimit):
@@ -251,6 +299,7 @@ class MoreFrequent(DisclosureLimit):
 
     finding = "beta-likeness"
     model: ClassVar[str] = "beta"
+    tighter: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         if self.limit <= 0:
@@ -259,6 +308,13 @@ class MoreFrequent(DisclosureLimit):
     @property
     def excess(self) -> str:
         return f"beyond {self.model} = {decimal(self.limit)} in {self.sensitive}"
+
+    @property
+    def meaning(self) -> str:
+        return (
+            f"no {self.sensitive} becomes more than {decimal(1 + self.limit)} times as likely by knowing the class"
+            f"{self.tighter}. It can still become less likely, or impossible"
+        )
 
     def figure(self, profile: ClassProfile) -> str:
         return f"a share grows by at most {self.worst(profile):.4g} of itself"
@@ -271,6 +327,7 @@ class MoreFrequentEnhanced(MoreFrequent):
 
     finding = "enhanced-beta"
     model = "enhanced beta"
+    tighter = ", and frequent ones by less"
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +344,13 @@ class AnyDifference(DisclosureLimit):
     @property
     def excess(self) -> str:
         return f"beyond delta = {decimal(self.limit)} in {self.sensitive}"
+
+    @property
+    def meaning(self) -> str:
+        return (
+            f"no {self.sensitive} becomes more or less likely by a factor of e^{decimal(self.limit)} by knowing the "
+            "class, nor impossible. Small changes of frequent values are allowed"
+        )
 
     def figure(self, profile: ClassProfile) -> str:
         worst = self.worst(profile)

@@ -14,6 +14,7 @@ from qidsql.commands.audit.result import AuditResult, SearchFinding
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls
+from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.terminal.disclosed import EXCEEDING, disclosed_lines, exceeding
 from qidsql.terminal.next_steps import column_set, command, roles
@@ -68,6 +69,15 @@ def _disclosed(console: Console, result: AuditResult) -> None:
         if not number:
             console.print()
         console.print(_hanging(Text("Disclosed" if not number else ""), Text(text), 11))
+    for number, limit in enumerate(limits_among(result.account.policy.criteria)):
+        outcome = Text(f"{limit.meaning}. {_outcome(limit, result.profile)}")
+        console.print(_hanging(Text("Limits" if not number else ""), outcome, 11))
+
+
+def _outcome(limit: DisclosureLimit, profile: ClassProfile | None) -> str:
+    if profile is None or not limit.measured_by(profile):
+        return "Not measured"
+    return f"Exceeded: {limit.violation(profile)}" if limit.met_by(profile) else "Kept by every class"
 
 
 def _head(console: Console, result: AuditResult) -> None:
