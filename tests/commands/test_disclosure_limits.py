@@ -18,8 +18,8 @@ from qidsql.core.results import Verdict
 from qidsql.errors import UsageError
 from tests import rendering
 from tests.definitions import exceeds
+from tests.disclosure_limits import COLUMNS, SENSITIVE, Row, groups, random_rows
 from tests.exhaustive import always
-from tests.profiling.test_disclosing import COLUMNS, SENSITIVE, Row, groups, random_rows
 from tests.stores import EVERY_ENGINE, Store
 
 OPTIONS: list[tuple[str, Any, Any]] = [  # the option, its value, and the limit of the definition

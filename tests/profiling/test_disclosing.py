@@ -1,53 +1,20 @@
 """Column sets that disclose more than a limit allows, on every engine, beside the definitions."""
 
-from collections import defaultdict
-from collections.abc import Hashable, Sequence
 from itertools import combinations
-from random import Random
 
 import pytest
 
-from qidsql.core.tables import names_of
 from qidsql.measures.disclosure_limits import DisclosureLimit
 from qidsql.measures.profiles import Disclosing
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
-from tests.definitions import entity_profile_of, exceeds, profile_of, projected
-from tests.disclosure_limits import LIMITS, SENSITIVE, value_of
+from tests.definitions import exceeds, profile_of
+from tests.disclosure_limits import COLUMNS, LIMITS, SENSITIVE, differences, judged, random_rows
 from tests.exhaustive import always
 from tests.stores import EVERY_ENGINE, Store
 
-COLUMNS = ("a", "b", "c")
-VALUES = (0, 1, 2, 3, None)
-Row = tuple[int | None, ...]
 WORDS = [f"{limit.finding} {limit.limit}" for limit in LIMITS]
-
-
-def random_rows(seed: int) -> list[Row]:
-    """Rows of three columns, a sensitive value, and a person; the tables of some seeds are small, or of one value."""
-    random = Random(seed)
-    values = VALUES[: random.randint(1, 5)] if seed % 3 else VALUES[2:]
-    number = random.choice([1, 3, 8, 20, 40])
-    most = random.randint(1, 3)
-    return [
-        (*(random.choice((*range(most), None)) for _ in COLUMNS), random.choice(values), random.randint(0, number // 2))
-        for _ in range(number)
-    ]
-
-
-def groups(rows: Sequence[Row], places: Sequence[int]) -> dict[Row, list[Hashable]]:
-    found: dict[Row, list[Hashable]] = defaultdict(list)
-    for row in rows:
-        found[tuple(row[place] for place in places)].append(row[3])
-    return found
-
-
-def judged(limit: DisclosureLimit, rows: Sequence[Row], places: Sequence[int]) -> tuple[int, int]:
-    """The rows and the classes beyond the limit."""
-    table = [row[3] for row in rows]
-    found = [g for g in groups(rows, places).values() if exceeds(limit.finding, value_of(limit), g, table)]
-    return sum(map(len, found)), len(found)
 
 
 @pytest.mark.parametrize("seed", always(*range(6), longer=range(6, 200)))
@@ -57,29 +24,7 @@ def test_random_tables(store: Store, seed: int) -> None:
     name = f"t{seed}"
     store.table(name, dict.fromkeys((*COLUMNS, SENSITIVE, "person"), "INTEGER"), rows)
     with store.connect() as engine:
-        table = engine.describe(name)
-        source = relation(engine.dialect, table, table.columns)
-        profiler = disclosing(TableProfiler(engine, source, COLUMNS, 3), table, LIMITS)
-        by_person = disclosing(TableProfiler(engine, source, COLUMNS, 3, "person"), table, LIMITS[:2])
-        masks = list(range(1, 8))
-        for mask, profile, of_persons in zip(masks, profiler.profiles(masks), by_person.profiles(masks), strict=True):
-            places = [COLUMNS.index(column) for column in names_of(mask, COLUMNS)]
-            plain = profile_of(projected(rows, places), 3)
-            assert (profile.classes, profile.smallest, profile.rows_at_risk) == (
-                plain.classes,
-                plain.smallest,
-                plain.rows_at_risk,
-            )
-            for limit, figures in zip(LIMITS, profile.disclosing, strict=True):
-                assert (figures.rows, figures.classes) == judged(limit, rows, places), limit
-                assert limit.of(profile) == figures
-            persons = [row[4] for row in rows]
-            assert of_persons.rows == len(set(persons))
-            assert of_persons.classes_at_risk == entity_profile_of(projected(rows, places), persons, 3).classes_at_risk
-            for limit, figures in zip(LIMITS, of_persons.disclosing, strict=False):
-                beyond = {key for key, group in groups(rows, places).items() if len(set(group)) < limit.limit}
-                exposed = {row[4] for row in rows if tuple(row[place] for place in places) in beyond}
-                assert (figures.rows, figures.classes) == (len(exposed), len(beyond))
+        assert differences(engine, name, rows) == []
 
 
 @pytest.mark.parametrize("limit", LIMITS, ids=WORDS)

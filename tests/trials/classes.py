@@ -3,6 +3,7 @@
 CLASSES: tuple[str, ...] = (
     "audits",
     "searches",
+    "limits",
     "protections",
     "truncated",
     "sampling",
