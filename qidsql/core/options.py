@@ -81,16 +81,27 @@ LValues: TypeAlias = Annotated[
     ),
 ]
 EntropyL: TypeAlias = Annotated[
-    Ratio, Option("... with a class of an entropy below ln L", "L", panel=DISCLOSURE, in_policies=True)
+    Ratio,
+    Option(
+        "column sets with a class of an entropy below ln L in a sensitive column",
+        "L",
+        panel=DISCLOSURE,
+        in_policies=True,
+    ),
 ]
 RecursiveL: TypeAlias = Annotated[
     str | None,
-    Option("... with a class that is not recursive (C,L)-diverse", "C,L", panel=DISCLOSURE, in_policies=True),
+    Option(
+        "column sets with a class not recursive (C,L)-diverse in a sensitive column",
+        "C,L",
+        panel=DISCLOSURE,
+        in_policies=True,
+    ),
 ]
 Alpha: TypeAlias = Annotated[
     Ratio,
     Option(
-        "... with a class of which more than this share has the same value",
+        "column sets with a class of which more than this share has the same sensitive value",
         "SHARE",
         panel=DISCLOSURE,
         in_policies=True,
@@ -99,7 +110,7 @@ Alpha: TypeAlias = Annotated[
 Closeness: TypeAlias = Annotated[
     Ratio,
     Option(
-        "... with a class further than T from the table, by equal distance (t-closeness)",
+        "column sets with a class further than T from the table in a sensitive column (t-closeness)",
         "T",
         ("--t", "--t-closeness"),
         DISCLOSURE,
@@ -107,12 +118,13 @@ Closeness: TypeAlias = Annotated[
     ),
 ]
 OrderedCloseness: TypeAlias = Annotated[
-    Ratio, Option("the same by the distance of ordered values", "T", panel=DISCLOSURE, in_policies=True)
+    Ratio, Option("t-closeness by the distance of ordered values", "T", panel=DISCLOSURE, in_policies=True)
 ]
 Beta: TypeAlias = Annotated[
     Ratio,
     Option(
-        "... with a class in which a value exceeds its share of the table by more than BETA times it (beta-likeness)",
+        "column sets with a class in which a sensitive value exceeds its share of the table by more than BETA times "
+        "it (beta-likeness)",
         "BETA",
         ("--beta", "--beta-likeness"),
         DISCLOSURE,
@@ -120,12 +132,12 @@ Beta: TypeAlias = Annotated[
     ),
 ]
 EnhancedBeta: TypeAlias = Annotated[
-    Ratio, Option("the same, with a tighter limit for frequent values", "BETA", panel=DISCLOSURE, in_policies=True)
+    Ratio, Option("beta-likeness with a tighter limit for frequent values", "BETA", panel=DISCLOSURE, in_policies=True)
 ]
 DeltaDisclosure: TypeAlias = Annotated[
     Ratio,
     Option(
-        "... with a class in which the share of a value differs by a factor of e^DELTA or more",
+        "column sets with a class in which a sensitive value's share differs by a factor of e^DELTA or more",
         "DELTA",
         panel=DISCLOSURE,
         in_policies=True,

@@ -71,6 +71,7 @@ COMMAND = Command(
     AuditRequest,
     examples=(
         "qidsql audit warehouse.duckdb patients --k 5 --identifier patient_id --sensitive diagnosis",
+        "qidsql audit warehouse.duckdb patients --sensitive diagnosis --l 3 --t 0.3",
         "qidsql audit postgresql://auditor@db.example.org/clinic public.visits --entity patient_id",
         "qidsql audit people.csv -c zip -c birth_date -c sex --format json --output audit.json",
         "qidsql audit warehouse.duckdb patients --output report.html",

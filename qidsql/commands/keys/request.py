@@ -144,6 +144,7 @@ COMMAND = Command(
     examples=(
         "qidsql keys warehouse.duckdb patients",
         "qidsql keys warehouse.duckdb patients --all --distinct 0.9 --max-size 4",
+        "qidsql keys warehouse.duckdb patients --all --reveals diagnosis",
         "qidsql keys warehouse.duckdb patients --all --output keys.jsonl",
         "qidsql keys postgresql://auditor@db.example.org/clinic public.visits --epsilon 0.001 --delta 0.01",
     ),
