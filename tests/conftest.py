@@ -100,7 +100,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays until the end: the garbage collector need not look at it again and again."""
+    """What was imported and collected stays until the end, and the garbage collector need not look at it."""
     gc.freeze()
     gc.enable()
 

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 import qidsql
+from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import QidsqlError, SourceError, StatementError
 from tests.commandline import refused
@@ -23,7 +24,7 @@ def types(source: str) -> dict[str, str]:
         return {column.name: column.type for column in engine.describe(None).columns}
 
 
-def classes(source: str, *columns: str) -> int:
+def classes(source: str | Engine, *columns: str) -> int:
     return qidsql.profile(source, columns=columns, k=2).column_sets[0].profile.classes
 
 
@@ -398,10 +399,10 @@ def test_files_of_one_name_in_several_folders(tmp_path: Path, form: str) -> None
 def test_two_numbers_of_json_stay_two(tmp_path: Path, one: str, other: str) -> None:
     rows = [f'{{"v": {value}, "s": "-7.50 \\" {{}}", "n": 1.0}}' for value in (one, one, other, other, other)]
     for name, text in (("t.jsonl", "\n".join(rows)), ("t.json", "[" + ",\n ".join(rows) + "]")):
-        source = written(tmp_path / name, text)
-        assert classes(source, "v") == 2
-        assert classes(source, "s", "n") == 1
-        assert qidsql.audit(source, k=3).verdict == "violation"
+        with connect(written(tmp_path / name, text)) as engine:
+            assert classes(engine, "v") == 2
+            assert classes(engine, "s", "n") == 1
+            assert qidsql.audit(engine, k=3).verdict == "violation"
 
 
 def test_numbers_and_texts_of_json_come_out_as_they_went_in(tmp_path: Path) -> None:

@@ -37,7 +37,11 @@ def compared(catalog: Catalog, engine: Engine, column: str, kind: ValueKind) -> 
 
 def linked(store: Store, **options: object) -> Linkage:
     with store.connect() as engine:
-        return same_attributes(engine, catalog_of(engine, store), **options)  # type: ignore[arg-type]
+        return linked_by(engine, store, **options)
+
+
+def linked_by(engine: Engine, store: Store, **options: object) -> Linkage:
+    return same_attributes(engine, catalog_of(engine, store), **options)  # type: ignore[arg-type]
 
 
 def pairs(found: Linkage, ground: Ground = Ground.CONTAINMENT) -> set[frozenset[str]]:
@@ -487,16 +491,17 @@ def test_what_is_one_already_is_not_compared_and_what_is_refused_is_compared_wit
 
 def test_a_budget_is_kept_and_what_is_left_is_said(store: Store) -> None:
     clinic(store)
-    needed = linked(store).statements
-    counts = []
-    for budget in range(needed + 1):
-        found = linked(store, max_statements=budget)
-        assert found.statements <= budget
-        assert pairs(found) <= CLINIC
-        assert (found.unfinished == ()) is (budget == needed)
-        counts.append(len(pairs(found)))
-    assert counts[0] == 0 and counts[-1] == len(CLINIC) and counts == sorted(counts)
-    late = linked(store, deadline=0.0)
+    with store.connect() as engine:
+        needed = linked_by(engine, store).statements
+        counts = []
+        for budget in range(needed + 1):
+            found = linked_by(engine, store, max_statements=budget)
+            assert found.statements <= budget
+            assert pairs(found) <= CLINIC
+            assert (found.unfinished == ()) is (budget == needed)
+            counts.append(len(pairs(found)))
+        assert counts[0] == 0 and counts[-1] == len(CLINIC) and counts == sorted(counts)
+        late = linked_by(engine, store, deadline=0.0)
     assert pairs(late) == set() and "time budget" in late.unfinished[0]
 
 

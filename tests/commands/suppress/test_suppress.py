@@ -22,6 +22,7 @@ from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement
 from tests import rendering
 from tests.commandline import inside, refused
+from tests.exhaustive import always, pairs
 from tests.stores import PostgresStore, Store, quoted
 
 Record = tuple[object, ...]
@@ -237,7 +238,7 @@ def test_a_name_as_long_as_postgres_keeps_names(postgres_store: PostgresStore, s
         postgres_store.execute(f"DROP {script} {quoted(made[0])}")
 
 
-@pytest.mark.parametrize("name", [HOSTILE, "Ünï", "plan", "select"])
+@pytest.mark.parametrize("name", always(HOSTILE, "plan", longer=["Ünï", "select"]))
 def test_hostile_names_of_targets(store: Store, name: str) -> None:
     store.table("people", COLUMNS, people())
     ask(store, into=quoted(name))
@@ -284,8 +285,9 @@ class Breaks(Exception):
     """Stands for any failure between two statements."""
 
 
-@pytest.mark.parametrize("moment", ["copy into", "row patterns", "commit"])
-@pytest.mark.parametrize("error", [KeyboardInterrupt, Breaks, Interrupted])
+@pytest.mark.parametrize(
+    ("moment", "error"), pairs(["copy into", "row patterns", "commit"], [KeyboardInterrupt, Breaks, Interrupted])
+)
 def test_a_failed_write_leaves_nothing_behind(store: Store, moment: str, error: type[BaseException]) -> None:
     """Also with --replace: the old copy is there as before."""
     store.table("people", COLUMNS, people())
@@ -415,7 +417,7 @@ def test_figures_of_adult(shared: Path) -> None:
     assert (result.cells, result.records, result.by_cells) == (6295, 5926, {0: 26635, 1: 5561, 2: 361, 3: 4})
 
 
-@pytest.mark.parametrize(("k", "sdcmicro"), [(2, 5953), (5, 12959)])
+@pytest.mark.parametrize(("k", "sdcmicro"), [(2, 5953), pytest.param(5, 12959, marks=pytest.mark.exhaustive)])
 def test_shared_suppression_of_adult_needs_fewer_cells_than_sdcmicro(
     shared: Path, tmp_path: Path, k: int, sdcmicro: int
 ) -> None:
