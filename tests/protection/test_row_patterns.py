@@ -18,7 +18,7 @@ from qidsql.sql.statements import Statement
 from tests.definitions import projected
 from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import EVERY_ENGINE, Store, quoted
+from tests.stores import EVERY_ENGINE, ONE_OF_THREE, Store, quoted
 
 pytestmark = EVERY_ENGINE
 
@@ -99,6 +99,7 @@ def test_codes_are_in_no_order_of_the_values(store: Store) -> None:
         assert 1600 < same < 3400  # of 4,950 pairs: more than four standard deviations to either side
 
 
+@ONE_OF_THREE
 @pytest.mark.parametrize("name", ["classes", "domain", "d0", "place", "v1", "patterns", 'we"ird', "'; --"])
 def test_names_that_the_statement_uses_itself(store: Store, name: str) -> None:
     store.table(name, {name: "VARCHAR", "v0": "VARCHAR", "size": "INTEGER"}, [("b", "a", 1), ("a", "a", 2)])
