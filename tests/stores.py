@@ -26,6 +26,7 @@ SERIES = r"(WITH RECURSIVE g(id) AS (SELECT \1 UNION ALL SELECT id + 1 FROM g WH
 EVERY_ENGINE = pytest.mark.engines("duckdb", "postgres", "sqlite")
 ONE_ENGINE = pytest.mark.engines(*always("duckdb", longer=["postgres"]))  # what follows an audit
 ONE_OF_THREE = pytest.mark.engines(*always("duckdb", longer=["postgres", "sqlite"]))
+TWO_OF_THREE = pytest.mark.engines(*always("duckdb", "postgres", longer=["sqlite"]))
 TWO_ENGINES = pytest.mark.engines("duckdb", "postgres")  # with conditions, grouping sets, copies
 BATCH = 200  # cells in a statement
 _writing = Lock()  # of two threads the second waits

@@ -21,7 +21,7 @@ from qidsql.linkage.names import names_agree
 from qidsql.linkage.same_attributes import Linkage, same_attributes
 from qidsql.sql.values_in_common import ComparedColumn, GroupMember, Overlap, sampled_in_common, values_in_common
 from tests.exhaustive import always
-from tests.stores import PostgresStore, Store, quoted
+from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
 
 HOSTILE = ['a"b', "semi;colon", "per%cent %s", "$1 :name ?", "Ünïcode 名", "select", " blank ", "--", "new\nline"]
 
@@ -395,6 +395,7 @@ def test_a_clinic(store: Store) -> None:
     assert "100 % of the " in dates.detail and "compared as dates" in dates.detail
 
 
+@ONE_ENGINE
 def test_samples_lead_to_the_same_joints(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     clinic(store)
     monkeypatch.setattr(containment, "SAMPLE_FROM", 0)
@@ -489,6 +490,7 @@ def test_what_is_one_already_is_not_compared_and_what_is_refused_is_compared_wit
     assert pairs(found) == {frozenset((each, "c.number")) for each in known}
 
 
+@ONE_ENGINE
 def test_a_budget_is_kept_and_what_is_left_is_said(store: Store) -> None:
     clinic(store)
     with store.connect() as engine:

@@ -24,7 +24,7 @@ from tests.definitions import entity_profile_of, mask_of, matching_profile_of, p
 from tests.exhaustive import always
 from tests.random_tables import KINDS, RandomTable, load, random_table
 from tests.search.small_tables import CRITERIA, minimal_sets
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.stores import ONE_ENGINE, DuckDBStore, PostgresStore, Store
 
 K = 3
 
@@ -116,6 +116,7 @@ def test_keys_with_and_without(url: str, algorithm: str) -> None:
     assert not plain.account.notes
 
 
+@ONE_ENGINE
 def test_the_other_searches_with_and_without(url: str) -> None:
     questions: list[dict[str, Any]] = [
         {"distinct": "0.7"},

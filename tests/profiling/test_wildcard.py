@@ -199,6 +199,7 @@ def test_what_has_no_meaning_is_refused(options: dict[str, Any], said: str) -> N
         Policy(**{"nulls": "wildcard", **options})
 
 
+@ONE_ENGINE
 def test_audit_keys_and_mask(store: Store) -> None:
     draw = Random(3)
     rows = [tuple(None if draw.random() < 0.1 else draw.randrange(size) for size in (4, 5, 6, 9)) for _ in range(60)]

@@ -14,7 +14,7 @@ from qidsql.errors import AccessError, UnknownName, UsageError
 from tests.commandline import inside
 from tests.exhaustive import always
 from tests.linkage.test_containment import HOSTILE, clinic
-from tests.stores import DuckDBStore, PostgresStore, Store, quoted
+from tests.stores import ONE_ENGINE, DuckDBStore, PostgresStore, Store, quoted
 
 Row = tuple[object, ...]
 
@@ -93,6 +93,7 @@ def test_a_condition_limits_the_rows_of_the_first_table(store: Store) -> None:
         linked(store, on="n=n", where="keep = 1")
 
 
+@ONE_ENGINE
 def test_verdicts(store: Store) -> None:
     store.table("a", {"n": "INTEGER"}, [(number // 2,) for number in range(10)] + [(99,)])
     store.table("b", {"n": "INTEGER"}, [(0,), (1,), (1,), (2,), (2,), (2,)])
@@ -107,6 +108,7 @@ def test_verdicts(store: Store) -> None:
     assert linked(store, "b", "a", k=3).verdict is Verdict.VIOLATION, "names agree"
 
 
+@ONE_ENGINE
 def test_where_nothing_was_compared_there_is_no_pass(store: Store) -> None:
     store.table("a", {"n": "INTEGER", "word": "VARCHAR"}, [(number, None) for number in range(30)])
     store.table("empty", {"n": "INTEGER"}, [])
@@ -165,6 +167,7 @@ def test_what_is_contained_by_accident_is_no_pass(store: Store) -> None:
     assert found.left_in_right == 1 and not found.joinable and "by accident" in found.ground
 
 
+@ONE_ENGINE
 def test_columns_that_might_single_out_more_are_no_pass(store: Store) -> None:
     people = [(f"z{number % 30}", "fm"[number // 30 % 2], number) for number in range(60)]
     store.table("a", {"zip": "VARCHAR", "sex": "VARCHAR", "a_no": "INTEGER"}, people)

@@ -23,7 +23,7 @@ from qidsql.sql.statements import Statement
 from tests import rendering
 from tests.commandline import inside, refused
 from tests.exhaustive import always, pairs
-from tests.stores import PostgresStore, Store, quoted
+from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
 
 Record = tuple[object, ...]
 HOSTILE = 'we"ird; --'
@@ -60,6 +60,7 @@ def lightest(rows: Sequence[Record], row: Record, k: int, weights: Sequence[int]
     )
 
 
+@ONE_ENGINE
 def test_no_bound_is_claimed_for_blank_cells_that_protect_others(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(2, 0), (1, 2), (1, 2), (2, 0), (2, 0)])
     with store.connect() as engine:  # one row of (2, 0) all blank would do: 2 cells
@@ -158,6 +159,7 @@ def test_nulls_that_match_anything_save_cells(store: Store) -> None:
     assert all(sum(matches(row, other) for other in copy) >= 2 for row in copy)
 
 
+@ONE_ENGINE
 def test_direct_identifiers_are_left_out(store: Store) -> None:
     store.table("people", COLUMNS, people(7))
     with store.connect(writable=True) as engine:
@@ -268,6 +270,7 @@ def test_targets_are_checked_before_any_work(store: Store) -> None:
             assert asked == []
 
 
+@ONE_ENGINE
 def test_nothing_to_do_and_nothing_that_helps(store: Store) -> None:
     store.table("people", COLUMNS, [("Ulm", "a", 1, "x", number) for number in range(3)])
     result = ask(store, k=3)
@@ -367,6 +370,7 @@ def test_files_get_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet", "safe.csv", "safe.parquet"]
 
 
+@ONE_ENGINE
 def test_the_report_and_json(store: Store) -> None:
     store.table("people", COLUMNS, people())
     result = ask(store)
@@ -388,6 +392,7 @@ def test_the_report_and_json(store: Store) -> None:
     assert report["cost"] == report["lower_bound"] == report["cells"]
 
 
+@ONE_ENGINE
 def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qidsql.commands.suppress.suppress.MAX_WINDOWS", 2)
     store.table("people", COLUMNS, people())
