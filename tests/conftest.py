@@ -102,7 +102,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     """What was imported and collected stays until the end, and the garbage collector need not look at it."""
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)  # statements are trees, of which there are many and short-lived ones
     gc.enable()
 
 
