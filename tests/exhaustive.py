@@ -1,6 +1,6 @@
 """The parameters of a test that has a longer version: `python -m pytest -m exhaustive` runs it with the others."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -9,3 +9,13 @@ import pytest
 def always(*few: Any, longer: Iterable[Any]) -> list[Any]:
     """The test command runs `few` alone."""
     return [*few, *(pytest.param(each, marks=pytest.mark.exhaustive) for each in longer)]
+
+
+def pairs(ones: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    """Each of `ones` with each of `others`. The test command runs so many of the pairs that none is left out."""
+    few = {(place % len(ones), place % len(others)) for place in range(max(len(ones), len(others)))}
+    return [
+        pytest.param(one, other, marks=[] if (i, j) in few else [pytest.mark.exhaustive])
+        for i, one in enumerate(ones)
+        for j, other in enumerate(others)
+    ]

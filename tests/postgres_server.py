@@ -40,6 +40,8 @@ def started(folder: Path) -> Any:
         postgres_server.pgexec = execute
     with psycopg.connect(server.get_uri(), autocommit=True) as admin:
         admin.execute("ALTER SYSTEM SET autovacuum = off")  # what it does comes at any time, and shows in snapshots
+        for durability in ("fsync", "synchronous_commit", "full_page_writes"):  # against a loss of power alone
+            admin.execute(f"ALTER SYSTEM SET {durability} = off".encode())
         admin.execute("SELECT pg_reload_conf()")
     return server
 

@@ -67,9 +67,14 @@ def room_of(path: Path) -> str:
 
 
 @cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def nodes(path: Path) -> list[ast.AST]:
     """All of a file's syntax tree."""
-    return list(ast.walk(ast.parse(path.read_text())))
+    return list(ast.walk(tree(path)))
 
 
 def calls(path: Path) -> list[ast.Call]:
@@ -174,11 +179,12 @@ def test_inside_a_room_imports_make_no_circle() -> None:
         visit(module, ())
 
 
+@cache
 def public_names() -> dict[str, list[ast.stmt]]:
     """The public functions and classes of all files, by name."""
     found: dict[str, list[ast.stmt]] = {}
     for path in FILES:
-        for node in ast.parse(path.read_text()).body:
+        for node in tree(path).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(node)
     return found

@@ -49,9 +49,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_exit_codes(clinic: Path, tmp_path: Path) -> None:
-    assert qidsql("audit", clinic, "safe").code == 0
-    assert qidsql("audit", clinic, "people").code == 1
-    assert qidsql("audit", clinic, "nope").code == 2
+    assert inside("audit", clinic, "safe").code == 0
+    assert inside("audit", clinic, "people").code == 1
+    assert inside("audit", clinic, "nope").code == 2
     (tmp_path / "empty.csv").write_text("a,b\n")
     assert qidsql("audit", tmp_path / "empty.csv").code == 3
     assert inside("profile", clinic, "people").code == 0
@@ -301,8 +301,7 @@ def test_an_encoding_without_blocks_and_umlauts(clinic: Path) -> None:
         outcome = qidsql("audit", clinic, table, PYTHONIOENCODING="ascii")
         assert outcome.code == 1
         assert outcome.out.isascii()
-    assert "###" in outcome.out
-    assert r"na\xefve" in qidsql("audit", clinic, "ünïcode 漢字 😀", PYTHONIOENCODING="ascii").out
+        assert ("###" if table == "people" else r"na\xefve") in outcome.out
 
 
 def test_names_are_not_markup(clinic: Path) -> None:
@@ -344,7 +343,7 @@ def test_terminals(clinic: Path) -> None:
 
 
 def test_progress_without_a_terminal_has_no_control_characters(large: Path) -> None:
-    outcome = qidsql("audit", large, "--max-seconds", 3)
+    outcome = qidsql("audit", large, "--max-seconds", 1.5)
     assert outcome.code in (1, 3)
     assert "\r" not in outcome.err + outcome.out
     assert "\x1b" not in outcome.err + outcome.out

@@ -21,7 +21,7 @@ from qidsql.duckdb_extension.install import instructions
 from qidsql.duckdb_extension.settings import SUFFIX
 from tests.commandline import HOUSE, Outcome, command, environment, finished
 from tests.duckdb_hosts import Host, Module, Refused, Shell
-from tests.exhaustive import always
+from tests.exhaustive import always, pairs
 from tests.postgres_server import wait_until
 
 PEOPLE = "CREATE TABLE people AS SELECT i AS id, i % 7 AS a, i % 13 AS b FROM range(3000) AS r(i)"
@@ -275,8 +275,9 @@ if sys.argv[3] == "awaited":
 )
 
 
-@pytest.mark.parametrize("started", ["qidsql-interrupts", f"qidsql-interrupts,{ASKING}"])
-@pytest.mark.parametrize("thread", ["awaited", "left"])
+@pytest.mark.parametrize(
+    ("started", "thread"), pairs(["qidsql-interrupts", f"qidsql-interrupts,{ASKING}"], ["awaited", "left"])
+)
 def test_an_audit_under_way_ends_with_python(host: Host, thread: str, started: str) -> None:
     """Python waits for all threads but those it is told not to; the audit's own threads are none of these."""
     if not isinstance(host, Module):

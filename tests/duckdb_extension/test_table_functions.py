@@ -230,7 +230,7 @@ CASES: Cases = [
     ("suppress", {**SOME, "k": 2, "nulls": "wildcard", "weights": "b=4", "where": "a < 4"}),
     ("suppress", {**SOME, "k": 2, "method": "shared"}),
 ]
-A_FEW = [*CASES[::3], CASES[13]]  # of each verb at least one
+A_FEW = [CASES[place] for place in (1, 4, 9, 12, 13, 16)]  # of each verb at least one
 
 
 @pytest.mark.parametrize("cases", always(A_FEW, longer=[CASES]), ids=["few", "all"])

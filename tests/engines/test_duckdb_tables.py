@@ -6,6 +6,7 @@ import pytest
 
 import qidsql
 from qidsql.core.tables import Comparison
+from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, StatementError, UnknownName, UsageError
 from qidsql.measures.profiles import ClassProfile
 from tests.exhaustive import always
@@ -45,19 +46,21 @@ NAMES = [
 ]
 
 
-def profile(store: DuckDBStore, table: str, *columns: str, **options: str) -> ClassProfile:
-    return qidsql.profile(store.url, table, columns=columns, k=2, **options).column_sets[0].profile  # type: ignore[arg-type]
+def profile(source: DuckDBStore | Engine, table: str, *columns: str, **options: str) -> ClassProfile:
+    place = source.url if isinstance(source, DuckDBStore) else source
+    return qidsql.profile(place, table, columns=columns, k=2, **options).column_sets[0].profile  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_odd_names_of_tables_and_columns(duckdb_store: DuckDBStore, name: str) -> None:
     duckdb_store.table(name, {name: "INTEGER", "other": "INTEGER", "who": "INTEGER"}, [(i % 2, 1, i) for i in range(8)])
-    result = qidsql.audit(duckdb_store.url, name, columns=[name, "other"], k=5)
-    assert result.verdict == "violation"
-    assert [found.columns for found in result.found_by(result.searches[0])] == [(name,)]
-    assert profile(duckdb_store, name, name, where=f"{quoted(name)} = 0").rows == 4
-    assert profile(duckdb_store, name, name, entity="who").rows == 8
-    assert profile(duckdb_store, quoted(name), "other").rows == 8
+    with duckdb_store.connect() as engine:
+        result = qidsql.audit(engine, name, columns=[name, "other"], k=5)
+        assert result.verdict == "violation"
+        assert [found.columns for found in result.found_by(result.searches[0])] == [(name,)]
+        assert profile(engine, name, name, where=f"{quoted(name)} = 0").rows == 4
+        assert profile(engine, name, name, entity="who").rows == 8
+        assert profile(engine, quoted(name), "other").rows == 8
 
 
 def test_one_name_in_several_schemas(duckdb_store: DuckDBStore) -> None:
@@ -182,13 +185,14 @@ def test_every_type(duckdb_store: DuckDBStore, kind: str) -> None:
     for text in TYPES[kind]:
         duckdb_store.execute("INSERT INTO t VALUES (?, 1), (?, 1)", [(text, text)])
     duckdb_store.execute("INSERT INTO t VALUES (NULL, 1)")
-    found = profile(duckdb_store, "t", "a")
-    assert found.classes == len(TYPES[kind]) + 1
-    assert found.smallest == 1
-    result = qidsql.audit(duckdb_store.url, "t", k=2)
-    assert result.columns[0].nulls == 1
-    assert "label" not in result.columns[0].type
-    assert profile(duckdb_store, "t", "b", entity="a").rows == found.classes
+    with duckdb_store.connect() as engine:
+        found = profile(engine, "t", "a")
+        assert found.classes == len(TYPES[kind]) + 1
+        assert found.smallest == 1
+        result = qidsql.audit(engine, "t", k=2)
+        assert result.columns[0].nulls == 1
+        assert "label" not in result.columns[0].type
+        assert profile(engine, "t", "b", entity="a").rows == found.classes
 
 
 @pytest.mark.parametrize("kind", ["VARIANT", "GEOMETRY"])

@@ -64,12 +64,13 @@ def test_any_name_of_a_table_and_its_columns(postgres_store: PostgresStore, name
     postgres_store.execute(
         f"CREATE TABLE {quoted(name)} AS SELECT i % 2 AS {quoted(name)}, 'x' AS other FROM generate_series(1, 10) AS i"
     )
-    for typed in (name, f"{postgres_store.schema}.{name}", quoted(name), f"{postgres_store.schema}.{quoted(name)}"):
-        result = audited(postgres_store, typed, where=f"{quoted(name)} >= 0", entity="other")
-        assert result.account.table == f"{postgres_store.schema}.{name}"
-        assert [finding.name for finding in result.columns] == [name, "other"]
-        assert result.profile is not None
-        assert result.profile.classes == 2
+    with postgres_store.connect() as engine:
+        for typed in (name, f"{postgres_store.schema}.{name}", quoted(name), f"{postgres_store.schema}.{quoted(name)}"):
+            result = audit(engine, AuditRequest(typed, k=2, where=f"{quoted(name)} >= 0", entity="other"))
+            assert result.account.table == f"{postgres_store.schema}.{name}"
+            assert [finding.name for finding in result.columns] == [name, "other"]
+            assert result.profile is not None
+            assert result.profile.classes == 2
 
 
 def test_a_name_in_two_schemas_is_the_search_paths_first(people: PostgresStore) -> None:

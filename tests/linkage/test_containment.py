@@ -21,7 +21,7 @@ from qidsql.linkage.names import names_agree
 from qidsql.linkage.same_attributes import Linkage, same_attributes
 from qidsql.sql.values_in_common import ComparedColumn, GroupMember, Overlap, sampled_in_common, values_in_common
 from tests.exhaustive import always
-from tests.stores import PostgresStore, Store, quoted
+from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
 
 HOSTILE = ['a"b', "semi;colon", "per%cent %s", "$1 :name ?", "Ünïcode 名", "select", " blank ", "--", "new\nline"]
 
@@ -37,7 +37,11 @@ def compared(catalog: Catalog, engine: Engine, column: str, kind: ValueKind) -> 
 
 def linked(store: Store, **options: object) -> Linkage:
     with store.connect() as engine:
-        return same_attributes(engine, catalog_of(engine, store), **options)  # type: ignore[arg-type]
+        return linked_by(engine, store, **options)
+
+
+def linked_by(engine: Engine, store: Store, **options: object) -> Linkage:
+    return same_attributes(engine, catalog_of(engine, store), **options)  # type: ignore[arg-type]
 
 
 def pairs(found: Linkage, ground: Ground = Ground.CONTAINMENT) -> set[frozenset[str]]:
@@ -391,6 +395,7 @@ def test_a_clinic(store: Store) -> None:
     assert "100 % of the " in dates.detail and "compared as dates" in dates.detail
 
 
+@ONE_ENGINE
 def test_samples_lead_to_the_same_joints(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     clinic(store)
     monkeypatch.setattr(containment, "SAMPLE_FROM", 0)
@@ -485,18 +490,20 @@ def test_what_is_one_already_is_not_compared_and_what_is_refused_is_compared_wit
     assert pairs(found) == {frozenset((each, "c.number")) for each in known}
 
 
+@ONE_ENGINE
 def test_a_budget_is_kept_and_what_is_left_is_said(store: Store) -> None:
     clinic(store)
-    needed = linked(store).statements
-    counts = []
-    for budget in range(needed + 1):
-        found = linked(store, max_statements=budget)
-        assert found.statements <= budget
-        assert pairs(found) <= CLINIC
-        assert (found.unfinished == ()) is (budget == needed)
-        counts.append(len(pairs(found)))
-    assert counts[0] == 0 and counts[-1] == len(CLINIC) and counts == sorted(counts)
-    late = linked(store, deadline=0.0)
+    with store.connect() as engine:
+        needed = linked_by(engine, store).statements
+        counts = []
+        for budget in range(needed + 1):
+            found = linked_by(engine, store, max_statements=budget)
+            assert found.statements <= budget
+            assert pairs(found) <= CLINIC
+            assert (found.unfinished == ()) is (budget == needed)
+            counts.append(len(pairs(found)))
+        assert counts[0] == 0 and counts[-1] == len(CLINIC) and counts == sorted(counts)
+        late = linked_by(engine, store, deadline=0.0)
     assert pairs(late) == set() and "time budget" in late.unfinished[0]
 
 

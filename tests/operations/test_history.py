@@ -323,7 +323,7 @@ def test_a_disk_that_is_full(tmp_path: Path, document: RunResult) -> None:
     path = tmp_path / "kept.duckdb"
     history = open_history(str(path))
     history.record(document)
-    noise = "".join(chr(random.Random(n).randrange(0x4E00, 0x9FFF)) for n in range(400_000))  # does not compress
+    noise = "".join(map(chr, random.Random(1).choices(range(0x4E00, 0x9FFF), k=400_000)))  # does not compress
     large = replace(
         named(document, "second"), tables=PackedTables.of([replace(document.tables[0], reason="x" * 50 + noise)])
     )

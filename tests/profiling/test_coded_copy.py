@@ -24,7 +24,7 @@ from tests.definitions import entity_profile_of, mask_of, matching_profile_of, p
 from tests.exhaustive import always
 from tests.random_tables import KINDS, RandomTable, load, random_table
 from tests.search.small_tables import CRITERIA, minimal_sets
-from tests.stores import DuckDBStore, PostgresStore, Store
+from tests.stores import ONE_ENGINE, DuckDBStore, PostgresStore, Store
 
 K = 3
 
@@ -35,7 +35,7 @@ def profiler_of(engine: Engine, table: RandomTable, entity: bool = False, nulls:
     return TableProfiler(engine, source, table.names, K, "person" if entity else None, nulls=nulls)
 
 
-@pytest.mark.parametrize("seed", always(*range(5), longer=range(5, 12)))
+@pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 12)))
 def test_profiles_by_codes_are_those_of_the_definitions(store: Store, seed: int) -> None:
     table = random_table(seed, store.name)
     sets = list(subsets(table.columns))
@@ -61,14 +61,16 @@ def _risk(profile: ClassProfile) -> tuple[int, int, int, int]:
 
 
 def test_every_kind_of_value_has_a_code_of_its_own(store: Store) -> None:
+    tables = []
     for number, (kind, pool) in enumerate(KINDS.items()):
         cells = [(text, token) for text, token in pool] + [(None, None)] * 2
         rows = tuple((token,) for _, token in cells)
-        table = RandomTable(f"k{number}", (kind, "INTEGER"), tuple((text, "1") for text, _ in cells), rows)
-        load(store, [table])
+        tables.append(RandomTable(f"k{number}", (kind, "INTEGER"), tuple((text, "1") for text, _ in cells), rows))
+    load(store, tables)
+    for table in tables:
         with store.connect(workspace=True) as engine:
             copy, _ = coded(profiler_of(engine, table))
-            assert copy.profiles([1]) == [profile_of(rows, K)], kind
+            assert copy.profiles([1]) == [profile_of(table.rows, K)], table.types
 
 
 def test_nested_values_with_nulls_inside_are_told_apart(duckdb_store: DuckDBStore) -> None:
@@ -114,6 +116,7 @@ def test_keys_with_and_without(url: str, algorithm: str) -> None:
     assert not plain.account.notes
 
 
+@ONE_ENGINE
 def test_the_other_searches_with_and_without(url: str) -> None:
     questions: list[dict[str, Any]] = [
         {"distinct": "0.7"},

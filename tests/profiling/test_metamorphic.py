@@ -14,9 +14,9 @@ from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.random_tables import RandomTable, load, random_table
-from tests.stores import EVERY_ENGINE, Store
+from tests.stores import ONE_OF_THREE, Store
 
-pytestmark = EVERY_ENGINE
+pytestmark = ONE_OF_THREE
 
 SEEDS = range(2000, 2012)
 K = 3

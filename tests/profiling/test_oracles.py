@@ -38,7 +38,7 @@ from qidsql.search.levelwise import levelwise
 from qidsql.sql.disclosure import disclosure
 from qidsql.sql.relation import relation
 from tests.exhaustive import always
-from tests.stores import DuckDBStore, PostgresStore, Store, quoted
+from tests.stores import ONE_ENGINE, DuckDBStore, PostgresStore, Store, quoted
 
 NUMBERS = ", ".join(f"CAST({name} AS INTEGER) AS {name}" for name in ("education_num", "hours_per_week"))
 Measures: TypeAlias = list[int]  # classes, colliding pairs, unique rows, smallest, largest
@@ -181,6 +181,7 @@ def test_adult_has_24_duplicate_rows_and_so_no_key(engine: Engine) -> None:
     assert greedy_minimal(adult, Key()).found == ()
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize("inner", always(150, longer=[16_172]))
 def test_adult14_every_column_set(engine: Engine, lattice: Callable[[str], dict[int, Measures]], inner: int) -> None:
     table, expected = profiler(engine, "adult14"), lattice("lattice_adult14_distinct")
@@ -214,6 +215,7 @@ def test_adult14_definition_3_and_algorithm_5_1_differ(engine: Engine) -> None:
     assert found.size == 13
 
 
+@ONE_ENGINE
 def test_arx_adult_every_column_set(engine: Engine, lattice: Callable[[str], dict[int, Measures]]) -> None:
     table, expected = profiler(engine, "arx_adult"), lattice("lattice_arx_adult")
     masks = sorted(expected)

@@ -23,7 +23,7 @@ from tests.definitions import (
 )
 from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
+from tests.stores import EVERY_ENGINE, ONE_OF_THREE, TWO_ENGINES, Store
 
 pytestmark = EVERY_ENGINE
 
@@ -127,6 +127,7 @@ def test_entity_sizes_answer_for_every_k(cases: list[Case]) -> None:
         assert all(sizes.profile(k) == entity_profile_of(case.rows(places), people, k) for k in (2, 3, 4, 5))
 
 
+@ONE_OF_THREE
 def test_what_contains_a_set_as_fine_as_all_columns_is_not_measured(cases: list[Case]) -> None:
     """With all columns and small sets known first, supersets of some are inferred: the profiles stay the true ones."""
     spared = 0

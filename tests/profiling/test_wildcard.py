@@ -22,7 +22,7 @@ from qidsql.sql.relation import relation
 from tests.definitions import Values, frequencies, mask_of, matching_profile_of, profile_of, projected, subsets
 from tests.exhaustive import always
 from tests.random_tables import together
-from tests.stores import Store, quoted
+from tests.stores import ONE_ENGINE, Store, quoted
 
 TABLES = always(12, longer=[500])
 K = 3
@@ -136,6 +136,7 @@ def test_sdcmicro_freq_calc(store: Store) -> None:
             assert asked.sizes(asked.everything).rows == Counter(published)
 
 
+@ONE_ENGINE
 def test_codes_that_fill_several_integers(store: Store) -> None:
     draw = Random(5)
     columns = [f"c{place}" for place in range(24)]
@@ -198,6 +199,7 @@ def test_what_has_no_meaning_is_refused(options: dict[str, Any], said: str) -> N
         Policy(**{"nulls": "wildcard", **options})
 
 
+@ONE_ENGINE
 def test_audit_keys_and_mask(store: Store) -> None:
     draw = Random(3)
     rows = [tuple(None if draw.random() < 0.1 else draw.randrange(size) for size in (4, 5, 6, 9)) for _ in range(60)]

@@ -16,12 +16,11 @@ from qidsql.sql.relation import relation
 from qidsql.sql.row_codes import column_values
 from qidsql.sql.statements import Statement
 from tests.definitions import projected
+from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import EVERY_ENGINE, Store, quoted
+from tests.stores import EVERY_ENGINE, ONE_OF_THREE, Store, quoted
 
 pytestmark = EVERY_ENGINE
-
-TABLES = 20
 
 
 def patterns_of(engine: Engine, table: str, columns: Sequence[str]) -> tuple[RowPatterns, list[tuple[int, ...]]]:
@@ -55,13 +54,14 @@ def check(engine: Engine, table: RandomTable) -> None:
         assert {row[2 + place] for row in coded} - {0} == set(range(1, len(values[place]) + 1))
 
 
-def test_patterns_are_the_table_up_to_the_names_of_its_values(store: Store) -> None:
-    tables = [random_table(seed, store.name) for seed in range(TABLES)]
-    load(store, tables)
+@pytest.mark.parametrize("tables", always(8, longer=[40]))
+def test_patterns_are_the_table_up_to_the_names_of_its_values(store: Store, tables: int) -> None:
+    drawn = [random_table(seed, store.name) for seed in range(tables)]
+    load(store, drawn)
     with store.connect() as engine:
-        for table in tables:
+        for table in drawn:
             check(engine, table)
-    drop(store, tables)
+    drop(store, drawn)
 
 
 def test_one_statement_and_the_same_codes_each_time(store: Store) -> None:
@@ -99,6 +99,7 @@ def test_codes_are_in_no_order_of_the_values(store: Store) -> None:
         assert 1600 < same < 3400  # of 4,950 pairs: more than four standard deviations to either side
 
 
+@ONE_OF_THREE
 @pytest.mark.parametrize("name", ["classes", "domain", "d0", "place", "v1", "patterns", 'we"ird', "'; --"])
 def test_names_that_the_statement_uses_itself(store: Store, name: str) -> None:
     store.table(name, {name: "VARCHAR", "v0": "VARCHAR", "size": "INTEGER"}, [("b", "a", 1), ("a", "a", 2)])

@@ -11,7 +11,7 @@ from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.minimal_keys import minimal_keys
 from qidsql.sql.relation import relation
 from tests.search.tables import Row
-from tests.stores import Store
+from tests.stores import ONE_ENGINE, Store
 
 desbordante = pytest.importorskip("desbordante", reason="desbordante is not installed (pip install desbordante)")
 
@@ -49,6 +49,7 @@ def by_peer(rows: list[Row], path: Path) -> set[int]:
     return {sum(1 << place for place in ucc.indices) for ucc in search.get_uccs()}
 
 
+@ONE_ENGINE
 def test_the_same_minimal_keys_as_hpivalid(store: Store, tmp_path: Path) -> None:
     drawn = tables()
     expected = [by_peer(rows, tmp_path / "table.csv") for rows in drawn]

@@ -31,9 +31,9 @@ from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
 from tests.exhaustive import always
 from tests.search.tables import K, Meets, OnceSampler, Row, class_sizes, criteria, fill, random_table
-from tests.stores import EVERY_ENGINE, Store
+from tests.stores import ONE_OF_THREE, Store
 
-pytestmark = EVERY_ENGINE
+pytestmark = ONE_OF_THREE
 
 TABLES = {"duckdb": 7, "postgres": 4, "sqlite": 7}  # in each part
 PARTS = always(0, longer=range(1, 20))

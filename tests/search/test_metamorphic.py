@@ -29,9 +29,9 @@ from qidsql.search.result import SearchResult
 from qidsql.search.sampled import sampled_key
 from qidsql.sql.relation import relation
 from tests.search.tables import OnceSampler, Row, fill, random_table
-from tests.stores import EVERY_ENGINE, Store
+from tests.stores import ONE_OF_THREE, Store
 
-pytestmark = EVERY_ENGINE
+pytestmark = ONE_OF_THREE
 
 K = 3
 COUNT = 3

@@ -16,8 +16,9 @@ from qidsql.search.pair_sample import PairSample
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
 from tests.adult import Adult
+from tests.exhaustive import always
 from tests.search.small_tables import RowsProfiler, RowsSampler
-from tests.stores import EVERY_ENGINE, TWO_ENGINES, Store
+from tests.stores import EVERY_ENGINE, TWO_ENGINES, TWO_OF_THREE, Store
 
 pytestmark = EVERY_ENGINE
 
@@ -140,6 +141,7 @@ def sampler(engine: Engine, name: str, seed: int, where: str | None = None) -> T
     return TableSampler(profiler, table, table.columns, seed)
 
 
+@TWO_OF_THREE
 @pytest.mark.parametrize("name", ["t", "v"])
 def test_pairs_are_independent_and_uniform(store: Store, name: str) -> None:
     """Each of the 15 pairs of 6 rows equally often, also when one statement draws far more pairs than there are."""
@@ -159,7 +161,8 @@ def test_pairs_are_independent_and_uniform(store: Store, name: str) -> None:
     assert sum((counts[mask] - 200) ** 2 / 200 for mask in expected) < 42.6  # 14 degrees of freedom: once in 10,000
 
 
-@pytest.mark.parametrize("rows", [400, 4_000])
+@TWO_OF_THREE
+@pytest.mark.parametrize("rows", always(400, longer=[4_000]))
 def test_few_pairs_of_many_rows(store: Store, rows: int) -> None:
     """Two classes of 30 % and 70 %: pairs within a class are as many as they should be, seed by seed."""
     store.execute(f"CREATE TABLE t AS SELECT id % 10 < 3 AS c, 1 AS d FROM generate_series(1, {rows}) AS g(id)")

@@ -4,8 +4,6 @@ import ast
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 HOUSE = Path(__file__).parents[2] / "qidsql"
 TEMPLATES = Path(__file__).parents[2] / "sql_templates"
 NAMES = sorted(str(path.relative_to(TEMPLATES).with_suffix("")) for path in TEMPLATES.rglob("*.sql"))
@@ -55,11 +53,12 @@ def fills(path: Path, name: str) -> bool:
     return name in constants or any(name.removeprefix(start) in named(folder[:-1]) for start in made)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_template_is_filled_by_the_room_that_its_folder_names_and_by_no_other(name: str) -> None:
-    users = {path for path in HOUSE.rglob("*.py") if fills(path, name)}
-    assert users, "nobody fills it"
-    assert users <= home(name.rpartition("/")[0]), "filled elsewhere"
+def test_a_template_is_filled_by_the_room_that_its_folder_names_and_by_no_other() -> None:
+    modules = list(HOUSE.rglob("*.py"))
+    for name in NAMES:
+        users = {path for path in modules if fills(path, name)}
+        assert users, f"nobody fills {name}"
+        assert users <= home(name.rpartition("/")[0]), f"{name} is filled elsewhere"
 
 
 FILLS = ("fill", "fill_query", "sql_file")

@@ -106,4 +106,4 @@ def minimal(columns: int, meets: Callable[[tuple[int, ...]], bool]) -> set[tuple
     return set(found)
 
 
-TRIALS = Trials("audits of random tables by value, by wildcard, by person; three engines", 10_000, 50, audits)
+TRIALS = Trials("audits of random tables by value, by wildcard, by person; three engines", 10_000, 30, audits)

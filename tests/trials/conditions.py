@@ -242,4 +242,4 @@ def conditions(number: int, seed: int, ground: Ground) -> Iterator[str | None]:
             yield wrong and f"{place.name} {'ordinary' if ordinary else 'smuggled'} {wrong}"
 
 
-TRIALS = Trials("conditions beside the raw statement, and smuggling by them; two engines", 2_685, 40, conditions)
+TRIALS = Trials("conditions beside the raw statement, and smuggling by them; two engines", 2_685, 20, conditions)

@@ -123,4 +123,4 @@ def _sessions(site: Site, name: str) -> str | None:
     return None
 
 
-TRIALS = Trials("audits over a network that fails: cut, stall, swallow, garble, slow", 1_000, 5, connections)
+TRIALS = Trials("audits over a network that fails: cut, stall, swallow, garble, slow", 1_000, 3, connections)

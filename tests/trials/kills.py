@@ -138,4 +138,4 @@ def _sessions(site: Site) -> str | None:
     return None
 
 
-TRIALS = Trials("commands whose process, or whose server's, is killed, terminated or interrupted", 500, 3, kills)
+TRIALS = Trials("commands whose process, or whose server's, is killed, terminated or interrupted", 500, 2, kills)

@@ -160,4 +160,4 @@ def _weights(table: RandomTable, random: Random) -> dict[str, int]:
     return {name: random.randint(1, 3) for name in table.names} if random.random() < 0.4 else {}
 
 
-TRIALS = Trials("suppress, anonymize, uniques by every method", 5_000, 25, protections)
+TRIALS = Trials("suppress, anonymize, uniques by every method", 5_000, 12, protections)

@@ -94,4 +94,4 @@ def most_by_chance(tried: int, delta: Fraction) -> int:
     return failures
 
 
-TRIALS = Trials("samples on tables made to mislead; wrong in at most delta = 0.1", 20_000, 120, sampling)
+TRIALS = Trials("samples on tables made to mislead; wrong in at most delta = 0.1", 20_000, 60, sampling)

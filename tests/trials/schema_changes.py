@@ -129,4 +129,4 @@ def _wrong(outcome: Outcome, before: Outcome, after: Outcome, moments: bool) -> 
     return None if None in wrongs else " / ".join(map(str, wrongs))
 
 
-TRIALS = Trials("tables that are altered, rewritten, renamed or emptied while they are read", 200, 4, schema_changes)
+TRIALS = Trials("tables that are altered, rewritten, renamed or emptied while they are read", 200, 2, schema_changes)

@@ -189,4 +189,4 @@ def _reaches(ratio: Fraction, beta: str, above: bool) -> bool:
     return ratio > Fraction(beta) if above else ratio >= Fraction(beta)
 
 
-TRIALS = Trials("searches by every algorithm and criterion, by value, wildcard, person", 10_000, 60, searches)
+TRIALS = Trials("searches by every algorithm and criterion, by value, wildcard, person", 10_000, 30, searches)

@@ -138,4 +138,4 @@ def _hitting(columns: int, sets: set[Places]) -> Iterator[Places]:
             yield places
 
 
-TRIALS = Trials("audits, keys and mask whose budget ends early", 5_000, 25, truncated)
+TRIALS = Trials("audits, keys and mask whose budget ends early", 5_000, 12, truncated)

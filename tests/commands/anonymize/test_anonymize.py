@@ -129,10 +129,11 @@ def copied(store: Store, name: str) -> list[Cells]:
         return engine.run(Statement(engine.dialect.render(rows), "the copy", lambda rows: rows))  # type: ignore[arg-type, return-value]
 
 
-def test_the_copy(store: Store) -> None:
+@pytest.mark.parametrize("tables", always(4, longer=[16]))
+def test_the_copy(store: Store, tables: int) -> None:
     """Every row identical to k - 1 others, as many cells blank as the plan says, all other cells as they were."""
     draw = Random(9)
-    for number in range(8):
+    for number in range(tables):
         rows = [(str(place), *row) for place, row in enumerate(random_rows(draw, 12, 3))]
         rows += [(str(len(rows) + more), *rows[0][1:]) for more in range(draw.randint(0, 5))]  # of one pattern many
         k, name, target = draw.randint(2, 4), f"t{number}", f"copy {number}"

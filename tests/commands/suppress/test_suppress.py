@@ -22,7 +22,8 @@ from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement
 from tests import rendering
 from tests.commandline import inside, refused
-from tests.stores import PostgresStore, Store, quoted
+from tests.exhaustive import always, pairs
+from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
 
 Record = tuple[object, ...]
 HOSTILE = 'we"ird; --'
@@ -59,6 +60,7 @@ def lightest(rows: Sequence[Record], row: Record, k: int, weights: Sequence[int]
     )
 
 
+@ONE_ENGINE
 def test_no_bound_is_claimed_for_blank_cells_that_protect_others(store: Store) -> None:
     store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(2, 0), (1, 2), (1, 2), (2, 0), (2, 0)])
     with store.connect() as engine:  # one row of (2, 0) all blank would do: 2 cells
@@ -157,6 +159,7 @@ def test_nulls_that_match_anything_save_cells(store: Store) -> None:
     assert all(sum(matches(row, other) for other in copy) >= 2 for row in copy)
 
 
+@ONE_ENGINE
 def test_direct_identifiers_are_left_out(store: Store) -> None:
     store.table("people", COLUMNS, people(7))
     with store.connect(writable=True) as engine:
@@ -237,7 +240,7 @@ def test_a_name_as_long_as_postgres_keeps_names(postgres_store: PostgresStore, s
         postgres_store.execute(f"DROP {script} {quoted(made[0])}")
 
 
-@pytest.mark.parametrize("name", [HOSTILE, "Ünï", "plan", "select"])
+@pytest.mark.parametrize("name", always(HOSTILE, "plan", longer=["Ünï", "select"]))
 def test_hostile_names_of_targets(store: Store, name: str) -> None:
     store.table("people", COLUMNS, people())
     ask(store, into=quoted(name))
@@ -267,6 +270,7 @@ def test_targets_are_checked_before_any_work(store: Store) -> None:
             assert asked == []
 
 
+@ONE_ENGINE
 def test_nothing_to_do_and_nothing_that_helps(store: Store) -> None:
     store.table("people", COLUMNS, [("Ulm", "a", 1, "x", number) for number in range(3)])
     result = ask(store, k=3)
@@ -284,8 +288,9 @@ class Breaks(Exception):
     """Stands for any failure between two statements."""
 
 
-@pytest.mark.parametrize("moment", ["copy into", "row patterns", "commit"])
-@pytest.mark.parametrize("error", [KeyboardInterrupt, Breaks, Interrupted])
+@pytest.mark.parametrize(
+    ("moment", "error"), pairs(["copy into", "row patterns", "commit"], [KeyboardInterrupt, Breaks, Interrupted])
+)
 def test_a_failed_write_leaves_nothing_behind(store: Store, moment: str, error: type[BaseException]) -> None:
     """Also with --replace: the old copy is there as before."""
     store.table("people", COLUMNS, people())
@@ -365,6 +370,7 @@ def test_files_get_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.parquet", "safe.csv", "safe.parquet"]
 
 
+@ONE_ENGINE
 def test_the_report_and_json(store: Store) -> None:
     store.table("people", COLUMNS, people())
     result = ask(store)
@@ -386,6 +392,7 @@ def test_the_report_and_json(store: Store) -> None:
     assert report["cost"] == report["lower_bound"] == report["cells"]
 
 
+@ONE_ENGINE
 def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qidsql.commands.suppress.suppress.MAX_WINDOWS", 2)
     store.table("people", COLUMNS, people())
@@ -415,7 +422,7 @@ def test_figures_of_adult(shared: Path) -> None:
     assert (result.cells, result.records, result.by_cells) == (6295, 5926, {0: 26635, 1: 5561, 2: 361, 3: 4})
 
 
-@pytest.mark.parametrize(("k", "sdcmicro"), [(2, 5953), (5, 12959)])
+@pytest.mark.parametrize(("k", "sdcmicro"), [(2, 5953), pytest.param(5, 12959, marks=pytest.mark.exhaustive)])
 def test_shared_suppression_of_adult_needs_fewer_cells_than_sdcmicro(
     shared: Path, tmp_path: Path, k: int, sdcmicro: int
 ) -> None:

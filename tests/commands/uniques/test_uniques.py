@@ -25,8 +25,9 @@ from qidsql.sql.statements import Statement
 from tests import rendering
 from tests.commandline import command, environment, finished, inside, refused
 from tests.commands.uniques.published import BOOK, GUIDE, SIMPLE, Example
+from tests.exhaustive import pairs
 from tests.protection.uniques.test_minimal_uniques import minimal_unsafe
-from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, Store
+from tests.stores import EVERY_ENGINE, ONE_OF_THREE, TWO_ENGINES, DuckDBStore, Store
 
 pytestmark = EVERY_ENGINE
 
@@ -106,8 +107,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("nulls", ["equal", "wildcard"])
-@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize(("k", "nulls"), pairs([2, 3], ["equal", "wildcard"]))
 def test_hostile_names_and_nulls(store: Store, k: int, nulls: str) -> None:
     fill(store, NAMES, ROWS)
     with store.connect() as engine:
@@ -190,6 +190,7 @@ def test_the_list_in_a_table_of_the_source(store: Store) -> None:
         ask(engine, into=Path("other"))
 
 
+@ONE_OF_THREE
 @pytest.mark.parametrize("way", ["pairs", "sets"])
 def test_the_list_is_what_was_counted(store: Store, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """k = 3: rows that are equal stand for each other, or have a line each where they have keys."""
@@ -301,7 +302,7 @@ def test_a_spent_budget_is_never_finished(duckdb_store: DuckDBStore) -> None:
     assert result.algorithm == "none" or "rows, on any column set" in rendering.render(result)
 
 
-@pytest.mark.parametrize("wait", [0, 2], ids=["while rows are coded", "while records are compared"])
+@pytest.mark.parametrize("wait", [0, 1], ids=["while rows are coded", "while records are compared"])
 def test_interrupted_it_leaves_nothing_behind(tmp_path: Path, wait: int) -> None:
     scratch, table, into = tmp_path / "scratch", tmp_path / "large.parquet", tmp_path / "list.parquet"
     scratch.mkdir()

@@ -12,9 +12,9 @@ from qidsql.errors import BudgetSpent, UsageError
 from qidsql.protection.records import Records
 from qidsql.protection.uniques.counts import UniqueCounts, contributions, dis_scores, suda_scores
 from qidsql.protection.uniques.minimal_uniques import MinimalUniques
+from tests.exhaustive import always
 
 Rows = Sequence[tuple[int, ...]]  # 0 is NULL
-TABLES = 40
 
 
 def agree(one: tuple[int, ...], other: tuple[int, ...], mask: int, wildcard: bool) -> bool:
@@ -64,9 +64,10 @@ def random_rows(draw: Random) -> tuple[list[tuple[int, ...]], int]:
 
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize(("way", "wildcard"), [("pairs", False), ("pairs", True), ("sets", False)])
-def test_random_tables(k: int, way: str, wildcard: bool) -> None:
+@pytest.mark.parametrize("tables", always(20, longer=[80]))
+def test_random_tables(k: int, way: str, wildcard: bool, tables: int) -> None:
     draw = Random(f"{k} {way} {wildcard}")
-    for _ in range(TABLES):
+    for _ in range(tables):
         rows, columns = random_rows(draw)
         most = draw.choice([None, None, 1, 2, 3])
         expected = minimal_unsafe(rows, k, wildcard, most or 99)
