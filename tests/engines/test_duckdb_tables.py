@@ -1,5 +1,6 @@
 """DuckDB's tables and views: odd names, views that moved on, collations, every type."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -253,3 +254,14 @@ def test_nothing_left_to_audit(duckdb_store: DuckDBStore) -> None:
     duckdb_store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2)])
     with pytest.raises(UsageError, match=r"no column of main\.t is left to audit"):
         qidsql.audit(duckdb_store.url, "t", exclude=["a"], sensitive=["b"])
+
+
+def test_a_time_limit_that_ends_the_opening_leaves_no_database_open(duckdb_store: DuckDBStore) -> None:
+    """Without the garbage collector: the next command of the same process may open it with other settings."""
+    duckdb_store.table("t", {"a": "INTEGER"}, [(1,)])
+    gc.disable()
+    try:
+        assert qidsql.audit(duckdb_store.url, "t", max_seconds=1e-6).verdict == "inconclusive"
+        assert qidsql.audit(f"{duckdb_store.url}?memory_limit=1GB", "t").verdict == "violation"
+    finally:
+        gc.enable()

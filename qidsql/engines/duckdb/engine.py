@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from threading import Event
 from typing import TypeAlias
 
 import duckdb
@@ -442,17 +443,33 @@ def _connected(
 ) -> duckdb.DuckDBPyConnection:
     """Connects and prepares within the time limit. Raises errors of these, KeyboardInterrupt, BudgetSpent."""
     begun: list[duckdb.DuckDBPyConnection] = []
+    ended, left = Event(), Event()  # left: nobody waits for the connection any more
 
     def work() -> duckdb.DuckDBPyConnection:
-        begun.append(connect())
-        prepare(begun[0])
-        return begun[0]
+        try:
+            begun.append(connect())
+            prepare(begun[0])
+            return begun[0]
+        finally:
+            ended.set()
+            if left.is_set():
+                close()
 
     def interrupt() -> None:
         for connection in begun:
             connection.interrupt()
 
-    return run_in_thread(work, interrupt, limit())
+    def close() -> None:
+        for connection in begun:
+            connection.close()
+
+    try:
+        return run_in_thread(work, interrupt, limit())
+    except BaseException:
+        left.set()
+        if ended.is_set():
+            close()
+        raise
 
 
 @contextmanager
