@@ -5,7 +5,7 @@ After Ctrl-C a result is inconclusive. Ctrl-C while the source is being opened r
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from qidsql.commands.anonymize.anonymize import anonymize as run_anonymize
 from qidsql.commands.anonymize.request import AnonymizeRequest
@@ -21,6 +21,8 @@ from qidsql.commands.init.init import init as run_init
 from qidsql.commands.init.request import InitRequest
 from qidsql.commands.keys.keys import keys as run_keys
 from qidsql.commands.keys.request import KeysRequest
+from qidsql.commands.kmap.kmap import kmap as run_kmap
+from qidsql.commands.kmap.request import KmapRequest
 from qidsql.commands.link.link import link as run_link
 from qidsql.commands.link.request import LinkRequest
 from qidsql.commands.mask.mask import mask as run_mask
@@ -51,6 +53,7 @@ __all__ = [
     "impact",
     "init",
     "keys",
+    "kmap",
     "link",
     "mask",
     "profile",
@@ -92,13 +95,15 @@ anonymize = python_function(AnonymizeRequest, _on(run_anonymize), "anonymize")
 impact = python_function(ImpactRequest, _on(run_impact), "impact")
 graph = python_function(GraphRequest, _opening(run_graph), "graph")
 link = python_function(LinkRequest, _on(run_link), "link")
+kmap = python_function(KmapRequest, _on(run_kmap), "kmap")
 init = python_function(InitRequest, _opening(run_init), "init")
 tables = python_function(TablesRequest, _on(run_tables), "tables")
 doctor = python_function(DoctorRequest, _opening(run_doctor), "doctor")
 
 
 def _source(given: str | Engine | None, request: object) -> Source:
-    options = {name: getattr(request, name, False) for name in ("writable", "workspace")}
+    options: dict[str, Any] = {name: getattr(request, name, False) for name in ("writable", "workspace")}
+    options["beside"] = getattr(request, "beside", None)
     return Source(given, options, max_seconds=getattr(request, "max_seconds", None))
 
 

@@ -39,6 +39,7 @@ COMMANDS = {
     "impact": "The effect of local suppression on a table: its cells, its distributions, a regression.",
     "graph": "Which attributes link a person to a secret, over all tables that someone can join.",
     "link": "Which columns of two tables are joinable, and which rows a join on them singles out.",
+    "kmap": "How many people of a population could each row of a published table be?",
     "report": "Render the report of a recorded run or audit in another format.",
     "schema": "Print the JSON Schema of a command's JSON report, or of the policy file qidsql.toml.",
     "init": "Propose a role for every column, and write qidsql.toml for a person to correct.",

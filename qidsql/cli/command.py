@@ -232,6 +232,7 @@ def source_of(
         "writable": getattr(request, "writable", False),
         "workspace": getattr(request, "workspace", False),
         "gentle": line.gentle,
+        "beside": getattr(request, "beside", None),
     }
     return Source(given, options, watched, getattr(request, "max_seconds", None))
 

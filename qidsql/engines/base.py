@@ -65,6 +65,7 @@ class Engine(ABC):
     workspace = False  # whether `make_working_copy` is allowed
     writable = False  # one session in one transaction, which is rolled back without `commit`
     data_files: Sequence[Path] = ()  # the files read, if the source is files
+    label_beside = ""  # the second source, for messages, if there is one
     options_in_path = False  # text after a ? in the source is options, none of them secret
     limited = True  # whether the time limit of the calling block applies
 
@@ -125,6 +126,15 @@ class Engine(ABC):
 
         Raises UnknownName, UsageError, AccessError.
         """
+
+    def describe_beside(self, table: str | None) -> Table:
+        """The same in the second source (`beside` of `connect`). Its tables are in `catalog` too.
+
+        Raises as `describe`, and UsageError if the engine was opened without a second source.
+        """
+        raise UsageError(
+            f"{self.label} was opened without a second source; name the source, so that both are opened together"
+        )
 
     def describe_listed(self, listed: CatalogTable) -> Table:
         """The same for a table of this engine's catalog; facts already in the catalog are not queried again.

@@ -6,8 +6,8 @@ from typing import Any
 
 from qidsql.core.environment import resolved, variable
 from qidsql.engines.base import Engine
-from qidsql.engines.kind import ConnectOptions, EngineKind
-from qidsql.engines.paths import exists, located, path_of_url
+from qidsql.engines.kind import ConnectOptions, EngineKind, FileKind
+from qidsql.engines.paths import Located, exists, located, path_of_url
 from qidsql.engines.registry import EXPECTED, FILES, KINDS, SERVERS, recognized
 from qidsql.engines.unreached import UnreachedEngine
 from qidsql.errors import AccessError, BudgetSpent, SourceError, UsageError, names_a_secret
@@ -22,6 +22,7 @@ def connect(
     writable: bool = False,
     workspace: bool = False,
     gentle: bool = False,
+    beside: str | None = None,
 ) -> Engine:
     """A live engine on the source: a URL or connection string of a server, a path, `duckdb:///path`, or `env:NAME`.
 
@@ -30,14 +31,15 @@ def connect(
     session in one transaction, which is rolled back without `Engine.commit`; data files are never written.
     `gentle`: one session of a server, one process per statement, and a pause of the same length after each statement.
     `workspace`: searches may make one coded copy of the columns in the engine's temporary space; on Postgres this needs
-    the TEMPORARY privilege and uses one session.
+    the TEMPORARY privilege and uses one session. `beside`: a second source that statements can read together with the
+    first (`Engine.describe_beside`); both must be sources of DuckDB.
     Raises SourceError, UsageError, AccessError, StatementError, Interrupted, and BudgetSpent at a time limit.
     """
     text, variable = _from_environment(source)
-    options = ConnectOptions(workers, statement_seconds, snapshot, writable, workspace, gentle)
+    second = None if beside is None else _second(beside)
+    options = ConnectOptions(workers, statement_seconds, snapshot, writable, workspace, gentle, second)
     try:
-        server = recognized(text, SERVERS)
-        engine = _opened_file(text, options) if server is None else server.open(text, options)
+        engine = _opened(text, options)
     except (AccessError, SourceError, UsageError) as error:
         if variable is None:
             raise
@@ -68,12 +70,36 @@ def shown(source: str | None) -> str:
     return "a URL that is not shown" if re.search(r"[@=]|://", source) and not exists(source) else source
 
 
-def _opened_file(text: str, options: ConnectOptions) -> Engine:
-    """The engine that reads a path. Raises SourceError, UsageError."""
+def _opened(text: str, options: ConnectOptions) -> Engine:
+    """The engine on the source. Raises as `connect`."""
+    server = recognized(text, SERVERS)
+    kind, found = (server, None) if server is not None else _file(text)
+    if options.beside is not None and not kind.reads_beside:
+        raise UsageError(
+            f"{options.beside.label} cannot be read together with {shown(text)}; load it into a table there, and name "
+            f"that table"
+        )
+    if server is not None:
+        return server.open(text, options)
+    assert isinstance(kind, FileKind) and found is not None
+    return kind.open(found.path, found.label, found.settings, options)
+
+
+def _second(text: str) -> Located:
+    """The source to read together with the first. Raises SourceError, UsageError."""
+    text = resolved(text, "the second source")
+    kind, found = (SERVERS[0], None) if recognized(text, SERVERS) else _file(text)
+    if found is None or not kind.reads_beside:
+        readable = ", ".join(each.sources for each in KINDS if each.reads_beside)
+        raise UsageError(f"the second source must be {readable}; export its table to a parquet or csv file")
+    return found
+
+
+def _file(text: str) -> tuple[FileKind, Located]:
+    """The path that the text names, and the kind of engine that reads it. Raises SourceError, UsageError."""
     kind = recognized(text, FILES)
     if kind is not None:
-        found = located(path_of_url(text), EXPECTED)
-        return kind.open(found.path, found.label, found.settings, options)
+        return kind, located(path_of_url(text), EXPECTED)
     scheme = re.match(r"^([a-zA-Z][\w+.-]*)://", text)
     if scheme:
         raise SourceError(f"qidsql does not support {scheme[1]}:// URLs; expected {EXPECTED}")
@@ -83,8 +109,7 @@ def _opened_file(text: str, options: ConnectOptions) -> Engine:
         raise SourceError(f"the source is no file, nor a URL that qidsql can read; expected {EXPECTED}")
     found = located(text, EXPECTED)
     databases = (each for each in FILES if found.path.is_file() and each.is_database(found.path))
-    kind = next(databases, FILES[-1])
-    return kind.open(found.path, found.label, found.settings, options)
+    return next(databases, FILES[-1]), found
 
 
 def _from_environment(source: str | None) -> tuple[str, str | None]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from qidsql.engines.paths import Located
 from qidsql.errors import SourceError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class ConnectOptions:
     writable: bool = False
     workspace: bool = False
     gentle: bool = False
+    beside: Located | None = None
 
 
 class EngineKind(ABC):
@@ -37,6 +39,7 @@ class EngineKind(ABC):
     schemes: ClassVar[tuple[str, ...]]  # of its URLs
     sources: ClassVar[str]
     keeps_history: ClassVar[bool] = False
+    reads_beside: ClassVar[bool] = False  # another of its sources in the same session
 
     def recognizes(self, text: str) -> bool:
         """Whether a user's text for a source means this engine, judged by the text alone."""

@@ -27,4 +27,4 @@ class UnreachedEngine(Engine):
         raise type(self._stop)(str(self._stop))
 
     _open = translate = exports = table_names = describe = parse_condition = catalog = examine = import_file = _stopped
-    working_copy_name = finish_working_copy = existing_kind = _stopped
+    working_copy_name = finish_working_copy = existing_kind = describe_beside = _stopped

@@ -6,11 +6,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.core.results import LeftOut, SearchAccount, Verdict
+from qidsql.core.results import Account, LeftOut, SearchAccount, Verdict
 from qidsql.search.result import Certificate
 from qidsql.wording.numbers import count, decimal, few, plural, seconds
 
-COLOURS = {Verdict.FINISHED: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
+GREEN = "bold green"
+COLOURS = {
+    Verdict.FINISHED: GREEN,
+    Verdict.PASS: GREEN,
+    Verdict.VIOLATION: "bold red",
+    Verdict.INCONCLUSIVE: "bold yellow",
+}
 NOTHING_LEFT = "no cell value left the engine"
 CODES_LEFT = "each distinct row left the engine as codes, not values; codes of few values can be decoded"
 
@@ -64,10 +70,8 @@ def certificate(rests_on: Certificate) -> str:
     )
 
 
-def print_cost(
-    console: Console, account: SearchAccount, written: str | None = None, values: str = NOTHING_LEFT
-) -> None:
-    """Prints the cost of the search, unfinished parts, and which values left the engine."""
+def print_cost(console: Console, account: Account, written: str | None = None, values: str = NOTHING_LEFT) -> None:
+    """Prints the cost of the work, unfinished parts, and which values left the engine."""
     console.print()
     for unfinished in account.unfinished:
         line = grid()

@@ -6,15 +6,8 @@ from typing import Annotated
 
 from qidsql.core.results import Account, Result
 from qidsql.declarations.results import FLAT, reported
+from qidsql.linkage.join_columns import JoinedColumns
 from qidsql.linkage.joinable import Containment
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedColumns:
-    """Two columns that are joined with each other."""
-
-    left: str
-    right: str
 
 
 @dataclass(frozen=True, slots=True)

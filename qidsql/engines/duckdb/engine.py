@@ -16,11 +16,12 @@ from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.core.time_limit import limit
 from qidsql.engines.base import Engine
+from qidsql.engines.duckdb.beside import Beside, attach_beside, catalog_beside
 from qidsql.engines.duckdb.condition import parse_condition
 from qidsql.engines.duckdb.ddl import indexed_columns, query_of_view
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.doctor import examine
-from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files
+from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files, how_read
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.duckdb.signals import by_signal
 from qidsql.engines.duckdb.types import value_kind
@@ -109,12 +110,14 @@ class DuckDBEngine(Engine):
         files: Sequence[DataFiles] = (),
         writable: bool = False,
         token: str | None = None,
+        beside: Beside | None = None,
     ) -> None:
         super().__init__(1 if writable else WORKERS, folder)
         self.writable = self._one_transaction = writable
         self.label = label
         self._connection = connection
         self.files = files
+        self._beside = beside
         self.data_files = [path for each in files for path in each.paths]
         self._token = token
         self._tables: list[Row] | None = None
@@ -122,10 +125,11 @@ class DuckDBEngine(Engine):
         if writable:
             self.snapshot = "opened for writing, in one transaction"
         if files:
-            kinds = {each.kind == "parquet" for each in files}
-            self.snapshot = "files read in place" if True in kinds else "files parsed once, at the start"
-            if len(kinds) > 1:
-                self.snapshot = "parquet files read in place, others parsed once, at the start"
+            self.snapshot = how_read(files)
+        if beside is not None:
+            self.label_beside = beside.label
+            self.data_files += beside.paths
+            self.snapshot += f"; {beside.label}: {beside.snapshot}"
         [(schema, database)] = connection.execute(_catalog_text("default_schema")).fetchall()
         self._default = TableName("", str(schema), str(database))  # the catalog and schema of unqualified names
         connection.execute(self.search_path)
@@ -189,11 +193,25 @@ class DuckDBEngine(Engine):
         return translate(error, purpose)
 
     def table_names(self) -> list[TableName]:
-        return [self._name(row) for row in self._listed()]
+        return [self._name(row) for row in self._listed() if not self._is_beside(row)]
 
     def describe(self, table: str | None) -> Table:
-        rows = self._listed()
-        name = find_table(table, [self._name(row) for row in rows], "duckdb", [self._default.schema], self.label)
+        rows = [row for row in self._listed() if not self._is_beside(row)]
+        return self._described_of(table, rows, self._default.schema, self.label)
+
+    def describe_beside(self, table: str | None) -> Table:
+        if self._beside is None:
+            return super().describe_beside(table)
+        rows = [row for row in self._listed() if self._is_beside(row)]
+        return self._described_of(table, rows, "main", self._beside.label)
+
+    def _is_beside(self, row: Row) -> bool:
+        """Whether a table of the catalog is in the second source."""
+        return self._beside is not None and row[0] == catalog_beside(self._default.catalog)
+
+    def _described_of(self, table: str | None, rows: Sequence[Row], schema: str, label: str) -> Table:
+        """The table that the text names among these rows of the catalog. Raises as `describe`."""
+        name = find_table(table, [self._name(row) for row in rows], "duckdb", [schema], label)
         row = next(row for row in rows if self._name(row) == name)
         # The catalog has no collations of a view's columns: if any table has one, texts are compared by bytes.
         return self._described_row(row, bool(row[5]) or (row[3] == "view" and any(other[5] for other in rows)))
@@ -333,7 +351,8 @@ class DuckDBEngine(Engine):
 
     def _kind(self, row: Row) -> str:
         """The kind of a table for messages: "file" if it is the only one of the source."""
-        return str(row[3]) if not self.files else "file" if len(self.files) == 1 else "data file"
+        files = self._beside.files if self._beside is not None and self._is_beside(row) else self.files
+        return str(row[3]) if not files else "file" if len(files) == 1 else "data file"
 
     def _name(self, row: Row) -> TableName:
         return TableName(name=str(row[2]), schema=str(row[1]), catalog=str(row[0]))
@@ -396,22 +415,24 @@ def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
     return any(column.name.lower() == hidden for column in columns)
 
 
-def open_database(path: Path, label: str, options: Mapping[str, str], writable: bool = False) -> DuckDBEngine:
-    """An engine on a database file, opened read-only or for writing.
+def open_database(
+    path: Path, label: str, options: Mapping[str, str], writable: bool = False, beside: Beside | None = None
+) -> DuckDBEngine:
+    """An engine on a database file, opened read-only or for writing, and on a second source if there is one.
 
     Raises SourceError, UsageError, Interrupted, BudgetSpent.
     """
-    token = file_token(
-        [path, path.with_name(f"{path.name}.wal")]
-    )  # computed before reading, so that later changes show
+    paths = [path, path.with_name(f"{path.name}.wal"), *(beside.paths if beside else ())]
+    token = file_token(paths)  # computed before reading, so that later changes show
     with _opening(label) as folder:
         settings = _config(folder, options)
-        connection = _connected(lambda: _connection(str(path), settings, read_only=not writable))
-        _seal(connection, [], folder)
-        return DuckDBEngine(connection, label, folder, writable=writable, token=token)
+        make = partial(_connection, str(path), settings, read_only=not writable)
+        connection = _connected(make, partial(_attach, beside, folder))
+        _seal(connection, beside.allowed_paths if beside else [], folder)
+        return DuckDBEngine(connection, label, folder, writable=writable, token=token, beside=beside)
 
 
-def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngine:
+def open_files(path: Path, label: str, options: Mapping[str, str], beside: Beside | None = None) -> DuckDBEngine:
     """An engine on a data file, on a pattern of files as one table, or on a folder with a table per file.
 
     Raises SourceError, UsageError, Interrupted, BudgetSpent.
@@ -419,7 +440,7 @@ def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngi
     files = find_files(path, label)
     csv = any(each.kind == "csv" for each in files)
     reading = {name: value for name, value in options.items() if name == "header" and csv}
-    token = file_token([file for each in files for file in each.paths])
+    token = file_token([file for each in files for file in each.paths] + (beside.paths if beside else []))
     with _opening(label) as folder:
         settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
         in_place = all(each.kind == "parquet" for each in files)
@@ -430,11 +451,22 @@ def open_files(path: Path, label: str, options: Mapping[str, str]) -> DuckDBEngi
                     read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
                 except (duckdb.Error, MemoryError) as error:
                     raise _open_error(error, each.label) from None
+            _attach(beside, folder, connection)
 
         make = partial(_connection, ":memory:", settings) if in_place else partial(_nameless_database, folder, settings)
         connection = _connected(make, read)
-        _seal(connection, [file for each in files for file in allowed_paths(each)], folder)
-        return DuckDBEngine(connection, label, folder, files, token=token)
+        readable = [file for each in files for file in allowed_paths(each)]
+        _seal(connection, readable + (beside.allowed_paths if beside else []), folder)
+        return DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
+
+
+def _attach(beside: Beside | None, folder: PrivateFolder, connection: duckdb.DuckDBPyConnection) -> None:
+    """Attaches the second source, if there is one. Raises SourceError, UsageError."""
+    if beside is not None:
+        try:
+            attach_beside(beside, folder, lambda sql: connection.execute(sql).fetchall())
+        except (duckdb.Error, MemoryError) as error:
+            raise _open_error(error, beside.label) from None
 
 
 def _connected(

@@ -145,3 +145,11 @@ def allowed_paths(files: DataFiles) -> list[str]:
     if files.kind != "parquet":
         return []
     return sorted({name for path in files.paths for name in (str(path), glob.escape(str(path)))})
+
+
+def how_read(files: Sequence[DataFiles]) -> str:
+    """When the rows of these files are read: the state of the data that statements see."""
+    kinds = {each.kind == "parquet" for each in files}
+    if len(kinds) > 1:
+        return "parquet files read in place, others parsed once, at the start"
+    return "files read in place" if True in kinds else "files parsed once, at the start"

@@ -18,6 +18,7 @@ class DuckDBKind(FileKind):
     mark = rb".{8}DUCK"
     endings = (".duckdb", ".ddb")
     keeps_history = True
+    reads_beside = True
 
     @property
     def dialect(self) -> "Dialect":
@@ -26,11 +27,14 @@ class DuckDBKind(FileKind):
         return DUCKDB
 
     def open(self, path: Path, label: str, settings: Mapping[str, str], options: ConnectOptions) -> "Engine":
+        from qidsql.engines.duckdb.beside import find_beside
         from qidsql.engines.duckdb.engine import open_database, open_files
 
+        second = options.beside
+        beside = None if second is None else find_beside(second, path, self.is_database)
         if path.is_file() and self.is_database(path):
-            return open_database(path, label, settings, options.writable)
-        return open_files(path, label, settings)
+            return open_database(path, label, settings, options.writable, beside)
+        return open_files(path, label, settings, beside)
 
     def store(self, path: Path, patience: float) -> "Store":
         from qidsql.engines.duckdb.store import DuckDBStore

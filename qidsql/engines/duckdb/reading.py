@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from qidsql.core.tables import TableName
 from qidsql.engines.duckdb.csv_files import csv_contents
 from qidsql.engines.duckdb.file_reader import Execute, FileReader
 from qidsql.engines.duckdb.files import DataFiles
 from qidsql.engines.duckdb.json_files import json_contents
 from qidsql.engines.duckdb.parquet_files import parquet_contents
+from qidsql.sql.relation import table_node
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
 
@@ -21,13 +23,14 @@ from qidsql.sql.templates import fill
 TYPES = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "BOOLEAN")
 
 
-def read_files(execute: Execute, files: DataFiles, options: Mapping[str, str]) -> None:
+def read_files(execute: Execute, files: DataFiles, options: Mapping[str, str], catalog: str | None = None) -> None:
     """Creates a view of the files if their format has types, else a table into which they are parsed once.
 
-    Raises SourceError, UsageError, and errors of `execute`.
+    In the default database, or in the attached one of this name. Raises SourceError, UsageError, and errors of
+    `execute`.
     """
     reader = FileReader(execute, files)
-    table = exp.Table(this=exp.to_identifier(files.table, quoted=True))
+    table = table_node(TableName(files.table, "main" if catalog else "", catalog or ""))
     if files.kind == "parquet":
         reader.run(exp.Create(this=table, kind="VIEW", expression=parquet_contents(reader).query))
         return

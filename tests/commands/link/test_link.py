@@ -221,7 +221,7 @@ def test_bad_input(store: Store) -> None:
     ):
         with pytest.raises(error, match=words):
             linked(store, on=on)
-    with pytest.raises(UsageError, match="are the same table"):
+    with pytest.raises(UsageError, match="named twice"):
         linked(store, "a", "A")
     with pytest.raises(UnknownName):
         linked(store, "a", "nowhere")

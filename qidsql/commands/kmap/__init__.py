@@ -1,0 +1,1 @@
+"""qidsql kmap: request, work, result, report."""

@@ -1,0 +1,186 @@
+"""How many people of a population each row of a published table could be."""
+
+import time
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from sqlglot import exp
+
+from qidsql.commands.accounting import Accounting
+from qidsql.commands.kmap.request import KmapRequest
+from qidsql.commands.kmap.result import KmapResult, PopulationFigures
+from qidsql.commands.table_search import one_answer, unknown_table
+from qidsql.core.catalog import CatalogTable
+from qidsql.core.results import Verdict
+from qidsql.core.tables import Table
+from qidsql.core.value_kinds import ValueKind
+from qidsql.engines.base import Engine
+from qidsql.errors import Stopped, UsageError
+from qidsql.linkage.join_columns import (
+    JoinColumns,
+    Sides,
+    column_named,
+    columns_left_out,
+    joinable_columns,
+    joined_column,
+    joined_source,
+    listed_sides,
+    named_columns,
+)
+from qidsql.measures.population import PopulationMatch
+from qidsql.sql.population import population_match
+from qidsql.wording.numbers import count, few, percent, plural, share
+
+WHOLE = (ValueKind.WHOLE, ValueKind.HUGE, None)  # an engine without types adds up what it holds
+
+
+@one_answer
+def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] = lambda stage: None) -> KmapResult:
+    """How many people of a population each row of a published table could be: k-map, delta-presence and risks.
+
+    One statement that reads each table once; without named columns also those that `link` asks to find them. Counts
+    and Fractions decide. A stop, a row that is not of the population, and a NULL where it could matter make the verdict
+    inconclusive, unless it is a violation already. Raises UsageError, UnknownName, AccessError, StatementError.
+    """
+    accounting, policy = Accounting(engine), request.policy
+    deadline = None if policy.max_seconds is None else time.monotonic() + policy.max_seconds
+    on_stage("reading the catalog")
+    tables = unknown_table(request.published), unknown_table(request.people)
+    sides: Sides | None = None
+    columns, match = JoinColumns(), None
+    try:
+        tables = engine.narrowed(engine.describe(request.published), policy.where), _population(engine, request)
+        sides = listed_sides(engine, *tables)
+        counts = None if request.counts is None else _counts(request.counts, sides[1])
+        if request.given:
+            columns = named_columns(request.given, sides)
+        else:
+            left_over = None if policy.max_statements is None else policy.max_statements - 1  # one for the match
+            columns = joinable_columns(engine, sides, left_over, deadline, on_stage)
+        if columns.pairs and not columns.unfinished:
+            on_stage("counting rows and people by their values")
+            sources = joined_source(tables[0]), joined_source(tables[1])
+            values = [pair.values(engine.dialect, sides) for pair in columns.pairs]
+            match = engine.run(population_match(engine.dialect, *sources, values, policy.k, counts), deadline)
+    except Stopped as stop:
+        columns.unfinished.append(str(stop))
+    except KeyboardInterrupt:
+        columns.unfinished.append("interrupted")
+    published, population = (str(table.name) for table in tables)
+    verdict, reason = _judge(published, population, request, columns, match)
+    notes = [f"{table.name}: {note}" for table in tables for note in table.notes]
+    notes += () if sides is None else columns_left_out(sides, columns.pairs)
+    return KmapResult(
+        verdict=verdict,
+        reason=reason,
+        population=population,
+        population_source=engine.label_beside if request.population is not None else engine.label,
+        counts=request.counts,
+        presence=request.presence,
+        columns=columns.names,
+        columns_given=bool(request.given),
+        columns_compared=tuple(columns.compared),
+        figures=None if match is None else PopulationFigures.of(match),
+        account=accounting.account(
+            tables[0], policy, None if match is None else match.rows, 0, columns.unfinished, notes
+        ),
+    )
+
+
+def _population(engine: Engine, request: KmapRequest) -> Table:
+    """The table of the population. Raises UsageError, UnknownName, AccessError."""
+    return engine.describe(request.people) if request.population is None else engine.describe_beside(request.people)
+
+
+def _counts(typed: str, population: CatalogTable) -> exp.Expr:
+    """The column of counts as a node. Raises UnknownName, UsageError."""
+    column = column_named(typed, population)
+    if column.kind not in WHOLE:
+        raise UsageError(
+            f"--counts {column.name}: {column.type} is no type of whole numbers; convert the column in a view"
+        )
+    return joined_column(column)
+
+
+def _judge(
+    published: str, population: str, request: KmapRequest, columns: JoinColumns, match: PopulationMatch | None
+) -> tuple[Verdict, str]:
+    """The verdict and its reason in one sentence. Never a pass while anything is open."""
+    if match is None:
+        return Verdict.INCONCLUSIVE, _unmatched(published, population, columns)
+    on = ", ".join(map(str, columns.names))
+    if not match.rows or not match.people:
+        empty = f"{published} has no row" if not match.rows else f"{population} has no people"
+        return Verdict.INCONCLUSIVE, f"there is nothing to compare: {empty}"
+    if match.rows_with_null == match.rows:
+        return Verdict.INCONCLUSIVE, f"nothing was compared: each row of {published} has a NULL in the columns ({on})"
+    found = _found(published, population, on, match)
+    presence = list(_presence_violated(population, request, match))
+    if presence or (match.rows_below_k and Fraction(match.rows_below_k, match.rows) >= request.limit):
+        return Verdict.VIOLATION, "; ".join((found, *presence))
+    if open_questions := list(_open(published, population, request, columns, match)):
+        return Verdict.INCONCLUSIVE, f"{found}, but {'; '.join(open_questions)}"
+    return Verdict.PASS, found
+
+
+def _found(published: str, population: str, on: str, match: PopulationMatch) -> str:
+    """The k-map, or the rows below k, in words."""
+    if match.rows_below_k:
+        return (
+            f"{count(match.rows_below_k)} of {plural(match.rows, 'row')} of {published} "
+            f"({share(match.rows_below_k, match.rows)}) could be fewer than {match.k} people of {population} on {on}"
+        )
+    if not match.rows_matched:
+        return f"no row of {published} occurs in {population} on {on}"
+    if not match.k_map:
+        return f"no row of {published} that occurs in {population} could be fewer than {match.k} people on {on}"
+    which = " without a NULL" if match.rows_with_null else ""
+    people = plural(match.k_map, "person", "people")
+    return f"each row of {published}{which} could be one of at least {people} of {population} on {on}"
+
+
+def _presence_violated(population: str, request: KmapRequest, match: PopulationMatch) -> Iterator[str]:
+    """In which direction the share published of some people is beyond the limits of --presence."""
+    if request.presence_limits is None or match.presence is None:
+        return
+    (least, greatest), (lowest, highest) = match.presence, request.presence_limits
+    if least < lowest:
+        yield f"{percent(least)} of some people of {population} with equal values are published, below the least share"
+    if greatest > highest:
+        yield f"{percent(greatest)} of some people of {population} with equal values are published, above the greatest"
+
+
+def _open(
+    published: str, population: str, request: KmapRequest, columns: JoinColumns, match: PopulationMatch
+) -> Iterator[str]:
+    """The reasons why there is no pass although nothing is violated."""
+    if match.rows_absent or match.rows_exceeding:
+        parts = [f"the values of {plural(match.rows_absent, 'row')} do not occur there"] if match.rows_absent else []
+        if match.rows_exceeding:
+            parts.append(f"{plural(match.classes_exceeding, 'combination')} of values have more rows than people")
+        yield f"{published} is not a sample of {population}: {' and '.join(parts)}"
+    at_risk = match.rows_below_k + match.rows_with_null
+    if match.rows_with_null and not Fraction(at_risk, match.rows) < request.limit:
+        yield f"{plural(match.rows_with_null, 'row')} of {published} have a NULL, which nobody can look up"
+    if request.presence_limits is not None:
+        if match.presence is None:
+            yield f"all people of {population} have a NULL in the columns"
+        elif match.rows_with_null:
+            yield f"rows of {published} with a NULL could add to the share published of any people"
+        elif match.people_with_null and request.presence_limits[0]:
+            yield f"{plural(match.people_with_null, 'person', 'people')} of {population} have a NULL"
+    if doubts := columns.doubts:
+        yield f"{doubts} may single out more; name the columns to compare (--on a=b)"
+
+
+def _unmatched(published: str, population: str, columns: JoinColumns) -> str:
+    """Why nobody was counted."""
+    if columns.unfinished:
+        return f"{published} was not fully compared with {population}"
+    if columns.nothing:
+        return f"no values of {published} and {population} were compared: {columns.nothing}"
+    unseen = f", and {plural(len(columns.unseen), 'column')} not compared ({few(columns.unseen, 6)})"
+    return (
+        f"no columns of {published} and {population} are joinable for sure{unseen if columns.unseen else ''}; "
+        f"name those that mean the same (--on a=b)"
+    )

@@ -1,0 +1,116 @@
+"""The kmap report for the terminal: each figure with a sentence that says what it means for a person."""
+
+from collections.abc import Iterator
+
+from rich.console import Console
+
+from qidsql.commands.kmap.result import KmapResult, PopulationFigures
+from qidsql.terminal.joined_columns import print_joined
+from qidsql.terminal.pieces import grid, print_cost, print_verdict
+from qidsql.wording.numbers import count, percent, plural, share
+
+NOT_COVERED = (
+    "what else is known of people, by other columns or other tables; a person with several rows, in either table; "
+    "people whom the population lacks or has with other values (misspelt, moved, out of date); what the published rows "
+    "say of whoever is found in them (audit --sensitive)"
+)
+
+
+def report(console: Console, result: KmapResult) -> None:
+    """Write the report."""
+    print_verdict(console, result.verdict, result.reason)
+    account, figures = result.account, result.figures
+    facts = grid()
+    where = " that meet --where" if account.policy.where else ""
+    rows = "" if account.rows is None else f", {plural(account.rows, 'row')}{where}"
+    facts.add_row("Source", f"{account.source}, {account.kind} {account.table}{rows}")
+    facts.add_row("", f"{account.engine}; {account.snapshot}")
+    people = "" if figures is None else f", {_people(figures.people)}"
+    facts.add_row("Population", f"{result.population_source}, {result.population}{people}")
+    counted = "one of the population too" if result.counts is None else f"one of the population {result.counts} people"
+    facts.add_row("Rule", f"A NULL matches nothing: nobody can look it up. Each published row is a person, {counted}.")
+    for note in account.notes:
+        facts.add_row("Note", note)
+    console.print(facts)
+    print_joined(console, account.table, result.columns, result.columns_given, result.columns_compared)
+    if figures is not None and figures.rows and figures.people:
+        console.print()
+        lines = grid()
+        for title, sentence in (*_doubts(figures), *_figures(figures, account.policy.k)):
+            lines.add_row(title, sentence)
+        lines.add_row("Not covered", NOT_COVERED)
+        console.print(lines)
+    print_cost(console, account)
+
+
+def _doubts(figures: PopulationFigures) -> Iterator[tuple[str, str]]:
+    """Why the published rows may be no sample of the population."""
+    if figures.rows_absent:
+        yield (
+            "Not a sample",
+            f"the values of {_rows(figures.rows_absent, figures)} do not occur in the population: it lacks these "
+            f"people, or has them with other values",
+        )
+    if figures.rows_exceeding:
+        yield (
+            "Not a sample",
+            f"the values of {_rows(figures.rows_exceeding, figures)} occur in more published rows than people: the "
+            f"population lacks people, or a person has several rows",
+        )
+    if figures.rows_with_null:
+        yield (
+            "NULL",
+            f"{_rows(figures.rows_with_null, figures)} have a NULL, or a text where the population has a number: they "
+            f"match nobody, and count as at risk before a pass",
+        )
+    if figures.people_with_null:
+        yield "NULL", f"{_people(figures.people_with_null)} of the population have one: no row matches them"
+    if figures.uncounted:
+        yield "NULL", f"{plural(figures.uncounted, 'row')} of the population have no count, or a negative one: nobody"
+
+
+def _figures(figures: PopulationFigures, k: int) -> Iterator[tuple[str, str]]:
+    """The risks; they are those of the rows that match."""
+    if figures.journalist_max is None or figures.marketer is None or figures.journalist_by_classes is None:
+        yield "k-map", "no row matches anybody: there is nothing to measure"
+        return
+    rows = "every published row"
+    if figures.rows_matched < figures.rows:
+        rows = f"each of the {plural(figures.rows_matched, 'row')} that match"
+    text = f"{rows} could be one of at least {_people(int(1 / figures.journalist_max))} of the population"
+    if figures.rows_below_k:
+        text += f"; {_rows(figures.rows_below_k, figures)} could be fewer than {k}"
+    if figures.rows_of_one:
+        text += f", {count(figures.rows_of_one)} of them only one person"
+    yield "k-map", text
+    yield (
+        "Journalist",
+        f"whoever looks up one published row names the right person with a chance of at most "
+        f"{percent(figures.journalist_max)}; on average {percent(figures.journalist_by_classes)} (classes / their "
+        f"people) or {percent(figures.marketer)} (over rows), of which the greater counts",
+    )
+    yield (
+        "Marketer",
+        f"whoever names a person for each row gets {float(figures.marketer * figures.rows_matched):,.1f} of "
+        f"{plural(figures.rows_matched, 'row')} right on average ({percent(figures.marketer)})",
+    )
+    if figures.presence_min is not None and figures.presence_max is not None:
+        yield (
+            "Presence",
+            f"of the people with equal values {percent(figures.presence_min)} to {percent(figures.presence_max)} are "
+            f"published: the chance with which whoever knows a person's values knows that the person is in the table",
+        )
+    yield (
+        "Alone",
+        f"{plural(figures.sample_uniques, 'row')} alone with their values among the published, "
+        f"{_people(figures.population_uniques)} in the population, {plural(figures.uniques_of_both, 'row')} in both: "
+        f"whoever has the population knows who these are",
+    )
+
+
+def _rows(some: int, figures: PopulationFigures) -> str:
+    return f"{plural(some, 'row')} ({share(some, figures.rows)})"
+
+
+def _people(number: int) -> str:
+    return plural(number, "person", "people")

@@ -1,0 +1,57 @@
+"""The statement that puts a published table's classes beside those of a population."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from qidsql.measures.population import MatchedClasses, PopulationMatch
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.statements import Row, Statement, integer
+from qidsql.sql.templates import fill
+
+
+def population_match(
+    dialect: Dialect,
+    published: exp.Expr,
+    population: exp.Expr,
+    columns: Sequence[tuple[exp.Expr, exp.Expr]],
+    k: int,
+    counts: exp.Expr | None = None,
+) -> Statement[PopulationMatch]:
+    """The classes of two relations on pairs of columns, by their sizes in both. One statement, one scan of each.
+
+    `counts`: the column of the population that holds how many people a row stands for; without it each row is one. It
+    returns a row for each pair of sizes that occurs: no value leaves the engine.
+    """
+    names = [exp.column(f"c{place}") for place in range(len(columns))]
+    aliased = [
+        [exp.alias_(each.copy(), name.name) for each, name in zip(side, names, strict=True)]
+        for side in zip(*columns, strict=True)
+    ]
+    tree = fill(
+        "population/matched_classes",
+        published=published,
+        population=population,
+        published_columns=[one for one, _ in columns],
+        population_columns=[other for _, other in columns],
+        published_aliased=aliased[0],
+        population_aliased=aliased[1],
+        names=names,
+        incomplete=exp.or_(*(exp.Is(this=each.copy(), expression=exp.null()) for each in names)),
+        people=exp.Count(this=exp.Star(), big_int=True) if counts is None else _sum_of_counts(counts, counts, 0),
+        uncounted=0 if counts is None else _sum_of_counts(counts, exp.Literal.number(0), 1),
+    )
+
+    def read(rows: list[Row]) -> PopulationMatch:
+        found = [[integer(cell) for cell in row] for row in rows]
+        classes = tuple(MatchedClasses(rows, people, bool(null), many) for rows, people, null, many, _ in found)
+        return PopulationMatch(classes, k, sum(row[-1] for row in found))
+
+    return Statement(dialect.render(tree), f"people in the classes of {len(columns)} columns", read, scans=2)
+
+
+def _sum_of_counts(counts: exp.Expr, value: exp.Expr, otherwise: int) -> exp.Expr:
+    """The sum of a value over rows that have a count; of another one over rows whose count is NULL or negative."""
+    counted = exp.GTE(this=counts.copy(), expression=exp.Literal.number(0))
+    case = exp.Case(ifs=[exp.If(this=counted, true=value.copy())], default=exp.Literal.number(otherwise))
+    return exp.Sum(this=case)

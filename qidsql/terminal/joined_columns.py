@@ -1,0 +1,53 @@
+"""The columns on which two tables are joined, for the terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from qidsql.linkage.join_columns import JoinedColumns
+from qidsql.linkage.joinable import Containment
+from qidsql.wording.numbers import percent, plural
+
+SHOWN = 8  # of the pairs that were not taken
+NEARLY = 0.5  # of the values of one column in the other: pairs below are not shown
+
+
+def print_joined(
+    console: Console, left: str, joined: Sequence[JoinedColumns], given: bool, compared: Sequence[Containment]
+) -> None:
+    """Prints the joined columns, as `given` by the user or with their grounds, and pairs that were nearly joined."""
+    taken = [each for each in compared if each.joinable]
+    if taken:
+        console.print()
+        console.print(_table("Joinable", taken, left))
+    if given:
+        console.print(f"\nJoined on {', '.join(map(str, joined)) or 'the columns given'}, as given.")
+    elif joined and any(_pair(each, left) not in joined for each in taken):
+        console.print("Joined on: " + ", ".join(f"{pair.left} = {pair.right}" for pair in joined))
+    near = [each for each in compared if not each.joinable and each.strength >= NEARLY]
+    if near:
+        console.print()
+        console.print(_table("Not taken", near[:SHOWN], left))
+        if len(near) > SHOWN:
+            console.print(f"... {plural(len(near) - SHOWN, 'more pair')} in the JSON")
+
+
+def _pair(found: Containment, left: str) -> JoinedColumns:
+    own, other = (found.left, found.right) if str(found.left.table) == left else (found.right, found.left)
+    return JoinedColumns(own.column, other.column)
+
+
+def _table(title: str, found: Sequence[Containment], left: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(title, overflow="fold")
+    for text in ("a in b", "b in a"):
+        table.add_column(text, justify="right", no_wrap=True)
+    table.add_column("ground", overflow="fold")
+    for each in found:
+        pair = _pair(each, left)
+        shares = (each.left_in_right, each.right_in_left)
+        if str(each.left.table) != left:
+            shares = shares[::-1]
+        table.add_row(f"{pair.left} = {pair.right}", *map(percent, shares), each.ground)
+    return table
