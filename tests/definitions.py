@@ -1,7 +1,7 @@
 """The definitions, written again from the papers, for tests to compare with.
 
 Slow and plain on purpose: every row is held against every other row. Nothing here may use how qidsql computes;
-`ClassProfile` only holds the numbers.
+`ClassProfile` and the like only hold the numbers.
 """
 
 from collections import Counter, defaultdict
@@ -11,6 +11,7 @@ from itertools import combinations
 from math import log, prod
 from typing import Any
 
+from qidsql.commands.kmap.result import PopulationFigures
 from qidsql.measures.disclosure import Disclosure
 from qidsql.measures.profiles import ClassProfile, ClassSizes
 
@@ -202,3 +203,46 @@ def exceeds(
         case "delta-disclosure":
             return any(not share[v] or abs(log(share[v] / usual[v])) >= limit for v in totals)
     raise ValueError(model)
+
+
+def population_figures_of(rows: Sequence[Values], people: Sequence[Values], k: int) -> PopulationFigures:
+    """Published rows held against a population: each row against every person; a None equals nothing there."""
+    crowd = [0 if None in row else people.count(row) for row in rows]  # the people that each row could be
+    classes = dict(zip(rows, crowd, strict=True))
+    matched = [number for number in crowd if number]
+    stated = [person for person in people if None not in person]
+    shares = [Fraction(rows.count(person), stated.count(person)) for person in stated]
+    marketer = sum((Fraction(1, number) for number in matched), Fraction(0)) / len(matched) if matched else None
+    fits = {row: number for row, number in classes.items() if number}
+    by_classes = Fraction(len(fits), sum(fits.values())) if fits else None
+    absent = [row for row, number in classes.items() if not number and None not in row]
+    exceeding = [row for row, number in fits.items() if rows.count(row) > number]
+    return PopulationFigures(
+        rows=len(rows),
+        classes=len(set(rows)),
+        smallest_class=min(map(rows.count, rows), default=None),
+        sample_uniques=sum(rows.count(row) == 1 for row in rows),
+        rows_with_null=sum(None in row for row in rows),
+        rows_absent=sum(map(rows.count, absent)),
+        classes_absent=len(absent),
+        rows_exceeding=sum(map(rows.count, exceeding)),
+        classes_exceeding=len(exceeding),
+        rows_matched=len(matched),
+        people=len(people),
+        people_with_null=len(people) - len(stated),
+        uncounted=0,
+        population_classes=len(set(people)),
+        population_classes_absent=len({person for person in people if None in person or person not in rows}),
+        population_uniques=sum(people.count(person) == 1 for person in people),
+        k_map=min((number for row, number in classes.items() if None not in row), default=None),
+        rows_below_k=sum(0 < number < k for number in crowd),
+        classes_below_k=sum(0 < number < k for number in classes.values()),
+        rows_of_one=crowd.count(1),
+        uniques_of_both=sum(number == 1 == rows.count(row) for row, number in classes.items()),
+        journalist_max=Fraction(1, min(matched)) if matched else None,
+        journalist_by_classes=by_classes,
+        journalist_average=max(by_classes, marketer) if by_classes is not None and marketer is not None else None,
+        marketer=marketer,
+        presence_min=min(shares, default=None),
+        presence_max=max(shares, default=None),
+    )

@@ -119,6 +119,7 @@ COMMANDS = {
     "anonymize": ("t",),
     "impact": ("t", "--protected", "t2"),
     "link": ("t", "t2", "--on", "a=a"),
+    "kmap": ("t", "t2", "--on", "a=a"),
     "graph": ("--identifier", "t.a", "--sensitive", "t.b"),
 }
 

@@ -1,7 +1,7 @@
 """The columns on which two tables are joined: named by the user, or all that are joinable by their values."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -107,7 +107,14 @@ def listed_sides(engine: Engine, left: Table, right: Table) -> Sides:
     if left.name == right.name:
         raise UsageError(f"{left.name} is named twice; name two tables")
     in_catalog = {table.name: table for table in engine.catalog().tables}
-    return in_catalog[left.name], in_catalog[right.name]
+    return _compared_as_described(in_catalog[left.name], left), _compared_as_described(in_catalog[right.name], right)
+
+
+def _compared_as_described(listed: CatalogTable, table: Table) -> CatalogTable:
+    """The table of the catalog; the description of a single table knows more of how its columns are compared."""
+    described = {column.name: column.comparison for column in table.columns}
+    columns = (replace(each, comparison=described.get(each.name, each.comparison)) for each in listed.columns)
+    return replace(listed, columns=tuple(columns))
 
 
 def named_columns(given: Iterable[str], sides: Sides) -> JoinColumns:

@@ -45,6 +45,8 @@ RUNS: Sequence[tuple[str, ...]] = (
     ("graph", "--identifier", "people.id", "--sensitive", "people.pay"),
     ("link", "people", "copied"),
     ("link", "people", "copied", "--on", "zip=zip", "--max-statements", "1"),
+    ("kmap", "people", "copied", "--on", "zip=zip"),
+    ("kmap", "people", "copied", "--max-statements", "1"),
     ("init", "--output", "proposed.toml"),
     ("doctor",),
     ("tables",),

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import duckdb
 import pytest
 
+from qidsql.commands.kmap.kmap import kmap
+from qidsql.commands.kmap.request import KmapRequest
 from qidsql.core.tables import names_of
 from qidsql.engines.base import Engine
 from qidsql.measures.criteria import Determines, Key, Violates
@@ -169,6 +171,39 @@ def test_limits_on_disclosure(engine: Engine, shared: Path) -> None:
         assert (profile.rows, profile.classes, profile.smallest) == (case["rows"], case["classes"], case["k"])
         assert [limit for limit in within if limit.met_by(profile)] == []
         assert [limit for limit in beyond if not limit.met_by(profile)] == []
+
+
+def test_samples_held_against_their_populations(store: Store, shared: Path, tmp_path: Path) -> None:
+    """k-map, journalist and marketer risk, delta-presence over all classes of the population, uniques of both."""
+    for number, case in enumerate(json.loads((shared / "oracle_kmap.json").read_text())):
+        every = int(case["sample"].split()[-3])
+        assert case["sample"] == f"rows whose 1-based number mod {every} = 0"
+        with (shared / f"{case['table']}.csv").open(newline="") as file:
+            names, *rows = csv.reader(file)
+        with (tmp_path / "sample.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([names, *rows[every - 1 :: every]])
+        for name, path in (("sample", tmp_path / "sample.csv"), ("people", shared / f"{case['table']}.csv")):
+            load(store, f"{name}_{number}", path)
+        on = [f"{name}={name}" for name in case["quasi_identifiers"]]
+        exact = {name: Fraction(each["num"], each["den"]) for name, each in case.items() if isinstance(each, dict)}
+        with store.connect() as engine:
+            for k in (5, 11):
+                result = kmap(engine, KmapRequest(f"sample_{number}", f"people_{number}", on=on, k=k))
+                found = result.figures
+                assert found is not None
+                assert (found.rows, found.people) == (case["sample_rows"], case["population_rows"])
+                assert (found.k_map, found.smallest_class) == (case["k_map"], case["k_anonymity"])
+                assert found.rows_below_k == case[f"sample_rows_below_kmap_{k}"]
+                assert (result.verdict == "violation") is (case["k_map"] < k)
+                assert found.journalist_max == exact["journalist_max"] and found.marketer == exact["marketer"]
+                assert found.journalist_by_classes == exact["journalist_avg_rc1_classes"]
+                assert found.presence_min == exact["delta_presence_min_over_population"]
+                assert found.presence_max == exact["delta_presence_max"]
+                assert found.population_classes == case["population_classes"]
+                assert found.population_classes_absent == case["population_classes_without_sample"]
+                assert found.population_uniques == case["population_uniques"]
+                assert found.sample_uniques == case["sample_uniques"]
+                assert found.uniques_of_both == case["sample_uniques_that_are_population_unique"]
 
 
 def test_adult_has_24_duplicate_rows_and_so_no_key(engine: Engine) -> None:

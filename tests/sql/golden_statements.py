@@ -32,6 +32,7 @@ from qidsql.sql.copies import (
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.distributions import Cases, SharedColumn, regression_sums, value_distribution, weighed_rows
 from qidsql.sql.matching_rows import Domain, matching_profile
+from qidsql.sql.population import population_match
 from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patterns
@@ -156,6 +157,9 @@ def _linkage(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     left, right = texts[0].source(), texts[1].source()
     on = [(one.value(dialect), other.value(dialect)) for one, other in (texts, days)]
     yield "rows_by_match", rows_by_match(dialect, left, right, on, 5)
+    yield "population_match", population_match(dialect, left, right, on, 5)
+    people = exp.column(exp.to_identifier("people", quoted=True))
+    yield "population_match_counts", population_match(dialect, left, right, on[:1], 5, people)
     yield "sampled_in_common", sampled_in_common(dialect, *in_groups(texts))
     yield "sampled_in_common_of_numbers", sampled_in_common(dialect, *in_groups(numbers))
 

@@ -1,12 +1,16 @@
 """The statements behind `qidsql link` for the tests of mutants: about columns of people and of its copy."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
+
+from sqlglot import exp
 
 from qidsql.core.tables import TableName
 from qidsql.core.value_kinds import NUMBERS, WITH_DISTANCES, ValueKind
 from qidsql.engines.base import Engine
 from qidsql.linkage.containment import form_of
+from qidsql.sql.population import population_match
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Statement
 from qidsql.sql.values_in_common import (
@@ -90,6 +94,29 @@ def matches(rows: Sequence[Any], copy: Sequence[Any], k: int) -> tuple[int, ...]
     return (*counts, len(alone))
 
 
+def by_population(engine: Engine, _: Relation) -> Statement[Any]:
+    """Rows of people on b and who beside the copy, as a population of which a row stands for id - 7 people."""
+    texts, numbers = columns(engine, ("who",), ValueKind.TEXT), columns(engine, ("b",), ValueKind.WHOLE)
+    on = [(side[0].value(engine.dialect), side[1].value(engine.dialect)) for side in (texts, numbers)]
+    people = exp.paren(exp.Sub(this=exp.column("id"), expression=exp.Literal.number(7)))
+    asked = population_match(engine.dialect, texts[0].source(), texts[1].source(), on, 2, people)
+
+    def read(rows: list[Any]) -> Any:
+        found = asked.read(rows)
+        return Counter({(each.rows, each.people, each.null): each.classes for each in found.sizes}), found.uncounted
+
+    return Statement(asked.sql, asked.purpose, read)
+
+
+def populated(rows: Sequence[Any], copy: Sequence[Any]) -> tuple[Counter[Any], int]:
+    """The classes by their rows, people and whether they have a NULL; and the rows that stand for fewer than nobody."""
+    people = [row[1:3] for row in copy for _ in range(row[3] - 7)]
+    classes = {row[1:3] for row in (*rows, *copy)}
+    published = [row[1:3] for row in rows]
+    sizes = Counter((published.count(each), people.count(each), None in each) for each in classes)
+    return sizes, sum(row[3] < 7 for row in copy)
+
+
 def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
     whole = [(*row, number) for number, row in enumerate(rows)]
     copy = copied(rows)
@@ -143,6 +170,7 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
 
     return {
         "matches": (by_match, matches(whole, copy, 2)),
+        "population": (by_population, populated(whole, copy)),
         "ranges": (ranges, facts()),
         "texts in common": (texts_in_common, in_common(("a", "who"), False)),
         "numbers in common": (numbers_in_common, in_common(("b", "id"), True)),
@@ -233,6 +261,28 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("left_rows BETWEEN 1 AND :k - 1", "left_rows BETWEEN 0 AND :k - 1"),
             ("left_rows BETWEEN 1 AND :k - 1", "left_rows BETWEEN 1 AND :k"),
             ("left_rows = 1 AND right_rows = 1 THEN 1", "left_rows = 1 THEN 1"),
+        ],
+    ),
+    "population/matched_classes": (
+        "population",
+        [
+            ("GROUP BY :published_columns", "GROUP BY :published_columns HAVING COUNT(*) > 1"),
+            ("GROUP BY :population_columns", "GROUP BY :population_columns HAVING COUNT(*) > 1"),
+            ("COUNT(*) AS published_rows", "COUNT(DISTINCT 1) AS published_rows"),
+            ("0 AS published_rows, :people AS people", "1 AS published_rows, :people AS people"),
+            (":people AS people", ":people + 1 AS people"),
+            (":uncounted AS uncounted_rows", "2 * :uncounted AS uncounted_rows"),
+            ("CASE WHEN :incomplete THEN 1 ELSE 0 END", "CASE WHEN :incomplete THEN 0 ELSE 0 END"),
+            ("CASE WHEN :incomplete THEN 1 ELSE 0 END", "CASE WHEN :incomplete THEN 0 ELSE 1 END"),
+            ("SUM(people) AS people", "MIN(people) AS people"),
+            ("SUM(published_rows) AS published_rows", "MIN(published_rows) AS published_rows"),
+            ("COUNT(*) AS class_count", "COUNT(DISTINCT 1) AS class_count"),
+            ("FROM classes", "FROM classes WHERE published_rows > 0"),
+            ("FROM classes", "FROM classes WHERE people > 0"),
+            (
+                "SUM(uncounted_rows) AS uncounted_rows\nFROM classes",
+                "MAX(uncounted_rows) AS uncounted_rows\nFROM classes",
+            ),
         ],
     ),
     "values_in_common/sampled_in_common": (

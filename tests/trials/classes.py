@@ -4,6 +4,7 @@ CLASSES: tuple[str, ...] = (
     "audits",
     "searches",
     "limits",
+    "populations",
     "protections",
     "truncated",
     "sampling",

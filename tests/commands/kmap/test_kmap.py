@@ -3,7 +3,6 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,10 +10,11 @@ import duckdb
 import pytest
 
 import qidsql as package
-from qidsql.commands.kmap.result import KmapResult, PopulationFigures
+from qidsql.commands.kmap.result import KmapResult
 from qidsql.core.results import Verdict
 from qidsql.errors import AccessError, SourceError, StatementError, UnknownName, UsageError
 from tests.commandline import inside
+from tests.definitions import population_figures_of
 from tests.exhaustive import always
 from tests.linkage.test_containment import HOSTILE
 from tests.stores import EVERY_ENGINE, DuckDBStore, PostgresStore, SQLiteStore, Store, quoted
@@ -26,49 +26,6 @@ BOTH = {"n": "INTEGER", "t": "VARCHAR"}
 def held(store: Store, published: str = "a", people: str | None = "b", **options: object) -> KmapResult:
     with store.connect() as engine:
         return package.kmap(engine, published, people, **options)  # type: ignore[arg-type]
-
-
-def figures_of(rows: Sequence[Row], people: Sequence[Row], k: int) -> PopulationFigures:
-    """The figures by their definitions: each row is held against every person; a None equals nothing there."""
-    crowd = [0 if None in row else people.count(row) for row in rows]  # the people that each row could be
-    classes = dict(zip(rows, crowd, strict=True))
-    matched = [number for number in crowd if number]
-    stated = [person for person in people if None not in person]
-    shares = [Fraction(rows.count(person), stated.count(person)) for person in stated]
-    marketer = sum((Fraction(1, number) for number in matched), Fraction(0)) / len(matched) if matched else None
-    fits = {row: number for row, number in classes.items() if number}
-    by_classes = Fraction(len(fits), sum(fits.values())) if fits else None
-    absent = [row for row, number in classes.items() if not number and None not in row]
-    exceeding = [row for row, number in fits.items() if rows.count(row) > number]
-    return PopulationFigures(
-        rows=len(rows),
-        classes=len(set(rows)),
-        smallest_class=min(map(rows.count, rows), default=None),
-        sample_uniques=sum(rows.count(row) == 1 for row in rows),
-        rows_with_null=sum(None in row for row in rows),
-        rows_absent=sum(map(rows.count, absent)),
-        classes_absent=len(absent),
-        rows_exceeding=sum(map(rows.count, exceeding)),
-        classes_exceeding=len(exceeding),
-        rows_matched=len(matched),
-        people=len(people),
-        people_with_null=len(people) - len(stated),
-        uncounted=0,
-        population_classes=len(set(people)),
-        population_classes_absent=len({person for person in people if None in person or person not in rows}),
-        population_uniques=sum(people.count(person) == 1 for person in people),
-        k_map=min((number for row, number in classes.items() if None not in row), default=None),
-        rows_below_k=sum(0 < number < k for number in crowd),
-        classes_below_k=sum(0 < number < k for number in classes.values()),
-        rows_of_one=crowd.count(1),
-        uniques_of_both=sum(number == 1 == rows.count(row) for row, number in classes.items()),
-        journalist_max=Fraction(1, min(matched)) if matched else None,
-        journalist_by_classes=by_classes,
-        journalist_average=max(by_classes, marketer) if by_classes is not None and marketer is not None else None,
-        marketer=marketer,
-        presence_min=min(shares, default=None),
-        presence_max=max(shares, default=None),
-    )
 
 
 def drawn(chance: random.Random, number: int) -> list[Row]:
@@ -87,7 +44,7 @@ def test_figures_are_those_of_the_definitions(store: Store, seed: int) -> None:
     store.table("b", {"code": "VARCHAR", "n": "INTEGER"}, [(t, n) for n, t in people])
     store.table("c", {**BOTH, "people": "INTEGER"}, [(*person, number) for person, number in counted.items()])
     for k in (2, 4):
-        expected = figures_of(rows, people, k)
+        expected = population_figures_of(rows, people, k)
         found = held(store, on=["n=n", "t=code"], k=k)
         assert found.figures == expected
         assert held(store, people="c", on=["n=n", "t=t"], counts="people", k=k).figures == expected
