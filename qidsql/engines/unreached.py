@@ -15,6 +15,7 @@ class UnreachedEngine(Engine):
 
     version = "not connected"
     snapshot = "the source was not reached"
+    label_beside = "not opened"
     export_format = ""
 
     def __init__(self, label: str, dialect: Dialect, stop: Stopped) -> None:

@@ -27,8 +27,9 @@ def report(console: Console, result: KmapResult) -> None:
     facts.add_row("", f"{account.engine}; {account.snapshot}")
     people = "" if figures is None else f", {_people(figures.people)}"
     facts.add_row("Population", f"{result.population_source}, {result.population}{people}")
-    counted = "one of the population too" if result.counts is None else f"one of the population {result.counts} people"
-    facts.add_row("Rule", f"A NULL matches nothing: nobody can look it up. Each published row is a person, {counted}.")
+    row = "one person" if result.counts is None else f"as many people as its {result.counts} says"
+    rule = f"Each published row stands for a person, a row of the population for {row}."
+    facts.add_row("Rule", f"A NULL matches nothing: nobody can look it up. {rule}")
     for note in account.notes:
         facts.add_row("Note", note)
     console.print(facts)
@@ -36,7 +37,7 @@ def report(console: Console, result: KmapResult) -> None:
     if figures is not None and figures.rows and figures.people:
         console.print()
         lines = grid()
-        for title, sentence in (*_doubts(figures), *_figures(figures, account.policy.k)):
+        for title, sentence in (*_doubts(figures), *_figures(figures, account.policy.k, result.presence)):
             lines.add_row(title, sentence)
         lines.add_row("Not covered", NOT_COVERED)
         console.print(lines)
@@ -69,15 +70,16 @@ def _doubts(figures: PopulationFigures) -> Iterator[tuple[str, str]]:
         yield "NULL", f"{plural(figures.uncounted, 'row')} of the population have no count, or a negative one: nobody"
 
 
-def _figures(figures: PopulationFigures, k: int) -> Iterator[tuple[str, str]]:
+def _figures(figures: PopulationFigures, k: int, limits: str | None) -> Iterator[tuple[str, str]]:
     """The risks; they are those of the rows that match."""
-    if figures.journalist_max is None or figures.marketer is None or figures.journalist_by_classes is None:
+    by_classes, by_rows = figures.journalist_by_classes, figures.marketer
+    if figures.journalist_max is None or by_classes is None or by_rows is None:
         yield "k-map", "no row matches anybody: there is nothing to measure"
         return
     rows = "every published row"
     if figures.rows_matched < figures.rows:
         rows = f"each of the {plural(figures.rows_matched, 'row')} that match"
-    text = f"{rows} could be one of at least {_people(int(1 / figures.journalist_max))} of the population"
+    text = f"{rows} could be one of at least {_people(round(1 / figures.journalist_max))} of the population"
     if figures.rows_below_k:
         text += f"; {_rows(figures.rows_below_k, figures)} could be fewer than {k}"
     if figures.rows_of_one:
@@ -86,25 +88,27 @@ def _figures(figures: PopulationFigures, k: int) -> Iterator[tuple[str, str]]:
     yield (
         "Journalist",
         f"whoever looks up one published row names the right person with a chance of at most "
-        f"{percent(figures.journalist_max)}; on average {percent(figures.journalist_by_classes)} (classes / their "
-        f"people) or {percent(figures.marketer)} (over rows), of which the greater counts",
+        f"{percent(figures.journalist_max)}, and of {percent(max(by_classes, by_rows))} on average (the greater of "
+        f"{percent(by_classes)}, classes / their people, and {percent(by_rows)}, over rows)",
     )
     yield (
         "Marketer",
-        f"whoever names a person for each row gets {float(figures.marketer * figures.rows_matched):,.1f} of "
-        f"{plural(figures.rows_matched, 'row')} right on average ({percent(figures.marketer)})",
+        f"whoever names a person for each row gets {float(by_rows * figures.rows_matched):,.1f} of "
+        f"{plural(figures.rows_matched, 'row')} right on average ({percent(by_rows)})",
     )
     if figures.presence_min is not None and figures.presence_max is not None:
         yield (
             "Presence",
             f"of the people with equal values {percent(figures.presence_min)} to {percent(figures.presence_max)} are "
-            f"published: the chance with which whoever knows a person's values knows that the person is in the table",
+            f"published: the chance with which whoever knows a person's values knows that the person is in the table"
+            f"{'' if limits is None else f' (allowed: {limits})'}",
         )
+    known = ", and known to whoever has the population" if figures.uniques_of_both else ""
     yield (
         "Alone",
-        f"{plural(figures.sample_uniques, 'row')} alone with their values among the published, "
-        f"{_people(figures.population_uniques)} in the population, {plural(figures.uniques_of_both, 'row')} in both: "
-        f"whoever has the population knows who these are",
+        f"{plural(figures.sample_uniques, 'row')} alone with their values among the published rows, "
+        f"{_people(figures.population_uniques)} in the population; {plural(figures.uniques_of_both, 'row')} in both"
+        f"{known}",
     )
 
 
