@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -10,7 +11,6 @@ from qidsql.commands.accounting import Accounting
 from qidsql.commands.kmap.request import KmapRequest
 from qidsql.commands.kmap.result import KmapResult, PopulationFigures
 from qidsql.commands.table_search import one_answer, unknown_table
-from qidsql.core.catalog import CatalogTable
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
 from qidsql.core.value_kinds import ValueKind
@@ -31,7 +31,7 @@ from qidsql.measures.population import PopulationMatch
 from qidsql.sql.population import population_match
 from qidsql.wording.numbers import count, few, percent, plural, share
 
-WHOLE = (ValueKind.WHOLE, ValueKind.HUGE, None)  # an engine without types adds up what it holds
+WHOLE = (ValueKind.WHOLE, ValueKind.HUGE)
 
 
 @one_answer
@@ -51,7 +51,7 @@ def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] =
     try:
         tables = engine.narrowed(engine.describe(request.published), policy.where), _population(engine, request)
         sides = listed_sides(engine, *tables)
-        counts = None if request.counts is None else _counts(request.counts, sides[1])
+        counts, sides = _counts(request.counts, sides)
         if request.given:
             columns = named_columns(request.given, sides)
         else:
@@ -92,14 +92,19 @@ def _population(engine: Engine, request: KmapRequest) -> Table:
     return engine.describe(request.people) if request.population is None else engine.describe_beside(request.people)
 
 
-def _counts(typed: str, population: CatalogTable) -> exp.Expr:
-    """The column of counts as a node. Raises UnknownName, UsageError."""
+def _counts(typed: str | None, sides: Sides) -> tuple[exp.Expr | None, Sides]:
+    """The column of counts as a node, if there is one, and the tables without it. Raises UnknownName, UsageError."""
+    if typed is None:
+        return None, sides
+    published, population = sides
     column = column_named(typed, population)
-    if column.kind not in WHOLE:
+    has_types = any(each.kind is not None for each in population.columns)
+    if has_types and column.kind not in WHOLE:
         raise UsageError(
             f"--counts {column.name}: {column.type} is no type of whole numbers; convert the column in a view"
         )
-    return joined_column(column)
+    rest = tuple(each for each in population.columns if each != column)
+    return joined_column(column), (published, replace(population, columns=rest))
 
 
 def _judge(

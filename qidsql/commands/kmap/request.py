@@ -19,9 +19,9 @@ class KmapRequest(Audited):
     """How many people of a population could each row of a published table be? k-map, delta-presence, risks.
 
     The published rows must be a sample of the population: a row whose values do not occur there, or more rows than
-    people with the same values, is never a pass. A violation: some row could be fewer than --k people, but someone;
-    with --rows-at-risk, if this share of the rows could. Nobody can look up a NULL: a row with a NULL in the columns
-    matches no people, is counted as at risk before a pass, and proves no violation. Each row is taken for a person.
+    people with the same values, is never a pass. A violation: some row could be 1 to K - 1 people; with --rows-at-risk,
+    if this share of the rows could. Nobody can look up a NULL: a row with a NULL in the columns matches no people,
+    counts as at risk before a pass, and proves no violation. Each row, of the population too, is taken for a person.
     """
 
     published: Annotated[str, Option("the published table", "TABLE", argument=True)]

@@ -36,7 +36,7 @@ class PopulationFigures:
     k_map: Annotated[
         int | None, "the fewest people that a row without a NULL could be; 0 if some values do not occur there"
     ]
-    rows_below_k: Annotated[int, "rows that could be fewer than k people, but someone"]
+    rows_below_k: Annotated[int, "rows that could be 1 to k - 1 people"]
     classes_below_k: int
     rows_of_one: Annotated[int, "rows that could be one person only"]
     uniques_of_both: Annotated[int, "rows that are alone in both tables"]

@@ -270,6 +270,17 @@ def test_counts_that_are_none(store: Store) -> None:
             held(store, on="n=n", counts=column)
 
 
+def test_counts_are_not_compared(store: Store) -> None:
+    """A column of counts that has the values of another is no column in common."""
+    numbers = list(range(1000, 1400, 3))
+    store.table("a", {"n": "INTEGER", "people": "INTEGER"}, [(n, n) for n in numbers])
+    store.table("b", {"n": "INTEGER", "people": "INTEGER"}, [(n, n) for n in numbers])
+    found = held(store, counts="people")
+    assert [str(each) for each in found.columns] == ["n"] and found.verdict is Verdict.PASS
+    with pytest.raises(UnknownName, match="no column people"):
+        held(store, on="people=people", counts="people")
+
+
 def test_counts_larger_than_an_integer(store: Store) -> None:
     store.table("a", {"n": "INTEGER"}, [(1,)])
     store.table("b", {"n": "INTEGER", "people": "BIGINT"}, [(1, 2**62)] * 6)

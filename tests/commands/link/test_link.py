@@ -14,7 +14,7 @@ from qidsql.errors import AccessError, UnknownName, UsageError
 from tests.commandline import inside
 from tests.exhaustive import always
 from tests.linkage.test_containment import HOSTILE, clinic
-from tests.stores import ONE_ENGINE, DuckDBStore, PostgresStore, Store, quoted
+from tests.stores import EVERY_ENGINE, ONE_ENGINE, DuckDBStore, PostgresStore, Store, quoted
 
 Row = tuple[object, ...]
 
@@ -131,6 +131,7 @@ def test_where_nothing_was_compared_there_is_no_pass(store: Store) -> None:
     assert linked(store, "a", "others").verdict is Verdict.PASS
 
 
+@EVERY_ENGINE
 def test_columns_named_twice_are_joined_once(store: Store) -> None:
     for table in "ab":
         store.table(table, {"n": "INTEGER", "m": "INTEGER"}, [(1, 2), (3, 4)])
