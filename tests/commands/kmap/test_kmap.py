@@ -421,6 +421,12 @@ def test_a_second_source_that_cannot_be_read(clinic: Path, postgres_store: Postg
         package.kmap(engine, "patients", population=str(clinic / "census.csv"), on="zip=zip")
 
 
+def test_a_time_limit_while_the_population_is_read(clinic: Path) -> None:
+    source, population = str(clinic / "clinic.duckdb"), str(clinic / "census.csv")
+    result = package.kmap(source, "patients", population=population, on="zip=postcode", max_seconds=1e-9)
+    assert (result.verdict, result.population_source) == (Verdict.INCONCLUSIVE, "not opened")
+
+
 def test_a_view_of_the_population_reads_no_other_file(clinic: Path) -> None:
     with duckdb.connect(str(clinic / "region.duckdb")) as connection:
         connection.execute(f"CREATE VIEW foreign_rows AS SELECT * FROM '{clinic}/census.csv'")
