@@ -5,6 +5,7 @@ CLASSES: tuple[str, ...] = (
     "searches",
     "limits",
     "protections",
+    "risks",
     "truncated",
     "sampling",
     "conditions",
