@@ -29,6 +29,8 @@ from qidsql.commands.mask.mask import mask as run_mask
 from qidsql.commands.mask.request import MaskRequest
 from qidsql.commands.profile.profile import profile as run_profile
 from qidsql.commands.profile.request import ProfileRequest
+from qidsql.commands.risk.request import RiskRequest
+from qidsql.commands.risk.risk import risk as run_risk
 from qidsql.commands.suppress.request import SuppressRequest
 from qidsql.commands.suppress.suppress import suppress as run_suppress
 from qidsql.commands.tables.request import TablesRequest
@@ -57,6 +59,7 @@ __all__ = [
     "link",
     "mask",
     "profile",
+    "risk",
     "suppress",
     "tables",
     "uniques",
@@ -87,6 +90,7 @@ def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Engin
 
 audit = python_function(AuditRequest, _on(run_audit), "audit")
 profile = python_function(ProfileRequest, _on(run_profile), "profile")
+risk = python_function(RiskRequest, _on(run_risk), "risk")
 keys = python_function(KeysRequest, _on(run_keys), "keys")
 mask = python_function(MaskRequest, _on(run_mask), "mask")
 uniques = python_function(UniquesRequest, _on(run_uniques), "uniques")

@@ -13,7 +13,9 @@ from typing import Any
 
 from qidsql.commands.kmap.result import PopulationFigures
 from qidsql.measures.disclosure import Disclosure
+from qidsql.measures.individual_risk import WeightedClasses
 from qidsql.measures.profiles import ClassProfile, ClassSizes
+from qidsql.sql.survey_weights import SurveyWeights
 
 Values = Sequence[Hashable]
 
@@ -102,6 +104,17 @@ def entity_sizes_of(rows: Sequence[Values], entities: Sequence[Hashable]) -> Cla
         rows={size: sum(w == size for w in worst.values()) for size in set(worst.values())},
         entities=True,
     )
+
+
+def survey_weights_of(rows: Sequence[Values], weights: Sequence[float | None]) -> SurveyWeights:
+    """The classes by size and sum of weights, where no two sums are nearly the same; none if a weight is unusable."""
+    null, bad = weights.count(None), sum(weight is not None and not 0 < weight <= 10**15 for weight in weights)
+    totals: dict[Values, list[float]] = defaultdict(list)
+    for row, weight in zip(rows, weights, strict=True):
+        totals[row].append(weight or 0)
+    found = Counter((len(each), sum(each)) for each in totals.values())
+    classes = sorted(WeightedClasses(size, total, number) for (size, total), number in found.items())
+    return SurveyWeights(() if null or bad else tuple(classes), null, bad)
 
 
 def subsets(columns: int) -> Iterator[tuple[int, ...]]:

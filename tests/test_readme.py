@@ -38,6 +38,17 @@ def test_the_reports_in_readme_are_those_of_its_commands(tmp_path: Path) -> None
         assert without_work(block) == without_work(inside(*arguments.split(), cwd=tmp_path).out)
 
 
+def without_errors(text: str) -> str:
+    """The report without the errors on samples: other versions of DuckDB draw others."""
+    return " ".join(re.sub(r"[+-][\d,]+ %", "", without_work(text)).split())
+
+
+def test_the_risk_in_readme_is_that_of_its_command(tmp_path: Path) -> None:
+    inside("demo", "--keep", "clinic.duckdb", "--quiet", cwd=tmp_path)
+    [(arguments, block)] = re.findall(r"```text\n\$ qidsql (risk .*?)\n\n(.*?)```", README, flags=re.DOTALL)
+    assert without_errors(block) == without_errors(inside(*arguments.split(), cwd=tmp_path).out)
+
+
 def test_the_graph_in_readme_is_that_of_its_command(tmp_path: Path) -> None:
     inside("demo", "--keep", tmp_path / "clinic.duckdb")
     [file] = re.findall(r"`outside.toml`\n\n```toml\n(.*?)```", README, flags=re.DOTALL)

@@ -30,6 +30,7 @@ TYPER_INTERRUPTED = 130  # the exit code of typer after Ctrl-C
 COMMANDS = {
     "audit": "Is this table k-anonymous, and if not, which columns are to blame?",
     "profile": "The measures of one column set: classes, ratios, k, rows at risk.",
+    "risk": "The risk that people are re-identified by a column set: in the table, in its population, per record.",
     "keys": "Which columns together are a key or a quasi-identifier: the smallest set, or every minimal one.",
     "mask": "Which columns can be published together, so that they do not meet the criterion.",
     "uniques": "Which value combinations single out rows: all minimal ones, of every size.",

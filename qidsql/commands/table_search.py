@@ -24,6 +24,7 @@ from qidsql.profiling.profiler import Budget, TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.sampler import TableSampler
 from qidsql.sql.relation import Relation, relation
+from qidsql.sql.sample import sample, sample_of_entities
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -158,6 +159,13 @@ class TableSearch:
 
     def sampler(self, seed: int) -> TableSampler:
         return TableSampler(self.profiler, self.table, self._columns, seed)
+
+    def sample(self, size: int, seed: int) -> Relation:
+        """So many of the rows, drawn at random; with an entity, of the entities. Raises UsageError."""
+        dialect, entity = self._engine.dialect, self.profiler.entity
+        if entity is None:
+            return sample(dialect, self.table, self._columns, size, seed)
+        return sample_of_entities(dialect, self.table, self._columns, self.table.column(entity), size, seed)
 
     def with_column(self, name: str) -> Relation:
         """The same rows with one more column, unchanged. Raises UnknownName."""

@@ -22,10 +22,7 @@ def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int,
     The engines' own sampling clauses are not used: DuckDB's reservoir favours positions in a filtered table and differs
     between runs on a view, and Postgres has none of an exact size. Raises UsageError.
     """
-    if not 0 <= seed < MAX_SEED:
-        raise UsageError(f"the seed must lie between 0 and {MAX_SEED - 1}, not at {seed}")
-    if size < 1:
-        raise UsageError(f"a sample must have at least one row, not {size}")
+    _check(size, seed)
     if not table.row_address:
         return _of_values(dialect, relation(dialect, table, columns), columns, size, seed)
     address = [exp.column(exp.to_identifier(name)) for name in table.row_address]
@@ -38,6 +35,26 @@ def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int,
         size=size,
     )
     return Relation(rows.subquery(ALIAS), is_sample=True)
+
+
+def sample_of_entities(
+    dialect: Dialect, table: Table, columns: Sequence[Column], entity: Column, size: int, seed: int
+) -> Relation:
+    """`size` of the entities of the audited rows, each as one row, drawn like the rows of a view.
+
+    For a table in which all rows of an entity agree on the columns. Raises UsageError.
+    """
+    _check(size, seed)
+    source, members = relation(dialect, table, (*columns, entity)), (*columns, entity)
+    distinct = exp.select(*source.columns([column.name for column in members])).distinct().from_(source.node)
+    return _of_values(dialect, Relation(distinct.subquery(ALIAS)), members, size, seed)
+
+
+def _check(size: int, seed: int) -> None:
+    if not 0 <= seed < MAX_SEED:
+        raise UsageError(f"the seed must lie between 0 and {MAX_SEED - 1}, not at {seed}")
+    if size < 1:
+        raise UsageError(f"a sample must have at least one row, not {size}")
 
 
 def _of_values(dialect: Dialect, source: Relation, columns: Sequence[Column], size: int, seed: int) -> Relation:

@@ -32,11 +32,14 @@ from qidsql.measures.disclosure_limits import (
     MoreFrequentEnhanced,
     Recursive,
 )
-from qidsql.measures.profiles import ClassProfile
+from qidsql.measures.negative_binomial_fit import shlosser
+from qidsql.measures.population_uniques import population_uniques
+from qidsql.measures.profiles import ClassProfile, ClassSizes
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.greedy_minimal import greedy_minimal
 from qidsql.search.levelwise import levelwise
+from qidsql.sql.classes import class_sizes
 from qidsql.sql.disclosure import disclosure
 from qidsql.sql.relation import relation
 from tests.exhaustive import always
@@ -204,6 +207,29 @@ def test_samples_held_against_their_populations(store: Store, shared: Path, tmp_
                 assert found.population_uniques == case["population_uniques"]
                 assert found.sample_uniques == case["sample_uniques"]
                 assert found.uniques_of_both == case["sample_uniques_that_are_population_unique"]
+
+
+def test_population_uniques(engine: Engine, shared: Path) -> None:
+    """Pitman and Zayatz as ARX 3.9.2 has them; SNB by its own equations, which ARX writes wrong.
+
+    The reference computed Zayatz with the logarithms of large factorials, to 9 digits.
+    """
+    tables: dict[tuple[str, ...], ClassSizes] = {}
+    for case in json.loads((shared / "oracle_population.json").read_text()):
+        names = tuple(case["quasi_identifiers"])
+        if names not in tables:
+            table = engine.describe(case["table"])
+            tables[names] = engine.run(
+                class_sizes(engine.dialect, relation(engine.dialect, table, table.columns), names)
+            )
+        sizes = tables[names].classes
+        assert (sizes[1], sizes[2]) == (case["sample_uniques"], case["sample_doubles"])
+        assert shlosser(sizes, 30_162 / case["population"]) == pytest.approx(case["shlosser_classes"], rel=1e-12)
+        pitman, zayatz, snb = population_uniques(sizes, case["population"])
+        assert pitman.uniques == pytest.approx(case["pitman"], rel=1e-6)
+        assert zayatz.uniques == pytest.approx(case["zayatz"], rel=2e-9)
+        if case["snb"] is not None:
+            assert snb.uniques == pytest.approx(case["snb"], rel=1e-9)
 
 
 def test_adult_has_24_duplicate_rows_and_so_no_key(engine: Engine) -> None:

@@ -39,6 +39,7 @@ from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patt
 from qidsql.sql.row_pairs import agreeing, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Statement
+from qidsql.sql.survey_weights import survey_weights
 from qidsql.sql.values_in_common import (
     ComparedColumn,
     GroupMember,
@@ -101,6 +102,7 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "compared", class_profiles(dialect, compared, [ALL], 5)
     yield "compared_one_scan", class_profiles_in_one_scan(dialect, compared, [("zip",), ('we"ird',)], 5)
     yield "compared_entity", entity_profile(dialect, _source(dialect, COMPARED, "person > 7"), ALL, 5, "person")
+    yield "weighted_classes", survey_weights(dialect, plain, ALL, "person")
     yield "agreeing", agreeing(dialect, plain, ("zip", 'we"ird', "person"), 0b101, 1000, 50)
     yield "agreeing_on_nothing", agreeing(dialect, plain, ("zip",), 0, 1000, 50)
     rows, values = _sample(dialect, row_address=True), _sample(dialect, row_address=False)

@@ -36,6 +36,7 @@ from qidsql.sql.row_codes import coded_copy, coded_rows, column_values, row_patt
 from qidsql.sql.row_pairs import _frame, agreeing, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Row, Statement
+from qidsql.sql.survey_weights import survey_weights
 from tests.definitions import (
     disclosure_of,
     entity_disclosure_of,
@@ -45,6 +46,7 @@ from tests.definitions import (
     profile_of,
     projected,
     sizes_of,
+    survey_weights_of,
 )
 from tests.exhaustive import always
 from tests.sql import disclosure_limit_mutants, impact_mutants, linkage_mutants
@@ -184,6 +186,33 @@ def order_of_the_codes(engine: Engine, source: Relation) -> Statement[Any]:
     return Statement(column_values(engine.dialect, source, ("a", *IDS), KEY), "values", read)
 
 
+WEIGHED = (("who", 1, "b IS NOT NULL"), ("a", 3, "id > 0"), ("a", 1, None), ("a", 3, None))
+
+
+def weighed(engine: Engine, source: Relation) -> Statement[Any]:
+    """The classes of a column with the weights of another, also where some are NULL or 0."""
+    statements = []
+    for column, place, where in WEIGHED:
+        table = engine.narrowed(engine.describe("people"), where)
+        rows = relation(engine.dialect, table, table.columns)
+        statements.append(survey_weights(engine.dialect, rows, (column,), ("a", "b", "who", "id")[place]))
+    parts = (f"SELECT {number} AS part, found.* FROM ({each.sql}) AS found" for number, each in enumerate(statements))
+
+    def read(rows: list[Row]) -> list[object]:
+        return [each.read([row[1:] for row in rows if row[0] == number]) for number, each in enumerate(statements)]
+
+    return Statement(" UNION ALL ".join(parts), "weights", read)
+
+
+def weighed_by_definition() -> list[object]:
+    rows = [(*row, number) for number, row in enumerate(ROWS)]
+    kept = ([row for row in rows if row[1] is not None], [row for row in rows if row[3] > 0], rows, rows)
+    return [
+        survey_weights_of(projected(some, [0 if column == "a" else 2]), [row[place] for row in some])
+        for (column, place, _), some in zip(WEIGHED, kept, strict=True)
+    ]
+
+
 def values_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     """Which values there are and which codes: what belongs together is shuffled."""
 
@@ -236,6 +265,7 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
         entity_disclosure_of([(b, a) for a, b, _ in ROWS], PEOPLE, K),
     ),
     "entity sizes": (lambda e, s: class_sizes(e.dialect, s, BOTH, "who"), entity_sizes_of(AB, PEOPLE)),
+    "weights": (weighed, weighed_by_definition()),
     "patterns": (
         patterns_of_a_and_b,
         sorted(
@@ -391,6 +421,23 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("class_count, 0 AS entity_count", "class_count, 1 AS entity_count"),
             ("SUM(class_count)", "MIN(class_count)"),
             ("SUM(entity_count)", "MIN(entity_count)"),
+        ],
+    ),
+    "survey_weights/weighted_classes": (
+        "weights",
+        [
+            ("COUNT(*) AS class_size", "COUNT(DISTINCT 1) AS class_size"),
+            ("SUM(:weight) AS class_weight", "MAX(:weight) AS class_weight"),
+            (":weight IS NULL THEN 1", ":weight IS NULL THEN 0"),
+            (":weight > 0", ":weight >= 0"),
+            ("AND :weight <= :largest", "AND :weight > :largest"),
+            ("GROUP BY :columns", "GROUP BY :columns, relation.id"),
+            ("used_weights = class_size", "used_weights < class_size"),
+            ("COUNT(*) AS class_count", "COUNT(DISTINCT 1) AS class_count"),
+            ("SUM(class_weight)", "MAX(class_weight)"),
+            ("SUM(null_weights)", "MIN(null_weights - null_weights)"),
+            ("class_size - null_weights - used_weights", "class_size - used_weights"),
+            ("GROUP BY class_size, weight_bin", "GROUP BY class_size"),
         ],
     ),
     "row_pairs/agreeing": (

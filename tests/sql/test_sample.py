@@ -14,10 +14,10 @@ from qidsql.errors import UnknownName, UsageError
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, column_counts
 from qidsql.sql.relation import Relation
-from qidsql.sql.sample import MAX_SEED, sample
+from qidsql.sql.sample import MAX_SEED, sample, sample_of_entities
 from qidsql.sql.statements import Statement
 from tests.exhaustive import always, pairs
-from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, PostgresStore, Store
+from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, PostgresStore, SQLiteStore, Store
 
 pytestmark = EVERY_ENGINE
 
@@ -234,3 +234,27 @@ def test_more_columns_than_grouping_takes(store: Store) -> None:
         alone = [TableProfiler(engine, drawn(engine, "t", 30, 1), list(names), 5).profile(mask) for mask in masks[::8]]
     assert profiles[::8] == alone
     assert len({profile.classes for profile in profiles}) == 2
+
+
+def of_entities(engine: Engine, size: int, seed: int, where: str | None = None) -> list[int]:
+    """The entities drawn, each with its own value of the column."""
+    table = engine.narrowed(engine.describe("visits"), where)
+    column, entity = table.resolve(["a", "person"])
+    drawn = sample_of_entities(engine.dialect, table, [column], entity, size, seed)
+    people, values_of_a = (values(engine, drawn, name) for name in ("person", "a"))
+    assert values_of_a == sorted(person % 7 for person in people)
+    return people
+
+
+def test_a_sample_of_entities_has_each_one_once(store: Store) -> None:
+    store.execute(
+        f"CREATE TABLE visits AS SELECT id % 500 AS person, id % 500 % 7 AS a FROM generate_series(1, {ROWS}) AS g(id)"
+    )
+    with store.connect() as engine:
+        first = of_entities(engine, 100, 1)
+        assert len(set(first)) == len(first) == 100
+        assert of_entities(engine, 100, 1) == first
+        assert len(set(first) & set(of_entities(engine, 100, 2))) < 50
+        assert of_entities(engine, 600, 1) == list(range(500))
+        if not isinstance(store, SQLiteStore):  # which takes no condition
+            assert of_entities(engine, 600, 1, "person < 9") == list(range(9))

@@ -161,6 +161,7 @@ def _in_python(nest: Nest, shape: str) -> Outcome:
 SOURCES = (
     "audit",
     "profile",
+    "risk",
     "keys",
     "mask",
     "uniques",
@@ -178,7 +179,7 @@ MAIN = ("[sources.main]", 'url = "clinic.duckdb"')
 FLOCK = ("[[tables]]", 'table = "main.flock"', "max_statements = 3")
 PLACES: dict[str, Callable[[Nest, str], Outcome]] = {
     **{f"source of {verb}": _as_argument(verb, "@") for verb in SOURCES},
-    **{f"table of {verb}": _as_argument(verb, "clinic.duckdb", "@") for verb in SOURCES[:8]},
+    **{f"table of {verb}": _as_argument(verb, "clinic.duckdb", "@") for verb in SOURCES[:9]},
     "source in JSON": _as_argument("doctor", "@", "--format", "json"),
     "the variable of the source": _as_argument("audit", QIDSQL_URL="@"),
     "another variable": _as_argument("audit", "env:OTHER", OTHER="@"),
@@ -188,6 +189,8 @@ PLACES: dict[str, Callable[[Nest, str], Outcome]] = {
     "a format": _as_argument("audit", "clinic.duckdb", "flock", "--format", "@"),
     "a column": _as_argument("audit", "clinic.duckdb", "flock", "--column=@"),
     "a column with a weight": _as_argument("keys", "clinic.duckdb", "flock", "--weights", "@=3"),
+    "a survey weight": _as_argument("risk", "clinic.duckdb", "flock", "-c", "grp", "--weight", "@"),
+    "a sampling fraction": _as_argument("risk", "clinic.duckdb", "flock", "--sampling-fraction", "@"),
     "weights": _as_argument("keys", "clinic.duckdb", "flock", "--weights", "@"),
     "an entity": _as_argument("audit", "clinic.duckdb", "flock", "--entity", "@"),
     "a key": _as_argument("uniques", "clinic.duckdb", "flock", "--scores", "suda", "--key", "@"),
@@ -242,6 +245,8 @@ def _asked(nest: Nest, draw: Random) -> str | None:
         "audit for a person": [*columns, "--entity", "grp", *form, "--output", "report.html", "--format", "html"],
         "audit --dry-run": [*columns, "--dry-run"],
         "profile": [*columns, *where, *shown, *form],
+        "risk": [*columns, *where, "--sampling-fraction", "0.3", *shown, *form],
+        "risk by weights": [*columns, "--weight", draw.choice(COLUMNS), *shown, *form],
         "keys": [*columns, *where, "--k", "2", "--violates", "2", "--all", "--max-statements", "12", *shown, *form],
         "mask": [*columns, "--distinct", "0.5", "--max-statements", "12", *shown, *form],
         "uniques": [*columns, *where, "--scores", "suda", "--max-size", "2", *shown, *form],

@@ -6,6 +6,7 @@ CLASSES: tuple[str, ...] = (
     "limits",
     "populations",
     "protections",
+    "risks",
     "truncated",
     "sampling",
     "conditions",

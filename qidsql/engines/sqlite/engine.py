@@ -2,6 +2,7 @@
 
 import sqlite3
 from functools import partial
+from math import log
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -37,6 +38,7 @@ class SQLiteSession:
         self._line.text_factory = partial(str, encoding="utf-8", errors="replace")
         self._line.create_function("HASH_63", -1, hash_63, deterministic=True)
         self._line.create_function("BIT_COUNT", 1, int.bit_count, deterministic=True)
+        self._line.create_function("LN", 1, log, deterministic=True)  # SQLite has it only if built with it
         self._line.create_aggregate("WIDE_SUM", -1, cast(Any, WideSum))
         for sql in ("PRAGMA query_only = ON", "PRAGMA trusted_schema = OFF", "BEGIN", "SELECT 1 FROM sqlite_schema"):
             self._line.execute(sql).fetchall()

@@ -1,0 +1,1 @@
+"""qidsql risk: request, work, result, report."""

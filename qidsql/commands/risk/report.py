@@ -1,0 +1,193 @@
+"""The risk report for the terminal."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.commands.risk.result import MethodError, PopulationRisk, ProsecutorRisk, RiskResult, WeightedRisk
+from qidsql.measures.individual_risk import RiskBin
+from qidsql.terminal.pieces import NOTHING_LEFT, bar, grid, print_cost
+from qidsql.terminal.size_chart import BAR, size_chart
+from qidsql.wording.numbers import count, percent, plural, share
+
+WEIGHTS_LEFT = "no cell value left the engine but sums of weights, of classes of one row too"
+TESTED = ("Mean error", "Worst error", "Converged")  # of the backtest
+NOT_COVERED = (
+    "What is learnt about the people of a class without singling out one (qidsql profile --sensitive); values that are "
+    "known only roughly; columns outside this set."
+)
+
+
+def report(console: Console, result: RiskResult) -> None:
+    """Write the report."""
+    account = result.account
+    unit = "rows" if account.policy.entity is None else "entities"
+    rows = grid()
+    rows.add_row("Source", f"{account.source}, {account.kind} {account.table}; {account.engine}")
+    rows.add_row("Column set", f"{', '.join(account.columns)}. {account.policy.null_rule}")
+    if result.prosecutor is not None:
+        which = "" if account.policy.entity is None else f" (different {account.policy.entity})"
+        for label, sentence in _in_table(result.prosecutor, account.policy.k, unit, which):
+            rows.add_row(label, sentence)
+    elif not account.unfinished:
+        which = "no row meets the where condition" if account.policy.where else "the table is empty"
+        rows.add_row("Nothing to measure", which)
+    for note in account.notes:
+        rows.add_row("Note", note)
+    console.print(rows)
+    size_chart(console, result.class_sizes, account.policy)
+    if result.population is not None:
+        _print_population(console, result.population, unit)
+    if result.weighted is not None and result.prosecutor is not None:
+        _print_weighted(console, result.weighted, result.prosecutor.rows, account.policy.k)
+    if result.prosecutor is not None:
+        console.print()
+        _print_sentences(console, [("Not covered", NOT_COVERED)])
+    print_cost(console, account, values=NOTHING_LEFT if result.weighted is None else WEIGHTS_LEFT)
+
+
+def _in_table(found: ProsecutorRisk, k: int, unit: str, which: str) -> Iterator[tuple[str, str]]:
+    """The risk of those who are known to be in the table."""
+    yield unit.capitalize(), f"{count(found.rows)}{which} in {plural(found.classes, 'class', 'classes')}"
+    yield "In the table", "An attacker knows these columns of a person, and that the person is in the table."
+    chance = "certain" if found.highest == 1 else f"1 in {found.highest.denominator}"
+    yield "Highest risk", f"{percent(found.highest)}: {chance} for those in the smallest class"
+    expected = (
+        f"{count(round(found.expected))} of {count(found.rows)} {unit} are expected to be re-identified, if all are"
+    )
+    yield "Average risk", f"{percent(found.average)}: {expected} attacked"
+    above = (
+        f"{count(found.rows_above)} {unit} ({share(found.rows_above, found.rows)}), {count(found.unique_rows)} unique"
+    )
+    yield f"Above 1/{k}", above
+
+
+def _print_population(console: Console, found: PopulationRisk, unit: str) -> None:
+    _print_title(console, "In the population (estimates)")
+    known = f"{count(found.size)} {unit}, of which the table has {percent(Fraction(found.rows, found.size))}."
+    attacker = "An attacker does not know who is in the table, but is certain of a person whom nobody else equals."
+    sentences = [("Population", f"{known} {attacker}")]
+    if found.obstacle is not None:
+        _print_sentences(console, [*sentences, ("Unique", found.obstacle)])
+        return
+    _print_sentences(console, [*sentences, ("Unique", _range(found, unit))])
+    console.print(Padding(_methods(found), (1, 0, 1, 2)))
+    failed = [(each.method, f"did not converge: {each.failure}") for each in found.estimates if each.failure]
+    assumed = "The table is a simple random sample of the population, of one row per person, without wrong values."
+    _print_sentences(console, [*failed, ("Errors", _errors(found, unit)), ("Assumed", assumed)])
+
+
+def _range(found: PopulationRisk, unit: str) -> str:
+    if found.lowest is None or found.highest is None:
+        return "no method converged: nothing is known about the population"
+    shares = [each.share_of_sample_uniques for each in found.estimates if each.share_of_sample_uniques is not None]
+    uniques = _span(_about(found.lowest), _about(found.highest))
+    percents = _span(percent(Fraction(min(shares))), percent(Fraction(max(shares))))
+    own = f"{percents} of the {count(found.unique_rows)} {unit} that are unique in the table"
+    return f"{uniques} {unit} of the population; {own}. No method is right everywhere: read all of them"
+
+
+def _errors(found: PopulationRisk, unit: str) -> str:
+    """What the backtest did."""
+    tested = found.backtest
+    if tested is None:
+        return (
+            "not measured"
+            if found.tested_rows
+            else "not measured: this sampling fraction leaves no sample of the table"
+        )
+    samples = f"{plural(tested.samples, 'random sample')} of {count(tested.sample_rows)} {unit}"
+    return (
+        f"measured on this table, as if it were the population: {samples}, the estimate from each compared with the "
+        f"table's {count(tested.unique_rows)} unique {unit}; above 0: it is too high. Errors on the real population "
+        f"can be larger."
+    )
+
+
+def _span(low: str, high: str) -> str:
+    return f"about {low}" if low == high else f"{low} to {high}"
+
+
+def _about(estimate: float) -> str:
+    """An estimate as a whole number; a small one is not shown as 0."""
+    return count(round(estimate)) if estimate >= 1 else "< 1"
+
+
+def _methods(found: PopulationRisk) -> Table:
+    lines = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for title in ("Method", "Unique in the population", "Of those unique in the table", *TESTED):
+        lines.add_column(Text(title), justify="left" if title == "Method" else "right", overflow="fold")
+    errors = {} if found.backtest is None else {each.method: each for each in found.backtest.methods}
+    for each in found.estimates:
+        cells = ["did not converge", ""]
+        if each.uniques is not None and each.share_of_sample_uniques is not None:
+            cells = [_about(each.uniques), percent(Fraction(each.share_of_sample_uniques))]
+        lines.add_row(each.method, *cells, *_tested(errors.get(each.method)))
+    return lines
+
+
+def _tested(error: MethodError | None) -> list[str]:
+    if error is None:
+        return []
+    converged = len(error.uniques) - error.uniques.count(None)
+    return [_signed(error.mean_error), _signed(error.worst_error), f"{converged} of {len(error.uniques)}"]
+
+
+def _signed(error: float | None) -> str:
+    return "-" if error is None else f"{100 * error:+,.0f} %"
+
+
+def _print_weighted(console: Console, found: WeightedRisk, rows: int, k: int) -> None:
+    _print_title(console, "By survey weights (estimates)")
+    above = f"{count(found.rows_above)} rows ({share(found.rows_above, rows)})"
+    expected = f"{found.expected:,.1f} of {count(rows)} rows are expected to be re-identified, if all are attacked"
+    sentences = [
+        (
+            "Population",
+            f"{count(round(found.population))} people by {found.weight}. An attacker knows these columns of a person, "
+            f"not who is in the table: a row may be any of the people whom it represents.",
+        ),
+        ("Highest risk", percent(Fraction(found.highest))),
+        ("Average risk", f"{percent(Fraction(found.average))}: {expected}"),
+        (f"Above 1/{k}", above),
+    ]
+    if found.capped_rows:
+        capped = f"{count(found.capped_rows)} rows are in classes whose weights add up to fewer people than rows"
+        sentences.append(("Note", f"{capped}: their risk is that in the table"))
+    _print_sentences(console, sentences)
+    console.print(Padding(_bars(found.bins, rows, k), (1, 0, 0, 2)))
+
+
+def _bars(bins: tuple[RiskBin, ...], rows: int, k: int) -> Table:
+    """The rows by risk, the highest risk first."""
+    lines = Table.grid(padding=(0, 2))
+    for justify in ("right", "left", "right", "right"):
+        lines.add_column(justify=justify)
+    threshold = Fraction(1, k)
+    for each in reversed(bins):
+        shown = Text(bar(each.records, rows, BAR), style="red" if each.low >= threshold else "green")
+        label = f"{_edge(each.low)} - {_edge(each.high)}"
+        lines.add_row(label, shown, share(each.records, rows), count(each.records))
+        if each.low == threshold:
+            lines.add_row("", f"── 1/{k} ──")
+    return lines
+
+
+def _edge(risk: Fraction) -> str:
+    return f"{float(100 * risk):.3g} %"
+
+
+def _print_title(console: Console, title: str) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
+
+
+def _print_sentences(console: Console, sentences: list[tuple[str, str]]) -> None:
+    lines = grid()
+    for label, sentence in sentences:
+        lines.add_row(label, sentence)
+    console.print(lines)
