@@ -84,6 +84,8 @@ def test_every_command_has_help_an_example_and_a_place_in_readme(command: tuple[
 
 
 def test_every_option_in_readme_exists() -> None:
-    known = {option for command in COMMANDS for option in re.findall(r"--[a-z-]+", inside(*command, "--help").out)}
+    texts = [inside(*command, "--help").out for command in COMMANDS]
+    texts += [inside(*c, "--help-all").out for c, text in zip(COMMANDS, texts, strict=True) if "--help-all" in text]
+    known = {option for text in texts for option in re.findall(r"--[a-z-]+", text)}
     named = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", README.split("## Development")[0]))
     assert named - known <= {"--version"}

@@ -27,34 +27,44 @@ if TYPE_CHECKING:
 
 TYPER_INTERRUPTED = 130  # the exit code of typer after Ctrl-C
 
-COMMANDS = {
-    "audit": "Is this table k-anonymous, and if not, which columns are to blame?",
-    "profile": "The measures of one column set: classes, ratios, k, rows at risk.",
-    "risk": "The risk that people are re-identified by a column set: in the table, in its population, per record.",
-    "keys": "Which columns together are a key or a quasi-identifier: the smallest set, or every minimal one.",
-    "mask": "Which columns can be published together, so that they do not meet the criterion.",
-    "uniques": "Which value combinations single out rows: all minimal ones, of every size.",
-    "suppress": "The fewest cells to suppress so that each row matches k - 1 others on all columns that it keeps.",
-    "anonymize": "The fewest cells to suppress so that every row is identical to k - 1 others; "
-    "a suppressed cell is a value.",
-    "impact": "The effect of local suppression on a table: its cells, its distributions, a regression.",
-    "graph": "Which attributes link a person to a secret, over all tables that someone can join.",
-    "link": "Which columns of two tables are joinable, and which rows a join on them singles out.",
-    "kmap": "How many people of a population could each row of a published table be?",
-    "report": "Render the report of a recorded run or audit in another format.",
-    "schema": "Print the JSON Schema of a command's JSON report, or of the policy file qidsql.toml.",
-    "init": "Propose a role for every column, and write qidsql.toml for a person to correct.",
-    "run": "Audit all tables of a policy file, compare with the last run, and record the result.",
-    "history": "List the recorded runs, newest first, or one table in all runs.",
-    "diff": "Compare two recorded runs: findings that are new, worse, better or gone; verdicts; tables.",
-    "alerts": "List the alerts of a policy file, the last verdicts they sent, and messages not yet delivered.",
-    "tables": "Which tables and columns does this source have?",
-    "doctor": "Can this source be audited?",
-    "demo": "Make a sample database and audit it: the two-minute tour.",
-    "shell": "Start the DuckDB shell with qidsql loaded: audits are table functions on the shell's tables.",
-    "duckdb": "Use qidsql inside DuckDB: the extension, and macros for shells that cannot load it.",
-    "postgres": "Use qidsql inside Postgres: SQL functions for the single-statement checks.",
-}  # in the order of --help, with the first sentence of each command's own help
+HEADINGS = {
+    "Start": {
+        "demo": "Make a sample database and audit it",
+        "tables": "The tables and columns of a source",
+        "doctor": "Whether a source can be audited, and what is missing",
+    },
+    "Look": {
+        "audit": "Is a table k-anonymous, which columns are to blame",
+        "profile": "The measures of one column set",
+        "keys": "Column sets that are keys or quasi-identifiers",
+        "uniques": "Value combinations that single out rows",
+        "risk": "Re-identification risk, in table and population",
+        "kmap": "How many people each published row could be",
+        "link": "Joinable columns, and rows that a join singles out",
+        "graph": "Which attributes link a person to a secret",
+    },
+    "Protect": {
+        "mask": "Columns that can be published together",
+        "suppress": "Fewest cells to suppress: each row matches k - 1",
+        "anonymize": "Fewest cells to suppress: each row equals k - 1",
+        "impact": "What suppression does to cells and statistics",
+    },
+    "Operate": {
+        "init": "Write qidsql.toml, with a role for every column",
+        "run": "Audit all tables of a policy file, and compare",
+        "history": "The recorded runs, or one table in all of them",
+        "diff": "What is new, worse, better, gone between two runs",
+        "alerts": "Alerts, what they sent, what is undelivered",
+        "report": "A recorded run or audit in another format",
+        "schema": "JSON Schemas of reports and of the policy file",
+    },
+    "Shells": {
+        "shell": "The DuckDB shell with audits as table functions",
+        "duckdb": "The extension and macros for DuckDB shells",
+        "postgres": "SQL functions for Postgres",
+    },
+}  # of --help: the commands, each with a summary that fits on a line
+COMMANDS = {name: summary for commands in HEADINGS.values() for name, summary in commands.items()}
 GROUPS = ("duckdb", "postgres")
 OWN_FLOW = ("init", "demo")  # their modules in this folder have their own `perform`
 
@@ -65,6 +75,11 @@ class Commands(LazyConversion, TyperGroup):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.commands = {name: TyperCommand(name, help=summary) for name, summary in COMMANDS.items()}
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for heading, commands in HEADINGS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:<9}", summary) for name, summary in commands.items()])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, listed, rest = super().resolve_command(ctx, args)

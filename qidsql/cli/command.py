@@ -131,9 +131,34 @@ def _function(
     def function(**given: Any) -> None:
         run(given)
 
-    function.__signature__ = inspect.Signature([_typer(each) for each in (*arguments, *options)])  # type: ignore[attr-defined]
+    shown = [_typer(each) for each in (*arguments, *options)]
+    if any(each.option.special for each in options):
+        shown.append(HELP_ALL)
+    function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     function.__doc__ = inspect.getdoc(documented)
     return function
+
+
+def _help_all(context: typer.Context, wanted: bool) -> None:
+    """Prints the help with the options for specialists, and exits."""
+    if wanted:
+        for each in context.command.params:
+            each.hidden = False  # type: ignore[attr-defined]
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+HELP_ALL = inspect.Parameter(
+    "help_all",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option(
+            "--help-all", callback=_help_all, is_eager=True, help="also list the options for specialists, and exit"
+        ),
+    ],
+)
 
 
 def epilog(command: Command) -> str:
@@ -297,6 +322,8 @@ def _typer(parameter: Parameter) -> inspect.Parameter:
         "metavar": option.metavar or None,
         "help": option.help,
         "show_default": not optional and not option.argument,
+        "rich_help_panel": option.panel,
+        "hidden": option.special,
     }
     if option.least is not None or option.most is not None:
         words |= {"min": option.least, "max": option.most}

@@ -1,4 +1,4 @@
-"""Commands whose parameters are converted only where that changes something.
+"""Commands whose parameters are converted only where that changes something, and whose help is under headings.
 
 typer converts every value by pydantic, also the absence of one. To import pydantic takes twice as long as typer itself.
 """
@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any
 
 from typer.core import TyperCommand
+
+ARGUMENTS, OPTIONS = "Arguments", "Options"
 
 
 class LazyConversion:
@@ -22,7 +24,23 @@ class LazyConversion:
 
 
 class LazyCommand(LazyConversion, TyperCommand):
-    pass
+    """A command that lists its options under the headings of their panels."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        records: dict[str, list[Any]] = {ARGUMENTS: []}
+        for each in self.get_params(ctx):
+            if (record := each.get_help_record(ctx)) is not None:
+                panel = ARGUMENTS if _is_argument(each) else each.rich_help_panel or OPTIONS
+                records.setdefault(panel, []).append(record)
+        records[OPTIONS] = records.pop(OPTIONS, [])  # the common ones, such as --help, come last
+        for panel, listed in records.items():
+            if listed:
+                with formatter.section(panel):
+                    formatter.write_dl(listed)
+
+
+def _is_argument(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "argument")
 
 
 def _processed(parameter: Any, process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:

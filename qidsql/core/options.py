@@ -6,7 +6,7 @@ from qidsql.declarations.options import Names, Option, Ratio, Weights
 
 COLUMNS = "Columns and rows"
 CRITERION = "Criterion of a quasi-identifier"
-DISCLOSURE = "Limits on what is disclosed about sensitive columns"
+DISCLOSURE = "Limits on disclosure"
 SAMPLE = "On a sample"
 BUDGET = "Budget"
 COPY = "Copy"
@@ -86,6 +86,7 @@ EntropyL: TypeAlias = Annotated[
         "column sets with a class of an entropy below ln L in a sensitive column",
         "L",
         panel=DISCLOSURE,
+        special=True,
         in_policies=True,
     ),
 ]
@@ -95,6 +96,7 @@ RecursiveL: TypeAlias = Annotated[
         "column sets with a class not recursive (C,L)-diverse in a sensitive column",
         "C,L",
         panel=DISCLOSURE,
+        special=True,
         in_policies=True,
     ),
 ]
@@ -118,7 +120,8 @@ Closeness: TypeAlias = Annotated[
     ),
 ]
 OrderedCloseness: TypeAlias = Annotated[
-    Ratio, Option("t-closeness by the distance of ordered values", "T", panel=DISCLOSURE, in_policies=True)
+    Ratio,
+    Option("t-closeness by the distance of ordered values", "T", panel=DISCLOSURE, special=True, in_policies=True),
 ]
 Beta: TypeAlias = Annotated[
     Ratio,
@@ -128,11 +131,19 @@ Beta: TypeAlias = Annotated[
         "BETA",
         ("--beta", "--beta-likeness"),
         DISCLOSURE,
+        special=True,
         in_policies=True,
     ),
 ]
 EnhancedBeta: TypeAlias = Annotated[
-    Ratio, Option("beta-likeness with a tighter limit for frequent values", "BETA", panel=DISCLOSURE, in_policies=True)
+    Ratio,
+    Option(
+        "beta-likeness with a tighter limit for frequent values",
+        "BETA",
+        panel=DISCLOSURE,
+        special=True,
+        in_policies=True,
+    ),
 ]
 DeltaDisclosure: TypeAlias = Annotated[
     Ratio,
@@ -140,6 +151,7 @@ DeltaDisclosure: TypeAlias = Annotated[
         "column sets with a class in which a sensitive value's share differs by a factor of e^DELTA or more",
         "DELTA",
         panel=DISCLOSURE,
+        special=True,
         in_policies=True,
     ),
 ]

@@ -9,13 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from qidsql.cli.app import COMMANDS, GROUPS, imported
+from qidsql.cli import app
+from qidsql.cli.app import COMMANDS, GROUPS, HEADINGS, imported
 from qidsql.cli.command import LineOptions, SourceArgument
 from qidsql.cli.parameters import LazyConversion
 from qidsql.declarations.options import parameters
-from tests.commandline import environment
+from tests.commandline import environment, inside
 from tests.stores import DuckDBStore
 
+PACKAGE = Path(app.__file__).parents[1]
+FOLDERS = [each.parent for each in (PACKAGE / "commands").glob("*/request.py")]
+MODULES = [each for each in (PACKAGE / "cli").glob("*.py") if re.search(r"^(COMMAND|app) = ", each.read_text(), re.M)]
+MODULES = [each for each in MODULES if each.stem != "app"]
 OTHERS = ("qidsql.protection.suppression.plan", "qidsql.protection.anonymization.anonymizer", "qidsql.formats.html")
 IMPORTED = """
 import sys
@@ -33,7 +38,7 @@ def test_options_come_from_the_request(name: str) -> None:
     declared = import_module(f"qidsql.commands.{name}.request" if own else f"qidsql.cli.{name}").COMMAND
     of_the_line = (*parameters(LineOptions), *parameters(SourceArgument)) if own else ()
     fields = {each.name: each for each in (*of_the_line, *parameters(declared.request))}
-    shown = {each.name: each for each in imported(name).params if each.name != "help"}
+    shown = {each.name: each for each in imported(name).params if each.name not in ("help", "help_all")}
     assert set(shown) <= set(fields)
     assert {each.name for each in parameters(declared.request)} <= set(shown)
     for option in shown:
@@ -41,10 +46,25 @@ def test_options_come_from_the_request(name: str) -> None:
             assert shown[option].help == fields[option].option.help
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_of_commands_has_the_first_sentence_of_each_help(name: str) -> None:
-    text = " ".join((imported(name).help or "").split())
-    assert re.match(r".*?[.?](?= |$)", text).group() == COMMANDS[name]  # type: ignore[union-attr]
+def test_help_lists_every_command_under_a_heading_and_cuts_no_summary() -> None:
+    text = inside("--help").out
+    for heading, commands in HEADINGS.items():
+        listed = text.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
+        assert [line.split(maxsplit=1) for line in listed.splitlines()] == [[*each] for each in commands.items()]
+    assert {*COMMANDS} == {path.name for path in FOLDERS} | {path.stem for path in MODULES}
+    assert max(map(len, COMMANDS.values())) <= 52
+
+
+@pytest.mark.parametrize("name", ["audit", "keys", "mask"])
+def test_options_are_under_headings_and_those_for_specialists_on_request(name: str) -> None:
+    declared = {each.name: each for each in imported(name).params}
+    short, whole = inside(name, "--help").out, inside(name, "--help-all").out
+    for each in declared.values():
+        if each.param_type_name == "option":
+            assert f"\n{each.rich_help_panel or 'Options'}:\n" in whole
+            assert re.search(rf"^ .*{re.escape(each.opts[0])}\b", whole, flags=re.MULTILINE)
+            assert bool(re.search(rf"^ .*{re.escape(each.opts[0])}\b", short, flags=re.MULTILINE)) is not each.hidden
+    assert "--help-all" in short
 
 
 @pytest.mark.parametrize(
