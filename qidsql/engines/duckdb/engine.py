@@ -1,12 +1,10 @@
 """DuckDB: a database file, or data files read by DuckDB. Read-only, without access to other files or the network."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from threading import Event
-from typing import TypeAlias
 
 import duckdb
 from sqlglot import exp
@@ -14,26 +12,21 @@ from sqlglot import exp
 from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable, ForeignKey, find_schema
 from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
-from qidsql.core.time_limit import limit
 from qidsql.engines.base import Engine
-from qidsql.engines.duckdb.beside import Beside, attach_beside, catalog_beside
+from qidsql.engines.duckdb.beside import Beside, catalog_beside
 from qidsql.engines.duckdb.condition import parse_condition
 from qidsql.engines.duckdb.ddl import indexed_columns, query_of_view
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.duckdb.doctor import examine
-from qidsql.engines.duckdb.files import DataFiles, allowed_paths, file_token, find_files, how_read
-from qidsql.engines.duckdb.reading import read_files
-from qidsql.engines.duckdb.signals import by_signal
+from qidsql.engines.duckdb.driver_errors import translate
+from qidsql.engines.duckdb.files import DataFiles, how_read
 from qidsql.engines.duckdb.types import value_kind
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
-from qidsql.engines.workers import PATIENCE, Worker, run_in_thread
+from qidsql.engines.workers import PATIENCE, Worker
 from qidsql.errors import (
     AccessError,
-    ConnectionLost,
-    Interrupted,
     QidsqlError,
-    SourceError,
     StatementError,
     UsageError,
 )
@@ -43,11 +36,6 @@ from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
 
 WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
-OPTIONS = {  # after the ? of a path: the pattern of a value, and its description
-    "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),
-    "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
-}
-Settings: TypeAlias = dict[str, str | bool | int | float | list[str]]
 IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseException") else ()  # from DuckDB 2.0 on
 
 
@@ -415,110 +403,6 @@ def _shadowed(hidden: str, columns: Sequence[Column]) -> bool:
     return any(column.name.lower() == hidden for column in columns)
 
 
-def open_database(
-    path: Path, label: str, options: Mapping[str, str], writable: bool = False, beside: Beside | None = None
-) -> DuckDBEngine:
-    """An engine on a database file, opened read-only or for writing, and on a second source if there is one.
-
-    Raises SourceError, UsageError, Interrupted, BudgetSpent.
-    """
-    paths = [path, path.with_name(f"{path.name}.wal"), *(beside.paths if beside else ())]
-    token = file_token(paths)  # computed before reading, so that later changes show
-    with _opening(label) as folder:
-        settings = _config(folder, options)
-        make = partial(_connection, str(path), settings, read_only=not writable)
-        connection = _connected(make, partial(_attach, beside, folder))
-        _seal(connection, beside.allowed_paths if beside else [], folder)
-        return DuckDBEngine(connection, label, folder, writable=writable, token=token, beside=beside)
-
-
-def open_files(path: Path, label: str, options: Mapping[str, str], beside: Beside | None = None) -> DuckDBEngine:
-    """An engine on a data file, on a pattern of files as one table, or on a folder with a table per file.
-
-    Raises SourceError, UsageError, Interrupted, BudgetSpent.
-    """
-    files = find_files(path, label)
-    csv = any(each.kind == "csv" for each in files)
-    reading = {name: value for name, value in options.items() if name == "header" and csv}
-    token = file_token([file for each in files for file in each.paths] + (beside.paths if beside else []))
-    with _opening(label) as folder:
-        settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
-        in_place = all(each.kind == "parquet" for each in files)
-
-        def read(connection: duckdb.DuckDBPyConnection) -> None:
-            for each in files:
-                try:
-                    read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
-                except (duckdb.Error, MemoryError) as error:
-                    raise _open_error(error, each.label) from None
-            _attach(beside, folder, connection)
-
-        make = partial(_connection, ":memory:", settings) if in_place else partial(_nameless_database, folder, settings)
-        connection = _connected(make, read)
-        readable = [file for each in files for file in allowed_paths(each)]
-        _seal(connection, readable + (beside.allowed_paths if beside else []), folder)
-        return DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
-
-
-def _attach(beside: Beside | None, folder: PrivateFolder, connection: duckdb.DuckDBPyConnection) -> None:
-    """Attaches the second source, if there is one. Raises SourceError, UsageError."""
-    if beside is not None:
-        try:
-            attach_beside(beside, folder, lambda sql: connection.execute(sql).fetchall())
-        except (duckdb.Error, MemoryError) as error:
-            raise _open_error(error, beside.label) from None
-
-
-def _connected(
-    connect: Callable[[], duckdb.DuckDBPyConnection],
-    prepare: Callable[[duckdb.DuckDBPyConnection], None] = lambda connection: None,
-) -> duckdb.DuckDBPyConnection:
-    """Connects and prepares within the time limit. Raises errors of these, KeyboardInterrupt, BudgetSpent."""
-    begun: list[duckdb.DuckDBPyConnection] = []
-    ended, left = Event(), Event()  # left: nobody waits for the connection any more
-
-    def work() -> duckdb.DuckDBPyConnection:
-        try:
-            begun.append(connect())
-            prepare(begun[0])
-            return begun[0]
-        finally:
-            ended.set()
-            if left.is_set():
-                close()
-
-    def interrupt() -> None:
-        for connection in begun:
-            connection.interrupt()
-
-    def close() -> None:
-        for connection in begun:
-            connection.close()
-
-    try:
-        return run_in_thread(work, interrupt, limit())
-    except BaseException:
-        left.set()
-        if ended.is_set():
-            close()
-        raise
-
-
-@contextmanager
-def _opening(label: str) -> Iterator[PrivateFolder]:
-    """A private temporary folder for a new engine; removed if the block fails."""
-    folder = PrivateFolder()
-    try:
-        yield folder
-    except BaseException as error:
-        folder.remove()
-        if isinstance(error, (duckdb.Error, MemoryError)):
-            raise _open_error(error, label) from None
-        if isinstance(error, KeyboardInterrupt):
-            raise Interrupted(f"interrupted while {label} was opened") from None
-        raise
-
-
 def _comparison(kind: str, collated: bool) -> Comparison:
     """How values of a type are compared, so that values a reader can distinguish stay different."""
     if kind in ("INTERVAL", "VARIANT"):  # 1 month equals 30 days there, and 1 equals 1.0
@@ -531,137 +415,3 @@ def _comparison(kind: str, collated: bool) -> Comparison:
 def _without_labels(kind: str) -> str:
     """A type's name without the labels of its ENUMs, since these are cell values."""
     return re.sub(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)", "ENUM", kind)
-
-
-def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
-    """Settings for connecting: no spilling beside the production file, no downloads."""
-    for name, value in options.items():
-        if name not in OPTIONS:
-            known = " or ".join(OPTIONS)
-            raise UsageError(f"unknown option after the ? of the path; expected {known} (header for csv files)")
-        form, words = OPTIONS[name]
-        if not re.fullmatch(form, value, flags=re.IGNORECASE):
-            raise UsageError(f"the option {name} after the ? of the path must be {words}")  # the value can be a secret
-    return {
-        "temp_directory": str(folder.path / "spill"),
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        **options,
-    }
-
-
-def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.DuckDBPyConnection:
-    """A new database for the rows of files: on disk, unlinked, and without a write-ahead log."""
-    path = folder.path / "parsed.duckdb"
-    connection = _connection(str(path), {**settings, "checkpoint_threshold": "1B"})
-    remove_name(path)
-    return connection
-
-
-def _connection(database: str, settings: Settings, read_only: bool = False) -> duckdb.DuckDBPyConnection:
-    """A connection without a progress bar on stdout."""
-    connection = duckdb.connect(database, read_only=read_only, config=settings)
-    connection.execute("SET enable_progress_bar = false")
-    return connection
-
-
-def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: PrivateFolder) -> None:
-    """Denies access to other files and changes of settings, whatever a view's definition tries."""
-    if paths:
-        array = exp.Array(expressions=[exp.Literal.string(path) for path in paths])
-        connection.execute(f"SET allowed_paths = {array.sql('duckdb')}")
-    folders = exp.Array(expressions=[exp.Literal.string(f"{folder.exports}/")])
-    connection.execute(f"SET allowed_directories = {folders.sql('duckdb')}")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-
-
-def _open_error(error: Exception, label: str) -> QidsqlError:
-    """The error for a database or file that could not be opened. The driver's text can contain lines of the file."""
-    text = str(error)
-    holder = re.search(r"lock is held in (.+?) \(PID (\d+)\)", text)
-    if holder:
-        program = Path(holder[1]).name
-        return SourceError(
-            f"{label} is open for writing in {program} (process {holder[2]}); close it there, or audit a copy"
-        )
-    if "Could not set lock" in text:
-        return SourceError(f"{label} is open for writing in another process; close it there, or audit a copy")
-    if isinstance(error, duckdb.ConnectionException) and "different configuration" in text:
-        return SourceError(f"{label} is open in this process with other settings; close that connection first")
-    version = re.search(
-        r"version number (\d+), but we can only read (?:storage )?versions? (between \d+ and \d+|\d+)", text
-    )
-    if version:
-        return SourceError(
-            f"{label} has the storage version {version[1]}, DuckDB {duckdb.__version__} reads {version[2]}; "
-            f"upgrade the duckdb package, or export the file with the DuckDB that wrote it"
-        )
-    if "not a valid DuckDB database" in text:
-        return SourceError(f"{label} is not a DuckDB database file")
-    if "Corrupt database file" in text or "Could not read enough bytes" in text:
-        return SourceError(f"{label} is damaged or cut short; restore it from a backup, or copy it again")
-    if isinstance(error, duckdb.PermissionException) or "Permission denied" in text:
-        return SourceError(f"{label} may not be read by this user; check the file's permissions")
-    if _is_full(error):
-        return SourceError(
-            f"{label} does not fit DuckDB's memory limit or the temporary folder; raise it with ?memory_limit=8GB "
-            f"after the path, or point TMPDIR to a larger disk"
-        )
-    if "encoded" in text and "utf-8" in text:
-        return SourceError(f"{label} is not UTF-8 text; convert it, for example with iconv -t UTF-8")
-    if isinstance(error, (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.DataError)):
-        line = re.search(r"\b(?:on|in) line:? (\d+)", text, flags=re.IGNORECASE)
-        where = f" at line {line[1]}" if line else ""
-        found = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
-        why = "its content does not match its extension"
-        if found:
-            why = f"{found[2]} fields where {found[1]} are expected"
-        elif "sniffing" in text:
-            why = "its lines differ in their number of fields or line endings, or a quote is not closed"
-        return SourceError(f"{label} cannot be parsed{where}: {why}; correct the file, or export it again")
-    if isinstance(error, duckdb.NotImplementedException):
-        return SourceError(f"{label} cannot be read as a table: DuckDB has no column type for its nested values")
-    return SourceError(f"{label} cannot be opened by DuckDB ({type(error).__name__})")
-
-
-def _is_full(error: Exception) -> bool:
-    """Whether memory or disk space ran out; another process may have filled the disk."""
-    if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
-        return True
-    full = r"No space left|Disk quota exceeded|Could not write|not enough space|bad allocation|bad_alloc"
-    return isinstance(error, duckdb.Error) and re.search(full, str(error)) is not None
-
-
-def translate(error: Exception, purpose: str) -> QidsqlError:
-    """The error for a failed statement."""
-    if by_signal(error):
-        return Interrupted(f"interrupted ({purpose})")
-    if _is_full(error):
-        return StatementError(
-            f"DuckDB ran out of memory or temporary space ({purpose}); put ?memory_limit=8GB after the path, "
-            f"free disk space in the temporary folder (TMPDIR), or audit fewer columns, with a simpler where condition"
-        )
-    if isinstance(error, duckdb.InterruptException):
-        return ConnectionLost(f"DuckDB was interrupted ({purpose})")
-    if isinstance(error, duckdb.PermissionException):
-        return AccessError(
-            f"DuckDB refused to read it ({purpose}): the view reads files or other databases, and an "
-            f"audit has access to neither; name the file itself as the source, or audit a table made from the view"
-        )
-    if isinstance(error, (duckdb.BinderException, duckdb.CatalogException)):
-        return StatementError(
-            f"DuckDB rejected a statement ({purpose}): the where condition has an operation that "
-            f"its columns' types do not allow (write CAST(age AS INTEGER) >= 18), or a view no longer fits its tables"
-        )
-    if isinstance(error, (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)):
-        return StatementError(
-            f"DuckDB could not compute a value ({purpose}); look at the where condition and at the view's casts"
-        )
-    if isinstance(error, duckdb.IOException) or "Corrupt database file" in str(error):
-        return StatementError(
-            f"DuckDB could not read the data ({purpose}): a file is damaged, or was changed or removed meanwhile"
-        )
-    if isinstance(error, duckdb.Error):
-        return StatementError(f"DuckDB could not answer a statement ({purpose}; {type(error).__name__})")
-    return StatementError(f"the DuckDB driver failed ({purpose}; {type(error).__name__})")

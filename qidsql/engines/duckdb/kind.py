@@ -28,7 +28,7 @@ class DuckDBKind(FileKind):
 
     def open(self, path: Path, label: str, settings: Mapping[str, str], options: ConnectOptions) -> "Engine":
         from qidsql.engines.duckdb.beside import find_beside
-        from qidsql.engines.duckdb.engine import open_database, open_files
+        from qidsql.engines.duckdb.opening import open_database, open_files
 
         second = options.beside
         beside = None if second is None else find_beside(second, path, self.is_database)

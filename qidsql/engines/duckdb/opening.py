@@ -1,0 +1,175 @@
+"""Opens DuckDB on a database, on data files or on rows in memory, without access to anything else."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import TypeAlias
+
+import duckdb
+from sqlglot import exp
+
+from qidsql.core.time_limit import limit
+from qidsql.engines.duckdb.beside import Beside, attach_beside
+from qidsql.engines.duckdb.driver_errors import open_error
+from qidsql.engines.duckdb.engine import DuckDBEngine
+from qidsql.engines.duckdb.files import allowed_paths, file_token, find_files
+from qidsql.engines.duckdb.reading import read_files
+from qidsql.engines.private_folder import PrivateFolder, remove_name
+from qidsql.engines.workers import run_in_thread
+from qidsql.errors import Interrupted, UsageError
+
+OPTIONS = {  # after the ? of a path: the pattern of a value, and its description
+    "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),
+    "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
+}
+Settings: TypeAlias = dict[str, str | bool | int | float | list[str]]
+
+
+def open_database(
+    path: Path, label: str, options: Mapping[str, str], writable: bool = False, beside: Beside | None = None
+) -> DuckDBEngine:
+    """An engine on a database file, opened read-only or for writing, and on a second source if there is one.
+
+    Raises SourceError, UsageError, Interrupted, BudgetSpent.
+    """
+    paths = [path, path.with_name(f"{path.name}.wal"), *(beside.paths if beside else ())]
+    token = file_token(paths)  # computed before reading, so that later changes show
+    with _opening(label) as folder:
+        settings = _config(folder, options)
+        make = partial(_connection, str(path), settings, read_only=not writable)
+        connection = _connected(make, partial(_attach, beside, folder))
+        _seal(connection, beside.allowed_paths if beside else [], folder)
+        return DuckDBEngine(connection, label, folder, writable=writable, token=token, beside=beside)
+
+
+def open_files(path: Path, label: str, options: Mapping[str, str], beside: Beside | None = None) -> DuckDBEngine:
+    """An engine on a data file, on a pattern of files as one table, or on a folder with a table per file.
+
+    Raises SourceError, UsageError, Interrupted, BudgetSpent.
+    """
+    files = find_files(path, label)
+    csv = any(each.kind == "csv" for each in files)
+    reading = {name: value for name, value in options.items() if name == "header" and csv}
+    token = file_token([file for each in files for file in each.paths] + (beside.paths if beside else []))
+    with _opening(label) as folder:
+        settings = _config(folder, {name: value for name, value in options.items() if name not in reading})
+        in_place = all(each.kind == "parquet" for each in files)
+
+        def read(connection: duckdb.DuckDBPyConnection) -> None:
+            for each in files:
+                try:
+                    read_files(lambda sql: connection.execute(sql).fetchall(), each, reading)
+                except (duckdb.Error, MemoryError) as error:
+                    raise open_error(error, each.label) from None
+            _attach(beside, folder, connection)
+
+        make = partial(_connection, ":memory:", settings) if in_place else partial(_nameless_database, folder, settings)
+        connection = _connected(make, read)
+        readable = [file for each in files for file in allowed_paths(each)]
+        _seal(connection, readable + (beside.allowed_paths if beside else []), folder)
+        return DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
+
+
+def _attach(beside: Beside | None, folder: PrivateFolder, connection: duckdb.DuckDBPyConnection) -> None:
+    """Attaches the second source, if there is one. Raises SourceError, UsageError."""
+    if beside is not None:
+        try:
+            attach_beside(beside, folder, lambda sql: connection.execute(sql).fetchall())
+        except (duckdb.Error, MemoryError) as error:
+            raise open_error(error, beside.label) from None
+
+
+def _connected(
+    connect: Callable[[], duckdb.DuckDBPyConnection],
+    prepare: Callable[[duckdb.DuckDBPyConnection], None] = lambda connection: None,
+) -> duckdb.DuckDBPyConnection:
+    """Connects and prepares within the time limit. Raises errors of these, KeyboardInterrupt, BudgetSpent."""
+    begun: list[duckdb.DuckDBPyConnection] = []
+    ended, left = Event(), Event()  # left: nobody waits for the connection any more
+
+    def work() -> duckdb.DuckDBPyConnection:
+        try:
+            begun.append(connect())
+            prepare(begun[0])
+            return begun[0]
+        finally:
+            ended.set()
+            if left.is_set():
+                close()
+
+    def interrupt() -> None:
+        for connection in begun:
+            connection.interrupt()
+
+    def close() -> None:
+        for connection in begun:
+            connection.close()
+
+    try:
+        return run_in_thread(work, interrupt, limit())
+    except BaseException:
+        left.set()
+        if ended.is_set():
+            close()
+        raise
+
+
+@contextmanager
+def _opening(label: str) -> Iterator[PrivateFolder]:
+    """A private temporary folder for a new engine; removed if the block fails."""
+    folder = PrivateFolder()
+    try:
+        yield folder
+    except BaseException as error:
+        folder.remove()
+        if isinstance(error, (duckdb.Error, MemoryError)):
+            raise open_error(error, label) from None
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted(f"interrupted while {label} was opened") from None
+        raise
+
+
+def _config(folder: PrivateFolder, options: Mapping[str, str]) -> Settings:
+    """Settings for connecting: no spilling beside the production file, no downloads."""
+    for name, value in options.items():
+        if name not in OPTIONS:
+            known = " or ".join(OPTIONS)
+            raise UsageError(f"unknown option after the ? of the path; expected {known} (header for csv files)")
+        form, words = OPTIONS[name]
+        if not re.fullmatch(form, value, flags=re.IGNORECASE):
+            raise UsageError(f"the option {name} after the ? of the path must be {words}")  # the value can be a secret
+    return {
+        "temp_directory": str(folder.path / "spill"),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        **options,
+    }
+
+
+def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.DuckDBPyConnection:
+    """A new database for the rows of files: on disk, unlinked, and without a write-ahead log."""
+    path = folder.path / "parsed.duckdb"
+    connection = _connection(str(path), {**settings, "checkpoint_threshold": "1B"})
+    remove_name(path)
+    return connection
+
+
+def _connection(database: str, settings: Settings, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    """A connection without a progress bar on stdout."""
+    connection = duckdb.connect(database, read_only=read_only, config=settings)
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: PrivateFolder) -> None:
+    """Denies access to other files and changes of settings, whatever a view's definition tries."""
+    if paths:
+        array = exp.Array(expressions=[exp.Literal.string(path) for path in paths])
+        connection.execute(f"SET allowed_paths = {array.sql('duckdb')}")
+    folders = exp.Array(expressions=[exp.Literal.string(f"{folder.exports}/")])
+    connection.execute(f"SET allowed_directories = {folders.sql('duckdb')}")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
