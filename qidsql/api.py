@@ -40,6 +40,7 @@ from qidsql.commands.uniques.uniques import uniques as run_uniques
 from qidsql.declarations.options import python_function
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
+from qidsql.engines.kind import Frame
 from qidsql.engines.source import Source
 from qidsql.errors import Interrupted
 
@@ -66,10 +67,10 @@ __all__ = [
 ]
 
 
-def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Engine | None, Request], Result]:
+def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Frame | Engine | None, Request], Result]:
     """The work as a function of a source, which is opened for it, or of an open engine."""
 
-    def opened(source: str | Engine | None, request: Request) -> Result:
+    def opened(source: str | Frame | Engine | None, request: Request) -> Result:
         with _ctrl_c_is_an_error(), _source(source, request).opened() as engine:
             return work(engine, request)
 
@@ -77,10 +78,10 @@ def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Engine | N
     return opened
 
 
-def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Engine | None, Request], Result]:
+def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Frame | Engine | None, Request], Result]:
     """The same for work that opens the source itself."""
 
-    def done(source: str | Engine | None, request: Request) -> Result:
+    def done(source: str | Frame | Engine | None, request: Request) -> Result:
         with _ctrl_c_is_an_error():
             return work(_source(source, request), request)
 
@@ -105,7 +106,7 @@ tables = python_function(TablesRequest, _on(run_tables), "tables")
 doctor = python_function(DoctorRequest, _opening(run_doctor), "doctor")
 
 
-def _source(given: str | Engine | None, request: object) -> Source:
+def _source(given: str | Frame | Engine | None, request: object) -> Source:
     options: dict[str, Any] = {name: getattr(request, name, False) for name in ("writable", "workspace")}
     options["beside"] = getattr(request, "beside", None)
     return Source(given, options, max_seconds=getattr(request, "max_seconds", None))

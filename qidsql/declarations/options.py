@@ -31,7 +31,7 @@ FileName: TypeAlias = str | Path | None
 Paths: TypeAlias = tuple[Path, ...]  # several files
 Weights: TypeAlias = str | Path | Mapping[str, int] | None  # a=3,b=1, a .toml file, or the numbers by column
 
-SOURCE = "a SOURCE as on the command line, or an engine from qidsql.connect, which stays open"
+SOURCE = "a SOURCE as on the command line, a data frame of pandas or polars or an Arrow table, or an open engine"
 
 P = ParamSpec("P")
 Engine = TypeVar("Engine", contravariant=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from qidsql.core.environment import resolved, variable
 from qidsql.engines.base import Engine
-from qidsql.engines.kind import ConnectOptions, EngineKind, FileKind
+from qidsql.engines.kind import ConnectOptions, EngineKind, FileKind, Frame
 from qidsql.engines.paths import Located, exists, located, path_of_url
 from qidsql.engines.registry import EXPECTED, FILES, KINDS, SERVERS, recognized
 from qidsql.engines.unreached import UnreachedEngine
@@ -14,7 +14,7 @@ from qidsql.errors import AccessError, BudgetSpent, SourceError, UsageError, nam
 
 
 def connect(
-    source: str | None = None,
+    source: str | Frame | None = None,
     *,
     workers: int = 2,
     statement_seconds: int = 3600,
@@ -24,7 +24,8 @@ def connect(
     gentle: bool = False,
     beside: str | None = None,
 ) -> Engine:
-    """A live engine on the source: a URL or connection string of a server, a path, `duckdb:///path`, or `env:NAME`.
+    """A live engine on the source: a URL or connection string of a server, a path, `duckdb:///path`, or `env:NAME`; or
+    a data frame of pandas or polars or an Arrow table, which is copied into DuckDB's memory as the table data.
 
     None stands for the environment variable QIDSQL_URL. `workers` (parallel sessions), `statement_seconds` (the
     server's limit for one statement) and `snapshot` (one snapshot for all statements) apply to servers. `writable`: one
@@ -35,6 +36,8 @@ def connect(
     first (`Engine.describe_beside`); both must be sources of DuckDB.
     Raises SourceError, UsageError, AccessError, StatementError, Interrupted, and BudgetSpent at a time limit.
     """
+    if source is not None and not isinstance(source, str):
+        return FILES[-1].open_frame(source)
     text, variable = _from_environment(source)
     second = None if beside is None else _second(beside)
     options = ConnectOptions(workers, statement_seconds, snapshot, writable, workspace, gentle, second)
@@ -48,7 +51,7 @@ def connect(
     return engine
 
 
-def connect_or_unreached(source: str | None = None, **options: Any) -> Engine:
+def connect_or_unreached(source: str | Frame | None = None, **options: Any) -> Engine:
     """The same, but if a time limit ends the connecting: an engine whose every method raises BudgetSpent.
 
     Raises SourceError, UsageError, AccessError, StatementError, Interrupted.
@@ -56,6 +59,8 @@ def connect_or_unreached(source: str | None = None, **options: Any) -> Engine:
     try:
         return connect(source, **options)
     except BudgetSpent as stop:
+        if source is not None and not isinstance(source, str):
+            return UnreachedEngine("the data frame", FILES[-1].dialect, stop)
         kind: EngineKind = recognized(_from_environment(source)[0], KINDS) or FILES[-1]
         return UnreachedEngine(shown(source), kind.dialect, stop)
 

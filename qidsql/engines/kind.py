@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from qidsql.engines.paths import Located
 from qidsql.errors import SourceError
@@ -31,6 +31,12 @@ class ConnectOptions:
     workspace: bool = False
     gentle: bool = False
     beside: Located | None = None
+
+
+class Frame(Protocol):
+    """A data frame of pandas or polars, or an Arrow table."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
 class EngineKind(ABC):
@@ -89,6 +95,10 @@ class FileKind(EngineKind):
     @abstractmethod
     def open(self, path: Path, label: str, settings: Mapping[str, str], options: ConnectOptions) -> "Engine":
         """An engine on a path, with the settings after its question mark. Raises as `ServerKind.open`."""
+
+    def open_frame(self, frame: Frame) -> "Engine":
+        """An engine on a copy of a data frame. Raises SourceError, UsageError, Interrupted, BudgetSpent."""
+        raise NotImplementedError("this engine reads no data frames")
 
     def store(self, path: Path, patience: float) -> "Store":
         """A store in a file, if `keeps_history`. Does not open it."""

@@ -9,6 +9,7 @@ from typing import Any
 from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect_or_unreached
+from qidsql.engines.kind import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Source:
     and all use of the engine.
     """
 
-    given: str | Engine | None = None
+    given: str | Frame | Engine | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[Engine], None] = lambda engine: None
     max_seconds: float | None = None
@@ -27,7 +28,7 @@ class Source:
     @property
     def text(self) -> str | None:
         """The source as the user wrote it."""
-        return None if isinstance(self.given, Engine) else self.given
+        return self.given if isinstance(self.given, str) else None
 
     @property
     def named(self) -> bool:

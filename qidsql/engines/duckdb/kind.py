@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qidsql.engines.kind import ConnectOptions, FileKind
+from qidsql.engines.kind import ConnectOptions, FileKind, Frame
 
 if TYPE_CHECKING:
     from qidsql.engines.base import Engine
@@ -35,6 +35,11 @@ class DuckDBKind(FileKind):
         if path.is_file() and self.is_database(path):
             return open_database(path, label, settings, options.writable, beside)
         return open_files(path, label, settings, beside)
+
+    def open_frame(self, frame: Frame) -> "Engine":
+        from qidsql.engines.duckdb.opening import open_frame
+
+        return open_frame(frame)
 
     def store(self, path: Path, patience: float) -> "Store":
         from qidsql.engines.duckdb.store import DuckDBStore

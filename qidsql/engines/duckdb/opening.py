@@ -17,14 +17,16 @@ from qidsql.engines.duckdb.driver_errors import open_error
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.files import allowed_paths, file_token, find_files
 from qidsql.engines.duckdb.reading import read_files
+from qidsql.engines.kind import Frame
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.workers import run_in_thread
-from qidsql.errors import Interrupted, UsageError
+from qidsql.errors import Interrupted, SourceError, UsageError
 
 OPTIONS = {  # after the ? of a path: the pattern of a value, and its description
     "memory_limit": (r"\d+(\.\d+)? ?[KMGT]i?B", "a size such as 4GB"),
     "threads": (r"[1-9]\d{0,3}", "a number of threads such as 2"),
 }
+FRAME = "data"  # the table's name
 Settings: TypeAlias = dict[str, str | bool | int | float | list[str]]
 
 
@@ -71,6 +73,40 @@ def open_files(path: Path, label: str, options: Mapping[str, str], beside: Besid
         readable = [file for each in files for file in allowed_paths(each)]
         _seal(connection, readable + (beside.allowed_paths if beside else []), folder)
         return DuckDBEngine(connection, label, folder, files, token=token, beside=beside)
+
+
+def open_frame(frame: Frame) -> DuckDBEngine:
+    """An engine on a data frame of pandas or polars, or an Arrow table: a copy in memory, as the table data.
+
+    The index of a pandas frame is not a column; objects in a column are compared by their texts. Raises SourceError,
+    UsageError, Interrupted, BudgetSpent.
+    """
+    kind = type(frame)
+    package = kind.__module__.partition(".")[0].removeprefix("_")
+    label = f"the {package} {kind.__name__}"
+    names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+    if len({name.lower() for name in names}) < len(names):
+        raise UsageError(f"{label} has columns whose names differ only in letter case, or not at all; rename them")
+    with _opening(label) as folder:
+
+        def read(connection: duckdb.DuckDBPyConnection) -> None:
+            try:
+                # DuckDB reads pandas itself, and others through pyarrow, which an Arrow stream does not need.
+                arrow = None if kind.__module__.startswith("pandas") else getattr(frame, "__arrow_c_stream__", None)
+                connection.register("frame", frame if arrow is None else arrow())
+                connection.execute(f"CREATE TABLE {FRAME} AS FROM frame")
+                connection.unregister("frame")
+            except (duckdb.Error, ImportError, TypeError, ValueError) as error:
+                raise SourceError(
+                    f"{label} cannot be read by DuckDB ({type(error).__name__}); expected a pandas or polars DataFrame "
+                    f"or an Arrow table, whose columns have one type each"
+                ) from None
+
+        connection = _connected(partial(_connection, ":memory:", _config(folder, {})), read)
+        _seal(connection, [], folder)
+        engine = DuckDBEngine(connection, label, folder)
+        engine.snapshot = "copied into memory at the start"
+        return engine
 
 
 def _attach(beside: Beside | None, folder: PrivateFolder, connection: duckdb.DuckDBPyConnection) -> None:

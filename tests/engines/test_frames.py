@@ -1,0 +1,79 @@
+"""Data frames and Arrow tables as sources of the Python functions."""
+
+from typing import Any
+
+import duckdb
+import pandas
+import polars
+import pytest
+
+import qidsql
+from qidsql.errors import SourceError, UsageError
+
+COLUMNS: dict[str, list[Any]] = {
+    "zip": ["01", "01", "02", None, "02"],
+    "sex": ["f", "f", "m", "m", "m"],
+    "born": [1970, 1970, 1981, 1981, 1981],
+}
+FRAMES = [pandas.DataFrame(COLUMNS), polars.DataFrame(COLUMNS), duckdb.from_df(pandas.DataFrame(COLUMNS))]
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=["pandas", "polars", "relation"])
+def test_a_frame_is_audited_like_the_table_with_its_rows(frame: Any, tmp_path: Any) -> None:
+    path = tmp_path / "t.parquet"
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (zip VARCHAR, sex VARCHAR, born BIGINT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", list(zip(*COLUMNS.values(), strict=True)))
+        connection.execute(f"COPY t TO '{path}'")
+    expected, found = qidsql.audit(str(path), k=2), qidsql.audit(frame, k=2)
+    assert found.profile == expected.profile
+    assert [each.columns for each in found.column_sets] == [each.columns for each in expected.column_sets]
+    assert [(each.name, each.nulls) for each in found.columns] == [(each.name, each.nulls) for each in expected.columns]
+    assert (str(found.account.table), found.account.snapshot) == ("main.data", "copied into memory at the start")
+    assert qidsql.keys(frame, "data").impossible
+    assert len(qidsql.tables(frame).tables) == 1
+
+
+def test_an_engine_on_a_frame_stays_open() -> None:
+    with qidsql.connect(polars.DataFrame(COLUMNS)) as engine:
+        first, second = qidsql.profile(engine, columns=["sex"]), qidsql.profile(engine, columns=["born"])
+    assert first.column_sets[0].profile == second.column_sets[0].profile
+
+
+def test_a_frame_is_not_changed_and_later_changes_of_it_are_not_seen() -> None:
+    frame = pandas.DataFrame(COLUMNS)
+    with qidsql.connect(frame) as engine:
+        frame["sex"] = "x"
+        assert qidsql.profile(engine, columns=["sex"]).column_sets[0].profile.classes == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "kind"),
+    [
+        (pandas.DataFrame([[1, 2]], columns=["a", "A"]), "differ only in letter case", UsageError),
+        (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "differ only in letter case, or not at all", UsageError),
+        (5, "expected a pandas or polars DataFrame", SourceError),
+        ({"a": [1]}, "expected a pandas or polars DataFrame", SourceError),
+    ],
+)
+def test_what_is_no_frame_is_refused_in_one_line(source: Any, said: str, kind: type[Exception]) -> None:
+    with pytest.raises(kind, match=said) as raised:
+        qidsql.audit(source)
+    assert "\n" not in str(raised.value)
+
+
+def test_no_value_of_a_frame_is_in_an_error() -> None:
+    frame = pandas.DataFrame({"a": [{"k": "SECRET-1"}, "SECRET-2", [1]]})
+    try:
+        text = str(qidsql.audit(frame).to_dict())
+    except SourceError as error:
+        text = str(error)
+    assert "SECRET" not in text
+
+
+def test_an_empty_frame_is_never_a_pass() -> None:
+    assert qidsql.audit(pandas.DataFrame({"a": pandas.Series(dtype="int64")})).verdict == "inconclusive"
+
+
+def test_a_budget_that_is_spent_at_once() -> None:
+    assert qidsql.audit(FRAMES[0], max_seconds=1e-6).verdict == "inconclusive"
