@@ -5,7 +5,7 @@ Slow and plain on purpose: every row is held against every other row. Nothing he
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import log, prod
@@ -259,3 +259,32 @@ def population_figures_of(rows: Sequence[Values], people: Sequence[Values], k: i
         presence_min=min(shares, default=None),
         presence_max=max(shares, default=None),
     )
+
+
+def hierarchical_distance(
+    group: Sequence[Hashable], table: Sequence[Hashable], paths: Mapping[Hashable, Sequence[str]]
+) -> Fraction:
+    """The distance of a class with these values from the table, by a hierarchy: `paths` has the nodes above each value.
+
+    At every inner node, what its children have too much and too little is evened out, at the node's height [Li et al.
+    2007]; divided by the height of the hierarchy.
+    """
+    height = max(map(len, paths.values()))
+    chains = {value: (value, *path) for value, path in paths.items()}
+
+    def extra(level: int, node: Hashable) -> Fraction:
+        under = [value for value, chain in chains.items() if chain[level] == node]
+        return sum(
+            (Fraction(group.count(v), len(group)) - Fraction(table.count(v), len(table)) for v in under), Fraction(0)
+        )
+
+    cost = Fraction(0)
+    for level in range(1, height + 1):
+        for node in {chain[level] for chain in chains.values()}:
+            children = {chain[level - 1] for chain in chains.values() if chain[level] == node}
+            gaps = [extra(level - 1, child) for child in children]
+            too_much, too_little = (
+                sum((max(sign * gap, Fraction(0)) for gap in gaps), Fraction(0)) for sign in (1, -1)
+            )
+            cost += Fraction(level, height) * min(too_much, too_little)
+    return cost

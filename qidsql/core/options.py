@@ -123,6 +123,27 @@ OrderedCloseness: TypeAlias = Annotated[
     Ratio,
     Option("t-closeness by the distance of ordered values", "T", panel=DISCLOSURE, special=True, in_policies=True),
 ]
+HierarchicalCloseness: TypeAlias = Annotated[
+    Ratio,
+    Option(
+        "t-closeness by the distance in a hierarchy of the values",
+        "T",
+        panel=DISCLOSURE,
+        special=True,
+        in_policies=True,
+    ),
+]
+HierarchyFile: TypeAlias = Annotated[
+    str | None,
+    Option(
+        "the hierarchy for --t-hierarchical, as in ARX: a line value;parent;...;* for each value",
+        "FILE",
+        panel=DISCLOSURE,
+        special=True,
+        in_shells=False,
+        in_policies=True,
+    ),
+]
 Beta: TypeAlias = Annotated[
     Ratio,
     Option(

@@ -19,6 +19,8 @@ from qidsql.core.options import (
     DistinctRatio,
     EnhancedBeta,
     EntropyL,
+    HierarchicalCloseness,
+    HierarchyFile,
     K,
     LValues,
     OrderedCloseness,
@@ -36,6 +38,7 @@ from qidsql.measures.disclosure_limits import (
     AnyDifference,
     DisclosureLimit,
     Distant,
+    DistantInHierarchy,
     DistantInOrder,
     FewValues,
     Frequent,
@@ -61,6 +64,8 @@ class Requirements:
     alpha: Alpha = None
     t_closeness: Closeness = None
     t_ordered: OrderedCloseness = None
+    t_hierarchical: HierarchicalCloseness = None
+    hierarchy: HierarchyFile = None
     beta_likeness: Beta = None
     enhanced_beta: EnhancedBeta = None
     delta_disclosure: DeltaDisclosure = None
@@ -124,25 +129,40 @@ CRITERIA: Mapping[str, Callable[[Any, Any], Criterion]] = {
 }
 
 
-def _recursive(sensitive: str, value: str) -> DisclosureLimit:
+def _recursive(sensitive: str, value: str, given: Requirements) -> DisclosureLimit:
     c, _, rank = value.partition(",")
     if not rank.strip().isdecimal():
         raise UsageError(f"{setting('recursive_l')} must be C,L such as 3,2, got {value}")
     return Recursive(sensitive, fraction("recursive_l", c), int(rank))
 
 
+def _hierarchical(sensitive: str, value: str, given: Requirements) -> DisclosureLimit:
+    if given.hierarchy is None:
+        raise UsageError(f"{setting('t_hierarchical')} needs the hierarchy of the values: {setting('hierarchy')} FILE")
+    if len(_limited(given)) > 1:
+        raise UsageError(f"{setting('hierarchy')} is that of one sensitive column; name one")
+    return DistantInHierarchy(sensitive, fraction("t_hierarchical", value), given.hierarchy)
+
+
 # Limits on what is disclosed about a sensitive column, from its name and the option's value.
-LIMITS: Mapping[str, Callable[[str, Any], DisclosureLimit]] = {
-    "l_diversity": lambda sensitive, value: FewValues(sensitive, Fraction(value)),
-    "entropy_l": lambda sensitive, value: LowEntropy(sensitive, fraction("entropy_l", value)),
+LIMITS: Mapping[str, Callable[[str, Any, Any], DisclosureLimit]] = {
+    "l_diversity": lambda sensitive, value, given: FewValues(sensitive, Fraction(value)),
+    "entropy_l": lambda sensitive, value, given: LowEntropy(sensitive, fraction("entropy_l", value)),
     "recursive_l": _recursive,
-    "alpha": lambda sensitive, value: Frequent(sensitive, fraction("alpha", value)),
-    "t_closeness": lambda sensitive, value: Distant(sensitive, fraction("t_closeness", value)),
-    "t_ordered": lambda sensitive, value: DistantInOrder(sensitive, fraction("t_ordered", value)),
-    "beta_likeness": lambda sensitive, value: MoreFrequent(sensitive, fraction("beta_likeness", value)),
-    "enhanced_beta": lambda sensitive, value: MoreFrequentEnhanced(sensitive, fraction("enhanced_beta", value)),
-    "delta_disclosure": lambda sensitive, value: AnyDifference(sensitive, fraction("delta_disclosure", value)),
+    "alpha": lambda sensitive, value, given: Frequent(sensitive, fraction("alpha", value)),
+    "t_closeness": lambda sensitive, value, given: Distant(sensitive, fraction("t_closeness", value)),
+    "t_hierarchical": _hierarchical,
+    "t_ordered": lambda sensitive, value, given: DistantInOrder(sensitive, fraction("t_ordered", value)),
+    "beta_likeness": lambda sensitive, value, given: MoreFrequent(sensitive, fraction("beta_likeness", value)),
+    "enhanced_beta": lambda sensitive, value, given: MoreFrequentEnhanced(sensitive, fraction("enhanced_beta", value)),
+    "delta_disclosure": lambda sensitive, value, given: AnyDifference(sensitive, fraction("delta_disclosure", value)),
 }
+
+
+def _limited(given: Requirements) -> tuple[str, ...]:
+    """The sensitive columns that limits are about."""
+    one: str | None = getattr(given, "reveals", None)
+    return names(given.sensitive if one is None else one)
 
 
 def given_criteria(given: Requirements) -> tuple[Criterion, ...]:
@@ -153,12 +173,11 @@ def given_criteria(given: Requirements) -> tuple[Criterion, ...]:
     own = {field.name for field in fields(given)}
     values = {name: getattr(given, name) for name in (*CRITERIA, *LIMITS) if name in own}
     used = {name: value for name, value in values.items() if value is not None and value is not False}  # 0 == False
-    one: str | None = getattr(given, "reveals", None)
-    sensitive = names(given.sensitive if one is None else one)
+    sensitive = _limited(given)
     for name in LIMITS:
         if name in used and not sensitive:
             raise UsageError(f"{setting(name)} is about a sensitive column: {role('sensitive', ['COLUMN'])}")
     return (
         *(CRITERIA[name](value, given) for name, value in used.items() if name in CRITERIA),
-        *(LIMITS[name](column, value) for name, value in used.items() if name in LIMITS for column in sensitive),
+        *(LIMITS[name](column, value, given) for name, value in used.items() if name in LIMITS for column in sensitive),
     )

@@ -11,6 +11,8 @@ DISCLOSURE: dict[FindingKind, str] = {
     FindingKind.ALPHA: "at most the share alpha of its rows with the same value of the sensitive column",
     FindingKind.T_CLOSENESS: "values of the sensitive column within the distance t of those of the table",
     FindingKind.T_ORDERED: "ordered values of the sensitive column within the distance t of those of the table",
+    FindingKind.T_HIERARCHICAL: "values of the sensitive column within the distance t of those of the table, by their "
+    "hierarchy",
     FindingKind.BETA_LIKENESS: "no value that exceeds its share of the table by more than beta times it",
     FindingKind.ENHANCED_BETA: "no value that exceeds its share of the table by more than beta times it, or less for "
     "frequent values",

@@ -68,6 +68,11 @@ class DisclosureLimit(Criterion):
         return not self.of_entities
 
     @property
+    def hierarchy(self) -> str | None:
+        """The file with the hierarchy of the values, if it depends on one."""
+        return None
+
+    @property
     def limits(self) -> Mapping[str, int]:
         """The limit as integers."""
         return {"numerator": self.limit.numerator, "denominator": self.limit.denominator}
@@ -290,6 +295,32 @@ class DistantInOrder(Distant):
             f"the shares of {self.sensitive} in a class within t = {decimal(self.limit)} of those in the table, where "
             "moving to a value close in order counts little. A rare value can still become far more likely"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class DistantInHierarchy(Distant):
+    """The same by the distance of a hierarchy of values: what moves between the children of a node costs the node's
+    height, divided by that of the hierarchy. `file` has the hierarchy."""
+
+    finding = "t-hierarchical"
+    distance = ", by hierarchy"
+
+    file: str
+
+    @property
+    def hierarchy(self) -> str:
+        return self.file
+
+    @property
+    def meaning(self) -> str:
+        return (
+            f"the shares of {self.sensitive} in a class within t = {decimal(self.limit)} of those in the table, where "
+            "moving to a value close in the hierarchy counts little. A rare value can still become far more likely"
+        )
+
+    @property
+    def options(self) -> str:
+        return f" --{self.finding} {decimal(self.limit)} --hierarchy FILE"
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,6 +265,8 @@ class _Reader:
         elif source not in sources and sources:
             self.note((*path, "source"), f"no source of this file has this name; there are: {', '.join(sources)}")
         options = {**_policy_options(defaults), **_policy_options(given)}
+        if "hierarchy" in options:
+            options["hierarchy"] = str(beside(self.path, options["hierarchy"]))
         entry = TableEntry(
             source=source,
             table=given.get("table"),

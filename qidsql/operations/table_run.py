@@ -27,6 +27,7 @@ class FindingKind(StrEnum):
     ALPHA = "alpha"
     T_CLOSENESS = "t-closeness"
     T_ORDERED = "t-ordered"
+    T_HIERARCHICAL = "t-hierarchical"
     BETA_LIKENESS = "beta-likeness"
     ENHANCED_BETA = "enhanced-beta"
     DELTA_DISCLOSURE = "delta-disclosure"

@@ -1,14 +1,18 @@
 """Profiles column sets with what their classes disclose about sensitive columns."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from qidsql.core.hierarchies import read_hierarchy
 from qidsql.core.tables import Table
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.profiling.profiler import ProfileStatement, TableProfiler
-from qidsql.sql.disclosure import disclosing_profile
+from qidsql.sql.disclosure import disclosing_profile, values_outside
 from qidsql.sql.relation import relation
+from qidsql.wording.numbers import plural
+from qidsql.wording.option_names import setting
 
 
 class DisclosingProfiler(TableProfiler):
@@ -27,6 +31,18 @@ class DisclosingProfiler(TableProfiler):
         )
         self._meter = profiler._meter
         self._limits = list(zip(limits, sensitive, strict=True))
+
+    def check_hierarchies(self) -> None:
+        """Raise UsageError if a hierarchy lacks values of its column. A statement for each. Raises as `ask`."""
+        for limit, sensitive in self._limits:
+            if limit.hierarchy is None:
+                continue
+            hierarchy = read_hierarchy(limit.hierarchy)
+            [(values, null)] = self.ask([values_outside(self.engine.dialect, self.source, sensitive, hierarchy)])
+            if values:
+                also = ", NULL among them: leave these rows out (--where)" if null else ": add a line for each"
+                file = f"{setting('hierarchy')} {Path(limit.hierarchy).name}"
+                raise UsageError(f"{file} lacks {plural(values, 'value')} of {sensitive}{also}")
 
     def _has_a_hash_per_row(self) -> bool:
         return False
@@ -53,4 +69,8 @@ def disclosing(profiler: TableProfiler, table: Table, criteria: Sequence[Criteri
     for each in limits:
         if table.column(each.sensitive).name in profiler.names:
             raise UsageError(f"{each.sensitive} is searched itself; leave it out to search for what discloses it")
-    return DisclosingProfiler(profiler, table, limits) if limits else profiler
+    if not limits:
+        return profiler
+    found = DisclosingProfiler(profiler, table, limits)
+    found.check_hierarchies()
+    return found

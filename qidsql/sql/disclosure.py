@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from qidsql.core.hierarchies import Hierarchy, read_hierarchy
 from qidsql.measures.disclosure import ClassValues, Disclosure
 from qidsql.measures.disclosure_limits import DisclosureLimit
 from qidsql.measures.profiles import ClassProfile, ClassSizes, Disclosing
@@ -22,6 +23,7 @@ CLASSES = {
     "alpha": "disclosure/frequent",
     "t-closeness": "disclosure/distant",
     "t-ordered": "disclosure/distant_in_order",
+    "t-hierarchical": "disclosure/distant_in_hierarchy",
     "beta-likeness": "disclosure/more_frequent",
     "enhanced-beta": "disclosure/more_frequent_enhanced",
     "delta-disclosure": "disclosure/any_difference",
@@ -110,8 +112,27 @@ def _exceeding(
     }
     if entity is not None:
         return fill("disclosure/exceeding_of_entities", entity=source.column(entity), **same, **nodes, **limit.limits)
-    classes = fill_query(CLASSES[limit.finding], names=nodes.pop("names"), **limit.limits)
+    more = {} if limit.hierarchy is None else _hierarchy(read_hierarchy(limit.hierarchy))
+    classes = fill_query(CLASSES[limit.finding], names=nodes.pop("names"), **limit.limits, **more)
     return fill("disclosure/exceeding", classes=classes.subquery("classes"), **same, **nodes)
+
+
+def values_outside(
+    dialect: Dialect, source: Relation, sensitive: str, hierarchy: Hierarchy
+) -> Statement[tuple[int, int]]:
+    """How many different values of a column are not in a hierarchy; and 1 if NULL is one of them, else 0. One scan."""
+    listed = _hierarchy(hierarchy)["hierarchy"]
+    tree = fill("disclosure/values_outside", relation=source.node, sensitive=source.column(sensitive), hierarchy=listed)
+
+    def read(rows: list[Row]) -> tuple[int, int]:
+        [(values, nulls)] = rows
+        return integer(values), integer(nulls)
+
+    return Statement(dialect.render(tree), f"values of {sensitive} outside the hierarchy", read)
+
+
+def _hierarchy(hierarchy: Hierarchy) -> dict[str, exp.Expr | int]:
+    return {"hierarchy": exp.values(hierarchy.edges, alias="listed"), "height": hierarchy.height}
 
 
 def _disclosing(limit: DisclosureLimit, classes: Sequence[Sequence[int]]) -> Disclosing:

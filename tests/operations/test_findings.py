@@ -302,6 +302,8 @@ def test_the_kinds_that_an_audit_has_listed_to_the_end() -> None:
         alpha=share,
         t_closeness=share,
         t_ordered=share,
+        t_hierarchical=share,
+        hierarchy="diagnoses.csv",
         beta_likeness=share,
         enhanced_beta=share,
         delta_disclosure=share,

@@ -1,16 +1,20 @@
 """The statements behind limits on disclosure for the tests of mutants: what a column of people tells about others."""
 
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
+from functools import cache
 from math import floor
 from typing import Any, TypeAlias
 
+from qidsql.core.hierarchies import Hierarchy
 from qidsql.engines.base import Engine
 from qidsql.measures.disclosure_limits import (
     AnyDifference,
     DisclosureLimit,
     Distant,
+    DistantInHierarchy,
     DistantInOrder,
     FewValues,
     Frequent,
@@ -20,10 +24,10 @@ from qidsql.measures.disclosure_limits import (
     Recursive,
 )
 from qidsql.measures.profiles import ClassProfile
-from qidsql.sql.disclosure import CLASSES, disclosing_profile
+from qidsql.sql.disclosure import CLASSES, disclosing_profile, values_outside
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.statements import Row, Statement
-from tests.definitions import entity_profile_of, exceeds, profile_of, projected
+from tests.definitions import entity_profile_of, exceeds, hierarchical_distance, profile_of, projected
 
 Question = Callable[[Engine, Relation], Statement[Any]]
 Rows: TypeAlias = "list[tuple[str | None, int | None, str | None]]"
@@ -34,6 +38,9 @@ Asked: TypeAlias = "tuple[str, Sequence[str], str]"  # the known column, the sen
 # By a, classes hold a single value, lack values, or have a NULL. Of the other rows, each person's hold all values.
 BY_A: Asked = ("a", ("b", "who"), "TRUE")
 BY_PERSON: Asked = ("who", ("b",), "b IS NOT NULL AND who IN ('ann', 'bob', 'eve')")
+# Of the same rows, b decides classes, and who is in a hierarchy: ann and bob are close.
+BY_B: Asked = ("b", ("who",), BY_PERSON[2])
+HIERARCHY = {"ann": ["x", "*"], "bob": ["x", "*"], "eve": ["y", "*"]}
 ROUND = [Fraction(1, 5), Fraction(1, 3), Fraction(1, 2), Fraction(3, 4), Fraction(2), Fraction(3), Fraction(9)]
 
 
@@ -65,6 +72,9 @@ def of_kind(kind: str, sensitive: str, rows: Rows, known: int) -> list[Disclosur
         case "t-ordered":
             found = [in_order(g, table) for g in each]
             return [DistantInOrder(sensitive, value) for value in dict.fromkeys((*found, *ROUND)) if value < 1]
+        case "t-hierarchical":
+            found = [hierarchical_distance(g, table, HIERARCHY) for g in each]
+            return [DistantInHierarchy(sensitive, value, hierarchy_file()) for value in (*found, *ROUND) if value < 1]
         case "beta-likeness" | "enhanced-beta":
             found = [max(share.values()) - 1 for share in shares]
             model = MoreFrequent if kind == "beta-likeness" else MoreFrequentEnhanced
@@ -73,6 +83,13 @@ def of_kind(kind: str, sensitive: str, rows: Rows, known: int) -> list[Disclosur
 
 
 Z = Fraction(0)
+
+
+@cache
+def hierarchy_file() -> str:
+    with tempfile.NamedTemporaryFile("w", suffix=".csv", delete=False) as file:
+        file.writelines(f"{';'.join((value, *above))}\n" for value, above in HIERARCHY.items())
+    return file.name
 
 
 def in_order(group: Sequence[Any], table: Sequence[Any]) -> Fraction:
@@ -125,7 +142,8 @@ def counts(profile: ClassProfile) -> tuple[int, int, int]:
 def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
     found: dict[str, tuple[Question, object]] = {}
     for kind in CLASSES:
-        parts = [(asked, limits_of(kind, rows, asked)) for asked in (BY_A, BY_PERSON)]
+        tables = (BY_B,) if kind == "t-hierarchical" else (BY_A, BY_PERSON)
+        parts = [(asked, limits_of(kind, rows, asked)) for asked in tables]
         expected = [
             (
                 counts(profile_of(projected(meant(rows, asked), (PLACES[asked[0]],)), K)),
@@ -134,6 +152,11 @@ def questions(rows: Rows) -> dict[str, tuple[Question, object]]:
             for asked, limits in parts
         ]
         found[f"limit {kind}"] = asked_of(parts, None), expected
+    known = "ann"
+    found["values outside"] = (
+        lambda engine, source: values_outside(engine.dialect, source, "who", Hierarchy(2, ((known, (0, 1, 2)),))),
+        (len({row[2] for row in rows} - {known}), 1),
+    )
     limits = [FewValues(name, Fraction(least)) for name in ("b", "a") for least in (2, 3, 4)]
     by_b: Asked = ("b", ("a",), "TRUE")
     persons = [row[2] for row in rows]
@@ -163,7 +186,10 @@ def figures(limit: DisclosureLimit, rows: Rows, known: int) -> tuple[int, int, i
     table = [row[place] for row in rows]
     each = list(groups(rows, known, place).values())
     value = (limit.limit, limit.rank) if isinstance(limit, Recursive) else limit.limit
-    beyond = [group for group in each if exceeds(limit.finding, value, group, table)]
+    if limit.finding == "t-hierarchical":
+        beyond = [group for group in each if hierarchical_distance(group, table, HIERARCHY) > limit.limit]
+    else:
+        beyond = [group for group in each if exceeds(limit.finding, value, group, table)]
     return sum(map(len, beyond)), len(beyond), max(worst(limit, group, table) for group in each)
 
 
@@ -195,6 +221,8 @@ def worst(limit: DisclosureLimit, group: Sequence[Hashable], table: Sequence[Any
             found = sum(abs(share[value] - usual[value]) for value in set(table)) / 2
         case "t-ordered":
             found = float(in_order(group, table))
+        case "t-hierarchical":
+            found = float(hierarchical_distance(group, table, HIERARCHY))
         case "delta-disclosure":
             lacks = not all(share.values())
             found = 1 - 1 / max(max(s / usual[v], usual[v] / s) if s else 1.0 for v, s in share.items())
@@ -274,6 +302,26 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("MAX(value_count) - 1", "MAX(value_count)"),
             ("LEFT JOIN numbered", "JOIN numbered"),
             ("SUM(ABS(", "MAX(ABS("),
+        ],
+    ),
+    "disclosure/distant_in_hierarchy": (
+        "limit t-hierarchical",
+        [
+            ("* :denominator >", "* :denominator >="),
+            ("LEAST(CAST(gained AS WIDE), CAST(gained AS WIDE) - balance)", "CAST(gained AS WIDE)"),
+            ("SUM(level *", "SUM("),
+            ("PARTITION BY level, child", "PARTITION BY level"),
+            ("PARTITION BY level, parent", "PARTITION BY level"),
+            ("row_count * :height * :numerator", "row_count * :numerator"),
+            ("MAX(parent_rows) AS balance", "MIN(child_rows) AS balance"),
+        ],
+    ),
+    "disclosure/values_outside": (
+        "values outside",
+        [
+            ("GROUP BY :sensitive", "GROUP BY :sensitive HAVING COUNT(*) > 2"),
+            ("COUNT(*) - COUNT(value_text)", "COUNT(value_text)"),
+            ("WHERE NOT EXISTS", "WHERE EXISTS"),
         ],
     ),
     "disclosure/more_frequent": (
