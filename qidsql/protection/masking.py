@@ -147,8 +147,9 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
     They are found as needed: withhold the lightest hitting set of the known ones, profile the rest; if that meets the
     criterion it contains unknown quasi-identifiers, and disjoint ones are removed from it until the rest is safe; else
     it is the optimum, for every plan has to hit the known ones. Starts from the greedy plan, which gives a first
-    answer. Each quasi-identifier needs one profile and those of the descent, about size * log2(columns / size). If
-    stopped, it returns the best plan known to be safe and the proved bound. Raises UsageError.
+    answer. Each quasi-identifier needs one profile and those of the descent, about size * log2(columns / size),
+    without the parts of sets that were safe. If stopped, it returns the best plan known to be safe and the proved
+    bound. Raises UsageError.
 
     [Motwani & Xu, 4: the problem is NP-hard (Theorem 15); implicit hitting sets: Moreno-Centeno & Karp 2013]
     """
@@ -157,9 +158,19 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
     best = greedy_masking(profiler, criterion, weights)
     bound, stopped = best.bound, best.stopped
     known: list[int] = []
+    safe: list[int] = []
 
     def meets(mask: int) -> bool:
-        return criterion.met_by(profiler.profiles([mask])[0])
+        nonlocal best
+        if any(mask & ~other == 0 for other in safe):
+            return False
+        [profile] = profiler.profiles([mask])
+        if criterion.met_by(profile):
+            return True
+        safe.append(mask)
+        if weight_of(mask, cost) > best.weight:
+            best = _plan(criterion, best.algorithm, mask, cost, bound, profile, None)
+        return False
 
     try:
         if stopped is None and everything:
@@ -174,12 +185,7 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
             if best.weight >= bound:
                 break
             published, learned = everything & ~least.mask, len(known)
-            while published:
-                [profile] = profiler.profiles([published])
-                if not criterion.met_by(profile):
-                    if weight_of(published, cost) > best.weight:
-                        best = _plan(criterion, best.algorithm, published, cost, bound, profile, None)
-                    break
+            while published and meets(published):
                 known.append(minimal_inside(positions(published), meets))
                 published &= ~known[-1]
             if len(known) == learned and not least.optimal:

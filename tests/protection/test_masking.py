@@ -1,6 +1,7 @@
 """Masking plans against brute force, the paper's example and its figures for adult."""
 
 from fractions import Fraction
+from itertools import combinations
 from random import Random
 
 import pytest
@@ -17,6 +18,7 @@ from tests.search.small_tables import (
     Rows,
     RowsProfiler,
     RowsSampler,
+    class_sizes,
     distinct_ratio,
     random_rows,
     separation_ratio,
@@ -38,6 +40,18 @@ def weight(mask: int, weights: list[int] | None) -> int:
 def optimum(rows: Rows, definition: Definition, weights: list[int] | None) -> int:
     safe = [mask for mask in range(1, 1 << len(rows[0])) if not definition(rows, mask)]
     return max((weight(mask, weights) for mask in safe), default=0)
+
+
+def test_the_exact_search_profiles_no_part_of_a_set_that_was_safe() -> None:
+    draw = Random(23)
+    for _ in range(20):
+        rows = [[int(draw.random() ** 4 * 3) for _ in range(9)] for _ in range(60)]
+        greedy, exact = RowsProfiler(rows), RowsProfiler(rows)
+        greedy_masking(greedy, Violates(2))
+        exact_masking(exact, Violates(2))
+        asked = exact.asked[len(greedy.asked) + len(rows[0]) :]  # after the single columns
+        safe = [mask for mask in asked if min(class_sizes(rows, mask)) >= 2]
+        assert not any(later & ~earlier == 0 for earlier, later in combinations(safe, 2))
 
 
 @pytest.mark.parametrize(("criterion", "definition"), CASES, ids=NAMES)
