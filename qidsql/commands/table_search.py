@@ -23,8 +23,11 @@ from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.profiler import Budget, TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.sampler import TableSampler
+from qidsql.profiling.witnesses import rarest_rows
+from qidsql.search.witnesses import Witnesses
 from qidsql.sql.relation import Relation, relation
 from qidsql.sql.sample import sample, sample_of_entities
+from qidsql.wording.numbers import plural
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -125,6 +128,7 @@ class TableSearch:
         self.profiler = table_profiler(engine, self.table, self._columns, policy)
         self.profiler.stop_at_failures()
         self.weights = self._weights(weights)
+        self._witnesses: Witnesses | None = None
         self._notes = self.table.notes + comparison_notes(self._columns)
 
     def begin(self) -> None:
@@ -154,8 +158,20 @@ class TableSearch:
     @property
     def row_pairs(self) -> PairsThatAgree | None:
         """Pairs of rows that agree, if single rows are counted and agreement is transitive; else None: use profiles."""
-        plain = self.profiler.entity is None and self.profiler.nulls is Nulls.EQUAL
-        return PairsThatAgree(self.profiler) if plain else None
+        return PairsThatAgree(self.profiler) if self._plain else None
+
+    def witnesses(self, criterion: Criterion) -> Witnesses | None:
+        """Witness rows for a search, if a single small class proves the criterion and classes are of rows."""
+        k = criterion.proved_below
+        if k is None or not self._plain:
+            return None
+        profiler = self.profiler
+        self._witnesses = Witnesses(lambda: rarest_rows(profiler, k), profiler.columns, k)
+        return self._witnesses
+
+    @property
+    def _plain(self) -> bool:
+        return self.profiler.entity is None and self.profiler.nulls is Nulls.EQUAL
 
     def sampler(self, seed: int) -> TableSampler:
         return TableSampler(self.profiler, self.table, self._columns, seed)
@@ -176,7 +192,7 @@ class TableSearch:
         """The account of the work so far. `rows` are those of a profile: with an entity, distinct entities."""
         persons = self._policy.entity is not None
         plain = self._accounting.account(
-            self.table, self._policy, None if persons else rows, self.profiler.sets, unfinished, self._notes
+            self.table, self._policy, None if persons else rows, self.profiler.sets, unfinished, self._all_notes
         )
         return SearchAccount(
             **vars(plain),
@@ -185,6 +201,14 @@ class TableSearch:
             left_out=self._left_out,
             weights={n: w for n, w in zip(self.profiler.names, self.weights, strict=True) if w != 1},
         )
+
+    @property
+    def _all_notes(self) -> tuple[str, ...]:
+        witnesses = self._witnesses
+        if witnesses is None or not witnesses.sets:
+            return self._notes
+        sets = plural(witnesses.sets, "column set was", "column sets were")
+        return (*self._notes, f"{sets} decided by {plural(witnesses.rows, 'witness row')}, without measuring them")
 
     def _weights(self, given: Mapping[str, int]) -> tuple[int, ...]:
         by_name: dict[str, int] = {}

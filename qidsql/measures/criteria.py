@@ -33,6 +33,7 @@ class Criterion(ABC):
     `pairs_decide`: a set fails the criterion if and only if two rows agree on it. `few_columns`: minimal sets are
     usually small, and best searched from the single columns upwards. `unit` is the unit of samples;
     `tested_on_samples`: they can refute it (see `on_sample`), and `sure_on_samples`: without any chance of error.
+    `proved_below`: a single class of fewer rows proves that a set meets it; None: no single class does.
     `counts_classes`: it is undefined if a NULL matches anything, as there are no classes then; `measures_rows`: nor
     with entities.
     """
@@ -55,6 +56,10 @@ class Criterion(ABC):
     @abstractmethod
     def options(self) -> str:
         """The options that request it, as typed; empty for the default."""
+
+    @property
+    def proved_below(self) -> int | None:
+        return None
 
     @property
     def about(self) -> str | None:
@@ -298,6 +303,10 @@ class Violates(Criterion):
     @property
     def obstacle(self) -> str:
         return f"below k = {self.k}"
+
+    @property
+    def proved_below(self) -> int:
+        return self.k
 
     def met_by(self, profile: ClassProfile) -> bool:
         return 0 < profile.smallest < self.k

@@ -12,6 +12,7 @@ from qidsql.search.column_weights import checked_weights, gain
 from qidsql.search.descent import minimal_inside
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Certificate, stopped_by
+from qidsql.search.witnesses import Witnesses
 
 DELTA = Fraction(1, 100)
 SAMPLE_ROWS, SAMPLE_PAIRS = 30_000, 50_000  # [Motwani & Xu, Tables 2 and 3]
@@ -140,7 +141,12 @@ def sampled_masking(
     )
 
 
-def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> MaskingPlan:
+def exact_masking(
+    profiler: Profiler,
+    criterion: Criterion,
+    weights: Sequence[int] | None = None,
+    witnesses: Witnesses | None = None,
+) -> MaskingPlan:
     """The most weight that can be published without a quasi-identifier, proved.
 
     The withheld columns must hit every minimal quasi-identifier, so the optimum withholds their lightest hitting set.
@@ -148,8 +154,8 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
     criterion it contains unknown quasi-identifiers, and disjoint ones are removed from it until the rest is safe; else
     it is the optimum, for every plan has to hit the known ones. Starts from the greedy plan, which gives a first
     answer. Each quasi-identifier needs one profile and those of the descent, about size * log2(columns / size),
-    without the parts of sets that were safe. If stopped, it returns the best plan known to be safe and the proved
-    bound. Raises UsageError.
+    without those whose result follows from a set that was safe, or from `witnesses`. If stopped, it returns the best
+    plan known to be safe and the proved bound. Raises UsageError.
 
     [Motwani & Xu, 4: the problem is NP-hard (Theorem 15); implicit hitting sets: Moreno-Centeno & Karp 2013]
     """
@@ -164,6 +170,8 @@ def exact_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[in
         nonlocal best
         if any(mask & ~other == 0 for other in safe):
             return False
+        if witnesses is not None and witnesses.prove(mask):
+            return True
         [profile] = profiler.profiles([mask])
         if criterion.met_by(profile):
             return True

@@ -1,6 +1,6 @@
 """Maximal failing column sets: each proves that every solution contains a column outside it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 from qidsql.core.tables import positions
@@ -13,13 +13,21 @@ class FailingSets:
 
     No set is profiled whose result follows from earlier ones. The empty set counts as failing and is never profiled.
     `hints`, a profiler of a sample to which the criterion applies too, only decides which sets are tested first.
+    `prove` may prove that a set meets the criterion; while failing sets grow, such sets are not profiled.
     """
 
-    def __init__(self, profiler: Profiler, criterion: Criterion, hints: Profiler | None = None, seed: int = 0) -> None:
+    def __init__(
+        self,
+        profiler: Profiler,
+        criterion: Criterion,
+        hints: Profiler | None = None,
+        seed: int = 0,
+        prove: Callable[[int], bool] = lambda mask: False,
+    ) -> None:
         self.maximal: list[int] = []
         self.meeting: dict[int, ClassProfile] = {}  # every set seen to meet the criterion
         self._failed: set[int] = {0}
-        self._profiler, self._criterion, self._hints = profiler, criterion, hints
+        self._profiler, self._criterion, self._hints, self._prove = profiler, criterion, hints, prove
         self._everything = (1 << profiler.columns) - 1
         self._random = Random(seed)  # only decides the order in which columns are tried
 
@@ -48,12 +56,18 @@ class FailingSets:
         growing = [self._growth(mask) for mask in masks]
         while growing:
             steps = [growth.step() for growth in growing]
-            for growth, met in zip(growing, self.test(steps), strict=True):
+            for growth, met in zip(growing, self._meet(steps), strict=True):
                 growth.answer(met)
             for growth in growing:
                 if not growth.left and not any(growth.mask & ~failing == 0 for failing in self.maximal):
                     self.maximal.append(growth.mask)
             growing = [growth for growth in growing if growth.left]
+
+    def _meet(self, masks: Sequence[int]) -> list[bool]:
+        """As `test`, but the sets that meet the criterion need not have a profile."""
+        proved = [self._inferred(mask) is None and self._prove(mask) for mask in masks]
+        rest = iter(self.test([mask for mask, sure in zip(masks, proved, strict=True) if not sure]))
+        return [sure or next(rest) for sure in proved]
 
     def _growth(self, mask: int) -> "_Growth":
         order = [1 << place for place in positions(self._everything & ~mask)]

@@ -13,6 +13,7 @@ from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting
 from qidsql.search.result import ENDINGS, Found, SearchResult, stopped_by
 from qidsql.search.row_pairs import RowPairs
 from qidsql.search.twins import WithoutTwins
+from qidsql.search.witnesses import Witnesses
 
 ALGORITHM = "implicit-hitting-set"
 UNPROVED = "the solver could not prove its smallest hitting set"
@@ -24,6 +25,7 @@ def minimum(
     criterion: Criterion,
     row_pairs: RowPairs | None = None,
     weights: Sequence[int] | None = None,
+    witnesses: Witnesses | None = None,
 ) -> SearchResult:
     """One non-empty column set of least weight that meets the criterion; none if all columns together do not.
 
@@ -33,9 +35,9 @@ def minimum(
     bound from then on, and the search also ends when a set seen on the way costs no more. A first solution comes early:
     for keys the first anchor and a hitting set of its masks, without a further statement, or, if that anchor has too
     many pairs, the candidate and as many more columns as needed; else a descent from all columns. Needs 3 to 50
-    statements for a key. Twins, columns that determine each other, are searched as the lightest of them, constant
-    columns not at all. If stopped, it returns the best set seen, if any, and the proved lower bound. Weights are
-    positive integers, one per column (default: 1 each).
+    statements for a key. `witnesses` save profiles of sets that are not reported. Twins, columns that determine each
+    other, are searched as the lightest of them, constant columns not at all. If stopped, it returns the best set seen,
+    if any, and the proved lower bound. Weights are positive integers, one per column (default: 1 each).
 
     Raises ValueError for invalid weights. [Motwani & Xu, 2: minimum key; Karp 2010: the method]
     """
@@ -56,7 +58,7 @@ def minimum(
         whole = failing.meeting[everything]
         searched = WithoutTwins(profiler, criterion, failing.meeting)
         costs = [weight_of(searched.lightest(1 << place, weights), weights) for place in range(searched.columns)]
-        within = FailingSets(searched, criterion)
+        within = FailingSets(searched, criterion, prove=searched.prove(witnesses))
         within.meeting[(1 << searched.columns) - 1] = whole  # the columns left out change no class
         failing, reduced = within, searched
         singles = reduced.profiles([1 << place for place in range(reduced.columns)])

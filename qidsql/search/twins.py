@@ -1,6 +1,6 @@
 """Columns that need not be searched: constant ones, and all but one of those that determine each other."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -8,6 +8,7 @@ from qidsql.core.tables import positions
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.row_pairs import AgreeingPairs, RowPairs
+from qidsql.search.witnesses import Witnesses
 
 
 class WithoutTwins:
@@ -54,6 +55,10 @@ class WithoutTwins:
     def row_pairs(self, row_pairs: RowPairs) -> RowPairs:
         """The same pairs for sets of the columns kept: a pair that a column separates, its twins separate too."""
         return _RowPairsWithoutTwins(self, row_pairs)
+
+    def prove(self, witnesses: Witnesses | None) -> Callable[[int], bool]:
+        """Whether witnesses of the profiler's own columns prove a set of the columns kept."""
+        return lambda mask: witnesses is not None and witnesses.prove(self.original(mask))
 
     def kept(self, mask: int) -> int:
         """A set of the profiler's own columns as a set of the columns kept."""

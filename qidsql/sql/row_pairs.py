@@ -40,7 +40,7 @@ def pair_masks(
     number, nodes = exp.column("pair_number"), sample.columns(columns)
     lanes = lanes_of(len(columns))
     names = [f"mask_{lane}" for lane in range(len(lanes))]
-    differing = [add(_bit(place, "left_row", "right_row", nulls) for place in lane) for lane in lanes]
+    differing = [add(difference_bit(place, "left_row", "right_row", nulls) for place in lane) for lane in lanes]
     tree = fill(
         "row_pairs/pair_masks",
         relation=sample.node,
@@ -180,7 +180,7 @@ def _agrees(_: Dialect, place: int) -> exp.Expr:
 @_rendered
 def _differs(_: Dialect, place: int) -> exp.Expr:
     """The column's bit in the mask of the rows a and b."""
-    return _bit(place, "a", "b")
+    return difference_bit(place, "a", "b")
 
 
 @_rendered
@@ -189,7 +189,7 @@ def _end(_: Dialect, lane: int) -> exp.Expr:
     return exp.alias_(big(0), f"lane{lane}")
 
 
-def _bit(place: int, one: str, other: str, nulls: Nulls = Nulls.EQUAL) -> exp.Expr:
+def difference_bit(place: int, one: str, other: str, nulls: Nulls = Nulls.EQUAL) -> exp.Expr:
     """The bit of a column in its lane if two rows differ in it, else 0."""
     differs = exp.NEQ if nulls is Nulls.WILDCARD else exp.NullSafeNEQ  # with a NULL, <> is not true
     test = differs(this=exp.column(f"c{place}", table=one), expression=exp.column(f"c{place}", table=other))

@@ -48,6 +48,7 @@ from qidsql.sql.values_in_common import (
     sampled_in_common,
     values_in_common,
 )
+from qidsql.sql.witnesses import witness_rows
 
 FOLDER = Path(__file__).parent / "golden"
 PLAIN = (Column("zip", "text"), Column('we"ird', "date"), Column("person", "integer"))
@@ -107,6 +108,7 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "agreeing_on_nothing", agreeing(dialect, plain, ("zip",), 0, 1000, 50)
     rows, values = _sample(dialect, row_address=True), _sample(dialect, row_address=False)
     yield "pair_masks", pair_masks(dialect, rows, ALL, rows=9000, pairs=20, seed=7)
+    yield "witness_rows", witness_rows(dialect, plain, ALL, 5, 32, 1000)
     yield "sample_rows", class_profiles(dialect, rows, [ALL], 5)
     yield "sample_values", class_profiles(dialect, values, [ALL], 5)
     yield from _impact(dialect)

@@ -37,6 +37,7 @@ from qidsql.sql.row_pairs import _frame, agreeing, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.survey_weights import survey_weights
+from qidsql.sql.witnesses import witness_rows
 from tests.definitions import (
     disclosure_of,
     entity_disclosure_of,
@@ -236,6 +237,13 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
                 if one[0] == other[0]
             },
         ),
+    ),
+    "witnesses": (
+        lambda e, s: witness_rows(e.dialect, s, BOTH, K, 3, 1000),
+        [
+            dict(Counter((one[0] != other[0]) + 2 * (one[1] != other[1]) for other in ROWS))
+            for one in (("z", None), ("x", 1), ("x", 2))  # values of 2 + 2, 3 + 4 and 3 + 7 rows
+        ],
     ),
     "pairs": (lambda e, s: pair_masks(e.dialect, s, IDS, len(ROWS), PAIRS, 1), {1: PAIRS}),
     "sample": (sampled("people", 5), ClassSizes({1: 5}, {1: 5})),
@@ -482,6 +490,18 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("right_row.number = pairs.second_number", "right_row.number = pairs.first_number"),
             ("COUNT(*) AS pair_count", "COUNT(DISTINCT 1) AS pair_count"),
             ("GENERATE_SERIES(1, :pairs)", "GENERATE_SERIES(2, :pairs)"),
+        ],
+    ),
+    "witnesses/witness_rows": (
+        "witnesses",
+        [
+            ("SUM(class_size) AS row_count", "COUNT(*) AS row_count"),
+            ("COUNT(*) AS class_size", "COUNT(DISTINCT 1) AS class_size"),
+            ("class_size < :k", "class_size <= :k"),
+            ("ORDER BY common", "ORDER BY -common"),
+            ("LIMIT :witnesses", "LIMIT (:witnesses - 1)"),
+            ("CROSS JOIN classes AS other", "JOIN classes AS other ON one.c0 = other.c0"),
+            ("LIMIT :most", "LIMIT (:most - :most + 1)"),
         ],
     ),
     "matching_rows/matching_rows": (

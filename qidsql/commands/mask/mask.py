@@ -64,7 +64,7 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
 def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:
     criterion, sampling = request.forbidden, request.sampling
     if request.exact:
-        return exact_masking(search.profiler, criterion, search.weights)
+        return exact_masking(search.profiler, criterion, search.weights, search.witnesses(criterion))
     if sampling.epsilon is None:
         return greedy_masking(search.profiler, criterion, search.weights)
     delta = sampling.delta or DELTA
