@@ -40,7 +40,7 @@ def test_killed_at_random_points(tmp_path: Path, points: int) -> None:
     history = open_history(str(tmp_path / "qidsql-history.duckdb"))
     expected = [(table.table, table.verdict) for table in history.result(history.find("last").run).tables]
     assert len(expected) == TABLES
-    moments, known, resumed = random.Random(5), 1, 0
+    moments, known = random.Random(5), 1
     for point in range(points):
         process = subprocess.Popen(
             [sys.executable, "-c", KEEPING, "run", "-q", "--format", "json"],
@@ -64,11 +64,8 @@ def test_killed_at_random_points(tmp_path: Path, points: int) -> None:
             assert [(table["table"], table["verdict"]) for table in document["tables"]] == expected
             states = {finding["state"] for table in document["tables"] for finding in table["findings"]}
             assert states == {"unchanged"}
-            resumed += sum(table["resumed"] for table in document["tables"])
             assert history.unfinished() == []
             known += 1
-    if points > 5:
-        assert resumed  # some were killed between two tables
 
 
 ALERTS = """

@@ -443,7 +443,6 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("used_weights = class_size", "used_weights < class_size"),
             ("COUNT(*) AS class_count", "COUNT(DISTINCT 1) AS class_count"),
             ("SUM(class_weight)", "MAX(class_weight)"),
-            ("SUM(null_weights)", "MIN(null_weights - null_weights)"),
             ("class_size - null_weights - used_weights", "class_size - used_weights"),
             ("GROUP BY class_size, weight_bin", "GROUP BY class_size"),
         ],
