@@ -98,7 +98,8 @@ def verdict_with_exceptions(
             continue  # a minimal set or key explains why the whole table is below k; it is no further violation
         if not (finding.kind is FindingKind.K_ANONYMITY and explained):
             return verdict
-    if any(column.role is Role.UNREADABLE for column in result.columns):
+    unmeasured = not all(each.measured_by(result.profile) for each in result.account.policy.criteria)
+    if unmeasured or any(column.role is Role.UNREADABLE for column in result.columns):
         return Verdict.INCONCLUSIVE
     return Verdict.PASS
 

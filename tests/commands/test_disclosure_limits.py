@@ -1,6 +1,7 @@
 """Limits on disclosure in commands: the sets that exceed them, what can be published, the verdict."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -16,6 +17,9 @@ from qidsql.commands.mask.request import MaskRequest
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.errors import UsageError
+from qidsql.operations.changes import verdict_with_exceptions
+from qidsql.operations.findings import complete_kinds, findings
+from qidsql.operations.table_run import Acceptance, FindingKind
 from tests import rendering
 from tests.definitions import exceeds
 from tests.disclosure_limits import COLUMNS, SENSITIVE, Row, groups, random_rows
@@ -162,3 +166,24 @@ def test_the_sensitive_column_is_not_searched(store: Store) -> None:
         found = keys(engine, KeysRequest("t", reveals="diagnosis", all=True))  # in another letter case
         assert found.account.columns == ("zip", "ward")
         assert {each.columns for each in found.column_sets} == {("zip",), ("ward",)}
+
+
+@EVERY_ENGINE
+def test_exceptions_never_pass_a_limit_that_was_not_measured(store: Store) -> None:
+    """The classes below k are accepted, and the budget ended before the limit was measured."""
+    store.table("t", {"zip": "VARCHAR(9)", "diagnosis": "VARCHAR(9)"}, [("a", "flu")] * 3)
+    seen = set()
+    with store.connect() as engine:
+        for most in range(1, 6):
+            request = AuditRequest("t", k=5, sensitive="diagnosis", l_diversity=2, max_statements=most)
+            result = audit(engine, request)
+            accepted = [
+                replace(finding, exception=Acceptance("small", None))
+                for finding in findings(result, "s")
+                if finding.kind is FindingKind.K_ANONYMITY
+            ]
+            open_findings = [each for each in findings(result, "s") if each.kind is FindingKind.L_DIVERSITY]
+            verdict = verdict_with_exceptions(result, [*accepted, *open_findings], complete_kinds(result))
+            assert verdict is not Verdict.PASS, most
+            seen.add((bool(accepted), verdict))
+    assert (True, Verdict.INCONCLUSIVE) in seen
