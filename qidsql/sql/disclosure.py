@@ -113,7 +113,7 @@ def _exceeding(
     if entity is not None:
         return fill("disclosure/exceeding_of_entities", entity=source.column(entity), **same, **nodes, **limit.limits)
     more = {} if limit.hierarchy is None else _hierarchy(read_hierarchy(limit.hierarchy))
-    classes = fill_query(CLASSES[limit.finding], names=nodes.pop("names"), **limit.limits, **more)
+    classes = fill_query(CLASSES[limit.finding], names=nodes["names"], **limit.limits, **more)
     return fill("disclosure/exceeding", classes=classes.subquery("classes"), **same, **nodes)
 
 

@@ -15,17 +15,12 @@ SELECT
   END AS worst
 FROM (
   SELECT
-    shares.*,
+    numbered.*,
     ABS(LN(CAST(cell_size AS DOUBLE) * row_count / (CAST(class_size AS DOUBLE) * value_size))) AS difference,
     SUM(CASE WHEN place = 1 THEN 1 ELSE 0 END) OVER () AS value_count
   FROM (
-    SELECT
-      cells.*,
-      SUM(cell_size) OVER (PARTITION BY :names) AS class_size,
-      SUM(cell_size) OVER (PARTITION BY sensitive_value) AS value_size,
-      SUM(cell_size) OVER () AS row_count,
-      ROW_NUMBER() OVER (PARTITION BY sensitive_value ORDER BY cell_size) AS place
-    FROM cells
-  ) AS shares
+    SELECT shares.*, ROW_NUMBER() OVER (PARTITION BY sensitive_value ORDER BY cell_size) AS place
+    FROM shares
+  ) AS numbered
 ) AS compared
 GROUP BY :names

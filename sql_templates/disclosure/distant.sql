@@ -15,13 +15,6 @@ FROM (
     MAX(row_count) AS row_count,
     -- the difference of the shares, times class_size * row_count
     SUM(GREATEST(CAST(cell_size AS WIDE) * row_count - CAST(class_size AS WIDE) * value_size, 0)) AS gain
-  FROM (
-    SELECT
-      cells.*,
-      SUM(cell_size) OVER (PARTITION BY :names) AS class_size,
-      SUM(cell_size) OVER (PARTITION BY sensitive_value) AS value_size,
-      SUM(cell_size) OVER () AS row_count
-    FROM cells
-  ) AS shares
+  FROM shares
   GROUP BY :names
 ) AS measured

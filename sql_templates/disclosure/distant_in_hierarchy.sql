@@ -5,14 +5,14 @@
 -- Result: as in exceeding.sql; worst is the distance in millionths
 WITH hierarchy(value_text, level, child, parent) AS (
   SELECT * FROM :hierarchy
-), shares AS (
+), values_in_classes AS (
   SELECT
     DENSE_RANK() OVER (ORDER BY :names) AS class_number,
     CAST(sensitive_value AS TEXT) AS value_text,
     cell_size,
-    SUM(cell_size) OVER (PARTITION BY :names) AS class_size,
-    SUM(cell_size) OVER () AS row_count
-  FROM cells
+    class_size,
+    row_count
+  FROM shares
 ), children AS (
   SELECT
     class_number,
@@ -22,8 +22,8 @@ WITH hierarchy(value_text, level, child, parent) AS (
     MAX(class_size) AS class_size,
     MAX(row_count) AS row_count,
     SUM(cell_size) AS child_size
-  FROM shares
-  JOIN hierarchy ON hierarchy.value_text = shares.value_text
+  FROM values_in_classes
+  JOIN hierarchy USING (value_text)
   GROUP BY class_number, level, parent, child
 ), compared AS (
   SELECT

@@ -23,12 +23,5 @@ SELECT
       ) AS BIGINT
     )
   ) AS worst
-FROM (
-  SELECT
-    cells.*,
-    SUM(cell_size) OVER (PARTITION BY :names) AS class_size,
-    SUM(cell_size) OVER (PARTITION BY sensitive_value) AS value_size,
-    SUM(cell_size) OVER () AS row_count
-  FROM cells
-) AS shares
+FROM shares
 GROUP BY :names

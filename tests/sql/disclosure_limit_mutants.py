@@ -232,14 +232,13 @@ def worst(limit: DisclosureLimit, group: Sequence[Hashable], table: Sequence[Any
     return floor(10**6 * found + 0.5)
 
 
-SHARES = [
-    ("PARTITION BY sensitive_value) AS value_size", "PARTITION BY :names) AS value_size"),
-    ("SUM(cell_size) OVER () AS row_count", "COUNT(*) OVER () AS row_count"),
-]
 MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "disclosure/exceeding": (
-        "limit alpha",
+        "limit t-closeness",
         [
+            ("PARTITION BY sensitive_value) AS value_size", "PARTITION BY :names) AS value_size"),
+            ("PARTITION BY :names) AS class_size", "PARTITION BY :names, sensitive_value) AS class_size"),
+            ("SUM(cell_size) OVER () AS row_count", "COUNT(*) OVER () AS row_count"),
             ("COUNT(*) AS class_count", "SUM(class_size) AS class_count"),
             ("SUM(exceeds)", "MAX(exceeds)"),
             ("MAX(worst)", "MIN(worst)"),
@@ -286,7 +285,6 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "disclosure/distant": (
         "limit t-closeness",
         [
-            *SHARES,
             ("* :denominator >", "* :denominator >="),
             ("value_size, 0)) AS gain", "value_size, -1)) AS gain"),
             ("GREATEST(CAST", "LEAST(CAST"),
@@ -327,7 +325,6 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "disclosure/more_frequent": (
         "limit beta-likeness",
         [
-            *SHARES,
             (":denominator\n        >", ":denominator\n        >="),
             ("(:numerator + :denominator)", ":numerator"),
             ("value_size) - 1", "value_size)"),
@@ -336,7 +333,6 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "disclosure/more_frequent_enhanced": (
         "limit enhanced-beta",
         [
-            *SHARES,
             (":denominator\n        >", ":denominator\n        >="),
             ("/ value_size) - 0.000000001", "/ value_size) + 100"),
             ("value_size) - 1\n        >", "value_size)\n        >"),
@@ -345,7 +341,6 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "disclosure/any_difference": (
         "limit delta-disclosure",
         [
-            *SHARES,
             ("WHEN COUNT(*) < MAX(value_count) THEN 1\n", "WHEN FALSE THEN 1\n"),
             ("WHEN COUNT(*) < MAX(value_count) THEN 1000000", "WHEN FALSE THEN 1000000"),
             ("MAX(difference) > CAST", "MIN(difference) > CAST"),
