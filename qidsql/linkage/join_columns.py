@@ -122,17 +122,23 @@ def named_columns(given: Iterable[str], sides: Sides) -> JoinColumns:
     return JoinColumns(sides, list(dict.fromkeys(_named(typed, *sides) for typed in given)))
 
 
-def joinable_columns(
+def columns_to_join(
     engine: Engine,
     sides: Sides,
+    given: Iterable[str],
     max_statements: int | None,
     deadline: float | None,
     on_stage: Callable[[str], None],
 ) -> JoinColumns:
-    """All joinable pairs: about one statement per kind of columns, and one for each pair whose values are counted.
+    """The pairs of columns that the user named; if none, all joinable ones.
 
-    A stop is reported in `unfinished` and not raised.
+    To find them takes about one statement per kind of columns, and one for each pair whose values are counted; one of
+    `max_statements` is left for the join. A stop is reported in `unfinished` and not raised. Raises UnknownName.
     """
+    if given:
+        return named_columns(given, sides)
+    if max_statements is not None:
+        max_statements -= 1
     measured = ContainmentSearch(
         engine, sides, everything=True, max_statements=max_statements, deadline=deadline, on_stage=on_stage
     ).run()

@@ -21,11 +21,10 @@ from qidsql.linkage.join_columns import (
     Sides,
     column_named,
     columns_left_out,
-    joinable_columns,
+    columns_to_join,
     joined_column,
     joined_source,
     listed_sides,
-    named_columns,
 )
 from qidsql.measures.population import PopulationMatch
 from qidsql.sql.population import population_match
@@ -52,11 +51,7 @@ def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] =
         tables = engine.narrowed(engine.describe(request.published), policy.where), _population(engine, request)
         sides = listed_sides(engine, *tables)
         counts, sides = _counts(request.counts, sides)
-        if request.given:
-            columns = named_columns(request.given, sides)
-        else:
-            left_over = None if policy.max_statements is None else policy.max_statements - 1  # one for the match
-            columns = joinable_columns(engine, sides, left_over, deadline, on_stage)
+        columns = columns_to_join(engine, sides, request.given, policy.max_statements, deadline, on_stage)
         if columns.pairs and not columns.unfinished:
             on_stage("counting rows and people by their values")
             sources = joined_source(tables[0]), joined_source(tables[1])

@@ -15,10 +15,9 @@ from qidsql.linkage.join_columns import (
     JoinColumns,
     Sides,
     columns_left_out,
-    joinable_columns,
+    columns_to_join,
     joined_source,
     listed_sides,
-    named_columns,
 )
 from qidsql.sql.values_in_common import rows_by_match
 from qidsql.wording.numbers import count, few, percent, plural
@@ -41,11 +40,7 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
     try:
         tables = engine.narrowed(engine.describe(request.left), policy.where), engine.describe(request.right)
         sides = listed_sides(engine, *tables)
-        if request.given:
-            columns = named_columns(request.given, sides)
-        else:
-            left_over = None if policy.max_statements is None else policy.max_statements - 1  # one for the matches
-            columns = joinable_columns(engine, sides, left_over, deadline, on_stage)
+        columns = columns_to_join(engine, sides, request.given, policy.max_statements, deadline, on_stage)
         if columns.pairs and not columns.unfinished:
             on_stage("counting rows by their matches")
             sources = joined_source(tables[0]), joined_source(tables[1])
