@@ -10,6 +10,7 @@ from rich.text import Text
 from qidsql.core.policy import Policy
 from qidsql.core.results import Account, SearchAccount
 from qidsql.core.tables import Nulls
+from qidsql.measures.disclosure_limits import limits_among
 
 
 def command(verb: str, account: Account, options: str = "") -> str:
@@ -47,6 +48,13 @@ def column_set(names: Sequence[str]) -> str:
 def criterion(policy: Policy) -> str:
     """The option that gave a masking its criterion."""
     return policy.criteria[-1].options
+
+
+def limits(policy: Policy) -> str:
+    """The options that limit what is disclosed about sensitive columns."""
+    found = limits_among(policy.criteria)
+    named = dict.fromkeys(each.sensitive for each in found)
+    return "".join((*(f" --sensitive {shlex.quote(name)}" for name in named), *dict.fromkeys(e.options for e in found)))
 
 
 def print_steps(console: Console, steps: Sequence[tuple[str, str]]) -> None:

@@ -6,7 +6,7 @@ from rich.text import Text
 from qidsql.commands.mask.result import MaskResult
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES
-from qidsql.terminal.next_steps import column_set, command, criterion, print_steps, roles, weights
+from qidsql.terminal.next_steps import column_set, command, criterion, limits, print_steps, roles, weights
 from qidsql.terminal.pieces import certificate, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, percent, ratio
 
@@ -58,6 +58,6 @@ def _steps(result: MaskResult) -> list[tuple[str, str]]:
         exact = f"{criterion(policy)} --exact{roles(policy)}{weights(work)}"
         steps.append((command("mask", work, exact), "the most that can be published, proved"))
     if result.published and result.safe:
-        audit = f"{column_set(result.published)} --k {policy.k}"
+        audit = f"{column_set(result.published)} --k {policy.k}{limits(policy)}"
         steps.append((command("audit", work, audit), "the published columns, audited"))
     return steps

@@ -1,6 +1,7 @@
 """`qidsql mask`, end to end, on both engines, against the definitions tried on every column set."""
 
 import json
+import shlex
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,17 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert "publish a copy" in inside("mask", people, "--violates", 5).out
     assert inside("mask", people, "--distinct", 0.5, "--max-statements", 1, "--exact").code == 3
     assert "name what may not be published" in refused("mask", people)
+
+
+def test_the_published_columns_are_audited_with_the_limit(tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("a,b,d\n" + "".join(f"{i % 5},{i // 5},{i // 5 % 2}\n" for i in range(20)))
+    shown = inside("mask", people, "--reveals", "d", "--t", "0.3").out
+    assert "Publish        a\n" in shown
+    step = next(line for line in shown.splitlines() if " audit " in line)
+    arguments = shlex.split(step.split("qidsql ", 1)[1], comments=True)
+    assert arguments[2:] == ["-c", "a", "--k", "5", "--sensitive", "d", "--t-closeness", "0.3"]
+    assert "Limits" in inside(*arguments, "--k", 4).out
 
 
 def test_figures_of_adult(adult_path: Path) -> None:
