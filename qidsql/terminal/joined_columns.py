@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
 
 from qidsql.linkage.join_columns import JoinedColumns
 from qidsql.linkage.joinable import Containment
+from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.wording.numbers import percent, plural
 
 SHOWN = 8  # of the pairs that were not taken
@@ -19,16 +19,14 @@ def print_joined(
     """Prints the joined columns, as `given` by the user or with their grounds, and pairs that were nearly joined."""
     taken = [each for each in compared if each.joinable]
     if taken:
-        console.print()
-        console.print(_table("Joinable", taken, left))
+        _print_pairs(console, "Joinable", taken, left)
     if given:
         console.print(f"\nJoined on {', '.join(map(str, joined)) or 'the columns given'}, as given.")
     elif joined and any(_pair(each, left) not in joined for each in taken):
         console.print("Joined on: " + ", ".join(f"{pair.left} = {pair.right}" for pair in joined))
     near = [each for each in compared if not each.joinable and each.strength >= NEARLY]
     if near:
-        console.print()
-        console.print(_table("Not taken", near[:SHOWN], left))
+        _print_pairs(console, "Not taken", near[:SHOWN], left)
         if len(near) > SHOWN:
             console.print(f"... {plural(len(near) - SHOWN, 'more pair')} in the JSON")
 
@@ -38,16 +36,14 @@ def _pair(found: Containment, left: str) -> JoinedColumns:
     return JoinedColumns(own.column, other.column)
 
 
-def _table(title: str, found: Sequence[Containment], left: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(title, overflow="fold")
-    for text in ("a in b", "b in a"):
-        table.add_column(text, justify="right", no_wrap=True)
-    table.add_column("ground", overflow="fold")
+def _print_pairs(console: Console, title: str, found: Sequence[Containment], left: str) -> None:
+    heads = [Head(title, text=True), Head("a in b"), Head("b in a"), Head("ground", text=True, leaves=1)]
+    rows = []
     for each in found:
         pair = _pair(each, left)
         shares = (each.left_in_right, each.right_in_left)
         if str(each.left.table) != left:
             shares = shares[::-1]
-        table.add_row(f"{pair.left} = {pair.right}", *map(percent, shares), each.ground)
-    return table
+        rows.append((f"{pair.left} = {pair.right}", *map(percent, shares), each.ground))
+    console.print()
+    print_table(console, heads, rows)

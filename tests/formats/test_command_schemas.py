@@ -15,6 +15,7 @@ from qidsql.cli.app import COMMANDS as COMMANDS_OF_QIDSQL
 from qidsql.cli.schema import result_class, schema, schema_names
 from qidsql.declarations.results import loaded, plain
 from qidsql.operations.history.opening import open_history
+from tests import rendering
 from tests.commandline import inside
 from tests.formats.test_json_schema import closed
 from tests.policies import entries, policy_file
@@ -60,6 +61,9 @@ RUNS: Sequence[tuple[str, ...]] = (
     ("alerts",),
     ("alerts", "bare.toml"),
 )
+COMMANDS_WITH_REPORT = frozenset(each[0] for each in RUNS) - {"history", "diff", "alerts"}  # in rooms of their own
+NARROW = "not shown on a narrow screen; --format json has all"
+BARS = set("█▏▎▍▌▋▊▉")
 ALERTED = """
 [alerts.deaf]
 kind = "command"
@@ -102,27 +106,50 @@ def clinic(module_store: Store, tmp_path_factory: pytest.TempPathFactory) -> tup
     return folder, module_store.url, schema
 
 
-@pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
-def test_what_a_command_writes_is_as_published(
-    clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
-) -> None:
-    folder, url, schema = clinic
+@cache
+def written(folder: Path, url: str, schema: tuple[str, ...], arguments: tuple[str, ...]) -> dict[str, Any]:
     name, *more = arguments
-    if schema and arguments != next(each for each in RUNS if each[0] == name):
-        pytest.skip("the same on both engines: on the second one form of each command is enough")
     if name not in ("history", "diff", "alerts"):
         more = [url, *more, *(schema if name in ("graph", "init", "doctor", "tables") else ())]
     outcome = inside(name, *more, "--format", "json", cwd=folder)
     assert outcome.out, outcome.err
-    document = json.loads(outcome.out)
+    document: dict[str, Any] = json.loads(outcome.out)
+    return document
+
+
+@pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
+def test_what_a_command_writes_is_as_published(
+    clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
+) -> None:
+    name = arguments[0]
+    if clinic[2] and arguments != next(each for each in RUNS if each[0] == name):
+        pytest.skip("the same on both engines: on the second one form of each command is enough")
+    document = written(*clinic, arguments)
     assert faults(name, document) == []
     result = loaded(result_class(name), document)
     again = json.loads(json.dumps(plain(result)))
     assert again.keys() == document.keys()
     assert loaded(result_class(name), again) == result  # what is computed of rounded figures may differ in the text
     if arguments == ("alerts",):
-        [alert] = json.loads(outcome.out)["alerts"]
+        [alert] = document["alerts"]
         assert alert["snoozed"] and alert["told"] and alert["kept"], "each part was held against the schema"
+
+
+@pytest.mark.parametrize("arguments", [each for each in RUNS if each[0] in COMMANDS_WITH_REPORT], ids=" ".join)
+def test_no_word_and_no_figure_is_broken_at_any_width(
+    clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
+) -> None:
+    if clinic[2]:
+        pytest.skip("reports do not depend on the engine")
+    short = json.dumps(written(*clinic, arguments)).replace(clinic[1], "clinic.duckdb")  # a long path has to be broken
+    result = loaded(result_class(arguments[0]), json.loads(short))
+    whole = {*rendering.render(result, 1000).split(), *NARROW.split(), "#"}
+    for width in (60, 80, 100, 120):
+        lines = rendering.render(result, width).splitlines()
+        words = {word.strip("(),") for line in lines for word in line.split() if not set(word) & BARS}
+        assert words <= whole | {word.strip("(),") for word in whole}
+        typed = ("qidsql ", "CREATE ", "UPDATE ", "SET ")  # to be copied
+        assert all(len(line) <= width or any(word in line for word in typed) for line in lines)
 
 
 def test_a_source_that_cannot_be_opened_has_the_doctors_schema(tmp_path: Path) -> None:

@@ -11,20 +11,21 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.audit.result import AuditResult, SearchFinding
-from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
-from qidsql.core.tables import Nulls
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import ClassProfile
-from qidsql.terminal.disclosed import EXCEEDING, disclosed_lines, exceeding
+from qidsql.terminal.disclosed import disclosed_lines
+from qidsql.terminal.fitted_table import Head, print_table
+from qidsql.terminal.measures import measure_columns, measures
 from qidsql.terminal.next_steps import column_set, command, roles
 from qidsql.terminal.pieces import by_reason
 from qidsql.terminal.size_chart import size_chart
-from qidsql.wording.numbers import count, few, percent, plural, ratio, seconds
+from qidsql.wording.numbers import count, few, percent, plural, seconds
 
 Section: TypeAlias = Callable[[Console], None]
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
 SHOWN_SETS = 10
+TYPE = 24  # characters of a column's type: that of an ENUM lists its values
 
 
 SHOWN_COLUMNS = 8  # of those whose withholding helps most
@@ -108,21 +109,20 @@ def _columns(console: Console, result: AuditResult) -> None:
     measured = [column for column in result.columns if column.profile is not None]
     if not measured:
         return
-    typed, narrow = console.width >= 100, console.width < 80
-    table = _measures_table(result.account.policy, narrow, "Column", *(["Type"] if typed else []))
-    table.columns[-1].header = f"Below {result.account.policy.k} alone"
-    if not narrow:
-        table.add_column("NULLs", justify="right", no_wrap=True)
+    figures = measure_columns(result.account.policy, [])
+    figures[-1] = Head(f"Below {result.account.policy.k} alone")
+    heads = [Head("Column", text=True), Head("Type", text=True, leaves=4), *figures, Head("NULLs", leaves=1)]
+    rows = []
     for column in measured:
-        assert column.profile is not None
-        cells = [column.name if column.audited else f"{column.name} (identifier)", *([column.type] if typed else [])]
-        cells += [*_measures(column.profile, narrow), *([] if narrow else [count(column.nulls or 0)])]
-        table.add_row(*cells)
+        name = column.name if column.audited else f"{column.name} (identifier)"
+        found = measures(column.profile, figures, (4, 6))
+        rows.append([name, _short(column.type), *found, count(column.nulls or 0)])
     console.print()
-    console.print(table)
-    if not typed:
-        missing = "Type" if not narrow else "Type, Distinct, Separation and NULLs"
-        console.print(f"  ({missing} not shown on a narrow screen; --format json has all)")
+    print_table(console, heads, rows)
+
+
+def _short(type_name: str) -> str:
+    return type_name if len(type_name) <= TYPE else f"{type_name[: TYPE - 1]}…"
 
 
 def _search(search: SearchFinding, console: Console, result: AuditResult) -> None:
@@ -132,45 +132,22 @@ def _search(search: SearchFinding, console: Console, result: AuditResult) -> Non
     sets = result.found_by(search)
     outcome = search.impossible or f"{count(len(sets))} found; {whole}"
     console.print()
-    console.print(_hanging(Text(title, style="bold"), Text(outcome), len(title) + 2))
+    head = Text.assemble((title, "bold"), "  ", outcome)
+    if head.cell_len <= console.width:
+        console.print(head)
+    else:
+        console.print(Text(title, style="bold"), Padding(outcome, (0, 0, 0, 2)))
     if not sets:
         return
-    narrow = console.width < 80
-    table = _measures_table(result.account.policy, narrow, "", "Column set")
-    if sets[0].profile.disclosing:
-        table.add_column(EXCEEDING, justify="right")
-    for number, found in enumerate(sets[:SHOWN_SETS], 1):
-        measures = (*_measures(found.profile, narrow), *exceeding(found.profile))
-        table.add_row(str(number), " + ".join(found.columns), *measures)
-    console.print(table)
+    shown = sets[:SHOWN_SETS]
+    figures = measure_columns(result.account.policy, [found.profile for found in shown])
+    rows = [
+        [str(number), " + ".join(found.columns), *measures(found.profile, figures, (4, 6))]
+        for number, found in enumerate(shown, 1)
+    ]
+    print_table(console, [Head(""), Head("Column set", text=True), *figures], rows)
     if len(sets) > SHOWN_SETS:
         console.print(f"  ... and {count(len(sets) - SHOWN_SETS)} more (--format json lists all)")
-
-
-def _measures_table(policy: Policy, narrow: bool, *heads: str) -> Table:
-    """A table whose rows begin with these cells and continue with `_measures`. On a narrow screen heads are wrapped."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    for head in heads:
-        table.add_column(head, overflow="fold", max_width=24 if head == "Type" else None)
-    wildcard = policy.nulls == Nulls.WILDCARD
-    ratios = [] if policy.entity or narrow else ["Separation"] if wildcard else ["Distinct", "Separation"]
-    for head in (*([] if wildcard else ["Values"]), *ratios, "Smallest", f"Below {policy.k}"):
-        table.add_column(head, justify="right", no_wrap=not narrow)
-    return table
-
-
-def _measures(profile: ClassProfile, narrow: bool) -> list[str]:
-    """Classes, the two ratios (of rows only, and where there is room), smallest class, share below k.
-
-    With wildcard NULLs there are no classes, and their figures are omitted.
-    """
-    if profile.wildcard:
-        separation = [] if narrow else [ratio(profile.separation_ratio, 6)]
-        return [*separation, count(profile.smallest), percent(profile.share_at_risk)]
-    ratios = (
-        [] if profile.entities or narrow else [ratio(profile.distinct_ratio, 4), ratio(profile.separation_ratio, 6)]
-    )
-    return [count(profile.classes), *ratios, count(profile.smallest), percent(profile.share_at_risk)]
 
 
 def _withheld(console: Console, result: AuditResult) -> None:

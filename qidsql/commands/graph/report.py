@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -181,7 +182,7 @@ def _merges(console: Console, result: GraphResult) -> None:
     shown = sorted(result.merges, key=lambda merge: merge.left not in near)[:SHOWN_MERGES]
     for merge in shown:
         detail = f": {merge.detail.partition(', ')[0]}" if merge.detail else ""
-        console.print(Text(f"  {merge.left} = {merge.right}  ({merge.ground}{detail})"), soft_wrap=True)
+        console.print(Padding(Text(f"{merge.left} = {merge.right}  ({merge.ground}{detail})"), (0, 0, 0, 2)))
     if len(result.merges) > len(shown):
         console.print(f"  ... and {count(len(result.merges) - len(shown))} more (--format json lists them)")
 

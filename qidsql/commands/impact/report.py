@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.impact import regression_report as regression
-from qidsql.commands.impact.regression_report import columns, title
+from qidsql.commands.impact.regression_report import title
 from qidsql.commands.impact.result import ImpactResult, VariableImpact
+from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.pieces import bar, by_reason, grid, print_verdict
 from qidsql.wording.numbers import count, few, percent, plural, seconds
 
@@ -55,13 +56,14 @@ def _facts(console: Console, result: ImpactResult) -> None:
 
 def _suppressed(console: Console, variables: Sequence[VariableImpact]) -> None:
     title(console, "Suppressed cells by variable, and the value that was suppressed most")
-    table = columns("Variable", "")
-    for name in ("Suppressed", "Of rows", "NULLs before", "Values", "Vanished"):
-        table.add_column(name, justify="right", no_wrap=console.width >= 80)
-    table.add_column("Suppressed most", overflow="fold")
+    heads = [
+        *(Head("Variable", text=True), Head("", text=True, leaves=4), Head("Suppressed"), Head("Of rows")),
+        *(Head("NULLs before", leaves=3), Head("Values", leaves=2), Head("Vanished", leaves=2)),
+        Head("Suppressed most", text=True, leaves=1),
+    ]
     most = max(variable.suppressed for variable in variables)
-    for each in variables:
-        table.add_row(
+    rows = [
+        (
             each.name,
             bar(each.suppressed, most, 10),
             count(each.suppressed),
@@ -71,7 +73,9 @@ def _suppressed(console: Console, variables: Sequence[VariableImpact]) -> None:
             count(each.vanished),
             _most(each),
         )
-    console.print(table)
+        for each in variables
+    ]
+    print_table(console, heads, rows)
 
 
 def _most(variable: VariableImpact) -> str:

@@ -40,8 +40,7 @@ def report(console: Console, result: InitResult) -> None:
     console.print()
     console.print(
         f"{plural(result.statements, 'statement')}, {seconds(result.seconds)}; only counted, no cell value left the "
-        f"engine.",
-        soft_wrap=True,
+        f"engine."
     )
     if result.added is not None:
         console.print(Text(f"Added to {result.output}: {few(result.added) or 'nothing, it is up to date'}"))

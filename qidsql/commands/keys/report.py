@@ -1,17 +1,16 @@
 """The keys report for the terminal: the answer first, then the sets and their proof."""
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from qidsql.commands.keys.result import FoundSet, KeysResult
+from qidsql.commands.keys.result import KeysResult
 from qidsql.core.results import Verdict
 from qidsql.core.sampling import Wanted
-from qidsql.core.tables import Nulls
-from qidsql.terminal.disclosed import EXCEEDING, exceeding
+from qidsql.terminal.fitted_table import Head, print_table
+from qidsql.terminal.measures import measure_columns, measures
 from qidsql.terminal.next_steps import column_set, command, criterion, print_steps, roles
 from qidsql.terminal.pieces import certificate, facts, print_cost, print_verdict
-from qidsql.wording.numbers import count, percent, plural, ratio
+from qidsql.wording.numbers import count, plural
 
 
 def report(console: Console, result: KeysResult) -> None:
@@ -40,22 +39,13 @@ def _sets(console: Console, result: KeysResult) -> None:
         counts = [f"{count(number)} of {size}" for size, number in others]
         smallest = f"{plural(first, 'set')} of {plural(least, 'column')}"
         console.print(Text(f"By size: {', '.join([smallest, *counts])}", style="bold"))
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    table.add_column("")
-    table.add_column("Column set", overflow="fold")
-    narrow = console.width < 80 or result.account.policy.entity is not None  # the ratios are about rows
-    k = result.account.policy.k
-    wildcard = result.account.policy.nulls == Nulls.WILDCARD
-    ratios = ["Separation"] if wildcard else ["Distinct", "Separation"]
-    heads = [*([] if wildcard else ["Values"]), *([] if narrow else ratios), "Smallest", f"Below {k}"]
-    for title in heads:
-        table.add_column(title, justify="right", no_wrap=not narrow)
-    first = result.column_sets[0].profile
-    if first is not None and first.disclosing:
-        table.add_column(EXCEEDING, justify="right")
-    for number, found in enumerate(result.column_sets[: result.shown], 1):
-        table.add_row(str(number), " + ".join(found.columns), *_measures(found, narrow))
-    console.print(table)
+    shown = result.column_sets[: result.shown]
+    figures = measure_columns(result.account.policy, [found.profile for found in shown])
+    lines = [
+        [str(number), " + ".join(found.columns), *measures(found.profile, figures, (6, 9))]
+        for number, found in enumerate(shown, 1)
+    ]
+    print_table(console, [Head(""), Head("Column set", text=True), *figures], lines)
     hidden = len(result.column_sets) - result.shown
     if hidden > 0:
         more = plural(hidden, "more set", "more sets")
@@ -81,15 +71,3 @@ def _steps(result: KeysResult) -> list[tuple[str, str]]:
     forbidden = criterion(policy) if limited else f" --violates {policy.k}"
     steps.append((command("mask", work, f"{forbidden}{roles(policy)}"), "what can be published"))
     return steps
-
-
-def _measures(found: FoundSet, narrow: bool) -> list[str]:
-    profile = found.profile
-    if profile is None:
-        return ["not measured"]
-    ratios = [] if narrow else [ratio(profile.separation_ratio, 9)]
-    if profile.wildcard:  # no classes to count
-        return [*ratios, count(profile.smallest), percent(profile.share_at_risk)]
-    ratios = [] if narrow else [ratio(profile.distinct_ratio, 6), *ratios]
-    at_risk = [count(profile.smallest), percent(profile.share_at_risk)]
-    return [count(profile.classes), *ratios, *at_risk, *exceeding(profile)]

@@ -4,9 +4,9 @@ import shlex
 from collections.abc import Callable
 
 from rich.console import Console
-from rich.table import Table
 
 from qidsql.commands.link.result import Join, LinkResult, Matches
+from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.joined_columns import print_joined
 from qidsql.terminal.next_steps import column_set, print_steps
 from qidsql.terminal.pieces import grid, print_cost, print_verdict
@@ -30,7 +30,7 @@ def report(console: Console, result: LinkResult) -> None:
     print_joined(console, result.left, joined, result.columns_given, result.columns_compared)
     if result.link is not None:
         console.print()
-        console.print(_matches(result, result.link))
+        _print_matches(console, result, result.link)
         console.print(
             f"{plural(result.link.singled_out, 'pair')} of rows that are alone in their tables and match each other: "
             f"anyone with both tables knows that they are the same."
@@ -38,31 +38,23 @@ def report(console: Console, result: LinkResult) -> None:
     _foot(console, result)
 
 
-def _matches(result: LinkResult, join: Join) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("Rows that match in the other table", no_wrap=True)
-    for name in (result.left, result.right):
-        table.add_column(name, justify="right", overflow="fold")
-        table.add_column("", justify="right", no_wrap=True)
+def _print_matches(console: Console, result: LinkResult, join: Join) -> None:
+    heads = [Head("Rows that match in the other table", text=True)]
+    heads += [column for name in (result.left, result.right) for column in (Head(name), Head(""))]
 
-    def row(words: str, left: int, right: int) -> None:
-        cells = []
-        for number, side in ((left, join.left), (right, join.right)):
-            cells += [count(number), share(number, side.rows) if side.rows else ""]
-        table.add_row(words, *cells)
+    def line(words: str, of: Callable[[Matches], int]) -> list[str]:
+        sides = (join.left, join.right)
+        return [words, *(cell for each in sides for cell in (count(of(each)), share(of(each), each.rows or 1)))]
 
-    def both(words: str, of: Callable[[Matches], int]) -> None:
-        row(words, of(join.left), of(join.right))
-
-    both("exactly one", lambda side: side.matching_one)
+    lines = [line("exactly one", lambda side: side.matching_one)]
     if result.k > 2:
-        both(f"fewer than {result.k}, at least one", lambda side: side.matching_below_k)
-    both("several", lambda side: side.matching_several)
-    both("none", lambda side: side.matching_none)
+        lines.append(line(f"fewer than {result.k}, at least one", lambda side: side.matching_below_k))
+    lines.append(line("several", lambda side: side.matching_several))
+    lines.append(line("none", lambda side: side.matching_none))
     if join.left.with_null or join.right.with_null:
-        both("  of these with a NULL", lambda side: side.with_null)
-    both("all", lambda side: side.rows)
-    return table
+        lines.append(line("- of these with a NULL", lambda side: side.with_null))
+    lines.append(line("all", lambda side: side.rows))
+    print_table(console, heads, lines)
 
 
 def _foot(console: Console, result: LinkResult) -> None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from qidsql.commands.risk.result import MethodError, PopulationRisk, ProsecutorRisk, RiskResult, WeightedRisk
 from qidsql.measures.individual_risk import RiskBin
+from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.pieces import NOTHING_LEFT, bar, grid, print_cost
 from qidsql.terminal.size_chart import BAR, size_chart
 from qidsql.wording.numbers import count, percent, plural, share
@@ -75,7 +76,9 @@ def _print_population(console: Console, found: PopulationRisk, unit: str) -> Non
         _print_sentences(console, [*sentences, ("Unique", found.obstacle)])
         return
     _print_sentences(console, [*sentences, ("Unique", _range(found, unit))])
-    console.print(Padding(_methods(found), (1, 0, 1, 2)))
+    console.print()
+    _print_methods(console, found)
+    console.print()
     failed = [(each.method, f"did not converge: {each.failure}") for each in found.estimates if each.failure]
     assumed = "The table is a simple random sample of the population, of one row per person, without wrong values."
     _print_sentences(console, [*failed, ("Errors", _errors(found, unit)), ("Assumed", assumed)])
@@ -117,22 +120,22 @@ def _about(estimate: float) -> str:
     return count(round(estimate)) if estimate >= 1 else "< 1"
 
 
-def _methods(found: PopulationRisk) -> Table:
-    lines = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("Method", "Unique in the population", "Of those unique in the table", *TESTED):
-        lines.add_column(Text(title), justify="left" if title == "Method" else "right", overflow="fold")
+def _print_methods(console: Console, found: PopulationRisk) -> None:
+    tested = TESTED if found.backtest is not None else ()
+    heads = ("Unique in the population", "Of those unique in the table", *tested)
     errors = {} if found.backtest is None else {each.method: each for each in found.backtest.methods}
+    rows = []
     for each in found.estimates:
         cells = ["did not converge", ""]
         if each.uniques is not None and each.share_of_sample_uniques is not None:
             cells = [_about(each.uniques), percent(Fraction(each.share_of_sample_uniques))]
-        lines.add_row(each.method, *cells, *_tested(errors.get(each.method)))
-    return lines
+        rows.append([each.method, *cells, *_tested(errors.get(each.method), len(tested))])
+    print_table(console, [Head("Method", text=True), *map(Head, heads)], rows)
 
 
-def _tested(error: MethodError | None) -> list[str]:
+def _tested(error: MethodError | None, columns: int) -> list[str]:
     if error is None:
-        return []
+        return [""] * columns
     converged = len(error.uniques) - error.uniques.count(None)
     return [_signed(error.mean_error), _signed(error.worst_error), f"{converged} of {len(error.uniques)}"]
 

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.suppress.result import SuppressResult
+from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural, share
 
@@ -47,29 +48,24 @@ def report(console: Console, result: SuppressResult) -> None:
 
 
 def _losses(console: Console, result: SuppressResult) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    table.add_column("Column", overflow="fold")
-    for name in ("cells", "of rows", "values", "touched", "gone"):
-        table.add_column(name, justify="right")
+    heads = [
+        *(Head("Column", text=True), Head("cells"), Head("of rows")),
+        *(Head("values", leaves=3), Head("touched", leaves=2), Head("gone", leaves=2)),
+    ]
     named = any(loss.most for loss in result.losses)
     if named:
-        table.add_column("loses most", overflow="fold")
+        heads.append(Head("loses most", text=True, leaves=1))
+    rows = []
     for loss in sorted(result.losses, key=lambda loss: -loss.cells):
         most = ", ".join(
             f"{'NULL' if each.value is None else each.value} ({count(each.cells)} of {count(each.of)})"
             for each in loss.most
         )
-        table.add_row(
-            loss.name,
-            count(loss.cells),
-            share(loss.cells, result.account.rows or 1),
-            count(loss.values),
-            count(loss.values_touched),
-            count(loss.values_gone),
-            *([most] if named else []),
-        )
+        cells = [count(loss.cells), share(loss.cells, result.account.rows or 1)]
+        values = [count(loss.values), count(loss.values_touched), count(loss.values_gone)]
+        rows.append([loss.name, *cells, *values, *([most] if named else [])])
     console.print()
-    console.print(table)
+    print_table(console, heads, rows)
 
 
 def _by_cells(console: Console, result: SuppressResult) -> None:

@@ -1,10 +1,9 @@
 """The tables report for the terminal."""
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from qidsql.commands.tables.result import ListedTable, TablesResult
+from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.pieces import grid, print_verdict
 from qidsql.wording.numbers import count, few, plural
 
@@ -22,33 +21,36 @@ def report(console: Console, result: TablesResult) -> None:
     console.print(source)
     if result.tables:
         console.print()
-        console.print(_columns(table) if len(result.tables) == 1 else _tables(result))
+        _print_columns(console, table) if len(result.tables) == 1 else _print_tables(console, result)
     console.print()
     console.print("Only the catalog was read, no table.")
 
 
-def _tables(result: TablesResult) -> Table:
-    lines = _headed("Table", "Kind", "Rows (estimate)", "Columns")
+def _print_tables(console: Console, result: TablesResult) -> None:
+    heads = [
+        *(Head("Table", text=True), Head("Kind", text=True, leaves=1), Head("Rows (estimate)")),
+        Head("Columns", text=True, leaves=2),
+    ]
+    lines = []
     for table in result.tables:
         rows = "?" if table.estimated_rows is None else count(table.estimated_rows)
         columns = few([each.name for each in table.columns], 8)
-        lines.add_row(str(table.table), table.kind, rows, table.obstacle or columns)
-    return lines
+        lines.append((str(table.table), table.kind, rows, table.obstacle or columns))
+    print_table(console, heads, lines)
 
 
-def _columns(table: ListedTable) -> Table:
-    lines = _headed("Column", "Type", "", "")
-    for column in table.columns:
-        unread = "" if column.readable else "this user may not read it"
-        lines.add_row(column.name, column.type, "" if column.nullable else "not null", unread)
-    return lines
-
-
-def _headed(*titles: str) -> Table:
-    lines = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for title in titles:
-        lines.add_column(Text(title), justify="right" if title.startswith("Rows") else "left", overflow="fold")
-    return lines
+def _print_columns(console: Console, table: ListedTable) -> None:
+    heads = [*(Head(head, text=True) for head in ("Column", "Type", "", ""))]
+    lines = [
+        (
+            column.name,
+            column.type,
+            "" if column.nullable else "not null",
+            "" if column.readable else "this user may not read it",
+        )
+        for column in table.columns
+    ]
+    print_table(console, heads, lines)
 
 
 def _rows(table: ListedTable) -> str:
