@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.suppress.result import SuppressResult
+from qidsql.protection.suppression.known_people import KnownPeople
 from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural, share
@@ -35,6 +36,8 @@ def report(console: Console, result: SuppressResult) -> None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
     if result.at_risk is not None:
         rows.add_row("Audit", f"{plural(result.at_risk, 'row')} of the copy below k, where NULL matches anything")
+    if result.known is not None:
+        _known(rows, result.known, result.k)
     console.print(rows)
     if result.cells:
         _losses(console, result)
@@ -45,6 +48,34 @@ def report(console: Console, result: SuppressResult) -> None:
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
     _foot(console, result)
+
+
+def _known(rows: Table, known: KnownPeople, k: int) -> None:
+    """The attacks that the rows withstand, and whom the others find."""
+    found, withstood = [], []
+    if known.rows_below_k:
+        found.append(f"{plural(known.rows_below_k, 'released row')} with fewer than {k} people whom it could fit")
+    else:
+        withstood.append(f"someone who looks up a released row: each fits at least {k} people")
+    if known.below_k:
+        alone = plural(known.alone, "person", "people")
+        found.append(
+            f"{alone} of {count(known.people)} ({share(known.alone, known.people)}) can still be found by someone who knows them: exactly one released row fits; "
+            f"{count(known.below_k)} fit fewer than {k} rows"
+        )
+    else:
+        withstood.append(f"someone who knows a person: everybody fits at least {k} released rows")
+    if known.admissible_below_k:
+        found.append(
+            f"someone who knows everybody rules out rows: {count(known.admissible_below_k)} people keep fewer than {k}"
+        )
+    elif known.admissible_below_k == 0:
+        withstood.append(f"someone who knows everybody: at least {k} rows can be anyone's")
+    if found:
+        found.append(f"qidsql anonymize withstands all of these: each row equals {plural(k - 1, 'other')}")
+    for label, lines in (("Withstands", withstood), ("Open", found)):
+        for number, line in enumerate(lines):
+            rows.add_row("" if number else label, line)
 
 
 def _losses(console: Console, result: SuppressResult) -> None:

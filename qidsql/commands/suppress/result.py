@@ -6,6 +6,7 @@ from typing import Annotated
 from qidsql.commands.suppress.request import SuppressionMethod
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
+from qidsql.protection.suppression.known_people import KnownPeople
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,9 @@ class SuppressResult(Result):
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
     at_risk: Annotated[int | None, "rows of the copy that match fewer than k, where NULL matches anything"]
+    known: Annotated[
+        KnownPeople | None, "whom the planned rows single out if people's values are known; null: not counted"
+    ]
     script: Annotated[tuple[str, ...], "the statements requested instead of a copy"]
 
     @reported

@@ -15,6 +15,7 @@ from qidsql.errors import Stopped, UsageError
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import ProtectedCopy
 from qidsql.protection.row_patterns import RowPatterns
+from qidsql.protection.suppression.known_people import KnownPeople, known_people
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.values_lost import CellsLost, values_lost
@@ -57,6 +58,7 @@ class _Suppression:
         self._losses: tuple[ColumnLoss, ...] = ()
         self._written = False
         self._at_risk: int | None = None
+        self._known: KnownPeople | None = None
         self._script: tuple[str, ...] = ()
 
     def run(self) -> SuppressResult:
@@ -97,6 +99,9 @@ class _Suppression:
             separately = request.chosen_method is SuppressionMethod.OPTIMAL and request.policy.nulls == Nulls.EQUAL
             self._plan = gate.suppression(plan, separately, self._profiler.deadline)
             self._losses = self._lost(patterns)
+            if request.policy.nulls == Nulls.EQUAL:
+                self._on_stage("counting people whom the rows still single out")
+                self._known = known_people(self._plan, self._profiler.deadline)
             if request.script is not None:
                 self._script = self._statements(request.script)
             if self._protection.copy is not None:
@@ -186,7 +191,10 @@ class _Suppression:
             )
         copy.keep()
         self._written = True
-        return self._result(Verdict.FINISHED, f"{self._reason()}; {copy} was written and passed its audit")
+        return self._result(
+            Verdict.FINISHED,
+            f"{self._reason()}; {copy} was written, and each row of it matches {plural(k - 1, 'other')}",
+        )
 
     def _reason(self) -> str:
         assert self._plan is not None
@@ -217,6 +225,7 @@ class _Suppression:
             copied=tuple(column.name for column in self._protection.copied) if self._written else (),
             not_copied=self._protection.not_copied,
             at_risk=self._at_risk,
+            known=self._known,
             script=self._script,
             account=self._protection.account(self._rows, [unfinished] if unfinished else []),
         )

@@ -1,0 +1,74 @@
+"""Whom an attacker finds who knows people, against the definitions over all people and all rows."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import permutations
+from random import Random
+
+import pytest
+
+from qidsql.engines.duckdb.workbench import Workbench
+from qidsql.protection.suppression.known_people import KnownPeople, known_people
+from qidsql.protection.suppression.plan import SuppressionPlan
+from qidsql.protection.suppression.shared import shared
+from tests.exhaustive import always
+from tests.protection.coded import Record, patterns_of
+from tests.protection.suppression.test_suppression import masks_of
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Workbench]:
+    with Workbench() as found:
+        yield found
+
+
+def released(rows: Sequence[Record], masks: Sequence[int]) -> list[Record]:
+    return [
+        tuple(None if mask >> p & 1 else cell for p, cell in enumerate(row))
+        for row, mask in zip(rows, masks, strict=True)
+    ]
+
+
+def fits(shown: Record, person: Record) -> bool:
+    """All that the row shows are values of the person."""
+    return all(cell is None or cell == own for cell, own in zip(shown, person, strict=True))
+
+
+def by_definition(rows: Sequence[Record], masks: Sequence[int], k: int) -> KnownPeople:
+    shown = released(rows, masks)
+    people = range(len(rows))
+    rows_of = [{row for row in people if fits(shown[row], rows[person])} for person in people]
+    people_of = [sum(fits(shown[row], rows[person]) for person in people) for row in people]
+    weights = [sum((Fraction(1, people_of[row]) for row in rows_of[person]), Fraction()) for person in people]
+    assignments = [each for each in permutations(people) if all(each[i] in rows_of[i] for i in people)]
+    theirs = [{each[person] for each in assignments} for person in people]
+    return KnownPeople(
+        people=len(rows),
+        alone=sum(len(found) == 1 for found in rows_of),
+        below_k=sum(len(found) < k for found in rows_of),
+        rows_below_k=sum(found < k for found in people_of),
+        likely=sum(Fraction(k, people_of[person]) > weights[person] for person in people),
+        admissible_below_k=sum(len(found) < k for found in theirs),
+    )
+
+
+@pytest.mark.parametrize("seed", always(*range(25), longer=range(25, 400)))
+def test_counts_are_those_of_the_definitions(bench: Workbench, seed: int) -> None:
+    random = Random(seed)
+    columns, k = random.randint(1, 4), random.randint(2, 3)
+    values = [random.randint(1, 3) for _ in range(columns)]
+    rows: list[Record] = [
+        tuple(None if random.random() < 0.1 else random.randint(1, each) for each in values)
+        for _ in range(random.randint(k, 6))
+    ]
+    plan = SuppressionPlan.of(patterns_of(bench, rows), k)
+    if seed % 3 == 0:
+        plan = shared(plan)
+    assert known_people(plan) == by_definition(rows, masks_of(bench, rows), k)
+
+
+def test_an_optimal_plan_leaves_somebody_alone(bench: Workbench) -> None:
+    """(1,2), (5,2), (5,7): by Wilson's optimum for k = 2 only the row (5,) fits the last person."""
+    rows: list[Record] = [(1, 2), (5, 2), (5, 7)]
+    found = known_people(SuppressionPlan.of(patterns_of(bench, rows), 2))
+    assert (found.people, found.alone, found.rows_below_k) == (3, 1, 0)
