@@ -169,7 +169,7 @@ def shell(extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return Shell("shell", extension, folder / "duckdb_cli" / "duckdb")
 
 
-HOSTS = always("shell", "module", longer=["older module"])  # the shell is of the older version
+HOSTS = always("module", longer=["shell", "older module"])  # the shell is of the older version
 
 
 @pytest.fixture(scope="session", params=HOSTS)

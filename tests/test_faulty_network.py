@@ -22,6 +22,7 @@ from qidsql.engines.connect import connect
 from qidsql.errors import ConnectionLost, SourceError
 from qidsql.operations.history.opening import open_history
 from tests.commandline import command, environment, finished, inside
+from tests.exhaustive import always
 from tests.faulty_network import Fault, Kind, Network
 from tests.policies import entries, policy_file
 from tests.postgres_server import PostgresServer, wait_until
@@ -94,7 +95,7 @@ def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
 # the deadline
 
 
-@pytest.mark.parametrize("kind", [Kind.SWALLOW, Kind.STALL])
+@pytest.mark.parametrize("kind", always(Kind.STALL, longer=[Kind.SWALLOW]))
 def test_a_deadline_ends_a_statement_whose_answer_does_not_come(
     server: PostgresServer, network: Network, kind: Kind
 ) -> None:
@@ -219,6 +220,7 @@ def test_a_signal_that_is_ignored_stays_ignored(server: PostgresServer) -> None:
 # the history
 
 
+@pytest.mark.exhaustive
 def test_a_run_ends_though_its_history_does_not_answer(
     server: PostgresServer, network: Network, tmp_path: Path
 ) -> None:

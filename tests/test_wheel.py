@@ -11,6 +11,8 @@ import pytest
 
 from qidsql.duckdb_extension.compiling import compiler
 
+pytestmark = pytest.mark.exhaustive  # to build it and to install what it needs takes half a minute
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 
 

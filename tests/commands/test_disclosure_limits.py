@@ -24,7 +24,7 @@ from tests import rendering
 from tests.definitions import exceeds
 from tests.disclosure_limits import COLUMNS, SENSITIVE, Row, groups, random_rows
 from tests.exhaustive import always
-from tests.stores import EVERY_ENGINE, Store
+from tests.stores import EVERY_ENGINE, ONE_OF_THREE, Store
 
 OPTIONS: list[tuple[str, Any, Any]] = [  # the option, its value, and the limit of the definition
     ("l_diversity", 2, Fraction(2)),
@@ -65,7 +65,7 @@ def minimal(option: str, limit: Any, rows: Sequence[Row]) -> set[tuple[str, ...]
 
 @pytest.mark.parametrize("seed", always(4, longer=[2, *range(5, 16)]))
 @pytest.mark.parametrize(("option", "value", "limit"), OPTIONS)
-@EVERY_ENGINE
+@ONE_OF_THREE
 def test_searches_find_what_trying_all_finds(store: Store, option: str, value: Any, limit: Any, seed: int) -> None:
     rows = random_rows(seed)
     expected = minimal(option, limit, rows)

@@ -66,13 +66,14 @@ def attaching(extension: Path, tmp_path_factory: pytest.TempPathFactory) -> Atta
     return Attaching(Module("module with postgres", extension, packages), scanner)
 
 
-@pytest.mark.parametrize("cases", always(A_FEW, longer=[CASES]), ids=["few", "all"])
+@pytest.mark.parametrize("cases", always(longer=[A_FEW, CASES]), ids=["few", "all"])
 def test_audits_equal_the_command_lines(attaching: Attaching, postgres_store: PostgresStore, cases: Cases) -> None:
     postgres_store.execute(PEOPLE)
     url = postgres_store.url
     compare(cases, lambda statements: attaching.run(url, statements), "pg.people", url, "people")
 
 
+@pytest.mark.exhaustive
 def test_names(attaching: Attaching, postgres_store: PostgresStore) -> None:
     schema = postgres_store.schema
     postgres_store.execute(PEOPLE)
@@ -107,6 +108,7 @@ def test_names(attaching: Attaching, postgres_store: PostgresStore) -> None:
         assert words in answer
 
 
+@pytest.mark.exhaustive
 def test_conditions_are_read_by_postgres(attaching: Attaching, postgres_store: PostgresStore) -> None:
     """DuckDB would take A for a, has no to_char, and other functions by the name of Postgres' own."""
     postgres_store.execute('CREATE TABLE twins ("A" int, a int, born date)')
@@ -134,6 +136,7 @@ def test_conditions_are_read_by_postgres(attaching: Attaching, postgres_store: P
         assert words in answer
 
 
+@pytest.mark.exhaustive
 def test_the_rows_are_grouped_inside_postgres(attaching: Attaching, postgres_store: PostgresStore) -> None:
     postgres_store.execute(PEOPLE)
     postgres_store.execute(GROUPED)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from tests.commandline import environment
 
@@ -25,6 +26,7 @@ print(json.dumps({"peak_mb": peak, **facts}))
 """
 
 
+@pytest.mark.exhaustive
 def test_an_audit_keeps_within_the_memory_limit(tmp_path: Path) -> None:
     """All columns together make a class of each row, whose table in memory is larger than the limit: DuckDB spills."""
     path = tmp_path / "people.duckdb"

@@ -44,6 +44,7 @@ def test_no_small_count_can_be_worked_out_of_one_report(world: World) -> None:
             assert others or not 0 < value < world.least, (name, value, report)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("world", WORLDS[:1])
 def test_two_reports_of_a_changing_table_tell_what_their_words_do(world: World) -> None:
     """To who knows how many rows were removed and added, and tries every pair of tables."""
@@ -61,6 +62,7 @@ def in_steps(cells: Cells, world: World) -> object:
     return at_risk > 0, at_risk // world.least, sum(cells)
 
 
+@pytest.mark.exhaustive
 def test_the_attacker_wins_where_counts_come_in_steps() -> None:
     """4 and 6 rows below k = 11, one more a day later: "1 to 10" and then "11 to 21" was exactly 10."""
     world = World(1, 3, 40, 11, 11)

@@ -407,6 +407,7 @@ def test_samples_lead_to_the_same_joints(store: Store, monkeypatch: pytest.Monke
     assert found.statements > 8
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize("seed", always(0, longer=(1, 2)))
 def test_columns_are_one_as_by_brute_force(store: Store, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever way they are found: by samples first, or counted at once; in few large statements or in many small."""

@@ -116,6 +116,7 @@ def test_keys_with_and_without(url: str, algorithm: str) -> None:
     assert not plain.account.notes
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_the_other_searches_with_and_without(url: str) -> None:
     questions: list[dict[str, Any]] = [
@@ -216,6 +217,7 @@ def test_postgres_says_which_right_is_missing(postgres_store: PostgresStore, rea
     assert (outcome.code, outcome.line) == (2, "--workspace needs one snapshot; leave out --no-snapshot")
 
 
+@pytest.mark.exhaustive
 def test_adult_with_and_without(adult_path: Path) -> None:
     plain, result = (
         house.keys(str(adult_path), "adult", all=True, distinct="0.9", workspace=way) for way in (False, True)

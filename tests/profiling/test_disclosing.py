@@ -12,13 +12,13 @@ from qidsql.sql.relation import relation
 from tests.definitions import exceeds, profile_of
 from tests.disclosure_limits import COLUMNS, LIMITS, SENSITIVE, differences, judged, random_rows
 from tests.exhaustive import always
-from tests.stores import EVERY_ENGINE, Store
+from tests.stores import TWO_OF_THREE, Store
 
 WORDS = [f"{limit.finding} {limit.limit}" for limit in LIMITS]
 
 
-@pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 60)))
-@EVERY_ENGINE
+@pytest.mark.parametrize("seed", always(0, longer=range(1, 60)))
+@TWO_OF_THREE
 def test_random_tables(store: Store, seed: int) -> None:
     rows = random_rows(seed)
     name = f"t{seed}"
@@ -58,7 +58,7 @@ def test_delta_with_absent_values_skipped_would_not_be_monotone() -> None:
     assert any(exceeds("delta-disclosure", LIMITS[-1].limit, group, whole) for group in fine)
 
 
-@EVERY_ENGINE
+@TWO_OF_THREE
 def test_an_empty_table_exceeds_nothing(store: Store) -> None:
     store.table("nothing", dict.fromkeys((*COLUMNS, SENSITIVE), "INTEGER"), [])
     with store.connect() as engine:

@@ -21,7 +21,7 @@ from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import hierarchical_distance
 from tests.exhaustive import always
-from tests.stores import EVERY_ENGINE, Store
+from tests.stores import TWO_OF_THREE, Store
 
 VALUES = ["flu", "cold; bad", "gastritis", "ul'cer", "migraine", "1"]
 LIMITS = [Fraction(n, 20) for n in range(0, 20, 2)]
@@ -44,8 +44,8 @@ def random_paths(random: Random) -> dict[str, list[str]]:
     return {value: [*above, "*"] for value, above in paths.items()}
 
 
-@pytest.mark.parametrize("seed", always(*range(6), longer=range(6, 150)))
-@EVERY_ENGINE
+@pytest.mark.parametrize("seed", always(0, 1, longer=range(2, 150)))
+@TWO_OF_THREE
 def test_random_tables_and_hierarchies(store: Store, seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     paths = random_paths(random)
@@ -79,7 +79,7 @@ def test_two_levels_are_the_equal_distance() -> None:
     assert hierarchical_distance(list("a"), list("ac"), near) == Fraction(1, 2)
 
 
-@EVERY_ENGINE
+@TWO_OF_THREE
 def test_in_commands(store: Store, tmp_path: Path) -> None:
     paths = {"flu": ["lung", "*"], "cold": ["lung", "*"], "ulcer": ["gut", "*"]}
     rows = [("a", "flu")] * 2 + [("b", "cold")] * 2 + [("c", "ulcer")] * 2

@@ -176,6 +176,7 @@ def test_limits_on_disclosure(engine: Engine, shared: Path) -> None:
         assert [limit for limit in beyond if not limit.met_by(profile)] == []
 
 
+@pytest.mark.exhaustive
 def test_samples_held_against_their_populations(store: Store, shared: Path, tmp_path: Path) -> None:
     """k-map, journalist and marketer risk, delta-presence over all classes of the population, uniques of both."""
     for number, case in enumerate(json.loads((shared / "oracle_kmap.json").read_text())):
@@ -295,6 +296,7 @@ def test_arx_adult_published_risks(engine: Engine) -> None:
     assert float(Fraction(profile.unique_rows, profile.rows)) == 0.5142895033485844
 
 
+@pytest.mark.exhaustive
 def test_both_engines_give_the_same_profiles(tmp_path: Path, postgres_url: str, shared: Path) -> None:
     """All counts of a profile, those of k included, which the reference does not hold."""
     answers = []

@@ -23,9 +23,9 @@ from tests.definitions import (
 )
 from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import EVERY_ENGINE, ONE_OF_THREE, TWO_ENGINES, Store
+from tests.stores import ONE_OF_THREE, TWO_ENGINES, TWO_OF_THREE, Store
 
-pytestmark = EVERY_ENGINE
+pytestmark = TWO_OF_THREE
 
 TABLES, PER_CATALOG = 1000, 50  # a catalog of all of them would make every look at it slow
 FIRST = always(0, longer=range(PER_CATALOG, TABLES, PER_CATALOG))
@@ -112,6 +112,7 @@ def test_class_sizes_answer_for_every_k(cases: list[Case]) -> None:
             assert all(sizes.profile(k) == profile_of(case.rows(places), k) for k in (2, 3, 4, 5)), case.table
 
 
+@ONE_OF_THREE
 def test_entity_profiles_of_every_column_set(cases: list[Case]) -> None:
     for case in cases:
         expected = [entity_profile_of(case.rows(places), case.table.entities, case.k) for places in case.sets]
@@ -127,6 +128,7 @@ def test_entity_sizes_answer_for_every_k(cases: list[Case]) -> None:
         assert all(sizes.profile(k) == entity_profile_of(case.rows(places), people, k) for k in (2, 3, 4, 5))
 
 
+@pytest.mark.exhaustive
 @ONE_OF_THREE
 def test_what_contains_a_set_as_fine_as_all_columns_is_not_measured(cases: list[Case]) -> None:
     """With all columns and small sets known first, supersets of some are inferred: the profiles stay the true ones."""

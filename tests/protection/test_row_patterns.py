@@ -18,9 +18,9 @@ from qidsql.sql.statements import Statement
 from tests.definitions import projected
 from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import EVERY_ENGINE, ONE_OF_THREE, Store, quoted
+from tests.stores import ONE_OF_THREE, TWO_OF_THREE, Store, quoted
 
-pytestmark = EVERY_ENGINE
+pytestmark = TWO_OF_THREE
 
 
 def patterns_of(engine: Engine, table: str, columns: Sequence[str]) -> tuple[RowPatterns, list[tuple[int, ...]]]:

@@ -23,7 +23,7 @@ from qidsql.sql.relation import relation
 from qidsql.sql.witnesses import witness_rows
 from tests.exhaustive import always
 from tests.search.tables import MemoryProfiler, Row, class_sizes, fill, random_table
-from tests.stores import EVERY_ENGINE, Store
+from tests.stores import TWO_OF_THREE, Store
 
 TABLES = {"duckdb": 15, "postgres": 8, "sqlite": 15}
 MANY = 10_000
@@ -53,7 +53,7 @@ def column_sets(rows: Sequence[Row]) -> range:
 
 
 @pytest.mark.parametrize("seed", always(0, longer=range(1, 15)))
-@EVERY_ENGINE
+@TWO_OF_THREE
 def test_the_witnesses_of_random_tables(store: Store, seed: int) -> None:
     random = Random(seed)
     tables = [rows for rows in (random_table(random) for _ in range(TABLES[store.name])) if rows]
@@ -84,7 +84,7 @@ def test_the_witnesses_of_random_tables(store: Store, seed: int) -> None:
                 assert violates or not chosen.prove(columns)
 
 
-@EVERY_ENGINE
+@TWO_OF_THREE
 def test_the_witnesses_have_the_rarest_values(store: Store) -> None:
     rows: list[Row] = [(1, 1), (1, 1), (1, 2), (2, 1), (None, 3), (None, 1), (1, 4)]
     fill(store, [rows])

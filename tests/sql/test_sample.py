@@ -17,9 +17,9 @@ from qidsql.sql.relation import Relation
 from qidsql.sql.sample import MAX_SEED, sample, sample_of_entities
 from qidsql.sql.statements import Statement
 from tests.exhaustive import always, pairs
-from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, PostgresStore, SQLiteStore, Store
+from tests.stores import TWO_ENGINES, TWO_OF_THREE, DuckDBStore, PostgresStore, SQLiteStore, Store
 
-pytestmark = EVERY_ENGINE
+pytestmark = TWO_OF_THREE
 
 ROWS = 3_000
 KINDS = ["t", "v"]  # a table, and a view whose rows an engine makes in any order

@@ -141,6 +141,7 @@ def noticed(store: Store, mutant: tuple[str, str]) -> bool:
         return True
 
 
+@pytest.mark.exhaustive
 def test_every_mutant_is_noticed(filled: Store) -> None:
     assert [mutant for mutant in MUTANTS[filled.name] if not noticed(filled, mutant)] == []
 

@@ -4,7 +4,7 @@
     python -m tests.trials audits -n 200        one class, 200 trials
 
 A class is a module with `TRIALS`. Its `run` yields None for a trial that held, and one line for a trial that failed,
-with the seed or the input that repeats it. The test command runs a small share of each class (see test_shares.py).
+with the seed or the input that repeats it. The tests run a small share of each class (see test_shares.py).
 """
 
 from collections.abc import Callable, Iterator
