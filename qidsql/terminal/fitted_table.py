@@ -61,9 +61,7 @@ def _widths(columns: Sequence[Head], cells: Sequence[Sequence[str]], kept: Seque
     """Each column's narrowest width; what is left goes to heads of figures, then to names, then to other texts."""
     found = {place: _narrowest(columns[place], cells[place]) for place in kept}
     left = width - sum(found.values()) - GAP * (len(kept) - 1)
-    for place in sorted(
-        kept, key=lambda place: (columns[place].text and columns[place].leaves, not columns[place].text)
-    ):
+    for place in sorted(kept, key=lambda place: _rank(columns[place])):
         if left >= 0:
             most = max(map(cell_len, (columns[place].words, *cells[place])))
             left -= (more := min(left, most - found[place]))

@@ -70,6 +70,7 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
         verdict=Verdict.INCONCLUSIVE if unfinished or empty else Verdict.FINISHED,
         reason=_nothing(request.policy) if empty else impossible or _reason(result, sets, wanted, search.weights),
         criterion=result.criterion.name,
+        options=result.criterion.options.strip(),
         wanted=wanted,
         algorithm=result.algorithm if impossible else name,
         column_sets=sets,

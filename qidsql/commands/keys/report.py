@@ -6,9 +6,10 @@ from rich.text import Text
 from qidsql.commands.keys.result import KeysResult
 from qidsql.core.results import Verdict
 from qidsql.core.sampling import Wanted
+from qidsql.core.tables import Nulls
 from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.measures import measure_columns, measures
-from qidsql.terminal.next_steps import column_set, command, criterion, print_steps, roles
+from qidsql.terminal.next_steps import column_set, command, print_steps, roles
 from qidsql.terminal.pieces import certificate, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural
 
@@ -60,14 +61,18 @@ def _steps(result: KeysResult) -> list[tuple[str, str]]:
     if not result.column_sets:
         nearly = " --separation 0.999" if policy.entity is None else f" --violates {policy.k}"
         if result.impossible and result.criterion == "key":
-            return [(command("keys", work, nearly + roles(policy)), "the fewest columns that separate nearly all rows")]
+            every = command("keys", work, f" --all-classes{roles(policy)}")
+            counted = policy.entity is None and policy.nulls == Nulls.EQUAL
+            return [
+                *([(every, "the fewest columns that separate all rows that are not duplicates")] if counted else []),
+                (command("keys", work, nearly + roles(policy)), "the fewest columns that separate nearly all rows"),
+            ]
         return []
-    steps = []
+    steps, chosen = [], f" {result.options}" if result.options else ""
     if result.wanted is not Wanted.ALL and result.certificate is None:
-        chosen = "" if result.criterion == "key" else criterion(policy)
         steps.append((command("keys", work, f" --all{chosen}{roles(policy)}"), "every minimal set"))
     steps.append((command("profile", work, column_set(result.column_sets[0].columns)), "the first set's class sizes"))
     limited = result.column_sets[0].profile is not None and result.column_sets[0].profile.disclosing
-    forbidden = criterion(policy) if limited else f" --violates {policy.k}"
+    forbidden = chosen if limited else f" --violates {policy.k}"
     steps.append((command("mask", work, f"{forbidden}{roles(policy)}"), "what can be published"))
     return steps

@@ -27,6 +27,7 @@ class KeysResult(Result):
 
     account: Annotated[SearchAccount, FLAT]
     criterion: str
+    options: Annotated[str, "the options that ask for the criterion; empty: a key, the default"]
     wanted: Wanted
     algorithm: str
     column_sets: tuple[FoundSet, ...]

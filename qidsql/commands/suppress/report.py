@@ -58,10 +58,10 @@ def _known(rows: Table, known: KnownPeople, k: int) -> None:
     else:
         withstood.append(f"someone who looks up a released row: each fits at least {k} people")
     if known.below_k:
-        alone = plural(known.alone, "person", "people")
+        alone = f"{plural(known.alone, 'person', 'people')} of {count(known.people)}"
         found.append(
-            f"{alone} of {count(known.people)} ({share(known.alone, known.people)}) can still be found by someone who knows them: exactly one released row fits; "
-            f"{count(known.below_k)} fit fewer than {k} rows"
+            f"{alone} ({share(known.alone, known.people)}) can still be found by someone who knows them: exactly one "
+            f"released row fits; {count(known.below_k)} fit fewer than {k} rows"
         )
     else:
         withstood.append(f"someone who knows a person: everybody fits at least {k} released rows")

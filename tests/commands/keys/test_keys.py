@@ -135,6 +135,9 @@ def test_duplicates_rule_out_every_key_before_any_search(engine: Engine) -> None
     assert result.account.statements == 1
     assert result.profile is not None
     assert result.profile.duplicate_rows == 4
+    assert "twice --all-classes " in rendering.render(result)
+    every = rendering.render(ask(engine, "twice", all_classes=True))
+    assert "twice --all --all-classes " in every
 
 
 @pytest.mark.parametrize(
