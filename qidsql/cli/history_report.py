@@ -81,6 +81,8 @@ def diff_report(found: Diff) -> Callable[[Console], None]:
             if table.findings:
                 print_changes(console, [(finding, "") for finding in table.findings])
         console.print(f"{plural(same, 'table')} unchanged" if same else "No table is unchanged")
+        if found.not_selected:
+            console.print(f"{plural(found.not_selected, 'table')} not compared: left out by --only")
 
     return put
 

@@ -91,11 +91,14 @@ def report_format(formats: Iterable[str], given: str | None, output: Path | None
 def chosen_format(formats: Iterable[str], given: str | None, output: Path | None) -> str:
     """The requested format; by default that of the file's ending. Raises UsageError."""
     known = tuple(formats)
+    ending = "" if output is None else output.suffix.lower().removeprefix(".")
     if given is not None:
         if given.lower() not in known:
             raise UsageError(f"--format must be {', '.join(known)}; got {given}")
+        of_ending = ENDINGS.get(ending, ending)
+        if of_ending in known and of_ending not in (given.lower(), "json" if given.lower() == "sarif" else ""):
+            raise UsageError(f"--output {output} has the ending of {of_ending}, but --format is {given}")
         return given.lower()
-    ending = "" if output is None else output.suffix.lower().removeprefix(".")
     if ending in PLAIN:
         return known[0]
     named = ENDINGS.get(ending, ending)

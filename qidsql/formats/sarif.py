@@ -24,6 +24,7 @@ STATES = {
     FindingState.GONE: "absent",
     FindingState.POLICY_CHANGED: "updated",
 }  # any other: unchanged
+SEVERITIES = {"error": "8.0", "warning": "5.0", "note": "2.0"}  # GitHub: high from 7, medium from 4, low below
 NO_VERDICT = {
     Verdict.ERROR: ("The audit failed", "There is no verdict on the table; the message says why."),
     Verdict.INCONCLUSIVE: (
@@ -64,7 +65,7 @@ def _rule(kind: str, title: str, help: str) -> dict[str, Any]:
         "fullDescription": {"text": help},
         "help": {"text": help},
         "defaultConfiguration": {"level": level(kind)},
-        "properties": {"tags": ["privacy"]},
+        "properties": {"tags": ["privacy", "security"], "security-severity": SEVERITIES[level(kind)]},
     }
 
 

@@ -56,13 +56,17 @@ class Diff:
     after: ComparedRun
     coverage: Annotated[CoverageDiff | None, "null if one of the runs has no coverage"]
     tables: tuple[TableDiff, ...]
+    not_selected: Annotated[int, "tables of one run that --only left out of the other; not in `tables`"]
 
 
 def diff(before: RunResult, after: RunResult) -> Diff:
     """Compares two runs: the tables with both verdicts, and the findings that changed."""
     old, new = _places(before), _places(after)
-    tables = []
+    tables, not_selected = [], 0
     for source, table in dict.fromkeys([*old, *new]):
+        if (before.only and (source, table) not in old) or (after.only and (source, table) not in new):
+            not_selected += 1
+            continue
         was = before.tables[old[source, table]] if (source, table) in old else None
         now = after.tables[new[source, table]] if (source, table) in new else None
         tables.append(_table(source, table, was, now))
@@ -71,6 +75,7 @@ def diff(before: RunResult, after: RunResult) -> Diff:
         after=ComparedRun(after.run, after.started, after.verdict),
         coverage=_coverage(before.coverage, after.coverage),
         tables=tuple(tables),
+        not_selected=not_selected,
     )
 
 

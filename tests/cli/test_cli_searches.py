@@ -79,8 +79,12 @@ def test_the_name_of_the_file_says_the_format(people: Path, tmp_path: Path) -> N
     assert json.loads((tmp_path / "keys.json").read_text())["verdict"] == "finished"
     inside("mask", people, "--violates", 5, "--output", tmp_path / "mask.JSON")
     assert json.loads((tmp_path / "mask.JSON").read_text())["verdict"] == "finished"
-    inside("audit", people, "--output", tmp_path / "audit.json", "--format", "terminal")
-    assert (tmp_path / "audit.json").read_text().startswith("VIOLATION")
+    inside("audit", people, "--output", tmp_path / "audit.log", "--format", "terminal")
+    assert (tmp_path / "audit.log").read_text().startswith("VIOLATION")
+    line = refused("audit", people, "--output", tmp_path / "audit.json", "--format", "html")
+    assert line.endswith("audit.json has the ending of json, but --format is html")
+    inside("audit", people, "--output", tmp_path / "sarif.json", "--format", "sarif")
+    assert json.loads((tmp_path / "sarif.json").read_text())["version"] == "2.1.0"
     line = refused("keys", people, "--all", "--format", "jsonl", "--output", "/dev/full")
     assert "--output /dev/full cannot be written" in line
 

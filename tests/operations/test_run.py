@@ -237,6 +237,7 @@ def test_a_table_is_compared_with_the_last_run_on_it(store: Store, tmp_path: Pat
     first = ran(tmp_path)[1]
     second = ran(tmp_path, "--only", "calm")[1]
     assert second["notes"] == []
+    assert inside("diff", cwd=tmp_path).out.endswith("1 table unchanged\n2 tables not compared: left out by --only\n")
     third = ran(tmp_path)[1]
     assert third["baseline"]["run"] == second["run"]
     assert third["tables"][0]["findings"][0]["state"] == "unchanged"

@@ -62,15 +62,22 @@ def _foot(console: Console, result: LinkResult) -> None:
     if result.link is None:
         return
     steps, source = [], shlex.quote(result.account.source)
-    if result.link.left.matching_below_k:
+    left, right = result.link.left, result.link.right
+    if left.matching_below_k and len(result.link.columns) == 1 and right.matching_one and not right.matching_several:
+        [pair] = result.link.columns  # no two rows of the left that match agree: to suppress would blank nearly all
+        console.print(
+            f"Next: withhold {pair.left}, which identifies each matching row of {result.left}, or replace it by "
+            f"another pseudonym in each published table"
+        )
+    elif left.matching_below_k:
         columns = column_set([pair.left for pair in result.link.columns])
         typed = f"qidsql suppress {source} {shlex.quote(result.left)}{columns}"
         steps.append((typed, "the fewest cells to suppress so that these columns single out no row"))
-    elif result.link.right.matching_below_k:
+    elif right.matching_below_k:
         typed = f"qidsql link {source} {shlex.quote(result.right)} {shlex.quote(result.left)}"
         if result.columns_given:
             typed += "".join(f" --on {shlex.quote(f'{pair.right}={pair.left}')}" for pair in result.link.columns)
         typed += f" --k {result.k}" if result.k != 2 else ""
-        rows = plural(result.link.right.matching_below_k, "row")
+        rows = plural(right.matching_below_k, "row")
         steps.append((typed, f"the other direction: {rows} of {result.right} would be singled out"))
     print_steps(console, steps)

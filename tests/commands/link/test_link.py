@@ -4,6 +4,7 @@ import json
 import random
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +74,16 @@ def test_the_joinable_columns_are_found_and_joined_on(store: Store) -> None:
     mrn = next(each for each in result.columns_compared if each.left.column == each.right.column == "mrn")
     assert not mrn.joinable and mrn.common == 0, "joinable by name and not by values"
     assert result.account.statements <= 8
+
+
+def test_a_shared_key_is_withheld_and_not_blanked(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("person,zip\n" + "".join(f"p{n},{n % 3}\n" for n in range(40)))
+    (tmp_path / "stays.csv").write_text("person,ward\n" + "".join(f"p{n % 30},w{n % 7}\n" for n in range(60)))
+    shown = inside("link", tmp_path, "people", "stays", "--k", "5", "--on", "person=person").out
+    assert "Next: withhold person," in shown
+    assert "qidsql suppress" not in shown
+    other = inside("link", tmp_path, "people", "stays", "--k", "5", "--on", "zip=ward").out
+    assert "withhold" not in other
 
 
 def test_one_column_is_joined_with_one(store: Store) -> None:
