@@ -36,6 +36,7 @@ FLOORS = [
 TOP = {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "qidsql", "sql_templates", "tests", "docker"}
 ROOT = {"__init__", "__main__", "api", "errors", "version"}  # all files that stand in no folder
 DRIVERS = {"duckdb": "engines/duckdb", "psycopg": "engines/postgres", "sqlite3": "engines/sqlite"}
+DRIVERS |= dict.fromkeys(("grpc", "google", "pyarrow", "pyspark", "pysail"), "engines/spark")
 ENGINES = sorted(path.name for path in (HOUSE / "engines").iterdir() if (path / "__init__.py").exists())
 KNOW_AN_ENGINE = {  # files outside engines/ that import from the folder of one, or name it
     "cli/app.py",  # its commands are called qidsql duckdb and qidsql postgres

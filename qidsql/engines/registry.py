@@ -5,9 +5,10 @@ from typing import TypeVar
 from qidsql.engines.duckdb.kind import DuckDBKind
 from qidsql.engines.kind import EngineKind, FileKind, ServerKind
 from qidsql.engines.postgres.kind import PostgresKind
+from qidsql.engines.spark.kind import SparkKind
 from qidsql.engines.sqlite.kind import SQLiteKind
 
-SERVERS: tuple[ServerKind, ...] = (PostgresKind(),)
+SERVERS: tuple[ServerKind, ...] = (PostgresKind(), SparkKind())
 FILES: tuple[FileKind, ...] = (SQLiteKind(), DuckDBKind())  # the last one takes all paths that no other recognizes
 KINDS: tuple[EngineKind, ...] = (*SERVERS, *FILES)
 

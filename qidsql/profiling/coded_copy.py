@@ -18,7 +18,7 @@ def coded(profiler: TableProfiler) -> tuple[TableProfiler, str]:
     """
     engine, started = profiler.engine, time.monotonic()
     names = (*profiler.names, *((profiler.entity,) if profiler.entity else ()))
-    query = coded_copy(profiler.source, names)
+    query = coded_copy(profiler.engine.dialect, profiler.source, names)
     profiler.check_time()
     table, size = engine.make_working_copy(query, f"coded copy of {plural(len(names), 'column')}", profiler.deadline)
     spent = seconds(time.monotonic() - started)

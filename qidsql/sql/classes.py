@@ -169,7 +169,7 @@ def grouping_nodes(source: Relation, columns: ColumnNames) -> dict[str, list[exp
 # The statement is rendered once, with these marks at the places that differ between relations and between column sets.
 # So each of thousands of column sets costs a join of rendered pieces, not a syntax tree.
 _NUMBER_MARK = 918_273_645
-_COLUMNS_MARK, _RELATION_MARK = "the columns of the set", "the relation"
+_COLUMNS_MARK, _RELATION_MARK = "columns_of_the_set", "rows_of_the_relation"  # need no quotes: engines differ in them
 
 
 @lru_cache(maxsize=64)
@@ -182,11 +182,11 @@ def _sizes_text(dialect: Dialect, source: Relation) -> tuple[str, str, str]:
 @cache
 def _sizes_frame(dialect: Dialect) -> tuple[str, ...]:
     """The text before the number, between number and relation, between relation and columns, and behind the columns."""
-    columns = exp.column(exp.to_identifier(_COLUMNS_MARK, quoted=True))
-    relation = exp.to_table(f'"{_RELATION_MARK}"')
+    columns = exp.column(_COLUMNS_MARK)
+    relation = exp.to_table(_RELATION_MARK)
     classes = fill_query("classes/classes", set_number=_NUMBER_MARK, relation=relation, columns=[columns])
     text = dialect.render(fill("classes/class_sizes", classes=classes.subquery("classes")))
-    return tuple(re.split(f'{_NUMBER_MARK}|"{_RELATION_MARK}"|"{_COLUMNS_MARK}"', text))
+    return tuple(re.split(f"{_NUMBER_MARK}|{_RELATION_MARK}|{_COLUMNS_MARK}", text))
 
 
 @lru_cache(maxsize=4096)

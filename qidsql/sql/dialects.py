@@ -28,6 +28,8 @@ class Dialect:
     a number (True) or another value, equal for equal values. `about_distinct`: counts distinct values, approximately if
     that is cheaper. `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower
     case. `longest_name`: the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited.
+    `materialized`: a common table expression that says so is evaluated once; without it a numbering of its rows must be
+    decided by their contents (see `decided`).
     `own_hashes`: the hashes are functions of the connection, which a printed script cannot call. `opening`, `closing`:
     statements before and after a script (see `script`).
     """
@@ -56,6 +58,7 @@ class Dialect:
     lowers: bool = False
     longest_name: int | None = None
     own_hashes: bool = False
+    materialized: bool = True
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
 
@@ -87,6 +90,20 @@ class Dialect:
     def is_long(self, column: Column) -> bool:
         """Whether the hash of a value is cheaper to carry than the value itself."""
         return column.comparison is not Comparison.VALUE or not re.fullmatch(self.short_types, column.type)
+
+    def days(self, start: exp.Expr, end: exp.Expr) -> exp.Expr:
+        """The days from one date to another."""
+        return exp.Sub(this=end, expression=start)
+
+    def decided(self, columns: Sequence[exp.Expr]) -> list[exp.Expr]:
+        """The columns to order rows by besides a hash, so that each evaluation of a table expression numbers them
+        alike; none if it is evaluated once."""
+        return [] if self.materialized else [column.copy() for column in columns]
+
+    def numbering(self, *columns: exp.Expr) -> exp.Expr:
+        """A numbering of rows from 1, in any order; the columns tell the rows apart."""
+        order = [exp.Ordered(this=column) for column in self.decided(columns)]
+        return exp.Window(this=exp.Anonymous(this="ROW_NUMBER"), order=exp.Order(expressions=order) if order else None)
 
     def bit_count(self, number: exp.Expr) -> exp.Expr:
         """How many bits of a 64-bit integer are set."""

@@ -63,6 +63,7 @@ def matching_sizes(
         columns=source.columns(columns),
         aliased=[exp.alias_(node, f"c{n}") for n, node in enumerate(source.columns(columns))],
         codes=codes,
+        class_number=dialect.numbering(*(exp.column(f"code{number}") for number in range(len(fields)))),
         words=[part for lane in lanes for part in _words(fields, lane)],
         surplus=_choice(
             _any(exp.GT(this=exp.column(f"code{n}"), expression=_number(f.most)) for n, f in enumerate(fields)),

@@ -22,8 +22,17 @@ def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str]) -> st
         [dictionary(dialect, place, exp.select("shuffle_key").from_("shuffle").subquery()) for place in _places(names)],
         columns=source.columns(names),
         row_hash=dialect.row_hash([exp.column(f"v{place}") for place in _places(names)]),
+        shuffle_key=_in_one_row(dialect, exp.select("shuffle_key").from_("shuffle").subquery()),
     )
     return dialect.render(query)
+
+
+def _in_one_row(dialect: Dialect, value: exp.Expr) -> exp.Expr:
+    """The value, in the first of the rows if the engine can number them as they come."""
+    if not dialect.materialized:
+        return value
+    first = exp.EQ(this=dialect.numbering(), expression=exp.Literal.number(1))
+    return exp.Case(ifs=[exp.If(this=first, true=value)])
 
 
 def dictionary(dialect: Dialect, place: int, shuffle_key: exp.Expr | str, alias: str | None = None) -> exp.Query:
@@ -45,12 +54,15 @@ def coded_rows(dialect: Dialect, source: Relation, names: Sequence[str], key: st
     )
 
 
-def coded_copy(source: Relation, names: Sequence[str]) -> exp.Query:
+def coded_copy(dialect: Dialect, source: Relation, names: Sequence[str]) -> exp.Query:
     """The query for all rows with codes in place of values, under the names of the columns. One scan.
 
     A code stands for one value of its column, in no order; NULL for a NULL cell.
     """
-    dictionaries = [fill_query("row_codes/codes", column=exp.column(f"v{place}")) for place in _places(names)]
+    dictionaries = [
+        fill_query("row_codes/codes", column=exp.column(f"v{place}"), place=dialect.numbering(exp.column("value")))
+        for place in _places(names)
+    ]
     return _coded(source, names, "row_codes/coded_copy", dictionaries, names)
 
 

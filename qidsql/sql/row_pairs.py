@@ -19,7 +19,8 @@ from qidsql.sql.relation import Relation
 from qidsql.sql.statements import ColumnNames, Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
 
-MARK = "the part: "
+SCANS_ANEW = 7  # of agreeing_by_content.sql, if every table expression is evaluated wherever it is named
+MARK = "part_of_the_statement_"  # needs no quotes, which differ between engines
 
 
 def pair_masks(
@@ -45,7 +46,7 @@ def pair_masks(
         "row_pairs/pair_masks",
         relation=sample.node,
         aliased=[exp.alias_(node, f"c{place}") for place, node in enumerate(nodes)],
-        row_hash=dialect.row_hash(nodes),
+        order=[dialect.row_hash(nodes), *dialect.decided(nodes)],
         pairs=pairs,
         sample=min(rows, 2 * pairs),
         rows=rows,
@@ -85,7 +86,7 @@ def agreeing(
     carried = range(len(columns)) if dialect.hashes_values else outside
     parts = {
         "relation": dialect.render(source.node),
-        "place": dialect.render(source.address or exp.Window(this=exp.Anonymous(this="ROW_NUMBER"))),
+        "place": _placed(dialect, source, tuple(columns)),
         "columns": _listed(_column(dialect, source, name) for name in names),
         "class_hash": _hashed(dialect, source, tuple(names)),
         "aliased": _listed(
@@ -102,6 +103,8 @@ def agreeing(
         "sizes": " + ".join(dialect.render(dialect.bit_count(exp.column(f"lane{lane}"))) for lane in lanes),
         "max_pairs": str(max_pairs),
         "max_masks": str(max_masks),
+        "zeros": _listed(_end(dialect, lane) for lane in lanes),
+        "differ": " OR ".join(f"lane{lane} <> 0" for lane in lanes),
     }
     pieces = _frame(dialect)
     sql = "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
@@ -110,7 +113,7 @@ def agreeing(
         return integer(rows[0][0]), [] if rows[0][1] is None else [mask_of(row[1:]) for row in rows]
 
     purpose = f"difference masks of rows that agree on {agree.bit_count()} of {len(columns)} columns"
-    return Statement(sql, purpose, read, scans=2)
+    return Statement(sql, purpose, read, scans=2 if dialect.materialized else SCANS_ANEW)
 
 
 @cache
@@ -118,21 +121,31 @@ def _frame(dialect: Dialect) -> tuple[str, ...]:
     """The statement's text in pieces, with the names of the parts between them."""
 
     def marks(*holes: str) -> dict[str, exp.Expr]:
-        return {hole: exp.column(exp.to_identifier(f"{MARK}{hole}", quoted=True)) for hole in holes}
+        return {hole: exp.column(f"{MARK}{hole}") for hole in holes}
 
-    relation = exp.to_table(f'"{MARK}relation"')
+    relation = exp.to_table(f"{MARK}relation")
     holes = marks("lanes", "lane_names", "sizes", "max_pairs", "max_masks")
     if dialect.hashes_values:
         holes |= marks("class_hash", "aliased", "agree", "place")
         spread = dialect.row_hash([exp.column("place", table="placed")])
         block = exp.Mod(this=spread, expression=exp.column("blocks", table="chosen"))
         meeting = dialect.row_hash([exp.column("class_number", table="chosen"), block])
-        tree = fill("row_pairs/agreeing_by_hash", relation=relation, meeting=meeting, **holes)
+        if not dialect.materialized:
+            holes |= marks("names", "zeros", "differ")
+        way = "agreeing_by_hash" if dialect.materialized else "agreeing_by_content"
+        tree = fill(f"row_pairs/{way}", relation=relation, meeting=meeting, **holes)
     else:
         inner = marks("columns", "names") | {"rest": marks("aliased")["aliased"]}
         members = fill_query("row_pairs/members_by_window", relation=relation, **inner)
         tree = fill("row_pairs/agreeing", members=members.subquery("found"), **holes)
-    return tuple(re.split(f'"{MARK}(\\w+)"', dialect.render(tree)))
+    return tuple(re.split(rf"{MARK}(\w+)", dialect.render(tree)))
+
+
+def _placed(dialect: Dialect, source: Relation, names: ColumnNames) -> str:
+    """What orders the two rows of a pair: any numbering, or where rows have none that lasts, a hash of all columns."""
+    if not dialect.materialized:
+        return _hashed(dialect, source, names)
+    return dialect.render(source.address or dialect.numbering())
 
 
 def _listed(parts: Iterable[str]) -> str:

@@ -61,6 +61,7 @@ def _of_values(dialect: Dialect, source: Relation, columns: Sequence[Column], si
     nodes = source.columns([column.name for column in columns])
     aliases = [f"c{place}" for place in range(len(columns))]
     key = [exp.column("row_hash", table="numbered"), exp.column("copy", table="numbered")]
+    decided = dialect.decided([exp.column(alias) for alias in aliases])
     rows = fill_query(
         "sample/sample_values",
         relation=source.node,
@@ -70,7 +71,8 @@ def _of_values(dialect: Dialect, source: Relation, columns: Sequence[Column], si
             exp.alias_(exp.column(alias), exp.to_identifier(column.name, quoted=True))
             for alias, column in zip(aliases, columns, strict=True)
         ],
-        place=dialect.shuffled(dialect.row_hash(key), seed),
+        order=[exp.column("row_hash"), *decided],
+        places=[dialect.shuffled(dialect.row_hash(key), seed), *decided],
         size=size,
     )
     return Relation(rows.subquery(ALIAS), is_sample=True)

@@ -360,9 +360,9 @@ def _aligned(dialect: Dialect, column: ComparedColumn, ends: Mapping[str, exp.Ex
 
 def _span(dialect: Dialect, column: ComparedColumn, low: exp.Expr, high: exp.Expr) -> exp.Expr:
     """The length of a range: in days, or as a number that cannot overflow."""
-    if column.number:
-        low, high = _float(dialect, low), _float(dialect, high)
-    return exp.paren(exp.Sub(this=high.copy(), expression=low.copy()))
+    if not column.number:
+        return exp.paren(dialect.days(low.copy(), high.copy()))
+    return exp.paren(exp.Sub(this=_float(dialect, high), expression=_float(dialect, low)))
 
 
 def _float(dialect: Dialect, value: exp.Expr) -> exp.Expr:

@@ -34,7 +34,7 @@ def witness_rows(
         columns=nodes,
         aliased=[exp.alias_(node, name.name) for node, name in zip(nodes, names, strict=True)],
         common=add(_rows_with(name) for name in names),
-        row_hash=dialect.row_hash(names),
+        order=[dialect.row_hash(names), *dialect.decided(names)],
         k=k,
         witnesses=witnesses,
         masks=[exp.alias_(bit, mask.name) for bit, mask in zip(bits, masks, strict=True)],

@@ -6,6 +6,7 @@
 -- columns alone, and the joined pairs are then compared on the other columns.
 -- Parameters: :relation;  :columns  the column set;  :aliased  the same AS c0, c1, ...
 --             :codes    the columns' codes, 0 for NULL, AS code0, code1, ...
+--             :class_number  a numbering of the classes
 --             :words    the codes side by side AS word0, ..., and all bits of the columns with a value AS given0, ...
 --             :surplus  a code is too large for its bits: the table has changed since the codes were sized
 --             :given    given0, ...
@@ -27,7 +28,7 @@ WITH combined AS (
   SELECT class_size, :codes
   FROM combined
 ), classes AS MATERIALIZED (
-  SELECT ROW_NUMBER() OVER () AS class_number, class_size, :words, :surplus AS surplus
+  SELECT :class_number AS class_number, class_size, :words, :surplus AS surplus
   FROM coded
 ), shapes AS MATERIALIZED (
   SELECT DISTINCT :given

@@ -5,7 +5,8 @@
 -- Parameters: :relation  the audited rows
 --             :columns   the columns;  :aliased  the same AS v0, v1, ...;  :row_hash  v0, v1, ... hashed to an integer
 --             :places    d0.place AS c0, d1.place AS c1, ... of the dictionaries (dictionary.sql) joined to it
--- Result: one row per pattern: size, c0, c1, ..., shuffle_key (in one of the rows)
+--             :shuffle_key  that of the CTE, in one row at least
+-- Result: one row per pattern: size, c0, c1, ..., shuffle_key (NULL in other rows)
 WITH classes AS (
   SELECT COUNT(*) AS size, :aliased
   FROM :relation
@@ -17,5 +18,5 @@ WITH classes AS (
 SELECT
   classes.size,
   :places,
-  CASE WHEN ROW_NUMBER() OVER () = 1 THEN (SELECT shuffle_key FROM shuffle) END AS shuffle_key
+  :shuffle_key AS shuffle_key
 FROM classes

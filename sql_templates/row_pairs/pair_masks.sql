@@ -4,7 +4,7 @@
 -- the whole table, and reads the table once.
 -- Parameters: :relation  a sample of min(rows, 2 * pairs) rows
 --             :aliased   its columns AS c0, c1, ...
---             :row_hash  the contents of a row, hashed: a numbering that does not depend on the engine's order
+--             :order     the contents of a row, hashed: a numbering that does not depend on the engine's order
 --             :pairs     the number of pairs;  :sample  rows of the sample;  :rows  rows of the whole table
 --             :first, :step   random integers made of pair_number
 --             :shuffle   a random order made of row_number
@@ -12,7 +12,7 @@
 --             :names     mask_0, mask_1, ...
 -- Result: mask_0, mask_1, ..., pair_count
 WITH sampled AS (
-  SELECT :aliased, ROW_NUMBER() OVER (ORDER BY :row_hash) AS row_number
+  SELECT :aliased, ROW_NUMBER() OVER (ORDER BY :order) AS row_number
   FROM :relation
 ), pairs AS (
   SELECT

@@ -5,18 +5,19 @@
 --             :aliased   their columns AS c0, c1, ...
 --             :row_hash  the contents of a row, hashed
 --             :renamed   c0, c1, ... AS their names
---             :place     the place of a row, from numbered.row_hash and numbered.copy, in the random order
+--             :order     row_hash, and the columns if it must decide between rows with the same hash
+--             :places    the place of a row, from numbered.row_hash and numbered.copy, in the random order
 --             :size      the number of rows; all if there are fewer
 -- Result: the columns under their names, one row per row drawn
 SELECT :renamed
 FROM (
   SELECT
     hashed.*,
-    ROW_NUMBER() OVER (PARTITION BY row_hash ORDER BY row_hash) AS copy
+    ROW_NUMBER() OVER (PARTITION BY row_hash ORDER BY :order) AS copy
   FROM (
     SELECT :aliased, :row_hash AS row_hash
     FROM :relation
   ) AS hashed
 ) AS numbered
-ORDER BY :place
+ORDER BY :places
 LIMIT :size

@@ -4,7 +4,7 @@
 --             :columns    the searched columns, or their hashes: a collision only enlarges classes
 --             :aliased    the same AS c0, c1, ...
 --             :common     for each of c0, c1, ... the rows with its value, added up
---             :row_hash   c0, c1, ..., hashed: decides between equally rare rows
+--             :order      c0, c1, ..., hashed: decides between equally rare rows
 --             :k          witnesses are in classes of fewer rows
 --             :witnesses  the number of witnesses
 --             :masks      integers of one bit per column, 1 where the rows witness and other differ, AS mask_0, ...
@@ -19,7 +19,7 @@ WITH classes AS MATERIALIZED (
   SELECT classes.*, :common AS common
   FROM classes
 ), witnesses AS MATERIALIZED (
-  SELECT ranked.*, ROW_NUMBER() OVER (ORDER BY common, :row_hash) AS witness
+  SELECT ranked.*, ROW_NUMBER() OVER (ORDER BY common, :order) AS witness
   FROM ranked
   WHERE class_size < :k
   ORDER BY witness

@@ -92,7 +92,7 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "suppression_in_place", Statement(in_place, "the same in place", lambda rows: rows)
     keyed = coded_rows(dialect, plain, ALL, "person", "a key")
     yield "coded_rows", Statement(keyed, "coded rows", lambda rows: rows)
-    yield "coded_copy", Statement(dialect.render(coded_copy(plain, ALL)), "coded copy", lambda rows: rows)
+    yield "coded_copy", Statement(dialect.render(coded_copy(dialect, plain, ALL)), "coded copy", lambda rows: rows)
     yield "column_values", Statement(column_values(dialect, plain, ALL, "a key"), "values", lambda rows: rows)
     yield "column_counts", column_counts(dialect, plain, ALL)
     domain = Domain(1000, {"zip": 0, 'we"ird': 7}, {'we"ird': 300})

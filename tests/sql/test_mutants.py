@@ -6,6 +6,7 @@ table below, on both engines; the template as it is has to agree with them.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import permutations
 from operator import itemgetter
 from pathlib import Path
@@ -78,18 +79,40 @@ PEOPLE = [row[2] for row in ROWS]
 Question = Callable[[Engine, Relation], Statement[Any]]
 BOTH, NAMED = ("a", "b"), [("a",), ("b",), ("a", "b")]
 
-IDS, PAIRS = ("id",), 200
+IDS, PAIRS, NAMES = ("id",), 200, ("a", "b", "who", "id")
+
+
+def masks_by_definition(columns: int) -> tuple[int, set[int]]:
+    """The ordered pairs that agree on a, and how they differ in the first columns; each row has an id of its own."""
+    agreeing = [
+        (one, other)
+        for one, other in permutations([(*row, number) for number, row in enumerate(ROWS)], 2)
+        if one[0] == other[0]
+    ]
+    return len(agreeing), {sum((one[p] != other[p]) << p for p in range(columns)) for one, other in agreeing}
 
 
 def masks_of_pairs_that_agree_on_a(engine: Engine, source: Relation) -> Statement[Any]:
     """The masks as a set: the engine's order among masks of one size is its own."""
-    asked = agreeing(engine.dialect, source, ("a", "b", "who", "id"), 0b0001, 1000, 1000)
+    asked = agreeing(engine.dialect, source, NAMES, 0b0001, 1000, 1000)
 
     def read(rows: list[Row]) -> tuple[int, set[int]]:
         pairs, masks = asked.read(rows)
         return pairs, set(masks)
 
     return Statement(asked.sql, asked.purpose, read)
+
+
+def masks_without_numbers(engine: Engine, source: Relation) -> Statement[Any]:
+    """The same as an engine asks that may evaluate a table expression twice; also where rows are equal."""
+    dialect = replace(engine.dialect, materialized=False)
+    first, second = (agreeing(dialect, source, names, 0b0001, 1000, 1000) for names in (NAMES, NAMES[:3]))
+    with_ids = engine.run(first)
+
+    def read(rows: list[Row]) -> list[tuple[int, set[int]]]:
+        return [(pairs, set(masks)) for pairs, masks in (with_ids, second.read(rows))]
+
+    return Statement(second.sql, second.purpose, read)
 
 
 def sampled(table: str, size: int, where: str | None = None) -> Question:
@@ -168,7 +191,7 @@ def keyed_codes_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
 
 def coded_copy_of_a_and_b(engine: Engine, source: Relation) -> Statement[Any]:
     """How often each code occurs, which NULLs are left, and how often each pair of codes: codes have no order."""
-    query = engine.dialect.render(coded_copy(source, BOTH))
+    query = engine.dialect.render(coded_copy(engine.dialect, source, BOTH))
     return Statement(query, "coded copy", lambda rows: [_often(values) for values in (*zip(*rows, strict=True), rows)])
 
 
@@ -229,15 +252,9 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
     **linkage_mutants.questions(ROWS),
     "masks": (
         masks_of_pairs_that_agree_on_a,
-        (
-            sum(one[0] == other[0] for one, other in permutations(ROWS, 2)),
-            {
-                2 * (one[1] != other[1]) + 4 * (one[2] != other[2]) + 8  # each row has an id of its own
-                for one, other in permutations(ROWS, 2)
-                if one[0] == other[0]
-            },
-        ),
+        masks_by_definition(4),
     ),
+    "masks without numbers": (masks_without_numbers, [masks_by_definition(4), masks_by_definition(3)]),
     "witnesses": (
         lambda e, s: witness_rows(e.dialect, s, BOTH, K, 3, 1000),
         [
@@ -472,6 +489,23 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("LEFT JOIN smallest ON TRUE", "LEFT JOIN smallest ON FALSE"),
         ],
     ),
+    "row_pairs/agreeing_by_content": (
+        "masks without numbers",
+        [
+            ("HAVING COUNT(*) > 1", "HAVING COUNT(*) > 3"),
+            ("* (class_size - 1)", "* class_size"),
+            ("pairs <= :max_pairs OR class_number % share = 0 OR", ""),
+            ("THEN 1 ELSE", "THEN 1000 ELSE"),
+            ("a.meeting = b.meeting", "a.meeting = b.meeting + 1"),
+            ("ON placed.row_class = chosen.class_number", "ON placed.row_class + 1 = chosen.class_number"),
+            ("a.place <= b.place", "a.place = b.place"),
+            ("WHERE :differ", "WHERE :differ OR TRUE"),
+            ("WHERE copies > 1", "WHERE copies > 2"),
+            ("GROUP BY meeting, place, :names", "GROUP BY meeting, place, :names, RANDOM()"),
+            ("LIMIT :max_masks", "LIMIT (:max_masks - :max_masks + 1)"),
+            ("LEFT JOIN smallest ON TRUE", "LEFT JOIN smallest ON FALSE"),
+        ],
+    ),
     "row_pairs/members_by_window": (
         "masks",
         [
@@ -508,7 +542,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("GROUP BY :columns", "GROUP BY :columns, relation.who"),
             ("COUNT(*) AS class_size\n  FROM :relation", "COUNT(DISTINCT 1) AS class_size\n  FROM :relation"),
-            ("ROW_NUMBER() OVER () AS class_number", "1 AS class_number"),
+            (":class_number AS class_number", "0 * :class_number AS class_number"),
             ("CROSS JOIN shapes AS b", "JOIN shapes AS b ON a.given0 = b.given0"),
             ("SELECT DISTINCT :keeps", "SELECT :keeps"),
             ("WHERE :incomplete", ""),
@@ -550,7 +584,7 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "row_codes/codes": (
         "coded copy",
         [
-            ("ROW_NUMBER() OVER ()", "1"),
+            (":place AS place", "0 * :place AS place"),
             ("SELECT DISTINCT", "SELECT"),
             ("WHERE :column IS NOT NULL", "WHERE :column IS NULL"),
         ],
@@ -579,6 +613,7 @@ PRINTED = {"publication/publish_view", "copies/suppress_in_place", "row_codes/va
 ELSEWHERE = {"duckdb", "duckdb_extension", "history", "postgres", "sqlite", "workbench"}
 ONLY_ON = {
     "row_pairs/agreeing": "postgres",
+    "row_pairs/agreeing_by_content": "duckdb",
     "row_pairs/agreeing_by_hash": "duckdb",
     "row_pairs/members_by_window": "postgres",
 }

@@ -1,0 +1,1 @@
+"""Spark Connect servers: Apache Spark, Sail, and whatever else speaks the protocol."""

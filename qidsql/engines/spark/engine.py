@@ -1,0 +1,230 @@
+"""An engine on a Spark Connect server: reads tables, views and files of the server; each worker is a session of it."""
+
+import re
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn, TypeVar, cast
+
+import grpc
+from sqlglot import exp
+
+from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
+from qidsql.core.checks import Check, Examination, State
+from qidsql.core.tables import Column, Condition, Table, TableName
+from qidsql.core.value_kinds import kind_of
+from qidsql.engines.base import Engine
+from qidsql.engines.kind import ConnectOptions
+from qidsql.engines.spark.address import Address, address
+from qidsql.engines.spark.dialect import SPARK
+from qidsql.engines.spark.errors import not_there, translate, unreachable
+from qidsql.engines.spark.session import ServerGone, SparkSession
+from qidsql.engines.spark.types import PATTERNS, column
+from qidsql.engines.table_names import find_table, parsed_name
+from qidsql.engines.workers import Session, Worker
+from qidsql.errors import QidsqlError, SnapshotLost, StatementError, Stopped, UnknownName, UsageError
+from qidsql.sql.relation import table_node
+from qidsql.sql.statements import Row
+
+Answer = TypeVar("Answer")
+
+FORMATS = ("parquet", "orc", "delta", "iceberg", "avro")  # files whose columns have types
+LOOKS_LIKE_A_PATH = r"/|\\|^\w+://"
+WHERE_AND_WHAT = "SELECT VERSION(), CURRENT_CATALOG(), CURRENT_DATABASE()"
+EACH_ITS_OWN = "each statement sees the data at its own moment"
+SAME_FILES = "every statement reads the same files; an error if one is added or removed meanwhile"
+
+
+class SparkEngine(Engine):
+    """The catalogs of a server, and files that it can read.
+
+    A server has no snapshot of several statements. Where it says which files a query reads, all statements of an answer
+    must read the same: data files of Delta and Iceberg never change, and others rarely do.
+    """
+
+    dialect = SPARK
+    export_format = "parquet"
+
+    def __init__(self, server: Address, workers: int, statement_seconds: int) -> None:
+        super().__init__(workers)
+        self.label = server.label
+        self.snapshot = EACH_ITS_OWN
+        self._server = server
+        self._seconds = statement_seconds
+        self._files: dict[TableName, frozenset[str]] = {}  # of the tables described
+        started = time.monotonic()
+        self.version, self.place = self._asked("version", _introduced)
+        again = time.monotonic()
+        self._asked("latency", _introduced)
+        self.latency = min(again - started, time.monotonic() - again)
+
+    def _open(self, deadline: float | None) -> list[Worker]:
+        workers = [
+            Worker(partial(SparkSession, self._server, self._seconds))
+            for _ in range(self.workers - len(self._sessions))
+        ]
+        try:
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.opened(deadline)
+        except grpc.RpcError as error:
+            raise unreachable(error, self.label) from None
+        return workers
+
+    def translate(self, error: Exception, purpose: str) -> QidsqlError:
+        return translate(error, purpose, self.label)
+
+    def table_names(self) -> list[TableName]:
+        """One statement for the schemas, and one for each of them."""
+        found = []
+        for schema in self._rows("SHOW SCHEMAS", "schemas"):
+            name = exp.to_identifier(str(schema[0]), quoted=True).sql(SPARK.name)
+            found += [
+                TableName(str(table), str(space)) if not temporary else TableName(str(table))
+                for space, table, temporary, *_ in self._rows(f"SHOW TABLES IN {name}", "tables")
+            ]
+        return sorted(set(found))
+
+    def describe(self, table: str | None) -> Table:
+        """A path stands for its files; anything else is a table or view: as typed, else by the list of all."""
+        if table is not None:
+            name = _path(table) or _typed(table)
+            fields = None if name is None else self._fields(name)
+            if name is not None and fields is not None:
+                return self._described(name, fields)
+            if name is not None and name.catalog in FORMATS:
+                raise UnknownName("files", [name.name], f"the reach of {self.label}", ())
+        found = find_table(table, self.table_names(), SPARK.name, [self.place[1]], self.label)
+        fields = self._fields(found)
+        if fields is None:
+            raise UnknownName("table", [str(found)], self.label, ())
+        return self._described(found, fields)
+
+    def _described(self, name: TableName, fields: list[Any]) -> Table:
+        columns = tuple(column(field) for field in fields)
+        files = self._state_of(name)
+        self._files[name] = files
+        self.snapshot = SAME_FILES if all(self._files.values()) else EACH_ITS_OWN
+        return Table(name, "data file" if name.catalog in FORMATS else "table", columns)
+
+    def _fields(self, name: TableName) -> list[Any] | None:
+        """The columns of a table, without reading it; None if there is none of this name."""
+
+        def look(session: SparkSession) -> list[Any]:
+            try:
+                return session.columns(_all_of(name))
+            except grpc.RpcError as error:
+                if not_there(error):
+                    return []
+                raise
+
+        return self._asked(f"columns of {name}", look) or None
+
+    def _state_of(self, name: TableName) -> frozenset[str]:
+        """The files that the table consists of; none if the server does not say."""
+        try:
+            return self._asked(f"files of {name}", lambda session: session.files(_all_of(name)))
+        except StatementError:
+            return frozenset()
+
+    def _check_snapshot(self) -> None:
+        for name, files in self._files.items():
+            if files and self._state_of(name) != files:
+                raise SnapshotLost(f"files of {name} were added or removed meanwhile; run this again")
+
+    @property
+    def _checks_snapshot(self) -> bool:
+        return any(self._files.values())
+
+    def parse_condition(self, table: Table, where: str) -> Condition:
+        raise UsageError("a Spark server takes no where condition; create a view with it, and audit the view")
+
+    def catalog(self, schema: str | None = None) -> Catalog:
+        """A statement per schema, and a call per table."""
+        names = self.table_names()
+        schema = find_schema(schema, names, self.label)
+        return Catalog(tuple(self._listed(name) for name in names if schema is None or name.schema == schema))
+
+    def _listed(self, name: TableName) -> CatalogTable:
+        columns = tuple(_catalog_column(column(field)) for field in self._fields(name) or ())
+        return CatalogTable(name, "table", columns, obstacle="" if columns else f"{name} cannot be read")
+
+    def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
+        if role is not None:
+            raise UsageError("the rights of a Spark server are those of its catalog; ask there what a role may read")
+        return Examination((Check(State.OK, f"connected to {self.version}"),))
+
+    def _only_read(self, *_: Any, **__: Any) -> NoReturn:
+        raise UsageError(f"{self.label} is a Spark server, which is only read; --into takes a file")
+
+    import_file = existing_kind = working_copy_name = finish_working_copy = _only_read
+
+    def _rows(self, sql: str, purpose: str) -> list[Row]:
+        """The rows of a statement that reads no table."""
+        return self._asked(purpose, lambda session: session.execute(sql))
+
+    def _asked(self, purpose: str, work: Callable[[SparkSession], Answer]) -> Answer:
+        """The answer of a call that reads no table. The session stays unless it is lost."""
+
+        def tried(session: Session) -> tuple[Answer, None] | tuple[None, QidsqlError]:
+            try:
+                return work(cast(SparkSession, session)), None
+            except (grpc.RpcError, ServerGone) as error:
+                found = self.translate(error, purpose)
+                if isinstance(found, Stopped):
+                    raise found from None
+                return None, found
+
+        answer, failure = self._on_one_session(tried)
+        if failure is not None:
+            raise failure
+        return cast(Answer, answer)
+
+
+def connect(text: str, options: ConnectOptions) -> SparkEngine:
+    """An engine on a server. Raises SourceError, UsageError, StatementError, Interrupted, BudgetSpent."""
+    if options.writable or options.workspace:
+        raise UsageError("a Spark server is only read: leave out --workspace; --into takes a file")
+    return SparkEngine(address(text), 1 if options.gentle else options.workers, options.statement_seconds)
+
+
+def _introduced(session: SparkSession) -> tuple[str, tuple[str, str]]:
+    """What a server says it is, with the current catalog and schema."""
+    claimed = session.protocol()
+    [(version, catalog, schema)] = session.execute(WHERE_AND_WHAT)
+    same = str(version).startswith(claimed)
+    return f"Spark {claimed}" + ("" if same else f" (server {version})"), (str(catalog), str(schema))
+
+
+def _path(typed: str) -> TableName | None:
+    """The files that a text means: a path, or format.`path`. Spark names them like a table in a catalog."""
+    table = parsed_name(typed, SPARK.name)
+    if table is not None and table.db in FORMATS and re.search(LOOKS_LIKE_A_PATH, table.name):
+        return TableName(table.name, catalog=table.db)
+    if not re.search(LOOKS_LIKE_A_PATH, typed):
+        return None
+    ending = re.search(r"\.(\w+)[*]*$", typed.lower())
+    return TableName(typed, catalog=ending[1] if ending and ending[1] in FORMATS else FORMATS[0])
+
+
+def _typed(typed: str) -> TableName | None:
+    """The name as SQL reads it."""
+    table = parsed_name(typed, SPARK.name)
+    return None if table is None else TableName(table.name, table.db, table.catalog)
+
+
+def _all_of(name: TableName) -> str:
+    return SPARK.render(exp.select("*").from_(table_node(name)), copy=False)
+
+
+def _catalog_column(found: Column) -> CatalogColumn:
+    return CatalogColumn(
+        found.name,
+        found.type,
+        found.nullable,
+        readable=found.readable,
+        comparison=found.comparison,
+        base=found.type,
+        kind=kind_of(found.type, PATTERNS),
+    )

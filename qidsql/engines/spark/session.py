@@ -1,0 +1,191 @@
+"""A session of a Spark Connect server: statements in, rows out, over gRPC. Nothing is retried, nothing is logged.
+
+Every call has a time limit and can be cancelled from another thread. While a statement runs, however long it takes, the
+server is asked for its version every few seconds: a server that hangs is noticed like one that is gone.
+"""
+
+import os
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # else the library writes to stderr
+
+import grpc
+import pyarrow as arrow
+import pyarrow.parquet as parquet
+
+from qidsql.engines.spark.address import Address
+from qidsql.engines.spark.messages import OPERATION, SERVICE, message_class
+from qidsql.engines.workers import OVER_NETWORK
+from qidsql.sql.statements import Row
+
+CONNECTING = 10.0  # seconds
+PULSE = 4.0  # seconds between two checks that the server is alive
+HANGING = 8.0  # seconds without an answer to such a check, after which the server counts as gone
+PARTING = 1.0  # seconds for a cancel or a farewell
+CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_metadata_size", 1 << 20)]
+LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+SETTINGS = {
+    "spark.sql.ansi.enabled": "true",  # a number that is too large is an error, not NULL
+    "spark.sql.caseSensitive": "true",  # columns whose names differ in letter case only are two
+}
+
+
+class ServerGone(Exception):
+    """The server did not show that it is alive while a statement ran."""
+
+
+class SparkSession:
+    """One session. A statement runs until it ends, `cancel` or `hang_up` is called, or its time is up."""
+
+    patience = OVER_NETWORK
+
+    def __init__(self, address: Address, statement_seconds: float) -> None:
+        self._seconds = statement_seconds
+        self._operation: str | None = None
+        self._call: Any = None
+        self._gone = False
+        self._metadata = address.headers
+        self._session = {
+            "session_id": str(uuid.uuid4()),
+            "user_context": {"user_id": address.user, "user_name": address.user},
+        }
+        self._channel = _channel(address)
+        self._stub = {
+            method: self._channel.unary_unary(SERVICE + method, _bytes, message_class(f"{answer}Response").FromString)
+            for method, answer in {
+                "AnalyzePlan": "AnalyzePlan",
+                "Config": "Config",
+                "Interrupt": "Interrupt",
+                "ReleaseSession": "ReleaseSession",
+            }.items()
+        }
+        self._execute = self._channel.unary_stream(
+            f"{SERVICE}ExecutePlan", _bytes, message_class("ExecutePlanResponse").FromString
+        )
+        try:
+            pairs = [{"key": key, "value": value} for key, value in SETTINGS.items()]
+            self._ask("Config", CONNECTING, operation={"set": {"pairs": pairs}})
+        except BaseException:
+            self._channel.close()
+            raise
+
+    def execute(self, sql: str) -> list[Row]:
+        rows: list[Row] = []
+        for table in self._tables(sql):
+            rows += zip(*(column.to_pylist() for column in table.columns), strict=True)
+        return rows
+
+    def export(self, sql: str, path: Path) -> None:
+        """Writes the rows to a parquet file as they arrive."""
+        tables = self._tables(sql)
+        first = next(tables)
+        with parquet.ParquetWriter(path, first.schema) as file:
+            file.write_table(first)
+            for table in tables:
+                file.write_table(table)
+
+    def load(self, sql: str, path: Path) -> None:
+        raise NotImplementedError("nothing is written to a Spark server")
+
+    def freeze_time(self) -> None:
+        """Nothing to do: no condition depends on the time."""
+
+    def columns(self, sql: str) -> list[Any]:
+        """The fields of a query's result, without running it: name, data_type, nullable."""
+        answer = self._ask("AnalyzePlan", self._seconds, schema={"plan": _plan(sql)})
+        return list(answer.schema.schema.struct.fields)
+
+    def files(self, sql: str) -> frozenset[str]:
+        """The files that a query would read, without running it; empty if they are not known."""
+        return frozenset(self._ask("AnalyzePlan", self._seconds, input_files={"plan": _plan(sql)}).input_files.files)
+
+    def protocol(self, seconds: float = CONNECTING) -> str:
+        """The version of Spark that the server claims to be."""
+        return str(self._ask("AnalyzePlan", seconds, spark_version={}).spark_version.version)
+
+    def cancel(self) -> None:
+        if self._operation is not None:
+            self._ask("Interrupt", PARTING, interrupt_type=OPERATION, operation_id=self._operation)
+
+    def hang_up(self) -> None:
+        if self._call is not None:
+            self._call.cancel()
+
+    def close(self) -> None:
+        with suppress(grpc.RpcError):
+            self._ask("ReleaseSession", PARTING)
+        self._channel.close()
+
+    def _ask(self, method: str, seconds: float, **fields: Any) -> Any:
+        """The answer to a call other than a statement. Raises grpc.RpcError."""
+        request = message_class(f"{method}Request")(**self._session, **fields)
+        return self._stub[method](request, timeout=seconds, metadata=self._metadata)
+
+    def _tables(self, sql: str) -> Iterator[arrow.Table]:
+        """The rows of a statement, batch by batch; at least one, which may be empty. Raises grpc.RpcError, ServerGone,
+        ValueError if rows are missing."""
+        self._operation = str(uuid.uuid4())
+        request = message_class("ExecutePlanRequest")(
+            **self._session, plan=_plan(sql), client_type="qidsql", operation_id=self._operation
+        )
+        self._call = self._execute(request, timeout=self._seconds, metadata=self._metadata)
+        try:
+            with self._watched(self._call):
+                for response in self._call:
+                    if response.HasField("arrow_batch"):
+                        table = arrow.ipc.open_stream(response.arrow_batch.data).read_all()
+                        if table.num_rows != response.arrow_batch.row_count:
+                            raise ValueError("a batch of rows is not complete")
+                        yield table
+        except grpc.RpcError:
+            if self._gone:
+                raise ServerGone from None
+            raise
+        finally:
+            self._call.cancel()  # if the rows were not all taken
+            self._operation = self._call = None
+
+    @contextmanager
+    def _watched(self, call: Any) -> Iterator[None]:
+        """Cancels the call if the server hangs."""
+        done = threading.Event()
+        threading.Thread(target=self._watch, args=(call, done), name="qidsql pulse", daemon=True).start()
+        try:
+            yield
+        finally:
+            done.set()
+
+    def _watch(self, call: Any, done: threading.Event) -> None:
+        while not done.wait(PULSE):
+            try:
+                self.protocol(HANGING)
+            except grpc.RpcError as error:
+                if error.code() in LOST and not done.is_set():
+                    self._gone = True
+                    call.cancel()
+                    return
+            except ValueError:  # the channel is closed
+                return
+
+
+def _channel(address: Address) -> grpc.Channel:
+    target = f"{address.host}:{address.port}"
+    if not address.encrypted:
+        return grpc.insecure_channel(target, CHANNEL)
+    credentials = grpc.ssl_channel_credentials()
+    if address.token is not None:
+        credentials = grpc.composite_channel_credentials(credentials, grpc.access_token_call_credentials(address.token))
+    return grpc.secure_channel(target, credentials, CHANNEL)
+
+
+def _plan(sql: str) -> dict[str, Any]:
+    return {"root": {"sql": {"query": sql}}}
+
+
+def _bytes(message: Any) -> bytes:
+    return bytes(message.SerializeToString())

@@ -1,0 +1,55 @@
+"""The columns of a query's result as a Spark Connect server describes them."""
+
+from typing import Any
+
+from qidsql.core.tables import Column, Comparison
+from qidsql.core.value_kinds import ValueKind
+from qidsql.engines.spark.messages import TYPES
+
+NO_EQUALITY = ("map", "variant", "user_defined", "unparsed", "geometry", "geography")  # cannot be put into classes
+PATTERNS = (
+    (ValueKind.WHOLE, r"tinyint|smallint|int|bigint"),
+    (ValueKind.DECIMAL, r"decimal\(.*"),
+    (ValueKind.FLOAT, r"float|double"),
+    (ValueKind.TEXT, r"(string|char|varchar)\b.*"),
+    (ValueKind.DATE, r"date"),
+    (ValueKind.TIMESTAMP, r"timestamp_ntz"),
+    (ValueKind.ZONED, r"timestamp"),
+)
+BYTES = ("", "UTF8_BINARY")  # collations that compare bytes
+
+
+def column(field: Any) -> Column:
+    """A field of a result. Texts with a collation are compared byte by byte."""
+    kind = field.data_type
+    collated = kind.HasField("string") and kind.string.collation not in BYTES
+    return Column(field.name, type_name(kind), field.nullable, True, Comparison.BYTES if collated else Comparison.VALUE)
+
+
+def type_name(kind: Any) -> str:
+    """A type as SQL names it."""
+    name = next((name for name in TYPES if kind.HasField(name)), "unparsed")
+    if name == "decimal":
+        return f"DECIMAL({kind.decimal.precision}, {kind.decimal.scale})"
+    if name == "string" and kind.string.collation not in BYTES:
+        return f"STRING COLLATE {kind.string.collation}"
+    if name in ("char", "varchar"):
+        return f"{name.upper()}({getattr(kind, name).length})"
+    if name == "array":
+        return f"ARRAY<{type_name(kind.array.element_type)}>"
+    if name == "struct":
+        inside = ", ".join(f"{field.name}: {type_name(field.data_type)}" for field in kind.struct.fields)
+        return f"STRUCT<{inside}>"
+    return name.replace("_", " ").upper() if name != "timestamp_ntz" else "TIMESTAMP_NTZ"
+
+
+def without_equality(kind: Any) -> str | None:
+    """The name of a type, at any depth, whose values cannot be put into classes; None if all can."""
+    for name in NO_EQUALITY:
+        if kind.HasField(name):
+            return name
+    if kind.HasField("array"):
+        return without_equality(kind.array.element_type)
+    if kind.HasField("struct"):
+        return next(filter(None, (without_equality(field.data_type) for field in kind.struct.fields)), None)
+    return None
