@@ -7,7 +7,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, Phase, settings
 from tests.adult import adult, adult_path
 from tests.duckdb_hosts import extension, host, shell
 from tests.postgres_server import PostgresServer, server_folder, started
-from tests.stores import TWO_ENGINES, DuckDBStore, PostgresStore, SQLiteStore, Store, quoted
+from tests.spark_server import sail
+from tests.stores import TWO_ENGINES, DuckDBStore, PostgresStore, SparkStore, SQLiteStore, Store, quoted
 
 __all__ = ["adult", "adult_path", "extension", "host", "shell"]  # fixtures of their own file
 
@@ -114,6 +115,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
+def spark_store(tmp_path: Path) -> Iterator[SparkStore]:
+    with SparkStore(tmp_path / "store.duckdb", sail()) as store:
+        yield store
+
+
+@pytest.fixture
 def store(request: pytest.FixtureRequest) -> Store:
     """The store of an engine: see `pytest_generate_tests`."""
     found = request.getfixturevalue(f"{request.param}_store")
@@ -124,13 +131,15 @@ def store(request: pytest.FixtureRequest) -> Store:
 @pytest.fixture(scope="module")
 def module_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The same, filled once for all tests of a file."""
-    if request.param != "postgres":
-        kind = {"duckdb": DuckDBStore, "sqlite": SQLiteStore}[request.param]
-        with kind(tmp_path_factory.mktemp("store") / f"store.{request.param}") as store:
-            yield store
-    else:
-        with PostgresStore(request.getfixturevalue("postgres_url")) as store:
-            yield store
+    path = tmp_path_factory.mktemp("store") / f"store.{request.param}"
+    makers: dict[str, Callable[[], Store]] = {
+        "duckdb": lambda: DuckDBStore(path),
+        "sqlite": lambda: SQLiteStore(path),
+        "postgres": lambda: PostgresStore(request.getfixturevalue("postgres_url")),
+        "spark": lambda: SparkStore(path, sail()),
+    }
+    with makers[request.param]() as store:
+        yield store
 
 
 @pytest.fixture(scope="session")

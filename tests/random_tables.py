@@ -95,7 +95,17 @@ OWN: dict[str, dict[str, Pool]] = {
 }
 
 
-PEOPLE = ("INTEGER", "VARCHAR", "CHAR(5)", "DOUBLE PRECISION")
+# What parquet files and Spark have in common
+OF_SPARK: dict[str, Pool] = {
+    kind: [(text, token) for text, token in pool if text != "infinity"]
+    for kind, pool in KINDS.items()
+    if kind not in ("TIME", "INTERVAL", "UUID", "JSON")
+}
+PEOPLE = {
+    "sqlite": ("INTEGER", "TEXT", "", "REAL"),
+    "spark": ("INTEGER", "VARCHAR"),
+    "others": ("INTEGER", "VARCHAR", "CHAR(5)", "DOUBLE PRECISION"),
+}
 
 
 @dataclass(frozen=True)
@@ -135,9 +145,9 @@ class RandomTable:
 def random_table(seed: int, engine: str) -> RandomTable:
     """The same table for the same seed: 0 to 24 rows, 1 to 4 columns, few values so that many rows agree."""
     draw = Random(seed)
-    kinds = OF_SQLITE if engine == "sqlite" else {**KINDS, **OWN[engine]}
+    kinds = {"sqlite": OF_SQLITE, "spark": OF_SPARK}.get(engine) or {**KINDS, **OWN[engine]}
     types = draw.choices(list(kinds), k=draw.choices((1, 2, 3, 4), (3, 10, 6, 1))[0])
-    people = draw.choice(("INTEGER", "TEXT", "", "REAL") if engine == "sqlite" else PEOPLE)
+    people = draw.choice(PEOPLE.get(engine, PEOPLE["others"]))
     pools = []
     for kind in (*types, people):
         pool: list[tuple[str | None, Hashable]] = draw.sample(list(kinds[kind]), draw.randint(1, len(kinds[kind])))

@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import sqlite3
+import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -20,13 +21,18 @@ from psycopg import sql
 
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
+from qidsql.engines.spark.address import address
+from qidsql.engines.spark.session import SparkSession
 from tests.exhaustive import always
 
 SERIES = r"(WITH RECURSIVE g(id) AS (SELECT \1 UNION ALL SELECT id + 1 FROM g WHERE id < \2) SELECT id FROM g)"
-EVERY_ENGINE = pytest.mark.engines("duckdb", "postgres", "sqlite")
+SAIL = pytest.param("spark", marks=pytest.mark.spark)
+SAIL_LONGER = pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.exhaustive])
+THREE_ENGINES = pytest.mark.engines("duckdb", "postgres", "sqlite")
+EVERY_ENGINE = pytest.mark.engines("duckdb", "postgres", "sqlite", SAIL)
 ONE_ENGINE = pytest.mark.engines(*always("duckdb", longer=["postgres"]))  # what follows an audit
-ONE_OF_THREE = pytest.mark.engines(*always("duckdb", longer=["postgres", "sqlite"]))
-TWO_OF_THREE = pytest.mark.engines(*always("duckdb", "postgres", longer=["sqlite"]))
+ONE_OF_THREE = pytest.mark.engines(*always("duckdb", longer=["postgres", "sqlite"]), SAIL_LONGER)
+TWO_OF_THREE = pytest.mark.engines(*always("duckdb", "postgres", longer=["sqlite"]), SAIL_LONGER)
 TWO_ENGINES = pytest.mark.engines("duckdb", "postgres")  # with conditions, grouping sets, copies
 BATCH = 200  # cells in a statement
 _writing = Lock()  # of two threads the second waits
@@ -153,6 +159,58 @@ class SQLiteStore(Store):
                 connection.executescript(statement)
             else:
                 connection.execute(statement)
+
+
+class SparkStore(DuckDBStore):
+    """Temporary views in a session of a Spark Connect server: whatever is in a DuckDB file, as parquet files.
+
+    What a test writes goes into the DuckDB file; the views are made when the source is asked for.
+    """
+
+    name = "spark"
+
+    def __init__(self, path: Path, server: str) -> None:
+        self._id = str(uuid.uuid4())
+        self._views: list[str] = []
+        self._stale = True
+        self._session = SparkSession(address(f"{server}/;session_id={self._id}"), 600)
+        self._server = server
+        super().__init__(path)
+
+    @property
+    def url(self) -> str:
+        if self._stale:
+            self._mirror()
+            self._stale = False
+        return f"{self._server}/;session_id={self._id}"
+
+    @url.setter
+    def url(self, path: str) -> None:
+        """That of the DuckDB file is not used."""
+
+    def execute(self, statement: str, rows: Iterable[Sequence[object]] = ()) -> None:
+        self._stale = True
+        super().execute(statement, rows)
+
+    def _mirror(self) -> None:
+        for view in self._views:
+            self._session.execute(f"DROP VIEW IF EXISTS {self._quoted(view)}")
+        with opened(self.path) as connection:
+            found = "SELECT table_name FROM information_schema.tables WHERE table_catalog = CURRENT_DATABASE()"
+            self._views = [name for (name,) in connection.execute(found).fetchall()]
+            for view in self._views:
+                file = self.path.with_name(f"{uuid.uuid4()}.parquet")
+                connection.execute(f"COPY (SELECT * FROM {quoted(view)}) TO '{file}' (FORMAT parquet)")
+                made = f"SELECT * FROM parquet.{self._quoted(str(file))}"
+                self._session.execute(f"CREATE OR REPLACE TEMPORARY VIEW {self._quoted(view)} AS {made}")
+
+    def _quoted(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    def close(self) -> None:
+        """Ends the session on the server too."""
+        self._session.borrowed = False
+        self._session.close()
 
 
 class PostgresStore(Store):

@@ -35,6 +35,8 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
             if column.name in roles:
                 raise UsageError(f"column {column.name} is given as {roles[column.name][0]} and as {role}; choose one")
             if role in (Role.ENTITY, Role.QUASI_IDENTIFIER) and not column.readable:
+                if column.obstacle:
+                    raise UsageError(f"column {column.name} of {table.name} cannot be audited: {column.obstacle}")
                 raise UsageError(
                     f"this user has no right to read column {column.name} of {table.name}; "
                     f"grant SELECT ({column.name}), or leave it out"
@@ -46,7 +48,7 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
         if policy.columns:
             roles[column.name] = (Role.EXCLUDED, "not among the requested columns")
         elif not column.readable:
-            roles[column.name] = (Role.UNREADABLE, "this user has no right to read it")
+            roles[column.name] = (Role.UNREADABLE, column.obstacle or "this user has no right to read it")
         else:
             roles[column.name] = (Role.QUASI_IDENTIFIER, "")
     if not any(role is Role.QUASI_IDENTIFIER for role, _ in roles.values()):

@@ -39,6 +39,7 @@ class Comparison(StrEnum):
     VALUE = "value"  # the engine's own equality
     TEXT = "text"  # the type has no equality: its text form is compared
     BYTES = "bytes"  # the collation merges texts that look different
+    NUMBER = "number"  # floats: what is not a number has several forms, which are one value
 
 
 class Nulls(StrEnum):
@@ -54,13 +55,14 @@ FILES = ("file", "data file")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the catalog describes it."""
+    """A column as the catalog describes it. `obstacle`: why it is not readable, unless this user lacks the right."""
 
     name: str
     type: str
     nullable: bool = True
     readable: bool = True
     comparison: Comparison = Comparison.VALUE
+    obstacle: str = ""
 
 
 @dataclass(frozen=True, slots=True, order=True)

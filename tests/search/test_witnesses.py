@@ -25,7 +25,7 @@ from tests.exhaustive import always
 from tests.search.tables import MemoryProfiler, Row, class_sizes, fill, random_table
 from tests.stores import TWO_OF_THREE, Store
 
-TABLES = {"duckdb": 15, "postgres": 8, "sqlite": 15}
+TABLES = {"duckdb": 15, "postgres": 8, "sqlite": 15, "spark": 4}
 MANY = 10_000
 
 

@@ -9,14 +9,14 @@ from qidsql.sql.relation import relation
 from tests.definitions import Values, disclosure_of, entity_disclosure_of
 from tests.exhaustive import always
 from tests.random_tables import load, random_table
-from tests.stores import EVERY_ENGINE, Store
+from tests.stores import THREE_ENGINES, Store
 
 K = 3
 SEEDS = [seed for seed in range(250) if random_table(seed, "duckdb").columns > 1]  # one is the sensitive column
 
 
 @pytest.mark.parametrize("seed", always(*SEEDS[:12], longer=SEEDS[12:]))
-@EVERY_ENGINE
+@THREE_ENGINES  # Sail cannot plan the windows of what is counted in persons
 def test_random_tables(store: Store, seed: int) -> None:
     table = random_table(seed, store.name)
     load(store, [table])

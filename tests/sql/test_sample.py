@@ -17,7 +17,7 @@ from qidsql.sql.relation import Relation
 from qidsql.sql.sample import MAX_SEED, sample, sample_of_entities
 from qidsql.sql.statements import Statement
 from tests.exhaustive import always, pairs
-from tests.stores import TWO_ENGINES, TWO_OF_THREE, DuckDBStore, PostgresStore, SQLiteStore, Store
+from tests.stores import THREE_ENGINES, TWO_ENGINES, TWO_OF_THREE, DuckDBStore, PostgresStore, SQLiteStore, Store
 
 pytestmark = TWO_OF_THREE
 
@@ -246,6 +246,7 @@ def of_entities(engine: Engine, size: int, seed: int, where: str | None = None) 
     return people
 
 
+@THREE_ENGINES  # with a condition
 def test_a_sample_of_entities_has_each_one_once(store: Store) -> None:
     store.execute(
         f"CREATE TABLE visits AS SELECT id % 500 AS person, id % 500 % 7 AS a FROM generate_series(1, {ROWS}) AS g(id)"

@@ -14,13 +14,17 @@ TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # the variable that Spark's own clie
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server is, and what it is sent to let a user in. `label` has no secret."""
+    """Where a server is, and what it is sent to let a user in. `label` has no secret.
+
+    `session` is the id of a user's session, whose temporary views are then visible; by default each worker has its own.
+    """
 
     host: str
     port: int
     encrypted: bool = False
     token: str | None = field(default=None, repr=False)
     user: str = "qidsql"
+    session: str | None = field(default=None, repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
@@ -44,10 +48,10 @@ def address(text: str) -> Address:
         if not equal or not re.fullmatch(r"[\w.-]+", name):
             raise SourceError(f"an option in the Spark URL is not name=value; {EXPECTED}")
         options[name] = unquote(value)
-    for ignored in ("user_agent", "session_id"):
-        options.pop(ignored, None)
+    options.pop("user_agent", None)
+    session = options.pop("session_id", None)
     token = options.pop("token", None) or os.environ.get(TOKEN)
     encrypted = options.pop("use_ssl", "").lower() == "true" or token is not None
     user = options.pop("user_id", "qidsql")
     headers = tuple((name.lower(), value) for name, value in options.items())
-    return Address(f"[{host}]" if ":" in host else host, port, encrypted, token, user, headers)
+    return Address(f"[{host}]" if ":" in host else host, port, encrypted, token, user, session, headers)

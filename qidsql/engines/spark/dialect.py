@@ -14,6 +14,10 @@ class SparkDialect(Dialect):
     """Texts are equal if their bytes are, unless a column has a collation; a cast to STRING removes that."""
 
     def comparable(self, column: exp.Expr, comparison: Comparison) -> exp.Expr:
+        """Sail puts NaNs of different bits into different classes."""
+        if comparison is Comparison.NUMBER:
+            nan = exp.cast(exp.Literal.string("NaN"), "DOUBLE")
+            return exp.Case(ifs=[exp.If(this=exp.IsNan(this=column.copy()), true=nan)], default=column)
         return column if comparison is Comparison.VALUE else exp.Cast(this=column, to=self.text.copy())
 
     def days(self, start: exp.Expr, end: exp.Expr) -> exp.Expr:

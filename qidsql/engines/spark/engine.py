@@ -95,7 +95,7 @@ class SparkEngine(Engine):
                 return self._described(name, fields)
             if name is not None and name.catalog in FORMATS:
                 raise UnknownName("files", [name.name], f"the reach of {self.label}", ())
-        found = find_table(table, self.table_names(), SPARK.name, [self.place[1]], self.label)
+        found = find_table(table, self.table_names(), _quotes(table or ""), [self.place[1]], self.label)
         fields = self._fields(found)
         if fields is None:
             raise UnknownName("table", [str(found)], self.label, ())
@@ -209,9 +209,14 @@ def _path(typed: str) -> TableName | None:
 
 
 def _typed(typed: str) -> TableName | None:
-    """The name as SQL reads it."""
-    table = parsed_name(typed, SPARK.name)
+    """The name as SQL reads it, with Spark's quotes or with those of other engines."""
+    table = parsed_name(typed, _quotes(typed))
     return None if table is None else TableName(table.name, table.db, table.catalog)
+
+
+def _quotes(typed: str) -> str:
+    """The dialect whose quotes a typed name has."""
+    return "" if '"' in typed else SPARK.name
 
 
 def _all_of(name: TableName) -> str:

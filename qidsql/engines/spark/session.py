@@ -49,9 +49,10 @@ class SparkSession:
         self._operation: str | None = None
         self._call: Any = None
         self._gone = False
+        self.borrowed = address.session is not None
         self._metadata = address.headers
         self._session = {
-            "session_id": str(uuid.uuid4()),
+            "session_id": address.session or str(uuid.uuid4()),
             "user_context": {"user_id": address.user, "user_name": address.user},
         }
         self._channel = _channel(address)
@@ -117,8 +118,9 @@ class SparkSession:
             self._call.cancel()
 
     def close(self) -> None:
-        with suppress(grpc.RpcError):
-            self._ask("ReleaseSession", PARTING)
+        if not self.borrowed:
+            with suppress(grpc.RpcError):
+                self._ask("ReleaseSession", PARTING)
         self._channel.close()
 
     def _ask(self, method: str, seconds: float, **fields: Any) -> Any:

@@ -20,10 +20,19 @@ BYTES = ("", "UTF8_BINARY")  # collations that compare bytes
 
 
 def column(field: Any) -> Column:
-    """A field of a result. Texts with a collation are compared byte by byte."""
+    """A field of a result. It is not readable if its values cannot be put into classes."""
     kind = field.data_type
+    obstacle = without_equality(kind)
+    if obstacle is not None:
+        obstacle = f"values of type {obstacle.upper()} cannot be compared; audit a view that makes them texts"
+    return Column(field.name, type_name(kind), field.nullable, obstacle is None, _comparison(kind), obstacle or "")
+
+
+def _comparison(kind: Any) -> Comparison:
+    if kind.HasField("float") or kind.HasField("double"):
+        return Comparison.NUMBER
     collated = kind.HasField("string") and kind.string.collation not in BYTES
-    return Column(field.name, type_name(kind), field.nullable, True, Comparison.BYTES if collated else Comparison.VALUE)
+    return Comparison.BYTES if collated else Comparison.VALUE
 
 
 def type_name(kind: Any) -> str:

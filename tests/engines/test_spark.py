@@ -1,0 +1,411 @@
+"""What is Spark Connect's own: an address, a server that dies or hangs, files that come and go, statements evaluated
+twice. The server is Sail, from PyPI."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from socket import create_server
+from typing import Any
+
+import duckdb
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import qidsql
+from qidsql.core.tables import Column, Table, TableName
+from qidsql.engines.connect import connect, shown
+from qidsql.engines.spark import kind, session
+from qidsql.engines.spark.address import TOKEN, address
+from qidsql.engines.spark.dialect import SPARK
+from qidsql.engines.spark.session import SparkSession
+from qidsql.errors import SnapshotLost, SourceError, StatementError, UsageError
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.classes import class_profiles
+from qidsql.sql.dialects import Dialect
+from qidsql.sql.matching_rows import Domain, matching_profile
+from qidsql.sql.relation import Relation, relation
+from qidsql.sql.row_codes import coded_copy
+from qidsql.sql.row_pairs import agreeing, pair_masks
+from qidsql.sql.sample import sample
+from qidsql.sql.witnesses import witness_rows
+from tests.commandline import environment, finished, inside
+from tests.definitions import profile_of
+from tests.exhaustive import always
+from tests.hostile_names import GIVEN
+from tests.random_tables import random_table
+from tests.spark_server import SailProcess, sail
+from tests.stores import SparkStore, quoted
+
+ENDLESS = "SELECT a.id % 7 AS x, b.id % 5 AS y FROM RANGE(10000000) AS a CROSS JOIN RANGE(10000000) AS b"
+SECRET = "geheim"
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> str:
+    """A parquet file with NULLs, equal rows and awkward names, that no column set of fewer than three is a key of."""
+    draw = Random(1)
+    rows = [
+        (
+            draw.choice(["a", "A", "a ", "", None]),
+            draw.choice([1, 2, None]),
+            draw.randrange(40),
+            draw.choice([0.5, None]),
+        )
+        for _ in range(300)
+    ]
+    return parquet(tmp_path / "people.parquet", ['zi"p', "b`c", "years", "share"], rows + rows[:3])
+
+
+def parquet(path: Path, names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    with duckdb.connect() as connection:
+        values = ", ".join("(" + ", ".join("?" * len(names)) + ")" for _ in rows)
+        aliases = ", ".join(f"x{place}" for place in range(len(names)))
+        named = ", ".join(f"x{place} AS {quoted(name)}" for place, name in enumerate(names))
+        cells = [cell for row in rows for cell in row]
+        connection.execute(f"COPY (SELECT {named} FROM (VALUES {values}) AS t({aliases})) TO '{path}'", cells)
+    return str(path)
+
+
+# One answer
+
+
+OWN = {"source", "engine", "kind", "snapshot", "seconds", "started", "statements", "scans", "sets_profiled", "table"}
+COMMANDS: dict[str, Callable[[str, str], Any]] = {
+    "audit": lambda source, table: qidsql.audit(source, table, k=5),
+    "audit of persons": lambda source, table: qidsql.audit(source, table, k=3, entity="years"),
+    "audit with wildcards": lambda source, table: qidsql.audit(source, table, k=3, nulls="wildcard"),
+    "profile": lambda source, table: qidsql.profile(source, table, k=5),
+    "keys": lambda source, table: qidsql.keys(source, table),
+    "keys, all": lambda source, table: qidsql.keys(source, table, all=True),
+    "keys by ratio": lambda source, table: qidsql.keys(source, table, distinct="0.5"),
+    "mask": lambda source, table: qidsql.mask(source, table, distinct="0.3"),
+    "uniques": lambda source, table: qidsql.uniques(source, table, max_size=3),
+    "suppress": lambda source, table: qidsql.suppress(source, table, k=2),
+}
+
+
+def without_its_own(found: Any, names: Sequence[str]) -> Any:
+    """A result without what is the engine's own: how it is called, its types, its work."""
+    if isinstance(found, dict):
+        kept = {key: value for key, value in found.items() if key not in OWN | {"type", "script"}}
+        return {key: without_its_own(value, names) for key, value in kept.items()}
+    if isinstance(found, list | tuple):
+        return [without_its_own(each, names) for each in found]
+    for name in names if isinstance(found, str) else ():
+        found = found.replace(name, "the table")
+    return found
+
+
+def same_answer(command: Callable[[str, str], Any], path: str) -> bool:
+    stem = Path(path).stem
+    results = [command(sail(), path), command(path, stem)]
+    first, second = (without_its_own(result.to_dict(), [path, f"main.{stem}", stem]) for result in results)
+    return bool(first == second)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_has_the_same_answer_as_in_duckdb(command: str, people: str) -> None:
+    assert same_answer(COMMANDS[command], people)
+
+
+ADULT = {
+    "audit": lambda source, table: qidsql.audit(source, table, k=2),
+    "keys, all": lambda source, table: qidsql.keys(source, table, all=True, distinct="0.9"),
+    "mask": lambda source, table: qidsql.mask(source, table, distinct="0.5"),
+    "uniques": lambda source, table: qidsql.uniques(source, table, max_size=3),
+    "suppress": lambda source, table: qidsql.suppress(source, table, k=2),
+}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("command", ADULT)
+def test_adult_has_the_same_answer_as_in_duckdb(command: str, adult_path: Path) -> None:
+    assert same_answer(ADULT[command], str(adult_path))
+
+
+@pytest.mark.exhaustive
+def test_profiles_of_adult(adult_path: Path) -> None:
+    """All pairs of columns, and random larger sets: 129 and more."""
+    sets = [1 << one | 1 << other for one, other in combinations(range(15), 2)]
+    sets += [Random(seed).randrange(1, 1 << 15) for seed in range(60)]
+    found = []
+    for source, table in ((sail(), str(adult_path)), (str(adult_path), adult_path.stem)):
+        with connect(source) as engine:
+            described = engine.describe(table)
+            rows = relation(engine.dialect, described, described.columns)
+            names = [column.name for column in described.columns]
+            found.append(TableProfiler(engine, rows, names, 5).profiles(sets))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("seeds", always(range(12), longer=[range(12, 150)]))
+def test_random_tables_by_definition(spark_store: SparkStore, seeds: range) -> None:
+    """NaN, -0.0, NULL, texts that look alike: each set of columns."""
+    tables = [table for table in (random_table(seed, "spark") for seed in seeds) if table.rows]
+    for table in tables:
+        for statement in table.statements:
+            spark_store.execute(statement)
+    with spark_store.connect() as engine:
+        for table in tables:
+            described = engine.describe(table.name)
+            rows = relation(engine.dialect, described, described.columns)
+            sets = list(range(1, 1 << table.columns))
+            found = TableProfiler(engine, rows, table.names, 3).profiles(sets)
+            for mask, profile in zip(sets, found, strict=True):
+                chosen = [tuple(row[p] for p in range(table.columns) if mask >> p & 1) for row in table.rows]
+                assert profile == profile_of(chosen, 3), (table, mask)
+
+
+def test_hostile_names(spark_store: SparkStore) -> None:
+    some = GIVEN[:: max(1, len(GIVEN) // 16)]
+    for place, name in enumerate(some):
+        spark_store.table(f"t{place}", {name: "VARCHAR", f"{name} 2": "INTEGER"}, [("a", 1), ("a", 1), ("b", 2)])
+    with spark_store.connect() as engine:
+        for place, name in enumerate(some):
+            result = qidsql.profile(engine, f"t{place}", k=2, columns=[name, f"{name} 2"])
+            assert result.column_sets[0].profile == profile_of([("a", 1), ("a", 1), ("b", 2)], 2), name
+
+
+# Statements whose table expressions are evaluated twice
+
+
+ROWS = [("x", 1, "p"), ("x", 1, "p"), ("x", 2, "q"), ("y", 1, "p"), ("y", 1, "q"), (None, 1, "p"), (None, None, "p")]
+ABC = tuple(Column(name, kind) for name, kind in (("a", "STRING"), ("b", "INT"), ("c", "STRING")))
+
+
+def statements(dialect: Dialect, rows: Relation, drawn: Relation) -> dict[str, str]:
+    """What proves something, or is counted on by what does."""
+    names, domain = ("a", "b", "c"), Domain(len(ROWS) * 4, {"a": 1, "b": 1, "c": 0}, {"a": 2, "b": 2, "c": 2})
+    return {
+        "agreeing": agreeing(dialect, rows, names, 0b001, 10_000, 100).sql,
+        "agreeing on nothing": agreeing(dialect, rows, names, 0, 10_000, 100).sql,
+        "agreeing, sampled": agreeing(dialect, rows, names, 0b001, 2, 100).sql,
+        "pair masks": pair_masks(dialect, drawn, names, len(ROWS) * 4, 40, 7).sql,
+        "matching rows": matching_profile(dialect, rows, names, 3, domain).sql,
+        "codes": dialect.render(coded_copy(dialect, rows, names)),
+        "witnesses": witness_rows(dialect, rows, names, 9, 4, 100).sql,
+        "sample": class_profiles(dialect, drawn, [names], 3).sql,
+    }
+
+
+def parts(sql: str) -> Iterator[str]:
+    """Each table expression and each derived table of the statement by itself, and the statement."""
+    tree = sqlglot.parse_one(sql, read=SPARK.name)
+    for common in tree.find_all(exp.CTE):
+        within = common.parent
+        assert isinstance(within, exp.With)
+        before = within.expressions[: within.expressions.index(common)]
+        query = exp.select("*").from_(exp.to_identifier(common.alias))
+        for each in before:
+            query = query.with_(each.alias, as_=each.this.copy())
+        yield query.with_(common.alias, as_=common.this.copy()).sql(SPARK.name)
+    yield sql
+
+
+def evaluated(server: SparkSession, sql: str) -> list[str]:
+    return sorted(map(repr, server.execute(sql)))
+
+
+@pytest.fixture
+def server() -> Iterator[SparkSession]:
+    opened = SparkSession(address(sail()), 60)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("statement", statements(SPARK, *[Relation(exp.to_table("x").as_("relation"))] * 2))
+def test_each_table_expression_is_the_same_whenever_it_is_evaluated(
+    server: SparkSession, tmp_path: Path, statement: str
+) -> None:
+    """Also where the rows come in another order, as they may at any second evaluation."""
+    assert moved(server, tmp_path, SPARK, statement) == []
+
+
+def test_a_numbering_of_rows_as_they_come_would_be_noticed(server: SparkSession, tmp_path: Path) -> None:
+    """As engines have it that evaluate a table expression once."""
+    assert moved(server, tmp_path, replace(SPARK, materialized=True), "agreeing")
+
+
+def moved(server: SparkSession, folder: Path, dialect: Dialect, statement: str) -> list[str]:
+    """The parts of a statement that change with the order of the rows."""
+    name = str(folder / "rows.parquet")
+    source = relation(dialect, the_table(name), ABC)
+    drawn = sample(dialect, the_table(name), ABC, 20, 3)
+    found: dict[str, list[list[str]]] = {}
+    many = [(a, b, f"{c}{copy // 2}") for copy in range(4) for a, b, c in ROWS]
+    for seed in range(2):
+        parquet(Path(name), "abc", Random(seed).sample(many, len(many)))
+        for part in parts(statements(dialect, source, drawn)[statement].replace(" MATERIALIZED", "")):
+            found.setdefault(part, []).append(evaluated(server, part))
+    assert all(len(each) == 2 for each in found.values())
+    return [part for part, answers in found.items() if answers[0] != answers[1]]
+
+
+def the_table(path: str) -> Table:
+    return Table(TableName(path, catalog="parquet"), "data file", ABC)
+
+
+# What a user types
+
+
+def test_an_address() -> None:
+    found = address("sc://spark.example.org/;use_ssl=true;token=geheim%3D;user_id=eve;x-cluster=a%3Bb")
+    assert (found.host, found.port, found.encrypted, found.token, found.user) == (
+        "spark.example.org", 15002, True, "geheim=", "eve",
+    )  # fmt: skip
+    assert found.headers == (("x-cluster", "a;b"),)
+    assert SECRET not in repr(found) + found.label + shown("sc://h:1/;token=geheim")
+    assert address("sc://[::1]:7").label == "sc://[::1]:7"
+
+
+def test_a_token_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN, SECRET)
+    assert (address("sc://h").token, address("sc://h").encrypted) == (SECRET, True)
+
+
+@pytest.mark.parametrize(
+    "text", ["sc://", "sc://h:x", "sc://h/geheim", "sc://u:geheim@h", "sc://h;geheim", "sc://h:99999"]
+)
+def test_addresses_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(SourceError) as error:
+        connect(text)
+    assert SECRET not in str(error.value) and "expected sc://host:port" in str(error.value)
+    assert SECRET not in shown(text)
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kind, "NEEDS", ("grpc", "no_such_package"))
+    with pytest.raises(SourceError, match=re.escape("pip install 'qidsql[spark]'")):
+        connect(sail())
+
+
+def test_tables_and_files_that_are_not_there(tmp_path: Path, spark_store: SparkStore) -> None:
+    spark_store.table("people", {"a": "INTEGER"}, [(1,)])
+    with spark_store.connect() as engine:
+        assert TableName("people") in engine.table_names()
+        assert engine.describe('"people"') == engine.describe("`people`") == engine.describe(None)
+        for name in ("peopel", f"{tmp_path}/none.parquet", f"parquet.`{tmp_path}/none`"):
+            with pytest.raises(UsageError, match=r"did you mean people|no files"):
+                engine.describe(name)
+
+
+def test_what_it_cannot_do_is_refused(people: str) -> None:
+    for options in ({"writable": True}, {"workspace": True}):
+        with pytest.raises(UsageError, match="only read"):
+            connect(sail(), **options)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="create a view"):
+        qidsql.audit(sail(), people, where="years > 1")
+    with pytest.raises(UsageError, match="only read"):
+        qidsql.suppress(sail(), people, k=2, into="other")
+
+
+def test_types_without_equality(server: SparkSession) -> None:
+    """A column of maps is never left out in silence; lists and structs are compared."""
+    made = str(uuid.uuid4())
+    with_session = f"{sail()}/;session_id={made}"
+    owner = SparkSession(address(with_session), 60)
+    owner.execute(
+        "CREATE TEMPORARY VIEW v AS SELECT a, MAP('x', a) AS m, ARRAY(a, NULL) AS l FROM VALUES (1), (1) AS t(a)"
+    )
+    result = qidsql.audit(with_session, "v", k=2)
+    assert result.verdict == "inconclusive"
+    assert "m could not be read" in result.reason
+    assert any("type MAP cannot be compared" in column.reason for column in result.columns)
+    assert qidsql.audit(with_session, "v", k=2, columns=["a", "l"]).verdict == "pass"
+    with pytest.raises(UsageError, match="column m of v cannot be audited: values of type MAP"):
+        qidsql.audit(with_session, "v", k=2, columns=["m"])
+    owner.borrowed = False
+    owner.close()
+
+
+# What goes wrong
+
+
+def test_a_server_that_is_not_there() -> None:
+    with create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    outcome = inside("audit", f"sc://127.0.0.1:{port}", "t")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1 and "no Spark Connect server answers" in outcome.err
+
+
+def test_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "CONNECTING", 0.5)
+    with create_server(("127.0.0.1", 0)) as silent, pytest.raises(SourceError, match=r"did not answer in time|answers"):
+        connect(f"sc://127.0.0.1:{silent.getsockname()[1]}")
+
+
+def test_an_error_shows_no_value_and_no_statement(spark_store: SparkStore, capfd: pytest.CaptureFixture[str]) -> None:
+    spark_store.table("t", {"a": "VARCHAR"}, [(SECRET,), ("1",)])
+    url = spark_store.url
+    spark_store._session.execute("CREATE TEMPORARY VIEW broken AS SELECT CAST(a AS INT) AS a FROM t")
+    with pytest.raises(StatementError) as error:
+        qidsql.audit(url, "broken")
+    assert SECRET not in str(error.value) and "SELECT" not in str(error.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_files_that_come_meanwhile_end_the_answer(tmp_path: Path) -> None:
+    parquet(tmp_path / "a.parquet", ["a"], [(1,), (2,)])
+    with connect(sail()) as engine:
+        table = engine.describe(f"{tmp_path}/*.parquet")
+        assert "the same files" in engine.snapshot
+        rows = relation(engine.dialect, table, table.columns)
+        profiler = TableProfiler(engine, rows, ["a"], 2)
+        assert profiler.counts() == (2, (0,))
+        parquet(tmp_path / "b.parquet", ["a"], [(3,)])
+        with pytest.raises(SnapshotLost, match="added or removed"):
+            profiler.profiles([1])
+
+
+def test_a_view_without_files_says_so(spark_store: SparkStore) -> None:
+    spark_store.url  # noqa: B018 - makes the session
+    spark_store._session.execute("CREATE TEMPORARY VIEW v AS SELECT 1 AS a")
+    with spark_store.connect() as engine:
+        engine.describe("v")
+        assert engine.snapshot == "each statement sees the data at its own moment"
+
+
+@pytest.mark.parametrize(
+    ("how", "seconds"),
+    [
+        ("kill the server", 15),
+        ("terminate", 5),
+        pytest.param("interrupt", 5, marks=pytest.mark.exhaustive),
+        pytest.param("freeze the server", 15, marks=pytest.mark.exhaustive),
+        pytest.param("freeze the server, then terminate", 5, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_a_statement_that_never_ends_is_ended(how: str, seconds: int) -> None:
+    """Within so many seconds, and two for a busy machine; the report says why, and nothing comes from a library."""
+    with SailProcess() as server:
+        url = f"{server.url}/;session_id={uuid.uuid4()}"
+        SparkSession(address(url), 60).execute(f"CREATE TEMPORARY VIEW endless AS {ENDLESS}")
+        command = [sys.executable, "-m", "qidsql", "audit", url, "endless", "--show-sql", "--format", "json"]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+        )
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(3)  # the statement runs by then, or the command is connecting
+        if "server" in how:
+            server.send(signal.SIGKILL if how.startswith("kill") else signal.SIGSTOP)
+        if how in ("interrupt", "terminate") or "then" in how:
+            process.send_signal(signal.SIGINT if how == "interrupt" else signal.SIGTERM)
+        process.wait(seconds + 2)
+        out, err = finished(process)
+    assert process.returncode == 3
+    assert json.loads(out)["verdict"] == "inconclusive"
+    assert "Traceback" not in err and "grpc" not in err.lower()
+    why = (
+        "was lost|no longer answers" if process.returncode and "server" in how and "then" not in how else "interrupted"
+    )
+    assert re.search(why, out)
