@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 from tests.adult import adult, adult_path
 from tests.duckdb_hosts import extension, host, shell
 from tests.postgres_server import PostgresServer, server_folder, started
-from tests.spark_server import sail
+from tests.spark_server import spark_url
 from tests.stores import TWO_ENGINES, DuckDBStore, PostgresStore, SparkStore, SQLiteStore, Store, quoted
 
 __all__ = ["adult", "adult_path", "extension", "host", "shell"]  # fixtures of their own file
@@ -116,7 +116,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def spark_store(tmp_path: Path) -> Iterator[SparkStore]:
-    with SparkStore(tmp_path / "store.duckdb", sail()) as store:
+    with SparkStore(tmp_path / "store.duckdb", spark_url()) as store:
         yield store
 
 
@@ -136,7 +136,7 @@ def module_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         "duckdb": lambda: DuckDBStore(path),
         "sqlite": lambda: SQLiteStore(path),
         "postgres": lambda: PostgresStore(request.getfixturevalue("postgres_url")),
-        "spark": lambda: SparkStore(path, sail()),
+        "spark": lambda: SparkStore(path, spark_url()),
     }
     with makers[request.param]() as store:
         yield store

@@ -231,5 +231,37 @@ def test_only_engines_know_a_certain_engine() -> None:
     assert [each for each in wrong if not each.endswith(WORKBENCH)] == []
 
 
+def test_no_statement_is_built_with_quote_signs_and_nobody_asks_which_engine_it_is() -> None:
+    """Engines differ in how they quote a name. Their dialects do it, by the nodes of a syntax tree."""
+    classes = {n.name for p in FILES if name_of(p).startswith("engines/") for n in tree(p).body if is_engine(n)}
+    assert {"DuckDBEngine", "PostgresDialect", "SparkEngine"} - classes == {"PostgresDialect"}  # which has no class
+    wrong = []
+    for path in FILES:
+        if name_of(path).startswith(("engines/", "duckdb_extension/")):
+            continue
+        for call in calls(path):
+            if call.func.id == "isinstance":
+                asked = {each.id for each in ast.walk(call.args[1]) if isinstance(each, ast.Name)}
+                wrong += [f"{name_of(path)}:{call.lineno}"] if asked & classes else []
+        if room_of(path) == "sql":
+            texts = (n for n in nodes(path) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+            wrong += [
+                f"{name_of(path)}:{n.lineno}" for n in texts if re.search(r'["`]', n.value) and n not in prose(path)
+            ]
+    assert wrong == []
+
+
+def is_engine(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ClassDef) and node.name.endswith(("Engine", "Dialect", "Session", "Kind"))
+
+
+@cache
+def prose(path: Path) -> list[ast.AST]:
+    """The docstrings of a file."""
+    holders = (n for n in nodes(path) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef))
+    firsts = (n.body[0] for n in holders if n.body)
+    return [first.value for first in firsts if isinstance(first, ast.Expr)]
+
+
 def test_nothing_prints_or_exits_but_by_the_command_lines_streams() -> None:
     assert [name_of(path) for path in FILES for call in calls(path) if call.func.id in ("print", "exit")] == []

@@ -62,6 +62,11 @@ class Dialect:
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
 
+    @property
+    def writer(self) -> "str | type[sqlglot.Dialect]":
+        """The dialect of sqlglot that writes statements."""
+        return self.name
+
     def script(self, *statements: str) -> tuple[str, ...]:
         """Statements for the user to run, with those that make them independent of the user's session settings."""
         return (*self.opening, *statements, *self.closing)
@@ -116,14 +121,14 @@ class Dialect:
         for cast in list(tree.find_all(exp.Cast)):
             if (kind := cast.to.args.get("kind")) in own:
                 cast.set("to", own[kind].copy())
-        return tree.sql(dialect=self.name, comments=False, copy=copy)
+        return tree.sql(dialect=self.writer, comments=False, copy=copy)
 
     def pretty(self, statement: str, verbatim: Sequence[str] = ()) -> str:
         """A rendered statement formatted over several lines; the texts in `verbatim` stay unchanged."""
         marks = {f"verbatim_{place}": text for place, text in enumerate(verbatim)}
         for mark, text in marks.items():
             statement = statement.replace(f"\n{text}\n", mark)
-        pretty = sqlglot.parse_one(statement, read=self.name).sql(dialect=self.name, pretty=True)
+        pretty = sqlglot.parse_one(statement, read=self.name).sql(dialect=self.writer, pretty=True)
         for mark, text in marks.items():
             pretty = pretty.replace(mark, f"\n{text}\n")
         return pretty

@@ -13,6 +13,7 @@ from sqlglot import exp
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
+from qidsql.engines.spark.dialect import SPARK
 from qidsql.measures.least_squares import Covariate
 from qidsql.sql.classes import (
     class_profiles,
@@ -62,10 +63,10 @@ ALL = ("zip", 'we"ird')
 
 def golden() -> Iterator[tuple[str, str]]:
     """File name and text of every statement."""
-    for dialect in (DUCKDB, POSTGRES):
-        for name, statement in _statements(dialect):
+    for dialect in (DUCKDB, POSTGRES, SPARK):
+        for name, statement in (*_statements(dialect), *(_copies(dialect) if dialect is not SPARK else ())):
             yield f"{name}.{dialect.name}.sql", statement.sql + "\n"
-        for name, script in _scripts(dialect):
+        for name, script in _scripts(dialect) if dialect is not SPARK else ():  # it is only read
             yield f"{name}.{dialect.name}.sql", ";\n".join(script) + "\n"
 
 
@@ -78,18 +79,6 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "entity_profile", entity_profile(dialect, plain, ALL, 5, "person")
     yield "entity_sizes", class_sizes(dialect, plain, ALL, "person")
     yield "row_patterns", Statement(row_patterns(dialect, plain, ALL), "row patterns", lambda rows: rows)
-    people = Table(TableName("people", "clinic"), "table", PLAIN, row_address=("ctid",))
-    plan = suppressed_by_plan(dialect, people, PLAIN[:2], PLAIN, exp.to_table("plan"), "a key")
-    yield "suppressed_by_plan", Statement(dialect.render(plan), "rows by a plan", lambda rows: rows)
-    some = replace(people, condition=Condition("person > 7"))
-    counts = suppressed_by_counts(dialect, some, PLAIN[:2], PLAIN, [0, 1, 2], 3)
-    for make in (create_table, create_view):
-        made = make(dialect, TableName("safe", "clinic"), counts)
-        yield make.__name__, Statement(made, "the same by counts", lambda rows: rows)
-    dropped = drop_table(dialect, TableName("safe", "clinic"))
-    yield "drop_table", Statement(dropped, "the removal of a copy", lambda rows: rows)
-    in_place = suppression_in_place(dialect, people, PLAIN[:2], [0, 1, 2], 3)
-    yield "suppression_in_place", Statement(in_place, "the same in place", lambda rows: rows)
     keyed = coded_rows(dialect, plain, ALL, "person", "a key")
     yield "coded_rows", Statement(keyed, "coded rows", lambda rows: rows)
     yield "coded_copy", Statement(dialect.render(coded_copy(dialect, plain, ALL)), "coded copy", lambda rows: rows)
@@ -115,6 +104,22 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield from _linkage(dialect)
 
 
+def _copies(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
+    """What makes protected copies."""
+    people = Table(TableName("people", "clinic"), "table", PLAIN, row_address=("ctid",))
+    plan = suppressed_by_plan(dialect, people, PLAIN[:2], PLAIN, exp.to_table("plan"), "a key")
+    yield "suppressed_by_plan", Statement(dialect.render(plan), "rows by a plan", lambda rows: rows)
+    some = replace(people, condition=Condition("person > 7"))
+    counts = suppressed_by_counts(dialect, some, PLAIN[:2], PLAIN, [0, 1, 2], 3)
+    for make in (create_table, create_view):
+        made = make(dialect, TableName("safe", "clinic"), counts)
+        yield make.__name__, Statement(made, "the same by counts", lambda rows: rows)
+    dropped = drop_table(dialect, TableName("safe", "clinic"))
+    yield "drop_table", Statement(dropped, "the removal of a copy", lambda rows: rows)
+    in_place = suppression_in_place(dialect, people, PLAIN[:2], [0, 1, 2], 3)
+    yield "suppression_in_place", Statement(in_place, "the same in place", lambda rows: rows)
+
+
 def _scripts(dialect: Dialect) -> Iterator[tuple[str, list[str]]]:
     """What is printed for people to run."""
     table, view = Table(TableName("people", "clinic"), "table", PLAIN), TableName("public", "clinic")
@@ -126,7 +131,8 @@ def _scripts(dialect: Dialect) -> Iterator[tuple[str, list[str]]]:
 
 
 def _sample(dialect: Dialect, row_address: bool) -> Relation:
-    address = {DUCKDB.name: ("rowid",), POSTGRES.name: ("tableoid", "ctid")}[dialect.name] if row_address else ()
+    addresses = {DUCKDB.name: ("rowid",), POSTGRES.name: ("tableoid", "ctid")}
+    address = addresses.get(dialect.name, ()) if row_address else ()
     name, condition = TableName("people", "clinic"), Condition("person > 7")
     return sample(dialect, Table(name, "table", PLAIN, row_address=address, condition=condition), PLAIN, 40, 7)
 

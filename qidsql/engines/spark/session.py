@@ -31,6 +31,7 @@ CHANNEL = [("grpc.max_receive_message_length", -1), ("grpc.max_metadata_size", 1
 LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",  # a number that is too large is an error, not NULL
+    "spark.sql.variable.substitute": "false",  # ${NAME} in a name stays what it is
     "spark.sql.caseSensitive": "true",  # columns whose names differ in letter case only are two
 }
 
