@@ -26,6 +26,7 @@ from qidsql.engines.connect import connect, shown
 from qidsql.engines.spark import kind, session
 from qidsql.engines.spark.address import TOKEN, address
 from qidsql.engines.spark.dialect import SPARK
+from qidsql.engines.spark.doctor import Introduction, checks
 from qidsql.engines.spark.session import SparkSession
 from qidsql.errors import SnapshotLost, SourceError, StatementError, UsageError
 from qidsql.profiling.profiler import TableProfiler
@@ -354,6 +355,25 @@ def test_types_without_equality(server: SparkSession) -> None:
         qidsql.audit(with_session, "v", k=2, columns=["m"])
     owner.borrowed = False
     owner.close()
+
+
+def test_doctor(spark_store: SparkStore) -> None:
+    spark_store.table("t", {"a": "INTEGER"}, [(1,)])
+    found = qidsql.doctor(spark_store.url)
+    assert [table.name for table in found.tables] == ["t"] and found.verdict == "pass"
+    said = " ".join(check.text for check in found.session)
+    for part in ("ran in the tests", "connected as qidsql", "an empty statement takes", "no snapshot"):
+        assert part in said
+
+
+def test_doctor_of_another_server() -> None:
+    there = replace(address("sc://spark.example.org"), encrypted=False)
+    found = list(checks(there, Introduction("Spark 3.5.1", "c", "s", "u"), 2.5))
+    assert {check.text[:20] for check in found if check.state == "warning"} == {
+        "Spark 3.5.1: not run",
+        "the connection is no",
+    }
+    assert any("--workers" in check.remedy for check in found)
 
 
 # What goes wrong

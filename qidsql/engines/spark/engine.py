@@ -10,13 +10,14 @@ import grpc
 from sqlglot import exp
 
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
-from qidsql.core.checks import Check, Examination, State
+from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Condition, Table, TableName
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.spark.address import Address, address
 from qidsql.engines.spark.dialect import SPARK
+from qidsql.engines.spark.doctor import Introduction, checks
 from qidsql.engines.spark.errors import not_there, translate, unreachable
 from qidsql.engines.spark.session import ServerGone, SparkSession
 from qidsql.engines.spark.types import PATTERNS, column
@@ -30,7 +31,7 @@ Answer = TypeVar("Answer")
 
 FORMATS = ("parquet", "orc", "delta", "iceberg", "avro")  # files whose columns have types
 LOOKS_LIKE_A_PATH = r"/|\\|^\w+://"
-WHERE_AND_WHAT = "SELECT VERSION(), CURRENT_CATALOG(), CURRENT_DATABASE()"
+WHERE_AND_WHAT = "SELECT VERSION(), CURRENT_CATALOG(), CURRENT_DATABASE(), CURRENT_USER()"
 EACH_ITS_OWN = "each statement sees the data at its own moment"
 SAME_FILES = "every statement reads the same files; an error if one is added or removed meanwhile"
 
@@ -53,7 +54,8 @@ class SparkEngine(Engine):
         self._seconds = statement_seconds
         self._files: dict[TableName, frozenset[str]] = {}  # of the tables described
         started = time.monotonic()
-        self.version, self.place = self._asked("version", _introduced)
+        self._introduction = self._asked("version", _introduced)
+        self.version = self._introduction.version
         again = time.monotonic()
         self._asked("latency", _introduced)
         self.latency = min(again - started, time.monotonic() - again)
@@ -95,7 +97,7 @@ class SparkEngine(Engine):
                 return self._described(name, fields)
             if name is not None and name.catalog in FORMATS:
                 raise UnknownName("files", [name.name], f"the reach of {self.label}", ())
-        found = find_table(table, self.table_names(), _quotes(table or ""), [self.place[1]], self.label)
+        found = find_table(table, self.table_names(), _quotes(table or ""), [self._introduction.schema], self.label)
         fields = self._fields(found)
         if fields is None:
             raise UnknownName("table", [str(found)], self.label, ())
@@ -148,12 +150,12 @@ class SparkEngine(Engine):
 
     def _listed(self, name: TableName) -> CatalogTable:
         columns = tuple(_catalog_column(column(field)) for field in self._fields(name) or ())
-        return CatalogTable(name, "table", columns, obstacle="" if columns else f"{name} cannot be read")
+        return CatalogTable(name, "table", columns, obstacle=None if columns else f"{name} cannot be read")
 
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         if role is not None:
             raise UsageError("the rights of a Spark server are those of its catalog; ask there what a role may read")
-        return Examination((Check(State.OK, f"connected to {self.version}"),))
+        return Examination(tuple(checks(self._server, self._introduction, self.latency)))
 
     def _only_read(self, *_: Any, **__: Any) -> NoReturn:
         raise UsageError(f"{self.label} is a Spark server, which is only read; --into takes a file")
@@ -189,12 +191,11 @@ def connect(text: str, options: ConnectOptions) -> SparkEngine:
     return SparkEngine(address(text), 1 if options.gentle else options.workers, options.statement_seconds)
 
 
-def _introduced(session: SparkSession) -> tuple[str, tuple[str, str]]:
-    """What a server says it is, with the current catalog and schema."""
+def _introduced(session: SparkSession) -> Introduction:
     claimed = session.protocol()
-    [(version, catalog, schema)] = session.execute(WHERE_AND_WHAT)
-    same = str(version).startswith(claimed)
-    return f"Spark {claimed}" + ("" if same else f" (server {version})"), (str(catalog), str(schema))
+    [(version, catalog, schema, user)] = session.execute(WHERE_AND_WHAT)
+    other = "" if str(version).startswith(claimed) else f" (server {version})"
+    return Introduction(f"Spark {claimed}{other}", str(catalog), str(schema), str(user))
 
 
 def _path(typed: str) -> TableName | None:
