@@ -64,7 +64,7 @@ def _pyspark() -> str:
     options = [part for key, value in pairs for part in ("--conf", f"{key}={value}")]
     log = Path(tempfile.mkstemp(suffix=".log")[1])
     with log.open("w") as stream:
-        command = [home / "bin" / "spark-submit", "--master", "local[2]", "--driver-memory", "1g"]
+        command = [home / "bin" / "spark-submit", "--master", "local[2]", "--driver-memory", "2g"]
         environment = os.environ | {"SPARK_HOME": str(home)}
         server = subprocess.Popen(
             [*command, *options, "--class", SERVER, "spark-internal"], stdout=stream, stderr=stream, env=environment

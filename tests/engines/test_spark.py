@@ -360,7 +360,7 @@ def test_types_without_equality(server: SparkSession) -> None:
 def test_doctor(spark_store: SparkStore) -> None:
     spark_store.table("t", {"a": "INTEGER"}, [(1,)])
     found = qidsql.doctor(spark_store.url)
-    assert [table.name for table in found.tables] == ["t"] and found.verdict == "pass"
+    assert [table.table for table in found.tables] == ["t"] and found.verdict == "pass"
     said = " ".join(check.text for check in found.session)
     for part in ("ran in the tests", "connected as qidsql", "an empty statement takes", "no snapshot"):
         assert part in said
