@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from qidsql.core.checks import Check, State
 from qidsql.engines.spark.address import Address
 
-RAN = r"Spark 4\."  # what such a server says of itself: Spark 4.3.0 and Sail 0.7.2 (4.2.0) ran in the tests
+RAN = r"Spark 4\.|Spark Connect server 0\.7\."  # Apache Spark 4.3.0, and Sail 0.7.2
 SLOW = 1.0  # seconds
 HERE = ("localhost", "127.0.0.1", "[::1]")
 

@@ -192,10 +192,11 @@ def connect(text: str, options: ConnectOptions) -> SparkEngine:
 
 
 def _introduced(session: SparkSession) -> Introduction:
-    claimed = session.protocol()
+    """Apache Spark's version ends with the hash of a commit."""
     [(version, catalog, schema, user)] = session.execute(WHERE_AND_WHAT)
-    other = "" if str(version).startswith(claimed) else f" (server {version})"
-    return Introduction(f"Spark {claimed}{other}", str(catalog), str(schema), str(user))
+    number, _, commit = str(version).partition(" ")
+    name = f"Spark {number}" if commit else f"Spark Connect server {number}"
+    return Introduction(name, str(catalog), str(schema), str(user))
 
 
 def _path(typed: str) -> TableName | None:

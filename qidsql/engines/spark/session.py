@@ -1,7 +1,7 @@
 """A session of a Spark Connect server: statements in, rows out, over gRPC. Nothing is retried, nothing is logged.
 
 Every call has a time limit and can be cancelled from another thread. While a statement runs, however long it takes, the
-server is asked for its version every few seconds: a server that hangs is noticed like one that is gone.
+server is asked for a sign of life every few seconds: a server that hangs is noticed like one that is gone.
 """
 
 import os
@@ -106,9 +106,9 @@ class SparkSession:
         """The files that a query would read, without running it; empty if they are not known."""
         return frozenset(self._ask("AnalyzePlan", self._seconds, input_files={"plan": _plan(sql)}).input_files.files)
 
-    def protocol(self, seconds: float = CONNECTING) -> str:
-        """The version of Spark that the server claims to be."""
-        return str(self._ask("AnalyzePlan", seconds, spark_version={}).spark_version.version)
+    def pulse(self) -> None:
+        """Sets nothing. Raises grpc.RpcError if the server does not answer."""
+        self._ask("Config", HANGING, operation={"set": {}})
 
     def cancel(self) -> None:
         if self._operation is not None:
@@ -166,7 +166,7 @@ class SparkSession:
     def _watch(self, call: Any, done: threading.Event) -> None:
         while not done.wait(PULSE):
             try:
-                self.protocol(HANGING)
+                self.pulse()
             except grpc.RpcError as error:
                 if error.code() in LOST and not done.is_set():
                     self._gone = True
