@@ -119,6 +119,14 @@ def test_a_file_has_the_same_answer_as_in_duckdb(command: str, people: str) -> N
     assert same_answer(COMMANDS[command], people)
 
 
+@pytest.fixture(scope="module")
+def adult_file(adult_path: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("adult") / "adult.parquet"
+    with duckdb.connect(str(adult_path), read_only=True) as connection:
+        connection.execute(f"COPY (FROM adult) TO '{file}'")
+    return str(file)
+
+
 ADULT = {
     "audit": lambda source, table: qidsql.audit(source, table, k=2),
     "keys, all": lambda source, table: qidsql.keys(source, table, all=True, distinct="0.9"),
@@ -130,17 +138,17 @@ ADULT = {
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("command", ADULT)
-def test_adult_has_the_same_answer_as_in_duckdb(command: str, adult_path: Path) -> None:
-    assert same_answer(ADULT[command], str(adult_path))
+def test_adult_has_the_same_answer_as_in_duckdb(command: str, adult_file: str) -> None:
+    assert same_answer(ADULT[command], adult_file)
 
 
 @pytest.mark.exhaustive
-def test_profiles_of_adult(adult_path: Path) -> None:
+def test_profiles_of_adult(adult_file: str) -> None:
     """All pairs of columns, and random larger sets: 129 and more."""
-    sets = [1 << one | 1 << other for one, other in combinations(range(15), 2)]
-    sets += [Random(seed).randrange(1, 1 << 15) for seed in range(60)]
+    sets = [1 << one | 1 << other for one, other in combinations(range(14), 2)]
+    sets += [Random(seed).randrange(1, 1 << 14) for seed in range(60)]
     found = []
-    for source, table in ((spark_url(), str(adult_path)), (str(adult_path), adult_path.stem)):
+    for source, table in ((spark_url(), adult_file), (adult_file, "adult")):
         with connect(source) as engine:
             described = engine.describe(table)
             rows = relation(engine.dialect, described, described.columns)
@@ -362,7 +370,7 @@ def test_doctor(spark_store: SparkStore) -> None:
     found = qidsql.doctor(spark_store.url)
     assert [table.table for table in found.tables] == ["t"] and found.verdict == "pass"
     said = " ".join(check.text for check in found.session)
-    for part in ("ran in the tests", "connected as qidsql", "an empty statement takes", "no snapshot"):
+    for part in ("ran in the tests", "connected as", "an empty statement takes", "no snapshot"):
         assert part in said
 
 
