@@ -434,11 +434,12 @@ class TableProfiler:
             self._known.update(zip(todo[place][0], profiles, strict=True))
             self._meter.sets += len(profiles)
 
-        while todo:
-            step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
-            values = sum(self._values(part) for part, _ in todo[:step])
-            self._run([statement for _, statement in todo[:step]], keep, values)
-            del todo[:step]
+        with self.engine.one_round():
+            while todo:
+                step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
+                values = sum(self._values(part) for part, _ in todo[:step])
+                self._run([statement for _, statement in todo[:step]], keep, values)
+                del todo[:step]
 
     def _run(
         self,
