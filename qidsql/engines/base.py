@@ -70,6 +70,7 @@ class Engine(ABC):
     label_beside = ""  # the second source, for messages, if there is one
     options_in_path = False  # text after a ? in the source is options, none of them secret
     limited = True  # whether the time limit of the calling block applies
+    latency = 0.0  # seconds of an empty statement, measured when connecting; 0: in this process, or on this machine
 
     def __init__(self, workers: int, folder: PrivateFolder | None = None) -> None:
         self.workers = workers
