@@ -36,6 +36,8 @@ ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]
 LARGE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
 MANY_SETS = 256  # column sets in one call; above, finding columns with the same classes pays
 VALUES_TOGETHER = 32_000_000  # rows x columns of the column sets in one statement
+VALUES_PER_SECOND = 50_000_000  # that a session groups, roughly
+BROAD = 256  # column sets in one round of a search; more shorten none
 SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than profiling
 
 
@@ -187,6 +189,25 @@ class TableProfiler:
         """The set of all columns."""
         return (1 << len(self.names)) - 1
 
+    @property
+    def breadth(self) -> int:
+        """How many column sets a search may profile in one round beside those that it needs: as many as the sessions
+        profile in the latency of a statement. 0 where statements have none, or one set takes longer.
+        """
+        seconds = max(1, self._values([self.everything])) / VALUES_PER_SECOND
+        return min(BROAD, int(self.engine.workers * self.engine.latency / seconds))
+
+    def whole(self) -> ClassProfile:
+        """The profile of all columns together. Raises as `profiles`.
+
+        At most one statement; with a `breadth` also those of each column alone, in the same round: searches begin so.
+        """
+        return self.profiles([self.everything, *(self._singles if self.breadth else ())])[0]
+
+    @property
+    def _singles(self) -> list[int]:
+        return [1 << place for place in range(self.columns)]
+
     def profile(self, mask: int) -> ClassProfile:
         """The class profile of one column set. At most one statement. Raises as `profiles`."""
         return self.profiles([mask])[0]
@@ -289,7 +310,7 @@ class TableProfiler:
 
     def singles(self) -> list[ClassProfile]:
         """The profile of every single column, in as few scans as the engine allows. Raises as `profiles`."""
-        masks = [1 << place for place in range(self.columns)]
+        masks = self._singles
         if self.nulls is Nulls.WILDCARD:
             return self.profiles(masks)
         new = [mask for mask in masks if mask not in self._known]
@@ -335,7 +356,7 @@ class TableProfiler:
 
         With a wildcard only those whose results decide which others follow.
         """
-        singles = self.by_value._single_statements([1 << place for place in range(self.columns)])
+        singles = self.by_value._single_statements(self._singles)
         if self.nulls is Nulls.WILDCARD:
             return [self._counts_statement(), *(statement for _, statement in singles)]
         return [
@@ -410,12 +431,16 @@ class TableProfiler:
         ]
 
     def _together(self, masks: Sequence[int]) -> int:
-        """The column sets in one statement: several of a small table, fewer if they are wide, as all run at once."""
+        """The column sets in one statement: several of a small table, fewer if they are wide, as all run at once.
+
+        If statements have latency, as many as give each session one.
+        """
         dialect = self.engine.dialect
         if self.rows is None or self.rows > dialect.union_rows:
             return 1
         widest = max((mask.bit_count() for mask in masks), default=1)
-        return min(dialect.union_sets, VALUES_TOGETHER // max(1, self.rows * widest))
+        share = -(-len(masks) // self.engine.workers) if self.engine.latency else 0
+        return min(max(dialect.union_sets, share), VALUES_TOGETHER // max(1, self.rows * widest))
 
     def _values(self, masks: Sequence[int]) -> int:
         """The values that a scan of each set reads."""
