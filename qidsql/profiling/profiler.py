@@ -192,17 +192,22 @@ class TableProfiler:
     @property
     def breadth(self) -> int:
         """How many column sets a search may profile in one round beside those that it needs: as many as the sessions
-        profile in the latency of a statement. 0 where statements have none, or one set takes longer.
+        profile in the latency of a statement. 0 where statements have none, where one set takes longer, and as long as
+        the number of rows is not known.
         """
-        seconds = max(1, self._values([self.everything])) / VALUES_PER_SECOND
+        rows = self.known_rows if self.rows is None else self.rows
+        if rows is None:
+            return 0
+        seconds = max(1, rows * self.columns) / VALUES_PER_SECOND
         return min(BROAD, int(self.engine.workers * self.engine.latency / seconds))
 
     def whole(self) -> ClassProfile:
         """The profile of all columns together. Raises as `profiles`.
 
-        At most one statement; with a `breadth` also those of each column alone, in the same round: searches begin so.
+        At most one statement; where statements have latency, also the profile of each column alone, in the same round:
+        searches begin with these.
         """
-        return self.profiles([self.everything, *(self._singles if self.breadth else ())])[0]
+        return self.profiles([self.everything, *(self._singles if self.engine.latency else ())])[0]
 
     @property
     def _singles(self) -> list[int]:

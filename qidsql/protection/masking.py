@@ -51,14 +51,17 @@ class MaskingPlan:
         return self.bound - self.weight
 
 
-def greedy_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> MaskingPlan:
+def greedy_masking(
+    profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None, breadth: int = 0
+) -> MaskingPlan:
     """Columns that can be published without a quasi-identifier, picked one by one.
 
     Each time it adds the column with the least progress towards the criterion per weight, the heaviest and then the
     first of equals, among those that leave it unmet; a column that would meet it is dropped, since it would later as
     well. At the end no column can be added. `criterion` must not be met (`Criterion.forbidden`). Not optimal in
     general: the bound only excludes the columns that meet the criterion alone. Needs one profile per step and remaining
-    column, all columns of a step at once. If stopped, it publishes what is known to be safe. Raises UsageError.
+    column, all columns of a step at once; with a `breadth` about so many of later steps with them, as if columns were
+    added in the order of their present progress. If stopped, it publishes what is known to be safe. Raises UsageError.
 
     [Motwani & Xu, 4.1 and 4.2]
     """
@@ -67,25 +70,39 @@ def greedy_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[i
     bound, chosen = sum(cost), 0
     profile: ClassProfile | None = None
     stopped = None
+    known: dict[int, ClassProfile] = {}
+    guessed: list[int] = []  # the columns that may still be added, in the order expected
     try:
         while left:
-            places = list(positions(left))
-            profiles = profiler.profiles([chosen | 1 << place for place in places])
-            before = criterion.progress(profile or profiles[0].undivided)
-            options = {p: option for p, option in zip(places, profiles, strict=True) if not criterion.met_by(option)}
+            masks = {place: chosen | 1 << place for place in positions(left)}
+            if not known.keys() >= set(masks.values()):
+                new = [mask for mask in (*masks.values(), *_ahead(chosen, guessed, breadth)) if mask not in known]
+                known.update(zip(new, profiler.profiles(new), strict=True))
+            profiles = {place: known[mask] for place, mask in masks.items()}
+            before = criterion.progress(profile or profiles[min(profiles)].undivided)
+            options = {place: option for place, option in profiles.items() if not criterion.met_by(option)}
             if not chosen:
                 bound = sum(cost[place] for place in options)
             if not options:
                 break
-            best = min(
-                options,
-                key=lambda p: (gain(before, criterion.progress(options[p]), cost[p]), -cost[p], p),
-            )
+            steps = {p: (gain(before, criterion.progress(options[p]), cost[p]), -cost[p], p) for p in options}
+            best, *guessed = sorted(options, key=lambda place: steps[place])
             chosen, profile = chosen | 1 << best, options[best]
-            left = sum(1 << place for place in options if place != best)
+            left = sum(1 << place for place in guessed)
     except Stopped as stop:
         stopped = stop
     return _plan(criterion, "greedy", chosen, cost, bound, profile, stopped)
+
+
+def _ahead(chosen: int, guessed: Sequence[int], most: int) -> list[int]:
+    """About so many sets that later steps compare, if the columns are added in this order."""
+    sets: list[int] = []
+    for number, place in enumerate(guessed):
+        if len(sets) >= most:
+            break
+        chosen |= 1 << place
+        sets += [chosen | 1 << later for later in guessed[number + 1 :]]
+    return sets
 
 
 def sampled_masking(

@@ -18,6 +18,7 @@ ROUNDS: dict[str, tuple[Call, int]] = {
     "smallest of five": (lambda engine: qidsql.keys(engine, **HALF), 6),
     "all": (lambda engine: qidsql.keys(engine, all=True, distinct=0.9), 10),
     "hundreds": (lambda engine: qidsql.keys(engine, all=True, **HALF), 16),
+    "to publish": (lambda engine: qidsql.mask(engine, distinct=0.5), 6),
 }
 
 

@@ -54,6 +54,23 @@ def test_the_exact_search_profiles_no_part_of_a_set_that_was_safe() -> None:
         assert not any(later & ~earlier == 0 for earlier, later in combinations(safe, 2))
 
 
+@pytest.mark.parametrize("criterion", [criterion for criterion, _ in CASES], ids=NAMES)
+def test_the_greedy_plan_is_the_same_with_steps_ahead(criterion: Criterion) -> None:
+    draw = Random(29)
+    for _ in range(60):
+        rows = random_rows(draw)
+        weights = [draw.randint(1, 4) for _ in rows[0]] if draw.random() < 0.5 else None
+        plain = greedy_masking(RowsProfiler(rows), criterion, weights)
+        for breadth in (9, 256):
+            profiler = RowsProfiler(rows)
+            assert greedy_masking(profiler, criterion, weights, breadth) == plain
+            assert len(set(profiler.asked)) == len(profiler.asked)
+            early = greedy_masking(RowsProfiler(rows, most=draw.randint(0, 12)), criterion, weights, breadth)
+            assert early.weight <= plain.weight
+            assert early.weight == plain.weight or early.stopped is not None
+            assert early.profile is None or not criterion.met_by(early.profile)
+
+
 @pytest.mark.parametrize(("criterion", "definition"), CASES, ids=NAMES)
 def test_plans_are_safe_and_the_exact_one_is_optimal(criterion: Criterion, definition: Definition) -> None:
     draw = Random(17)
