@@ -1,13 +1,13 @@
 """DuckDB as an engine over a slow network: statements have a latency, declared, and felt where that is asked for."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.engines.duckdb.engine import DuckDBEngine
+from tests.stores import DuckDBStore
 
 LATENCY = 0.5  # seconds
 SESSIONS = 8
@@ -27,13 +27,19 @@ class _SlowSession:
         return self._session.execute(sql)
 
 
-@contextmanager
-def slow(source: Path, felt: float = 0.0, sessions: int = SESSIONS) -> Iterator[DuckDBEngine]:
+def slow(source: Path, felt: float = 0.0, **options: Any) -> Engine:
     """The source on an engine with latency. Tests count rounds and feel none of it; a benchmark does."""
-    with connect(str(source)) as engine:
-        assert isinstance(engine, DuckDBEngine)
-        engine.latency, engine.workers = LATENCY, sessions
-        plain = engine._session
-        engine._session = lambda cursor: _SlowSession(plain(cursor), felt)  # type: ignore[method-assign,assignment,return-value]
-        engine._end_sessions(list(engine._sessions))  # those opened before
-        yield engine
+    engine = connect(str(source), **options)
+    assert isinstance(engine, DuckDBEngine)
+    engine.latency, engine.workers = LATENCY, SESSIONS
+    plain = engine._session
+    engine._session = lambda cursor: _SlowSession(plain(cursor), felt)  # type: ignore[method-assign,assignment,return-value]
+    engine._end_sessions(list(engine._sessions))  # those opened before
+    return engine
+
+
+class SlowStore(DuckDBStore):
+    """A database file, read over such a network."""
+
+    def connect(self, **options: Any) -> Engine:
+        return slow(self.path, **options)

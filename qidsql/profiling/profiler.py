@@ -122,6 +122,7 @@ class TableProfiler:
         self._meter = _Meter(engine, budget or Budget())
         self._domain: Domain | None = None  # facts that wildcard statements need
         self._counts: tuple[int, tuple[int, ...]] | None = None
+        self._sizes: ClassSizes | None = None  # of all columns
         self._by_value: TableProfiler | None = None
 
     @property
@@ -166,6 +167,7 @@ class TableProfiler:
         other._meter, other._domain = self._meter, self._domain
         if self._by_value is not None:
             other._by_value = self._by_value.narrowed(names)
+        other._sizes = self._sizes if other.names == self.names else None
         for mask, profile in self._known.items():
             columns = self._names(mask)
             if all(name in places for name in columns):
@@ -232,7 +234,8 @@ class TableProfiler:
             new = self._profiled_by_value(new)
         elif new == [self.everything] and self._has_a_hash_per_row():
             return [self._known[mask] for mask in masks]
-        if len(new) > MANY_SETS and self.nulls is Nulls.EQUAL and self.entity is None:
+        many = len(new) > MANY_SETS and not self.engine.latency  # as it takes a second round
+        if many and self.nulls is Nulls.EQUAL and self.entity is None:
             self._profile_many(new)
         else:
             alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
@@ -324,6 +327,8 @@ class TableProfiler:
 
     def sizes(self, mask: int) -> ClassSizes:
         """All class sizes of one column set; its profile is known from then on. One statement; first as `profiles`."""
+        if mask == self.everything and self._sizes is not None:
+            return self._sizes
         if self.nulls is Nulls.WILDCARD and not self._holds_null(mask):
             by_class = self.by_value.sizes(mask)
             self._known[mask] = by_class.profile(self.k).of_matches()
@@ -348,6 +353,34 @@ class TableProfiler:
             [self._counts] = self.ask([self._counts_statement()])
             self.rows = self._counts[0]
         return self._counts
+
+    def begin(self) -> None:
+        """Where statements have latency: ask in one round what `counts` and `singles` will ask, and `sizes` of all
+        columns, if that takes less than a round. Nothing if the budget is too small or a NULL matches anything. Raises
+        as `ask`.
+        """
+        if not self.engine.latency or self.nulls is Nulls.WILDCARD:
+            return
+        singles = self._single_statements(self._singles)
+        statements: list[Statement[Any]] = [self._counts_statement(), *(statement for _, statement in singles)]
+        statements += [self._sizes_statement(self.everything)] if self.breadth else []
+        if self._meter.statements_left < len(statements):
+            return
+
+        def keep(place: int, answer: Any) -> None:
+            if place == 0:
+                self._counts, self.rows = answer, answer[0]
+            elif place <= len(singles):
+                self._keep(singles[place - 1][0], answer)
+            else:
+                self._sizes = answer
+                self._keep([self.everything], [answer.profile(self.k)])
+
+        self._run(statements, keep)
+
+    def _keep(self, masks: Sequence[int], profiles: Sequence[ClassProfile]) -> None:
+        self._known.update(zip(masks, profiles, strict=True))
+        self._meter.sets += len(profiles)
 
     def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
         """Run statements of any kind on the same rows, in order, within the budget; return their results.
@@ -461,8 +494,7 @@ class TableProfiler:
         todo = list(statements)
 
         def keep(place: int, profiles: list[ClassProfile]) -> None:
-            self._known.update(zip(todo[place][0], profiles, strict=True))
-            self._meter.sets += len(profiles)
+            self._keep(todo[place][0], profiles)
 
         with self.engine.one_round():
             while todo:

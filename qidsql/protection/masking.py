@@ -10,6 +10,7 @@ from qidsql.measures.criteria import Criterion, Unit
 from qidsql.measures.profiles import ClassProfile, Profiler, Sampler
 from qidsql.search.column_weights import checked_weights, gain
 from qidsql.search.descent import minimal_inside
+from qidsql.search.foresight import Foresight, later_steps
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Certificate, stopped_by
 from qidsql.search.witnesses import Witnesses
@@ -60,7 +61,7 @@ def greedy_masking(
     first of equals, among those that leave it unmet; a column that would meet it is dropped, since it would later as
     well. At the end no column can be added. `criterion` must not be met (`Criterion.forbidden`). Not optimal in
     general: the bound only excludes the columns that meet the criterion alone. Needs one profile per step and remaining
-    column, all columns of a step at once; with a `breadth` about so many of later steps with them, as if columns were
+    column, all columns of a step at once; with a `breadth` so many of later steps with them, as if columns were
     added in the order of their present progress. If stopped, it publishes what is known to be safe. Raises UsageError.
 
     [Motwani & Xu, 4.1 and 4.2]
@@ -70,17 +71,14 @@ def greedy_masking(
     bound, chosen = sum(cost), 0
     profile: ClassProfile | None = None
     stopped = None
-    known: dict[int, ClassProfile] = {}
+    foresight = Foresight(profiler, breadth)
     guessed: list[int] = []  # the columns that may still be added, in the order expected
     try:
         while left:
-            masks = {place: chosen | 1 << place for place in positions(left)}
-            if not known.keys() >= set(masks.values()):
-                new = [mask for mask in (*masks.values(), *_ahead(chosen, guessed, breadth)) if mask not in known]
-                known.update(zip(new, profiler.profiles(new), strict=True))
-            profiles = {place: known[mask] for place, mask in masks.items()}
-            before = criterion.progress(profile or profiles[min(profiles)].undivided)
-            options = {place: option for place, option in profiles.items() if not criterion.met_by(option)}
+            places = list(positions(left))
+            profiles = foresight.profiles([chosen | 1 << place for place in places], later_steps(chosen, guessed))
+            before = criterion.progress(profile or profiles[0].undivided)
+            options = {p: option for p, option in zip(places, profiles, strict=True) if not criterion.met_by(option)}
             if not chosen:
                 bound = sum(cost[place] for place in options)
             if not options:
@@ -92,17 +90,6 @@ def greedy_masking(
     except Stopped as stop:
         stopped = stop
     return _plan(criterion, "greedy", chosen, cost, bound, profile, stopped)
-
-
-def _ahead(chosen: int, guessed: Sequence[int], most: int) -> list[int]:
-    """About so many sets that later steps compare, if the columns are added in this order."""
-    sets: list[int] = []
-    for number, place in enumerate(guessed):
-        if len(sets) >= most:
-            break
-        chosen |= 1 << place
-        sets += [chosen | 1 << later for later in guessed[number + 1 :]]
-    return sets
 
 
 def sampled_masking(

@@ -9,9 +9,9 @@ import pytest
 import qidsql
 from qidsql.engines.base import Engine
 from tests.slow_engine import slow
+from tests.trials.rounds import answer
 
 Call = Callable[[Engine], Any]
-WORK = {"started", "seconds", "statements", "rounds", "scans", "sets_profiled"}
 HALF = {"distinct": 0.5, "exclude": ["fnlwgt"]}
 ROUNDS: dict[str, tuple[Call, int]] = {
     "smallest": (lambda engine: qidsql.keys(engine, distinct=0.9), 4),
@@ -19,15 +19,8 @@ ROUNDS: dict[str, tuple[Call, int]] = {
     "all": (lambda engine: qidsql.keys(engine, all=True, distinct=0.9), 10),
     "hundreds": (lambda engine: qidsql.keys(engine, all=True, **HALF), 16),
     "to publish": (lambda engine: qidsql.mask(engine, distinct=0.5), 6),
+    "audit": (lambda engine: qidsql.audit(engine, k=2), 5),
 }
-
-
-def answer(result: Any) -> dict[str, Any]:
-    """The result without the work it took, and without the one that was found of several smallest sets."""
-    found = {key: value for key, value in result.to_dict().items() if key not in WORK}
-    if found.get("wanted") == "minimum":
-        del found["column_sets"]
-    return found
 
 
 @pytest.mark.parametrize("name", ROUNDS)

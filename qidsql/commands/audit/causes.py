@@ -97,7 +97,7 @@ def _minimal_sets(
     Level by level where they are small, as those below k are, else by the two borders.
     """
     if criterion.few_columns:
-        result = levelwise(profiler, criterion, policy.max_size)
+        result = levelwise(profiler, criterion, policy.max_size, breadth=profiler.breadth)
         if result.found or result.stopped is None or profiler.spent:
             return result, ()
         return result, greedy_minimal(profiler, criterion, _weakest_first(profiler)).found
@@ -107,7 +107,7 @@ def _minimal_sets(
         if one.stopped is not None:
             return one, ()
         early = one.found
-    return borders(profiler, criterion, policy.max_size, limit=MAX_SETS), early
+    return borders(profiler, criterion, policy.max_size, limit=MAX_SETS, breadth=profiler.breadth), early
 
 
 def _least_withheld(profiler: TableProfiler, criterion: Criterion, result: SearchResult, draft: Draft) -> None:

@@ -105,7 +105,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "levelwise": Algorithm(
         Wanted.ALL,
         lambda search, criterion, request, on_found: levelwise(
-            search.profiler, criterion, request.max_size, on_found=on_found
+            search.profiler, criterion, request.max_size, on_found=on_found, breadth=search.profiler.breadth
         ),
     ),
     "pruned": Algorithm(Wanted.ALL, _pruned, samples=True),
