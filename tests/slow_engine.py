@@ -1,6 +1,7 @@
 """DuckDB as an engine over a slow network: statements have a latency, declared, and felt where that is asked for."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tests.stores import DuckDBStore
 
 LATENCY = 0.5  # seconds
 SESSIONS = 8
+SETS = 16
 
 
 class _SlowSession:
@@ -39,7 +41,9 @@ def slow(source: Path, felt: float = 0.0, **options: Any) -> Engine:
 
 
 class SlowStore(DuckDBStore):
-    """A database file, read over such a network."""
+    """A database file, read over such a network, by an engine that takes many column sets in one statement."""
 
     def connect(self, **options: Any) -> Engine:
-        return slow(self.path, **options)
+        engine = slow(self.path, **options)
+        engine.dialect = replace(engine.dialect, finest_sets=SETS)
+        return engine

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 from typing import Any, TypeAlias, TypeVar
 
 from qidsql.core.tables import Nulls, names_of, positions
@@ -17,6 +18,7 @@ from qidsql.errors import BudgetSpent, StatementError, StatementFailed
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
 from qidsql.sql.classes import (
     class_profiles,
+    class_profiles_by_finest,
     class_profiles_in_one_scan,
     class_sizes,
     column_counts,
@@ -24,18 +26,21 @@ from qidsql.sql.classes import (
     entity_profile,
     profiles_of_sampled_classes,
 )
+from qidsql.sql.dialects import Dialect
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import Statement
+from qidsql.sql.statements import ColumnNames, Statement
 from qidsql.wording.numbers import count, plural
 from qidsql.wording.option_names import setting
 
 Answer = TypeVar("Answer")
+MakeProfiles: TypeAlias = "Callable[[Dialect, Relation, Sequence[ColumnNames], int], Statement[list[ClassProfile]]]"
 ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # with the column sets it profiles
 
 LARGE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
 MANY_SETS = 256  # column sets in one call; above, finding columns with the same classes pays
 VALUES_TOGETHER = 32_000_000  # rows x columns of the column sets in one statement
+FEWER = 4  # times fewer classes than rows, from which on counting these first pays
 VALUES_PER_SECOND = 50_000_000  # that a session groups, roughly
 BROAD = 256  # column sets in one round of a search; more shorten none
 SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than profiling
@@ -461,8 +466,11 @@ class TableProfiler:
         if self.entity is not None:
             return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
         if source.is_sample:
-            parts = _narrow_parts(masks, dialect.grouping_arguments)
-            return [(part, self._statement_of_sample(part)) for part in parts]
+            parts = _fitting_parts(masks, SAMPLE_SETS, lambda all_: all_.bit_count() <= dialect.grouping_arguments)
+            return [(part, self._in_one_statement(class_profiles_in_one_scan, part)) for part in parts]
+        if dialect.finest_sets:
+            parts = _fitting_parts(sorted(masks, key=self._most_classes), dialect.finest_sets, self._few_classes)
+            return [(part, self._in_one_statement(class_profiles_by_finest, part)) for part in parts]
         return [
             (part, class_profiles(dialect, source, [self._names(mask) for mask in part], self.k))
             for part in _parts(masks, self._together(masks))
@@ -484,9 +492,23 @@ class TableProfiler:
         """The values that a scan of each set reads."""
         return (self.rows or 0) * sum(mask.bit_count() for mask in masks)
 
-    def _statement_of_sample(self, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
-        """One statement that draws the sample once, for any number of sets."""
-        make = class_profiles_in_one_scan if len(masks) > 1 else class_profiles
+    def _most_classes(self, mask: int) -> int:
+        """At most so many classes does the set have, by what is known of its columns and of all columns."""
+        rows = sys.maxsize if self.rows is None else self.rows
+        whole = self._known.get(self.everything)
+        columns = [self._known.get(1 << place) for place in positions(mask)]
+        together = prod(column.classes for column in columns if column is not None) if all(columns) else rows
+        return min(together, rows if whole is None else whole.classes)
+
+    def _few_classes(self, mask: int) -> bool:
+        """Whether counting the classes of these columns first pays for sets of some of them."""
+        if mask.bit_count() > self.engine.dialect.grouping_arguments or self.rows is None:
+            return False
+        return self.rows <= self.engine.dialect.union_rows or self._most_classes(mask) * FEWER <= self.rows
+
+    def _in_one_statement(self, make: MakeProfiles, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
+        """One statement for any number of sets."""
+        make = make if len(masks) > 1 else class_profiles
         return make(self.engine.dialect, self.source, [self._names(mask) for mask in masks], self.k)
 
     def _run_profiles(self, statements: Sequence[ProfileStatement]) -> None:
@@ -533,12 +555,12 @@ def _parts(masks: Sequence[int], width: int) -> list[Sequence[int]]:
     return [masks[start : start + max(1, width)] for start in range(0, len(masks), max(1, width))]
 
 
-def _narrow_parts(masks: Sequence[int], width: int) -> Iterator[list[int]]:
-    """The sets in their order, in parts of at most SAMPLE_SETS, each with at most `width` columns or one set."""
+def _fitting_parts(masks: Sequence[int], most: int, fit: Callable[[int], bool]) -> Iterator[list[int]]:
+    """The sets in their order, in parts of at most so many whose columns together fit, or of one set."""
     part: list[int] = []
     columns = 0
     for mask in masks:
-        if part and (len(part) == SAMPLE_SETS or (columns | mask).bit_count() > width):
+        if part and (len(part) == most or not fit(columns | mask)):
             yield part
             part, columns = [], 0
         part.append(mask)
