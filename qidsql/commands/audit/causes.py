@@ -100,10 +100,10 @@ def _minimal_sets(
         result = levelwise(profiler, criterion, policy.max_size, breadth=profiler.breadth)
         if result.found or result.stopped is None or profiler.spent:
             return result, ()
-        return result, greedy_minimal(profiler, criterion, _weakest_first(profiler)).found
+        return result, greedy_minimal(profiler, criterion, _weakest_first(profiler), profiler.breadth).found
     early: tuple[Found, ...] = ()
     if not any(criterion.met_by(profile) for profile in profiler.singles()):
-        one = greedy_minimal(profiler, criterion, _weakest_first(profiler))
+        one = greedy_minimal(profiler, criterion, _weakest_first(profiler), profiler.breadth)
         if one.stopped is not None:
             return one, ()
         early = one.found

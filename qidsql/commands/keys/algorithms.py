@@ -98,7 +98,10 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     ),
     "sampled": Algorithm(Wanted.MINIMUM, _sampled, samples=True),
     "greedy-minimal": Algorithm(
-        Wanted.MINIMAL, lambda search, criterion, request, on_found: greedy_minimal(search.profiler, criterion)
+        Wanted.MINIMAL,
+        lambda search, criterion, request, on_found: greedy_minimal(
+            search.profiler, criterion, breadth=search.profiler.breadth
+        ),
     ),
     "hitting-sets": Algorithm(Wanted.ALL, _minimal_keys, pairs=True),
     "borders": Algorithm(Wanted.ALL, _borders),
