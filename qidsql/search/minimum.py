@@ -1,28 +1,22 @@
 """One column set of least weight that meets a criterion, with a proof, by implicit hitting sets."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import nsmallest
-from itertools import accumulate, islice
+from itertools import accumulate
 from operator import or_
 
-from qidsql.core.tables import positions, weight_of
+from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.anchors import Anchors
 from qidsql.search.failing_sets import FailingSets
-from qidsql.search.hitting_sets import MinimalHittingSets
+from qidsql.search.lightest import UNPROVED, Lightest
 from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting_set
 from qidsql.search.result import ENDINGS, Found, SearchResult, stopped_by
 from qidsql.search.row_pairs import RowPairs
 from qidsql.search.twins import WithoutTwins
 
 ALGORITHM = "implicit-hitting-set"
-UNPROVED = "the solver could not prove its smallest hitting set"
-LEAST = 16  # hitting sets tested in one round
-GROWING = 8  # one failing set grows at the same time for so many of them
-TRIMMED = 8  # the lightest solutions, which are tested without each of their columns
-LOOKED_AT = 20  # hitting sets enumerated for one that is tested
 
 
 def minimum(
@@ -41,10 +35,8 @@ def minimum(
     a hitting set of its masks give a first solution, without a further statement, or, if that anchor has too many
     pairs, the candidate and as many more columns as needed. Needs 3 to 50 statements for a key.
 
-    Other criteria need a batch of profiles a round: of up to `breadth` (at least 16) hitting sets that are lighter than
-    the best solution, of failing sets that grow, and of the best solutions without each of their columns. Before that
-    the most useful column is tested, the two most useful, and so on. 2 to 20 rounds: the broader, the fewer, with about
-    as many profiles.
+    Other criteria need a batch of profiles a round (see `Lightest`), before the first one that of the most useful
+    column, the two most useful, and so on.
 
     Twins, columns that determine each other, are searched as the lightest of them, constant columns not at all. If
     stopped, it returns the best set seen, if any, and the proved lower bound. Weights are positive integers, one per
@@ -55,11 +47,9 @@ def minimum(
     weights = [1] * profiler.columns if weights is None else list(weights)
     if len(weights) != profiler.columns or min(weights, default=1) < 1:
         raise ValueError(f"expected {profiler.columns} positive weights, got {weights}")
-    breadth = max(LEAST, breadth)
     failing, reduced = FailingSets(profiler, criterion), None
     everything = (1 << profiler.columns) - 1
-    certificates: Sequence[int] = ()
-    bound = 0
+    search: _ByPairs | Lightest | None = None
 
     def tick() -> None:
         profiler.profiles([])  # raises Stopped when the time is up
@@ -75,80 +65,59 @@ def minimum(
         failing, reduced = within, searched
         singles = reduced.profiles([1 << place for place in range(reduced.columns)])
         useful = sorted(range(reduced.columns), key=lambda place: (costs[place], singles[place].colliding_pairs))
-        pairs, bisected = None, False
         if criterion.pairs_decide and row_pairs is not None and whole.rows > 1:
             pairs = Anchors(reduced, reduced.row_pairs(row_pairs), whole.rows)
+            search = _ByPairs(failing, pairs, costs, whole, tick)
+            search.run(useful)
         else:
             failing.learn(reduced.known())
-            failing.start([0] * -(-breadth // GROWING))
-            failing.advance(list(accumulate((1 << place for place in useful), or_)))
-        while True:
-            certificates = pairs.masks if pairs else failing.complements
-            least = minimum_hitting_set(certificates, costs, tick=tick, minimal=True, at_least=bound)
-            bound = max(bound, least.lower_bound)
-            if least.stopped is not None:
-                raise least.stopped
-            if pairs:  # every row is its own class
-                failing.meeting.update(dict.fromkeys(_settled(pairs, least.mask, costs, tick), whole))
-                if pairs.masks and not bisected and len(failing.meeting) == 1:
-                    bisected = True
-                    _bisect(failing, least.mask, useful)
-            if weight_of(_best(failing.meeting, costs), costs) == bound:
-                return _result(
-                    criterion, _in_full(failing, reduced, weights), weights, bound, reduced.failing(certificates)
-                )
-            if pairs:
-                if pairs.settles(least.mask):
-                    raise BudgetSpent(UNPROVED)
-                pairs.learn_of(least.mask)
-            elif failing.inferred(least.mask):
-                raise BudgetSpent(UNPROVED)
-            else:
-                _round(failing, certificates, costs, least.mask, breadth, tick)
+            search = Lightest(failing, costs, breadth, tick)
+            search.run(list(accumulate((1 << place for place in useful), or_)))
+        stopped = None
     except ENDINGS as ending:
         if isinstance(ending, StatementError) and not failing.meeting:
             raise
-        proof = reduced.failing(certificates) if reduced else ()
-        return _result(criterion, _in_full(failing, reduced, weights), weights, bound, proof, stopped_by(ending))
+        stopped = stopped_by(ending)
+    proof = reduced.failing(search.certificates) if reduced and search else ()
+    bound = search.bound if search else 0
+    return _result(criterion, _in_full(failing, reduced, weights), weights, bound, proof, stopped)
 
 
-def _round(
-    failing: FailingSets,
-    certificates: Sequence[int],
-    costs: Sequence[int],
-    least: int,
-    breadth: int,
-    tick: Callable[[], object],
-) -> None:
-    """Test candidates, growing sets and smaller solutions in one batch; candidates that fail grow from then on."""
-    lightest = nsmallest(TRIMMED, failing.meeting, key=lambda mask: weight_of(mask, costs))
-    candidates = [least, *_lighter(failing, certificates, costs, lightest[0], breadth, tick)]
-    smaller = [mask ^ 1 << place for mask in lightest for place in positions(mask) if mask != 1 << place]
-    met = failing.advance([*dict.fromkeys(candidates), *smaller])
-    failed = [mask for mask, meets in zip(candidates, met, strict=False) if not meets]
-    failing.start(failed[: max(0, -(-breadth // GROWING) - len(failing.growing))])
+class _ByPairs:
+    """The same as `Lightest` for keys, with pairs of rows as certificates: see `Anchors`."""
 
+    def __init__(
+        self,
+        failing: FailingSets,
+        pairs: Anchors,
+        costs: Sequence[int],
+        whole: ClassProfile,
+        tick: Callable[[], object],
+    ) -> None:
+        self.bound = 0
+        self.certificates: Sequence[int] = ()
+        self._failing, self._pairs, self._costs, self._whole, self._tick = failing, pairs, costs, whole, tick
 
-def _lighter(
-    failing: FailingSets,
-    certificates: Sequence[int],
-    costs: Sequence[int],
-    best: int,
-    most: int,
-    tick: Callable[[], object],
-) -> list[int]:
-    """Minimal hitting sets that are lighter than the best solution, those of the fewest columns first."""
-    below, found = weight_of(best, costs), dict[int, None]()
-    for size in range(1, len(costs) + 1):
-        sets = MinimalHittingSets(certificates, size, tick=tick, minimal=True)
-        for mask in islice(sets, LOOKED_AT * most):
-            if weight_of(mask, costs) < below and failing.inferred(mask) is None:
-                found[mask] = None
-            if len(found) == most:
-                return list(found)
-        if not sets.cut or size * min(costs) >= below:
-            break
-    return list(found)
+    def run(self, useful: Sequence[int]) -> None:
+        """Find a lightest key. Raises Stopped."""
+        pairs, meeting, bisected = self._pairs, self._failing.meeting, False
+        while True:
+            self.certificates = pairs.masks
+            least = minimum_hitting_set(
+                self.certificates, self._costs, tick=self._tick, minimal=True, at_least=self.bound
+            )
+            self.bound = max(self.bound, least.lower_bound)
+            if least.stopped is not None:
+                raise least.stopped
+            meeting.update(dict.fromkeys(_settled(pairs, least.mask, self._costs, self._tick), self._whole))
+            if pairs.masks and not bisected and len(meeting) == 1:
+                bisected = True
+                _bisect(self._failing, least.mask, useful)
+            if weight_of(_best(meeting, self._costs), self._costs) == self.bound:
+                return
+            if pairs.settles(least.mask):
+                raise BudgetSpent(UNPROVED)
+            pairs.learn_of(least.mask)
 
 
 def _settled(pairs: Anchors, candidate: int, costs: Sequence[int], tick: Callable[[], object]) -> list[int]:
