@@ -53,7 +53,7 @@ def borders(
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
         reduced = WithoutTwins(profiler, criterion, {everything: whole})
         sample = None if hints is None else reduced.over(hints)
-        border = FailingSets(reduced, criterion, sample, at_once=bool(breadth))
+        border = FailingSets(reduced, criterion.met_by, sample, at_once=bool(breadth))
         search = _Search(profiler, border, limit, lambda masks: on_found(_found(masks, border, reduced)), breadth)
         search.failing.meeting[(1 << reduced.columns) - 1] = whole  # the columns left out change no class
         border.learn(reduced.known())
@@ -149,7 +149,7 @@ class _Search:
 
 def _hinted(sample: Profiler, criterion: Criterion, last: int) -> _Search:
     """The borders of a sample, up to a limited number of solutions."""
-    search = _Search(sample, FailingSets(sample, criterion), HINTED)
+    search = _Search(sample, FailingSets(sample, criterion.met_by), HINTED)
     with suppress(BudgetSpent):  # a spent budget shows again at the next profile
         search.run(last)
     return search

@@ -7,12 +7,11 @@ from random import Random
 from typing import Protocol, TypeAlias
 
 from qidsql.core.tables import positions
-from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
 
 
 class FailingSets:
-    """Facts known about a monotone criterion: profiles, sets that meet it, and sets that do not.
+    """Facts known about a monotone test on profiles: sets that meet it, with their profiles, and sets that do not.
 
     No set is profiled whose result follows from earlier ones. The empty set counts as failing and is never profiled.
     `hints`, a profiler of a sample to which the criterion applies too, only decides which sets are tested first.
@@ -24,7 +23,7 @@ class FailingSets:
     def __init__(
         self,
         profiler: Profiler,
-        criterion: Criterion,
+        met_by: Callable[[ClassProfile], bool],
         hints: Profiler | None = None,
         seed: int = 0,
         at_once: bool = False,
@@ -33,7 +32,7 @@ class FailingSets:
         self.growing: list[_Growth] = []
         self._failed = [0]  # the known failing sets that no other contains
         self._grown: list[int] = []
-        self._profiler, self._criterion, self._hints = profiler, criterion, hints
+        self._profiler, self._met_by, self._hints = profiler, met_by, hints
         self._at_once = at_once
         self._everything = (1 << profiler.columns) - 1
         self._random = Random(seed)  # only decides the order in which columns are tried
@@ -59,7 +58,7 @@ class FailingSets:
     def learn(self, profiles: Mapping[int, ClassProfile]) -> None:
         """Note the profiles of these sets."""
         for mask, profile in profiles.items():
-            if self._criterion.met_by(profile):
+            if self._met_by(profile):
                 self.meeting[mask] = profile
             elif not _within(mask, self._failed):
                 self._failed = [*(failing for failing in self._failed if failing & ~mask), mask]
@@ -93,7 +92,7 @@ class FailingSets:
         if self._hints is not None:
             grown = mask
             for column in order:
-                if not self._criterion.met_by(self._hints.profiles([grown | column])[0]):
+                if not self._met_by(self._hints.profiles([grown | column])[0]):
                     likely.append(column)
                     grown |= column
             order = [*likely, *(column for column in order if column not in likely)]

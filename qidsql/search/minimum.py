@@ -47,7 +47,7 @@ def minimum(
     weights = [1] * profiler.columns if weights is None else list(weights)
     if len(weights) != profiler.columns or min(weights, default=1) < 1:
         raise ValueError(f"expected {profiler.columns} positive weights, got {weights}")
-    failing, reduced = FailingSets(profiler, criterion), None
+    failing, reduced = FailingSets(profiler, criterion.met_by), None
     everything = (1 << profiler.columns) - 1
     search: _ByPairs | Lightest | None = None
 
@@ -60,7 +60,7 @@ def minimum(
         whole = failing.meeting[everything]
         searched = WithoutTwins(profiler, criterion, failing.meeting)
         costs = [weight_of(searched.lightest(1 << place, weights), weights) for place in range(searched.columns)]
-        within = FailingSets(searched, criterion, at_once=True)
+        within = FailingSets(searched, criterion.met_by, at_once=True)
         within.meeting[(1 << searched.columns) - 1] = whole  # the columns left out change no class
         failing, reduced = within, searched
         singles = reduced.profiles([1 << place for place in range(reduced.columns)])

@@ -19,6 +19,7 @@ ROUNDS: dict[str, tuple[Call, int]] = {
     "all": (lambda engine: qidsql.keys(engine, all=True, distinct=0.9), 10),
     "hundreds": (lambda engine: qidsql.keys(engine, all=True, **HALF), 16),
     "to publish": (lambda engine: qidsql.mask(engine, distinct=0.5), 6),
+    "most to publish": (lambda engine: qidsql.mask(engine, distinct=0.5, exact=True), 8),
     "audit": (lambda engine: qidsql.audit(engine, k=2), 5),
 }
 
