@@ -13,7 +13,7 @@ from qidsql.search.minimum_hitting_set import minimum_hitting_set
 UNPROVED = "the solver could not prove its smallest hitting set"
 LEAST = 16  # hitting sets tested in one round
 GROWING = 8  # one failing set grows at the same time for so many of them
-TRIMMED = 8  # the lightest solutions, which are tested without each of their columns
+TRIMMED = 2  # the lightest solutions, which are tested without each of their columns
 LOOKED_AT = 20  # hitting sets enumerated for one that is tested
 
 
