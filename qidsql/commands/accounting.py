@@ -12,11 +12,12 @@ from qidsql.engines.base import Engine
 
 
 class Spent(TypedDict):
-    """Time, statements and scans since the start."""
+    """Time, statements, rounds and scans since the start."""
 
     started: datetime
     seconds: float
     statements: int
+    rounds: int
     scans: int
 
 
@@ -26,7 +27,7 @@ class Accounting:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._started, self._clock = datetime.now(UTC), time.monotonic()
-        self._statements, self._scans = engine.statements, engine.scans
+        self._statements, self._rounds, self._scans = engine.statements, engine.rounds, engine.scans
 
     @property
     def spent(self) -> Spent:
@@ -34,6 +35,7 @@ class Accounting:
             started=self._started,
             seconds=time.monotonic() - self._clock,
             statements=self._engine.statements - self._statements,
+            rounds=self._engine.rounds - self._rounds,
             scans=self._engine.scans - self._scans,
         )
 

@@ -41,6 +41,7 @@ class Account:
     policy: Policy
     rows: int | None
     statements: int
+    rounds: Annotated[int, "how often the work waited for answers: statements side by side are one round"]
     scans: Annotated[int, "how often statements read the table, at most"]
     sets_profiled: int
     unfinished: Annotated[tuple[str, ...], "the parts that are not done, and why"]

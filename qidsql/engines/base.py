@@ -45,6 +45,7 @@ class _Answer(threading.local):
     depth = 0  # of nested `answer` blocks
     state: object = None  # the state of the data that its first statement read
     stopped_by: Stopped | None = None  # why no further statement runs
+    in_round = counted = False  # see `Engine.one_round`: inside its block, and after its first statement
 
 
 class Engine(ABC):
@@ -52,7 +53,8 @@ class Engine(ABC):
 
     All sessions of an engine see the same state of the data if the engine can guarantee that; `snapshot` describes the
     guarantee. `statements` is the number of statements sent to tables (catalog queries are not counted), `scans` the
-    number of table reads they need at most, and `seconds` the time they took.
+    number of table reads they need at most, and `seconds` the time they took. `rounds` counts the waits for answers:
+    statements that are sent without the answer to any of the others are one round, however many sessions run them.
 
     An error ends only the answer in progress: sessions that failed or were cancelled are replaced for the next one.
     """
@@ -74,6 +76,7 @@ class Engine(ABC):
         self.workers = workers
         self._folder = folder  # for exports and spilled intermediate results; None: the first export creates it
         self.statements = 0
+        self.rounds = 0
         self.scans = 0
         self.seconds = 0.0
         self.watchers: list[Callable[[ExecutedStatement], None]] = []
@@ -277,6 +280,17 @@ class Engine(ABC):
         finally:
             answer.depth -= 1
 
+    @contextmanager
+    def one_round(self) -> Iterator[None]:
+        """Counts the statements of the block as one round: none of them depends on the answer to another."""
+        answer = self._answer
+        outermost, answer.in_round = not answer.in_round, True
+        try:
+            yield
+        finally:
+            if outermost:
+                answer.in_round = answer.counted = False
+
     @property
     def stopped_by(self) -> Stopped | None:
         """The error that stopped this thread's answer, if any: no further statement can run for it."""
@@ -301,6 +315,9 @@ class Engine(ABC):
             raise BudgetSpent("only planned: no statement was sent")
         started = time.monotonic()
         answers: dict[int, Answer] = {}
+        if statements and not self._answer.counted:
+            self.rounds += 1
+            self._answer.counted = self._answer.in_round
         try:
             works = {place: partial(self._run_on, statement) for place, statement in enumerate(statements)}
             self._run_works(works, answers, deadline, self._check_snapshot)

@@ -368,11 +368,12 @@ class ContainmentSearch:
         """
         allowed = len(statements) if self._left is None else min(self._left, len(statements))
         several = 4 * self._engine.workers
-        for start in range(0, allowed, several):
-            block = statements[start : min(start + several, allowed)]
-            self._engine.run_many(block, self._deadline, _shifted(keep, start))
-            if self._left is not None:
-                self._left -= len(block)
+        with self._engine.one_round():
+            for start in range(0, allowed, several):
+                block = statements[start : min(start + several, allowed)]
+                self._engine.run_many(block, self._deadline, _shifted(keep, start))
+                if self._left is not None:
+                    self._left -= len(block)
         if allowed < len(statements):
             raise BudgetSpent("the budget of statements (--max-statements) is used up")
 

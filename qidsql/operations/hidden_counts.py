@@ -112,6 +112,7 @@ class HiddenAccount:
     policy: Policy
     rows: Total
     statements: int
+    rounds: int
     scans: int
     sets_profiled: int
     unfinished: tuple[str, ...]

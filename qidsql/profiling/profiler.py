@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 from typing import Any, TypeAlias, TypeVar
 
 from qidsql.core.tables import Nulls, names_of, positions
@@ -17,6 +18,7 @@ from qidsql.errors import BudgetSpent, StatementError, StatementFailed
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
 from qidsql.sql.classes import (
     class_profiles,
+    class_profiles_by_finest,
     class_profiles_in_one_scan,
     class_sizes,
     column_counts,
@@ -24,18 +26,23 @@ from qidsql.sql.classes import (
     entity_profile,
     profiles_of_sampled_classes,
 )
+from qidsql.sql.dialects import Dialect
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import Statement
+from qidsql.sql.statements import ColumnNames, Statement
 from qidsql.wording.numbers import count, plural
 from qidsql.wording.option_names import setting
 
 Answer = TypeVar("Answer")
+MakeProfiles: TypeAlias = "Callable[[Dialect, Relation, Sequence[ColumnNames], int], Statement[list[ClassProfile]]]"
 ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # with the column sets it profiles
 
 LARGE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
 MANY_SETS = 256  # column sets in one call; above, finding columns with the same classes pays
 VALUES_TOGETHER = 32_000_000  # rows x columns of the column sets in one statement
+FEWER = 4  # times fewer classes than rows, from which on counting these first pays
+VALUES_PER_SECOND = 50_000_000  # that a session groups, roughly
+BROAD = 256  # column sets in one round of a search; more shorten none
 SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than profiling
 
 
@@ -120,6 +127,7 @@ class TableProfiler:
         self._meter = _Meter(engine, budget or Budget())
         self._domain: Domain | None = None  # facts that wildcard statements need
         self._counts: tuple[int, tuple[int, ...]] | None = None
+        self._sizes: ClassSizes | None = None  # of all columns
         self._by_value: TableProfiler | None = None
 
     @property
@@ -164,6 +172,7 @@ class TableProfiler:
         other._meter, other._domain = self._meter, self._domain
         if self._by_value is not None:
             other._by_value = self._by_value.narrowed(names)
+        other._sizes = self._sizes if other.names == self.names else None
         for mask, profile in self._known.items():
             columns = self._names(mask)
             if all(name in places for name in columns):
@@ -187,6 +196,30 @@ class TableProfiler:
         """The set of all columns."""
         return (1 << len(self.names)) - 1
 
+    @property
+    def breadth(self) -> int:
+        """How many column sets a search may profile in one round beside those that it needs: as many as the sessions
+        profile in the latency of a statement. 0 where statements have none, where one set takes longer, and as long as
+        the number of rows is not known.
+        """
+        rows = self.known_rows if self.rows is None else self.rows
+        if rows is None:
+            return 0
+        seconds = max(1, rows * self.columns) / VALUES_PER_SECOND
+        return min(BROAD, int(self.engine.workers * self.engine.latency / seconds))
+
+    def whole(self) -> ClassProfile:
+        """The profile of all columns together. Raises as `profiles`.
+
+        At most one statement; where statements have latency, also the profile of each column alone, in the same round:
+        searches begin with these.
+        """
+        return self.profiles([self.everything, *(self._singles if self.engine.latency else ())])[0]
+
+    @property
+    def _singles(self) -> list[int]:
+        return [1 << place for place in range(self.columns)]
+
     def profile(self, mask: int) -> ClassProfile:
         """The class profile of one column set. At most one statement. Raises as `profiles`."""
         return self.profiles([mask])[0]
@@ -206,7 +239,8 @@ class TableProfiler:
             new = self._profiled_by_value(new)
         elif new == [self.everything] and self._has_a_hash_per_row():
             return [self._known[mask] for mask in masks]
-        if len(new) > MANY_SETS and self.nulls is Nulls.EQUAL and self.entity is None:
+        many = len(new) > MANY_SETS and not self.engine.latency  # as it takes a second round
+        if many and self.nulls is Nulls.EQUAL and self.entity is None:
             self._profile_many(new)
         else:
             alone = len(new) > 1 and all(mask.bit_count() == 1 for mask in new)
@@ -289,7 +323,7 @@ class TableProfiler:
 
     def singles(self) -> list[ClassProfile]:
         """The profile of every single column, in as few scans as the engine allows. Raises as `profiles`."""
-        masks = [1 << place for place in range(self.columns)]
+        masks = self._singles
         if self.nulls is Nulls.WILDCARD:
             return self.profiles(masks)
         new = [mask for mask in masks if mask not in self._known]
@@ -298,6 +332,8 @@ class TableProfiler:
 
     def sizes(self, mask: int) -> ClassSizes:
         """All class sizes of one column set; its profile is known from then on. One statement; first as `profiles`."""
+        if mask == self.everything and self._sizes is not None:
+            return self._sizes
         if self.nulls is Nulls.WILDCARD and not self._holds_null(mask):
             by_class = self.by_value.sizes(mask)
             self._known[mask] = by_class.profile(self.k).of_matches()
@@ -323,6 +359,34 @@ class TableProfiler:
             self.rows = self._counts[0]
         return self._counts
 
+    def begin(self) -> None:
+        """Where statements have latency: ask in one round what `counts` and `singles` will ask, and `sizes` of all
+        columns, if that takes less than a round. Nothing if the budget is too small or a NULL matches anything. Raises
+        as `ask`.
+        """
+        if not self.engine.latency or self.nulls is Nulls.WILDCARD:
+            return
+        singles = self._single_statements(self._singles)
+        statements: list[Statement[Any]] = [self._counts_statement(), *(statement for _, statement in singles)]
+        statements += [self._sizes_statement(self.everything)] if self.breadth else []
+        if self._meter.statements_left < len(statements):
+            return
+
+        def keep(place: int, answer: Any) -> None:
+            if place == 0:
+                self._counts, self.rows = answer, answer[0]
+            elif place <= len(singles):
+                self._keep(singles[place - 1][0], answer)
+            else:
+                self._sizes = answer
+                self._keep([self.everything], [answer.profile(self.k)])
+
+        self._run(statements, keep)
+
+    def _keep(self, masks: Sequence[int], profiles: Sequence[ClassProfile]) -> None:
+        self._known.update(zip(masks, profiles, strict=True))
+        self._meter.sets += len(profiles)
+
     def ask(self, statements: Sequence[Statement[Answer]]) -> list[Answer]:
         """Run statements of any kind on the same rows, in order, within the budget; return their results.
 
@@ -335,7 +399,7 @@ class TableProfiler:
 
         With a wildcard only those whose results decide which others follow.
         """
-        singles = self.by_value._single_statements([1 << place for place in range(self.columns)])
+        singles = self.by_value._single_statements(self._singles)
         if self.nulls is Nulls.WILDCARD:
             return [self._counts_statement(), *(statement for _, statement in singles)]
         return [
@@ -402,28 +466,49 @@ class TableProfiler:
         if self.entity is not None:
             return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
         if source.is_sample:
-            parts = _narrow_parts(masks, dialect.grouping_arguments)
-            return [(part, self._statement_of_sample(part)) for part in parts]
+            parts = _fitting_parts(masks, SAMPLE_SETS, lambda all_: all_.bit_count() <= dialect.grouping_arguments)
+            return [(part, self._in_one_statement(class_profiles_in_one_scan, part)) for part in parts]
+        if dialect.finest_sets:
+            parts = _fitting_parts(sorted(masks, key=self._most_classes), dialect.finest_sets, self._few_classes)
+            return [(part, self._in_one_statement(class_profiles_by_finest, part)) for part in parts]
         return [
             (part, class_profiles(dialect, source, [self._names(mask) for mask in part], self.k))
             for part in _parts(masks, self._together(masks))
         ]
 
     def _together(self, masks: Sequence[int]) -> int:
-        """The column sets in one statement: several of a small table, fewer if they are wide, as all run at once."""
+        """The column sets in one statement: several of a small table, fewer if they are wide, as all run at once.
+
+        If statements have latency, as many as give each session one.
+        """
         dialect = self.engine.dialect
         if self.rows is None or self.rows > dialect.union_rows:
             return 1
         widest = max((mask.bit_count() for mask in masks), default=1)
-        return min(dialect.union_sets, VALUES_TOGETHER // max(1, self.rows * widest))
+        share = -(-len(masks) // self.engine.workers) if self.engine.latency else 0
+        return min(max(dialect.union_sets, share), VALUES_TOGETHER // max(1, self.rows * widest))
 
     def _values(self, masks: Sequence[int]) -> int:
         """The values that a scan of each set reads."""
         return (self.rows or 0) * sum(mask.bit_count() for mask in masks)
 
-    def _statement_of_sample(self, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
-        """One statement that draws the sample once, for any number of sets."""
-        make = class_profiles_in_one_scan if len(masks) > 1 else class_profiles
+    def _most_classes(self, mask: int) -> int:
+        """At most so many classes does the set have, by what is known of its columns and of all columns."""
+        rows = sys.maxsize if self.rows is None else self.rows
+        whole = self._known.get(self.everything)
+        columns = [self._known.get(1 << place) for place in positions(mask)]
+        together = prod(column.classes for column in columns if column is not None) if all(columns) else rows
+        return min(together, rows if whole is None else whole.classes)
+
+    def _few_classes(self, mask: int) -> bool:
+        """Whether counting the classes of these columns first pays for sets of some of them."""
+        if mask.bit_count() > self.engine.dialect.grouping_arguments or self.rows is None:
+            return False
+        return self.rows <= self.engine.dialect.union_rows or self._most_classes(mask) * FEWER <= self.rows
+
+    def _in_one_statement(self, make: MakeProfiles, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
+        """One statement for any number of sets."""
+        make = make if len(masks) > 1 else class_profiles
         return make(self.engine.dialect, self.source, [self._names(mask) for mask in masks], self.k)
 
     def _run_profiles(self, statements: Sequence[ProfileStatement]) -> None:
@@ -431,14 +516,14 @@ class TableProfiler:
         todo = list(statements)
 
         def keep(place: int, profiles: list[ClassProfile]) -> None:
-            self._known.update(zip(todo[place][0], profiles, strict=True))
-            self._meter.sets += len(profiles)
+            self._keep(todo[place][0], profiles)
 
-        while todo:
-            step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
-            values = sum(self._values(part) for part, _ in todo[:step])
-            self._run([statement for _, statement in todo[:step]], keep, values)
-            del todo[:step]
+        with self.engine.one_round():
+            while todo:
+                step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
+                values = sum(self._values(part) for part, _ in todo[:step])
+                self._run([statement for _, statement in todo[:step]], keep, values)
+                del todo[:step]
 
     def _run(
         self,
@@ -470,12 +555,12 @@ def _parts(masks: Sequence[int], width: int) -> list[Sequence[int]]:
     return [masks[start : start + max(1, width)] for start in range(0, len(masks), max(1, width))]
 
 
-def _narrow_parts(masks: Sequence[int], width: int) -> Iterator[list[int]]:
-    """The sets in their order, in parts of at most SAMPLE_SETS, each with at most `width` columns or one set."""
+def _fitting_parts(masks: Sequence[int], most: int, fit: Callable[[int], bool]) -> Iterator[list[int]]:
+    """The sets in their order, in parts of at most so many whose columns together fit, or of one set."""
     part: list[int] = []
     columns = 0
     for mask in masks:
-        if part and (len(part) == SAMPLE_SETS or (columns | mask).bit_count() > width):
+        if part and (len(part) == most or not fit(columns | mask)):
             yield part
             part, columns = [], 0
         part.append(mask)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate
+from operator import or_
 
 from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
@@ -10,10 +12,14 @@ from qidsql.measures.criteria import Criterion, Unit
 from qidsql.measures.profiles import ClassProfile, Profiler, Sampler
 from qidsql.search.column_weights import checked_weights, gain
 from qidsql.search.descent import minimal_inside
+from qidsql.search.failing_sets import FailingSets
+from qidsql.search.foresight import Foresight, later_steps
+from qidsql.search.lightest import Lightest
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
 from qidsql.search.result import Certificate, stopped_by
 from qidsql.search.witnesses import Witnesses
 
+EXACT = "implicit hitting set"
 DELTA = Fraction(1, 100)
 SAMPLE_ROWS, SAMPLE_PAIRS = 30_000, 50_000  # [Motwani & Xu, Tables 2 and 3]
 
@@ -51,14 +57,17 @@ class MaskingPlan:
         return self.bound - self.weight
 
 
-def greedy_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None) -> MaskingPlan:
+def greedy_masking(
+    profiler: Profiler, criterion: Criterion, weights: Sequence[int] | None = None, breadth: int = 0
+) -> MaskingPlan:
     """Columns that can be published without a quasi-identifier, picked one by one.
 
     Each time it adds the column with the least progress towards the criterion per weight, the heaviest and then the
     first of equals, among those that leave it unmet; a column that would meet it is dropped, since it would later as
     well. At the end no column can be added. `criterion` must not be met (`Criterion.forbidden`). Not optimal in
     general: the bound only excludes the columns that meet the criterion alone. Needs one profile per step and remaining
-    column, all columns of a step at once. If stopped, it publishes what is known to be safe. Raises UsageError.
+    column, all columns of a step at once; with a `breadth` so many of later steps with them, as if columns were
+    added in the order of their present progress. If stopped, it publishes what is known to be safe. Raises UsageError.
 
     [Motwani & Xu, 4.1 and 4.2]
     """
@@ -67,22 +76,22 @@ def greedy_masking(profiler: Profiler, criterion: Criterion, weights: Sequence[i
     bound, chosen = sum(cost), 0
     profile: ClassProfile | None = None
     stopped = None
+    foresight = Foresight(profiler, breadth)
+    guessed: list[int] = []  # the columns that may still be added, in the order expected
     try:
         while left:
             places = list(positions(left))
-            profiles = profiler.profiles([chosen | 1 << place for place in places])
+            profiles = foresight.profiles([chosen | 1 << place for place in places], later_steps(chosen, guessed))
             before = criterion.progress(profile or profiles[0].undivided)
             options = {p: option for p, option in zip(places, profiles, strict=True) if not criterion.met_by(option)}
             if not chosen:
                 bound = sum(cost[place] for place in options)
             if not options:
                 break
-            best = min(
-                options,
-                key=lambda p: (gain(before, criterion.progress(options[p]), cost[p]), -cost[p], p),
-            )
+            steps = {p: (gain(before, criterion.progress(options[p]), cost[p]), -cost[p], p) for p in options}
+            best, *guessed = sorted(options, key=lambda place: steps[place])
             chosen, profile = chosen | 1 << best, options[best]
-            left = sum(1 << place for place in options if place != best)
+            left = sum(1 << place for place in guessed)
     except Stopped as stop:
         stopped = stop
     return _plan(criterion, "greedy", chosen, cost, bound, profile, stopped)
@@ -146,6 +155,7 @@ def exact_masking(
     criterion: Criterion,
     weights: Sequence[int] | None = None,
     witnesses: Witnesses | None = None,
+    breadth: int = 0,
 ) -> MaskingPlan:
     """The most weight that can be published without a quasi-identifier, proved.
 
@@ -154,14 +164,17 @@ def exact_masking(
     criterion it contains unknown quasi-identifiers, and disjoint ones are removed from it until the rest is safe; else
     it is the optimum, for every plan has to hit the known ones. Starts from the greedy plan, which gives a first
     answer. Each quasi-identifier needs one profile and those of the descent, about size * log2(columns / size),
-    without those whose result follows from a set that was safe, or from `witnesses`. If stopped, it returns the best
-    plan known to be safe and the proved bound. Raises UsageError.
+    without those whose result follows from a set that was safe, or from `witnesses`. With a `breadth` about as many
+    profiles, in few rounds: see `Lightest`. If stopped, it returns the best plan known to be safe and the proved bound.
+    Raises UsageError.
 
     [Motwani & Xu, 4: the problem is NP-hard (Theorem 15); implicit hitting sets: Moreno-Centeno & Karp 2013]
     """
     cost = checked_weights(weights, profiler.columns)
     everything = (1 << profiler.columns) - 1
-    best = greedy_masking(profiler, criterion, weights)
+    best = greedy_masking(profiler, criterion, weights, breadth)
+    if breadth and best.stopped is None and best.weight < best.bound:
+        return _exact_in_rounds(profiler, criterion, cost, best, breadth)
     bound, stopped = best.bound, best.stopped
     known: list[int] = []
     safe: list[int] = []
@@ -200,8 +213,45 @@ def exact_masking(
                 raise BudgetSpent("the solver could not prove its smallest hitting set")
     except (Stopped, KeyboardInterrupt) as stop:
         stopped = stopped_by(stop)
-    plan = _plan(criterion, "implicit hitting set", best.published, cost, bound, best.profile, stopped)
+    plan = _plan(criterion, EXACT, best.published, cost, bound, best.profile, stopped)
     return replace(plan, met=tuple(known))
+
+
+def _exact_in_rounds(
+    profiler: Profiler, criterion: Criterion, cost: Sequence[int], best: MaskingPlan, breadth: int
+) -> MaskingPlan:
+    """The same by another search: withheld columns are enough if the rest does not meet the criterion, and so are more
+    of them; a lightest set that is enough is searched as a lightest quasi-identifier is.
+    """
+    everything = (1 << profiler.columns) - 1
+    enough = FailingSets(_WithoutColumns(profiler), lambda rest: not criterion.met_by(rest), at_once=True)
+    search = Lightest(enough, cost, breadth, lambda: profiler.profiles([]))
+    stopped: Stopped | StatementError | None = None
+    enough.learn({best.withheld: best.profile} if best.profile is not None else {})
+    try:
+        singles = profiler.profiles([1 << place for place in range(profiler.columns)])  # known from the greedy plan
+        enough.meeting[everything] = singles[0].undivided
+        enough.learn({everything ^ 1 << place: single for place, single in enumerate(singles)})
+        telling = sorted(range(profiler.columns), key=lambda place: criterion.progress(singles[place]), reverse=True)
+        search.run(list(accumulate((1 << place for place in telling), or_)))
+    except (Stopped, KeyboardInterrupt) as stop:
+        stopped = stopped_by(stop)
+    withheld = search.best if enough.meeting else everything
+    profile = enough.meeting[withheld] if withheld != everything else None
+    bound = min(best.bound, sum(cost) - search.bound)
+    plan = _plan(criterion, EXACT, everything ^ withheld, cost, bound, profile, stopped)
+    return replace(plan, met=tuple(enough.complements))
+
+
+class _WithoutColumns:
+    """A profiler of what is left of all columns without those of a set."""
+
+    def __init__(self, profiler: Profiler) -> None:
+        self.columns = profiler.columns
+        self._profiler, self._everything = profiler, (1 << profiler.columns) - 1
+
+    def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
+        return self._profiler.profiles([self._everything ^ mask for mask in masks])
 
 
 def _plan(

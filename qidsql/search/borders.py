@@ -15,6 +15,7 @@ from qidsql.search.twins import WithoutTwins
 ALGORITHM = "borders"
 CANDIDATES = 128  # tested in one batch
 GROWN = 16  # failing candidates grown in one batch
+GROWING = 8  # with a breadth, one failing set in so many candidates grows at the same time
 LIMIT = 100_000
 HINTED = 5_000  # minimal solutions of a sample to search; more are no help for the table
 
@@ -26,6 +27,7 @@ def borders(
     hints: Profiler | None = None,
     limit: int = LIMIT,
     on_found: OnFound = ignore_found,
+    breadth: int = 0,
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns, smallest first.
 
@@ -37,6 +39,9 @@ def borders(
     sample, whose two borders are tested first and in one batch. Chance only decides which sets are tested. If stopped,
     it returns the sets proved minimal, and the size up to which none is missing. [Gunopulos et al. 2003, Dualize &
     Advance]
+
+    With a `breadth`, so many candidates of any size are tested in one round, and failing sets grow beside them: every
+    failing set, grown or not, excludes candidates. A tenth of the rounds, with up to twice the profiles.
     """
     last = profiler.columns if max_size is None else min(max_size, profiler.columns)
     search: _Search | None = None
@@ -48,9 +53,10 @@ def borders(
             return SearchResult(criterion, ALGORITHM, (), True, profiler.columns)
         reduced = WithoutTwins(profiler, criterion, {everything: whole})
         sample = None if hints is None else reduced.over(hints)
-        border = FailingSets(reduced, criterion, sample)
-        search = _Search(profiler, border, limit, lambda masks: on_found(_found(masks, border, reduced)))
+        border = FailingSets(reduced, criterion.met_by, sample, at_once=bool(breadth))
+        search = _Search(profiler, border, limit, lambda masks: on_found(_found(masks, border, reduced)), breadth)
         search.failing.meeting[(1 << reduced.columns) - 1] = whole  # the columns left out change no class
+        border.learn(reduced.known())
         if sample is not None:
             search.follow(_hinted(sample, criterion, last))
         search.run(last)
@@ -79,45 +85,71 @@ class _Search:
         failing: FailingSets,
         limit: int,
         on_found: Callable[[Sequence[int]], None] = lambda masks: None,
+        breadth: int = 0,
     ) -> None:
         self.failing = failing
         self.minimal: list[int] = []
         self.settled, self.cut = 0, True
         self._profiler, self._limit, self._on_found = profiler, limit, on_found
+        self._at_once = breadth > 0
+        self._candidates, self._growing = (breadth, -(-breadth // GROWING)) if breadth else (CANDIDATES, GROWN)
 
     def run(self, last: int) -> None:
         """Find every minimal solution of at most `last` columns. Raises Stopped."""
-        while self.settled < last and self.cut:
-            self.cut = self._settle(self.settled + 1)
-            self.settled += 1
+        if self._at_once:
+            self.failing.start([0] * self._growing)
+            self.failing.advance()
+        while candidates := self._open(last):
+            met = self.failing.advance(candidates)
+            self._note([mask for mask, meets in zip(candidates, met, strict=True) if meets])
+            failed = [mask for mask, meets in zip(candidates, met, strict=True) if not meets]
+            self.failing.start(failed[: max(0, self._growing - len(self.failing.growing))])
+            while self.failing.growing and not self._at_once:
+                self.failing.advance()
 
     def follow(self, hints: "_Search") -> None:
         """Test the borders of a sample, all at once. Raises Stopped."""
         self.failing.test([*hints.minimal, *hints.failing.maximal])
         met = self.failing.test(hints.failing.maximal)
-        self.failing.grow([mask for mask, meets in zip(hints.failing.maximal, met, strict=True) if not meets])
+        self.failing.start([mask for mask, meets in zip(hints.failing.maximal, met, strict=True) if not meets])
+        while self.failing.growing and not self._at_once:
+            self.failing.advance()
 
-    def _settle(self, size: int) -> bool:
-        """Find the minimal solutions of `size` columns; True if larger ones may exist. Raises Stopped."""
-        while True:
-            candidates = MinimalHittingSets(
-                self.failing.complements, size, self.minimal, lambda: self._profiler.profiles([])
-            )
-            batch = list(islice(candidates, CANDIDATES))
-            if not batch:
-                return candidates.cut
-            met = self.failing.test(batch)
-            solutions = [mask for mask, meets in zip(batch, met, strict=True) if meets]
-            self.minimal += solutions
-            self._on_found(solutions)
-            self.failing.grow([mask for mask, meets in zip(batch, met, strict=True) if not meets][:GROWN])
-            if len(self.minimal) > self._limit:
-                raise BudgetSpent(f"there are more than {self._limit:,} minimal column sets")
+    def _open(self, last: int) -> list[int]:
+        """The next candidates, smallest first; none at the end. Of the size to settle, with a breadth larger ones too.
+
+        A candidate known to meet the criterion is a solution: each smaller set is contained in a failing one.
+        """
+        found: list[int] = []
+        size = self.settled
+        while size < last and self.cut and len(found) < self._candidates:
+            wanted = self._candidates - len(found)
+            sets = MinimalHittingSets(self.failing.complements, size + 1, [*self.minimal, *found], self._tick, True)
+            new = list(islice(sets, wanted))
+            known = [mask for mask in new if self.failing.inferred(mask)]
+            self._note(known)
+            found += [mask for mask in new if mask not in known]
+            if len(new) < wanted:
+                size += 1
+                if not found:
+                    self.settled, self.cut = size, sets.cut
+                elif not (self._at_once and sets.cut):
+                    break
+        return found
+
+    def _note(self, solutions: Sequence[int]) -> None:
+        self.minimal += solutions
+        self._on_found(solutions)
+        if len(self.minimal) > self._limit:
+            raise BudgetSpent(f"there are more than {self._limit:,} minimal column sets")
+
+    def _tick(self) -> None:
+        self._profiler.profiles([])  # raises Stopped when the time is up
 
 
 def _hinted(sample: Profiler, criterion: Criterion, last: int) -> _Search:
     """The borders of a sample, up to a limited number of solutions."""
-    search = _Search(sample, FailingSets(sample, criterion), HINTED)
+    search = _Search(sample, FailingSets(sample, criterion.met_by), HINTED)
     with suppress(BudgetSpent):  # a spent budget shows again at the next profile
         search.run(last)
     return search

@@ -1,106 +1,139 @@
-"""Maximal failing column sets: each proves that every solution contains a column outside it."""
+"""Failing column sets: each proves that every solution contains a column outside it, a maximal one most."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from operator import or_
 from random import Random
+from typing import Protocol, TypeAlias
 
 from qidsql.core.tables import positions
-from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
 
 
 class FailingSets:
-    """Facts known about a monotone criterion: profiles, sets that meet it, and maximal sets that do not.
+    """Facts known about a monotone test on profiles: sets that meet it, with their profiles, and sets that do not.
 
     No set is profiled whose result follows from earlier ones. The empty set counts as failing and is never profiled.
     `hints`, a profiler of a sample to which the criterion applies too, only decides which sets are tested first.
-    `prove` may prove that a set meets the criterion; while failing sets grow, such sets are not profiled.
+
+    `maximal` are the failing sets that are grown. With `at_once` they are all known failing sets that no other
+    contains: each is a proof, so that nothing waits for the end of a growth.
     """
 
     def __init__(
         self,
         profiler: Profiler,
-        criterion: Criterion,
+        met_by: Callable[[ClassProfile], bool],
         hints: Profiler | None = None,
         seed: int = 0,
-        prove: Callable[[int], bool] = lambda mask: False,
+        at_once: bool = False,
     ) -> None:
-        self.maximal: list[int] = []
         self.meeting: dict[int, ClassProfile] = {}  # every set seen to meet the criterion
-        self._failed: set[int] = {0}
-        self._profiler, self._criterion, self._hints, self._prove = profiler, criterion, hints, prove
+        self.growing: list[_Growth] = []
+        self._failed = [0]  # the known failing sets that no other contains
+        self._grown: list[int] = []
+        self._profiler, self._met_by, self._hints = profiler, met_by, hints
+        self._at_once = at_once
         self._everything = (1 << profiler.columns) - 1
         self._random = Random(seed)  # only decides the order in which columns are tried
 
     @property
+    def maximal(self) -> list[int]:
+        return self._failed if self._at_once else self._grown
+
+    @property
     def complements(self) -> list[int]:
-        """The sets that solutions must hit: each solution shares a column with every one of these."""
-        return [self._everything ^ failing for failing in self.maximal]
+        """The sets that solutions must hit, the smallest first: each solution shares a column with every one of these.
+
+        None of them contains another.
+        """
+        return sorted((self._everything ^ failing for failing in self.maximal), key=int.bit_count)
 
     def test(self, masks: Sequence[int]) -> list[bool]:
         """Whether each set meets the criterion. One batch of profiles. Raises Stopped."""
-        new = [mask for mask in dict.fromkeys(masks) if self._inferred(mask) is None]
-        for mask, profile in zip(new, self._profiler.profiles(new), strict=True):
-            if self._criterion.met_by(profile):
+        new = [mask for mask in dict.fromkeys(masks) if self.inferred(mask) is None]
+        self.learn(dict(zip(new, self._profiler.profiles(new), strict=True)))
+        return [bool(self.inferred(mask)) for mask in masks]
+
+    def learn(self, profiles: Mapping[int, ClassProfile]) -> None:
+        """Note the profiles of these sets."""
+        for mask, profile in profiles.items():
+            if self._met_by(profile):
                 self.meeting[mask] = profile
-            else:
-                self._failed.add(mask)
-        return [bool(self._inferred(mask)) for mask in masks]
+            elif not _within(mask, self._failed):
+                self._failed = [*(failing for failing in self._failed if failing & ~mask), mask]
 
-    def grow(self, masks: Sequence[int]) -> None:
-        """Grow failing sets to maximal ones, all of them in step: each adds columns until none can be added.
+    def start(self, masks: Sequence[int]) -> None:
+        """Let failing sets grow from the next `advance` on."""
+        self.growing += [self._growth(mask) for mask in masks]
 
-        It adds as many columns at once as succeeded the last time, twice as many after that, half as many after a
-        failure; at first all that pass on the hints. A column that failed once keeps failing. About (failed columns) *
-        log(columns) batches. Raises Stopped.
-        """
-        growing = [self._growth(mask) for mask in masks]
-        while growing:
-            steps = [growth.step() for growth in growing]
-            for growth, met in zip(growing, self._meet(steps), strict=True):
-                growth.answer(met)
-            for growth in growing:
-                if not growth.left and not any(growth.mask & ~failing == 0 for failing in self.maximal):
-                    self.maximal.append(growth.mask)
-            growing = [growth for growth in growing if growth.left]
+    def advance(self, candidates: Sequence[int] = ()) -> list[bool]:
+        """Test the candidates, as `test`, and in the same batch the next sets of those that grow. Raises Stopped."""
+        met = self.test([*candidates, *(step for growth in self.growing for step in growth.steps())])
+        for growth in self.growing:
+            growth.follow(self.inferred)
+            if not growth.left and not _within(growth.mask, self._grown):
+                self._grown.append(growth.mask)
+        self.growing = [growth for growth in self.growing if growth.left]
+        return met[: len(candidates)]
 
-    def _meet(self, masks: Sequence[int]) -> list[bool]:
-        """As `test`, but the sets that meet the criterion need not have a profile."""
-        proved = [self._inferred(mask) is None and self._prove(mask) for mask in masks]
-        rest = iter(self.test([mask for mask, sure in zip(masks, proved, strict=True) if not sure]))
-        return [sure or next(rest) for sure in proved]
-
-    def _growth(self, mask: int) -> "_Growth":
-        order = [1 << place for place in positions(self._everything & ~mask)]
-        self._random.shuffle(order)
-        if self._hints is None:
-            return _Growth(mask, order, 1)
-        likely, grown = [], mask
-        for column in order:
-            if not self._criterion.met_by(self._hints.profiles([grown | column])[0]):
-                likely.append(column)
-                grown |= column
-        return _Growth(mask, [*likely, *(column for column in order if column not in likely)], max(1, len(likely)))
-
-    def _inferred(self, mask: int) -> bool | None:
-        if mask in self._failed or any(mask & ~failing == 0 for failing in self.maximal):
+    def inferred(self, mask: int) -> bool | None:
+        """Whether the set meets the criterion, if that follows from what is known."""
+        if _within(mask, self._failed):
             return False
         if mask in self.meeting or any(met & ~mask == 0 for met in self.meeting):
             return True
         return None
 
+    def _growth(self, mask: int) -> "_Growth":
+        order = [1 << place for place in positions(self._everything & ~mask)]
+        self._random.shuffle(order)
+        likely: list[int] = []
+        if self._hints is not None:
+            grown = mask
+            for column in order:
+                if not self._met_by(self._hints.profiles([grown | column])[0]):
+                    likely.append(column)
+                    grown |= column
+            order = [*likely, *(column for column in order if column not in likely)]
+        return _AtOnce(mask, order) if self._at_once else _ByStrides(mask, order, max(1, len(likely)))
 
-class _Growth:
-    """One failing set while it grows to a maximal one."""
+
+def _within(mask: int, sets: Sequence[int]) -> bool:
+    """Whether one of the sets contains it."""
+    return any(mask & ~each == 0 for each in sets)
+
+
+Known: TypeAlias = Callable[[int], bool | None]  # whether a set meets the criterion; None: not known
+
+
+class _Growth(Protocol):
+    """One failing set while it grows to a maximal one. `left` are the columns that may still be added."""
+
+    mask: int
+    left: list[int]
+
+    def steps(self) -> list[int]:
+        """The sets to test next."""
+
+    def follow(self, known: Known) -> None:
+        """Grow by what is known after that."""
+
+
+class _ByStrides:
+    """Tests one set at a time: with twice as many columns after a success, half as many after a failure.
+
+    At first with `stride` columns. About (columns that meet the criterion with the set) * log(columns) tests.
+    """
 
     def __init__(self, mask: int, left: list[int], stride: int) -> None:
         self.mask, self.left, self._stride = mask, left, stride
 
-    def step(self) -> int:
-        """The set to test next."""
-        return self.mask | sum(self.left[: self._stride])
+    def steps(self) -> list[int]:
+        return [self.mask | sum(self.left[: self._stride])]
 
-    def answer(self, met: bool) -> None:
-        if not met:
+    def follow(self, known: Known) -> None:
+        if not known(self.steps()[0]):
             self.mask |= sum(self.left[: self._stride])
             del self.left[: self._stride]
             self._stride *= 2
@@ -108,3 +141,28 @@ class _Growth:
             del self.left[0]
         else:
             self._stride = max(1, self._stride // 2)
+
+
+class _AtOnce:
+    """Tests the set with the first column, the first 2, 4, 8 and so on, all at once."""
+
+    def __init__(self, mask: int, left: list[int]) -> None:
+        self.mask, self.left = mask, left
+
+    def steps(self) -> list[int]:
+        return [mask for number, mask in enumerate(accumulate(self.left, or_, initial=self.mask)) if _power(number)]
+
+    def follow(self, known: Known) -> None:
+        unsure = []
+        for column in self.left:
+            meets = known(self.mask | column)
+            if meets is None:
+                unsure.append(column)
+            elif not meets:
+                self.mask |= column
+        self.left = unsure
+
+
+def _power(number: int) -> bool:
+    """Whether it is a power of two."""
+    return number.bit_count() == 1

@@ -7,6 +7,7 @@ from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import Profiler
+from qidsql.search.foresight import Foresight
 from qidsql.search.result import Found, OnFound, SearchResult, ignore_found
 
 CHUNK = 512  # column sets profiled at a time; findings so far survive an early end
@@ -18,12 +19,14 @@ def levelwise(
     max_size: int | None = None,
     max_candidates: int = 20_000,
     on_found: OnFound = ignore_found,
+    breadth: int = 0,
 ) -> SearchResult:
     """All minimal non-empty column sets that meet the criterion, of at most `max_size` columns.
 
     Size by size, each set whose subsets all fail is profiled once: a superset of a set that meets the criterion is not
-    minimal. Needs as many profiles as there are minimal sets plus failing sets. A size with more than `max_candidates`
-    sets is not started. If stopped, it returns what is proved so far.
+    minimal. Needs as many profiles as there are minimal sets plus failing sets, in a batch for each size; with a
+    `breadth` up to so many of the next sizes with them, as if no set met the criterion. A size with more than
+    `max_candidates` sets is not started. If stopped, it returns what is proved so far.
 
     [Motwani & Xu, 3.1: the levelwise algorithm]
     """
@@ -33,9 +36,12 @@ def levelwise(
     border: list[int] = []
     done = 0
     stopped: Stopped | None = None
+    foresight = Foresight(profiler, breadth)
     while candidates and done < last and stopped is None:
         try:
-            failing = sift(profiler, criterion, candidates, found, on_found)
+            if done and breadth > len(candidates):  # single columns first, as most sets are excluded by these
+                foresight.profiles(candidates, _larger(candidates, last - done - 1))
+            failing = sift(foresight, criterion, candidates, found, on_found)
         except Stopped as stop:
             stopped = stop
             break
@@ -49,6 +55,16 @@ def levelwise(
     complete = not candidates
     size = profiler.columns if complete else done
     return SearchResult(criterion, "levelwise", tuple(found), complete, size, stopped, failing=tuple(border))
+
+
+def _larger(candidates: Sequence[int], sizes: int) -> Iterator[int]:
+    """The candidates of the next sizes, if all of these fail."""
+    for _ in range(sizes):
+        level = []
+        for mask in _next_level(candidates):
+            level.append(mask)
+            yield mask
+        candidates = level
 
 
 def sift(

@@ -1,23 +1,22 @@
 """One column set of least weight that meets a criterion, with a proof, by implicit hitting sets."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
+from operator import or_
 
 from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent, StatementError, Stopped
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.anchors import Anchors
-from qidsql.search.descent import minimal_inside
 from qidsql.search.failing_sets import FailingSets
+from qidsql.search.lightest import UNPROVED, Lightest
 from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting_set
 from qidsql.search.result import ENDINGS, Found, SearchResult, stopped_by
 from qidsql.search.row_pairs import RowPairs
 from qidsql.search.twins import WithoutTwins
-from qidsql.search.witnesses import Witnesses
 
 ALGORITHM = "implicit-hitting-set"
-UNPROVED = "the solver could not prove its smallest hitting set"
-GROWN = 8  # failing sets grown from one failed candidate, in different orders
 
 
 def minimum(
@@ -25,29 +24,32 @@ def minimum(
     criterion: Criterion,
     row_pairs: RowPairs | None = None,
     weights: Sequence[int] | None = None,
-    witnesses: Witnesses | None = None,
+    breadth: int = 0,
 ) -> SearchResult:
     """One non-empty column set of least weight that meets the criterion; none if all columns together do not.
 
     Every solution hits every certificate: the difference mask of a pair of rows, for keys and with `row_pairs`; else
     the complement of a failing set. A least hitting set of the known certificates is tested. If it meets the criterion,
     no set can cost less; if not, it yields certificates that it does not hit. The weight of every candidate is a lower
-    bound from then on, and the search also ends when a set seen on the way costs no more. A first solution comes early:
-    for keys the first anchor and a hitting set of its masks, without a further statement, or, if that anchor has too
-    many pairs, the candidate and as many more columns as needed; else a descent from all columns. Needs 3 to 50
-    statements for a key. `witnesses` save profiles of sets that are not reported. Twins, columns that determine each
-    other, are searched as the lightest of them, constant columns not at all. If stopped, it returns the best set seen,
-    if any, and the proved lower bound. Weights are positive integers, one per column (default: 1 each).
+    bound from then on, and the search also ends when a set seen on the way costs no more. For keys the first anchor and
+    a hitting set of its masks give a first solution, without a further statement, or, if that anchor has too many
+    pairs, the candidate and as many more columns as needed. Needs 3 to 50 statements for a key.
+
+    Other criteria need a batch of profiles a round (see `Lightest`), before the first one that of the most useful
+    column, the two most useful, and so on.
+
+    Twins, columns that determine each other, are searched as the lightest of them, constant columns not at all. If
+    stopped, it returns the best set seen, if any, and the proved lower bound. Weights are positive integers, one per
+    column (default: 1 each).
 
     Raises ValueError for invalid weights. [Motwani & Xu, 2: minimum key; Karp 2010: the method]
     """
     weights = [1] * profiler.columns if weights is None else list(weights)
     if len(weights) != profiler.columns or min(weights, default=1) < 1:
         raise ValueError(f"expected {profiler.columns} positive weights, got {weights}")
-    failing, reduced = FailingSets(profiler, criterion), None
+    failing, reduced = FailingSets(profiler, criterion.met_by), None
     everything = (1 << profiler.columns) - 1
-    certificates: Sequence[int] = ()
-    bound = 0
+    search: _ByPairs | Lightest | None = None
 
     def tick() -> None:
         profiler.profiles([])  # raises Stopped when the time is up
@@ -58,46 +60,64 @@ def minimum(
         whole = failing.meeting[everything]
         searched = WithoutTwins(profiler, criterion, failing.meeting)
         costs = [weight_of(searched.lightest(1 << place, weights), weights) for place in range(searched.columns)]
-        within = FailingSets(searched, criterion, prove=searched.prove(witnesses))
+        within = FailingSets(searched, criterion.met_by, at_once=True)
         within.meeting[(1 << searched.columns) - 1] = whole  # the columns left out change no class
         failing, reduced = within, searched
         singles = reduced.profiles([1 << place for place in range(reduced.columns)])
         useful = sorted(range(reduced.columns), key=lambda place: (costs[place], singles[place].colliding_pairs))
-        pairs, bisected = None, False
         if criterion.pairs_decide and row_pairs is not None and whole.rows > 1:
             pairs = Anchors(reduced, reduced.row_pairs(row_pairs), whole.rows)
+            search = _ByPairs(failing, pairs, costs, whole, tick)
+            search.run(useful)
         else:
-            minimal_inside(reversed(useful), lambda mask: failing.test([mask])[0])
-            failing.grow([0] * GROWN)
-        while True:
-            certificates = pairs.masks if pairs else failing.complements
-            least = minimum_hitting_set(certificates, costs, tick=tick, minimal=bool(pairs), at_least=bound)
-            bound = max(bound, least.lower_bound)
-            if least.stopped is not None:
-                raise least.stopped
-            if pairs:  # every row is its own class
-                failing.meeting.update(dict.fromkeys(_settled(pairs, least.mask, costs, tick), whole))
-                if pairs.masks and not bisected and len(failing.meeting) == 1:
-                    bisected = True
-                    _bisect(failing, least.mask, useful)
-            if weight_of(_best(failing.meeting, costs), costs) == bound:
-                return _result(
-                    criterion, _in_full(failing, reduced, weights), weights, bound, reduced.failing(certificates)
-                )
-            if pairs:
-                if pairs.settles(least.mask):
-                    raise BudgetSpent(UNPROVED)
-                pairs.learn_of(least.mask)
-            elif failing.test([least.mask])[0]:
-                if not least.optimal:
-                    raise BudgetSpent(UNPROVED)
-            else:
-                failing.grow([least.mask] * GROWN)
+            failing.learn(reduced.known())
+            search = Lightest(failing, costs, breadth, tick)
+            search.run(list(accumulate((1 << place for place in useful), or_)))
+        stopped = None
     except ENDINGS as ending:
         if isinstance(ending, StatementError) and not failing.meeting:
             raise
-        proof = reduced.failing(certificates) if reduced else ()
-        return _result(criterion, _in_full(failing, reduced, weights), weights, bound, proof, stopped_by(ending))
+        stopped = stopped_by(ending)
+    proof = reduced.failing(search.certificates) if reduced and search else ()
+    bound = search.bound if search else 0
+    return _result(criterion, _in_full(failing, reduced, weights), weights, bound, proof, stopped)
+
+
+class _ByPairs:
+    """The same as `Lightest` for keys, with pairs of rows as certificates: see `Anchors`."""
+
+    def __init__(
+        self,
+        failing: FailingSets,
+        pairs: Anchors,
+        costs: Sequence[int],
+        whole: ClassProfile,
+        tick: Callable[[], object],
+    ) -> None:
+        self.bound = 0
+        self.certificates: Sequence[int] = ()
+        self._failing, self._pairs, self._costs, self._whole, self._tick = failing, pairs, costs, whole, tick
+
+    def run(self, useful: Sequence[int]) -> None:
+        """Find a lightest key. Raises Stopped."""
+        pairs, meeting, bisected = self._pairs, self._failing.meeting, False
+        while True:
+            self.certificates = pairs.masks
+            least = minimum_hitting_set(
+                self.certificates, self._costs, tick=self._tick, minimal=True, at_least=self.bound
+            )
+            self.bound = max(self.bound, least.lower_bound)
+            if least.stopped is not None:
+                raise least.stopped
+            meeting.update(dict.fromkeys(_settled(pairs, least.mask, self._costs, self._tick), self._whole))
+            if pairs.masks and not bisected and len(meeting) == 1:
+                bisected = True
+                _bisect(self._failing, least.mask, useful)
+            if weight_of(_best(meeting, self._costs), self._costs) == self.bound:
+                return
+            if pairs.settles(least.mask):
+                raise BudgetSpent(UNPROVED)
+            pairs.learn_of(least.mask)
 
 
 def _settled(pairs: Anchors, candidate: int, costs: Sequence[int], tick: Callable[[], object]) -> list[int]:

@@ -1,6 +1,6 @@
 """Columns that need not be searched: constant ones, and all but one of those that determine each other."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -8,7 +8,6 @@ from qidsql.core.tables import positions
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.row_pairs import AgreeingPairs, RowPairs
-from qidsql.search.witnesses import Witnesses
 
 
 class WithoutTwins:
@@ -52,13 +51,15 @@ class WithoutTwins:
         self._known.update(zip(new, self._profiler.profiles(new), strict=True))
         return [self._known[mask] for mask in originals]
 
+    def known(self) -> dict[int, ClassProfile]:
+        """The profiles known so far of sets of the columns kept."""
+        return {
+            self.kept(mask): profile for mask, profile in self._known.items() if self.original(self.kept(mask)) == mask
+        }
+
     def row_pairs(self, row_pairs: RowPairs) -> RowPairs:
         """The same pairs for sets of the columns kept: a pair that a column separates, its twins separate too."""
         return _RowPairsWithoutTwins(self, row_pairs)
-
-    def prove(self, witnesses: Witnesses | None) -> Callable[[int], bool]:
-        """Whether witnesses of the profiler's own columns prove a set of the columns kept."""
-        return lambda mask: witnesses is not None and witnesses.prove(self.original(mask))
 
     def kept(self, mask: int) -> int:
         """A set of the profiler's own columns as a set of the columns kept."""

@@ -51,10 +51,7 @@ def class_profiles_in_one_scan(
     dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
 ) -> Statement[list[ClassProfile]]:
     """The same profiles in one scan of the rows, by grouping sets. At most `dialect.grouping_arguments` columns."""
-    columns = list(dict.fromkeys(name for names in column_sets for name in names))
-    bits = {name: 1 << place for place, name in enumerate(reversed(columns))}
-    everything = (1 << len(columns)) - 1
-    numbers = [everything ^ sum(bits[name] for name in names) for names in column_sets]
+    columns, numbers = _grouped(column_sets)
     classes = fill_query(
         "classes/classes_of_sets",
         relation=source.node,
@@ -63,6 +60,30 @@ def class_profiles_in_one_scan(
     )
     tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
     return Statement(dialect.render(tree), purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
+
+
+def class_profiles_by_finest(
+    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int
+) -> Statement[list[ClassProfile]]:
+    """The same profiles from the classes of all columns together, which are counted in one scan of the rows.
+
+    At most `dialect.grouping_arguments` columns.
+    """
+    columns, numbers = _grouped(column_sets)
+    nodes = grouping_nodes(source, columns)
+    alias = dict(zip(columns, nodes["names"], strict=True))
+    sets = [exp.Tuple(expressions=[alias[name].copy() for name in names]) for names in column_sets]
+    classes = fill_query("classes/classes_by_finest", relation=source.node, sets=sets, **nodes)
+    tree = fill("classes/class_sizes", classes=classes.subquery("classes"))
+    return Statement(dialect.render(tree), purpose_of("class profile", column_sets), profiles_of_sizes(k, numbers))
+
+
+def _grouped(column_sets: Sequence[ColumnNames]) -> tuple[ColumnNames, list[int]]:
+    """All columns of the sets, and the number that GROUPING of these columns gives each set."""
+    columns = tuple(dict.fromkeys(name for names in column_sets for name in names))
+    bits = {name: 1 << place for place, name in enumerate(reversed(columns))}
+    everything = (1 << len(columns)) - 1
+    return columns, [everything ^ sum(bits[name] for name in names) for names in column_sets]
 
 
 def profiles_of_sampled_classes(

@@ -70,6 +70,12 @@ def certificate(rests_on: Certificate) -> str:
     )
 
 
+def work_done(account: Account) -> str:
+    """Statements, the rounds in which they were sent, and scans."""
+    sent = f"{plural(account.statements, 'statement')} in {plural(account.rounds, 'round')}"
+    return f"{sent}, at most {plural(account.scans, 'scan')}"
+
+
 def print_cost(console: Console, account: Account, written: str | None = None, values: str = NOTHING_LEFT) -> None:
     """Prints the cost of the work, unfinished parts, and which values left the engine."""
     console.print()
@@ -79,7 +85,7 @@ def print_cost(console: Console, account: Account, written: str | None = None, v
         console.print(line)
     done = "only read" if written is None else f"only {written} was written"
     profiled = f", {plural(account.sets_profiled, 'column set')} profiled" if account.sets_profiled else ""
-    cost = f"{plural(account.statements, 'statement')}, at most {plural(account.scans, 'scan')}"
+    cost = work_done(account)
     console.print(f"{cost}, {seconds(account.seconds)}{profiled}; {done}, {values}.")
 
 

@@ -406,8 +406,8 @@ def test_the_commands_that_reports_suggest_run(people: Path, tmp_path: Path) -> 
     assert set(codes) <= {"0", "1"}
 
 
-def test_statements_and_scans_are_counted(people: Path) -> None:
+def test_statements_rounds_and_scans_are_counted(people: Path) -> None:
     report = json.loads(inside("keys", people, "--all", "--separation", "0.9", "--format", "json").out)
-    assert report["scans"] >= report["statements"] > 0
+    assert report["scans"] >= report["statements"] >= report["rounds"] > 0
     out = inside("keys", people, "--minimal").out
-    assert re.search(r"^5 statements, at most 5 scans, .* 5 column sets profiled;", out, flags=re.MULTILINE)
+    assert re.search(r"^5 statements in 5 rounds, at most 5 scans, .* 5 column sets profiled;", out, flags=re.MULTILINE)

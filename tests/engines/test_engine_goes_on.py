@@ -112,6 +112,24 @@ def test_in_one_answer_the_first_stop_is_the_last(store_of_t: Store) -> None:
         assert ask(engine, COUNT) == [(100,)]
 
 
+def test_statements_that_do_not_wait_for_each_other_are_one_round(store_of_t: Store) -> None:
+    with store_of_t.connect() as engine:
+        statements = [Statement(placed(engine, COUNT), "question of a test", lambda rows: rows)] * 3
+        engine.run_many(statements)
+        assert (engine.statements, engine.rounds) == (3, 1)
+        with engine.one_round():
+            with engine.one_round():
+                engine.run_many(statements)
+            engine.run_many(statements)
+        assert (engine.statements, engine.rounds) == (9, 2)
+        engine.run_many([])
+        with engine.one_round():
+            pass
+        assert engine.rounds == 2
+        ask(engine, COUNT)
+        assert engine.rounds == 3
+
+
 def test_a_transaction_for_writing_that_failed_has_left_nothing(store_of_t: Store) -> None:
     with store_of_t.connect(writable=True) as engine:
         with engine.answer():

@@ -101,7 +101,7 @@ POOLS: dict[str, list[Cell]] = {
     ],
 }
 # What an engine is, and in how many statements it is asked
-OF_THE_SOURCE = {"source", "engine", "kind", "snapshot", "seconds", "started", "statements", "scans"}
+OF_THE_SOURCE = {"source", "engine", "kind", "snapshot", "seconds", "started", "statements", "rounds", "scans"}
 
 
 def random_rows(seed: int) -> Rows:

@@ -93,6 +93,7 @@ def document(cells: Cells, width: int, k: int) -> RunResult:
             policy=policy,
             rows=whole.rows,
             statements=3,
+            rounds=1,
             scans=3,
             sets_profiled=3,
             unfinished=(),

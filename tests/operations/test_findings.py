@@ -62,6 +62,7 @@ def audit(
         policy=Policy(**policy),
         rows=profile and profile.rows,
         statements=7,
+        rounds=1,
         scans=5,
         sets_profiled=3,
         unfinished=unfinished,

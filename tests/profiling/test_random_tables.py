@@ -1,15 +1,15 @@
 """Random small tables of awkward values, every column set, on both engines, against the definitions."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from qidsql.core.tables import Nulls, names_of
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.profiler import TableProfiler
-from qidsql.sql.classes import class_profiles, class_profiles_in_one_scan, class_sizes
+from qidsql.profiling.profiler import MakeProfiles, TableProfiler
+from qidsql.sql.classes import class_profiles, class_profiles_by_finest, class_profiles_in_one_scan, class_sizes
 from qidsql.sql.relation import Relation, relation
 from tests.definitions import (
     entity_profile_of,
@@ -81,12 +81,26 @@ def test_profiles_of_every_column_set(cases: list[Case]) -> None:
 
 
 @TWO_ENGINES
-def test_profiles_of_every_column_set_in_one_scan(cases: list[Case]) -> None:
+@pytest.mark.parametrize("make", [class_profiles_in_one_scan, class_profiles_by_finest])
+def test_profiles_of_every_column_set_in_one_scan(make: MakeProfiles, cases: list[Case]) -> None:
     for case in cases:
         named = [case.names(places) for places in case.sets]
         expected = [profile_of(case.rows(places), case.k) for places in case.sets]
-        statement = class_profiles_in_one_scan(case.engine.dialect, case.source, named, case.k)
-        assert case.engine.run(statement) == expected, case.table
+        assert case.engine.run(make(case.engine.dialect, case.source, named, case.k)) == expected, case.table
+
+
+@TWO_ENGINES
+def test_sets_are_batched_where_their_columns_have_few_classes(store: Store) -> None:
+    columns = {"a": "INTEGER", "b": "INTEGER", "c": "INTEGER", "id": "INTEGER"}
+    store.table("t", columns, [(i % 3, i % 4, i % 5, i) for i in range(1000)])  # a, b, c: 60 classes of 1,000 rows
+    with store.connect() as engine:
+        engine.dialect = replace(engine.dialect, finest_sets=8, union_rows=0)
+        table = engine.describe("t")
+        profiler = TableProfiler(engine, relation(engine.dialect, table, table.columns), list(columns), 2, rows=1000)
+        profiler.profiles([1, 2, 4, 8])
+        before = engine.statements
+        assert [each.classes for each in profiler.profiles([3, 9, 5, 12, 6])] == [12, 1000, 15, 1000, 20]
+        assert engine.statements - before == 3
 
 
 def test_profiles_of_a_few_column_sets_in_one_statement(cases: list[Case]) -> None:

@@ -54,6 +54,23 @@ def test_the_exact_search_profiles_no_part_of_a_set_that_was_safe() -> None:
         assert not any(later & ~earlier == 0 for earlier, later in combinations(safe, 2))
 
 
+@pytest.mark.parametrize("criterion", [criterion for criterion, _ in CASES], ids=NAMES)
+def test_the_greedy_plan_is_the_same_with_steps_ahead(criterion: Criterion) -> None:
+    draw = Random(29)
+    for _ in range(60):
+        rows = random_rows(draw)
+        weights = [draw.randint(1, 4) for _ in rows[0]] if draw.random() < 0.5 else None
+        plain = greedy_masking(RowsProfiler(rows), criterion, weights)
+        for breadth in (9, 256):
+            profiler = RowsProfiler(rows)
+            assert greedy_masking(profiler, criterion, weights, breadth) == plain
+            assert len(set(profiler.asked)) == len(profiler.asked)
+            early = greedy_masking(RowsProfiler(rows, most=draw.randint(0, 12)), criterion, weights, breadth)
+            assert early.weight <= plain.weight
+            assert early.weight == plain.weight or early.stopped is not None
+            assert early.profile is None or not criterion.met_by(early.profile)
+
+
 @pytest.mark.parametrize(("criterion", "definition"), CASES, ids=NAMES)
 def test_plans_are_safe_and_the_exact_one_is_optimal(criterion: Criterion, definition: Definition) -> None:
     draw = Random(17)
@@ -64,15 +81,18 @@ def test_plans_are_safe_and_the_exact_one_is_optimal(criterion: Criterion, defin
         best = optimum(rows, definition, weights)
         greedy = greedy_masking(RowsProfiler(rows), criterion, weights)
         exact = exact_masking(RowsProfiler(rows), criterion, weights)
-        for plan in (greedy, exact):
+        in_rounds = exact_masking(RowsProfiler(rows), criterion, weights, breadth=draw.choice([1, 50]))
+        for plan in (greedy, exact, in_rounds):
             assert plan.published | plan.withheld == everything
             assert plan.published & plan.withheld == 0
             assert not plan.published or not definition(rows, plan.published)
             assert plan.safe is True
             assert plan.weight == weight(plan.published, weights) <= best <= plan.bound
             assert plan.optimal == (plan.gap == 0)
-        assert exact.weight == best
+        assert exact.weight == in_rounds.weight == best
         assert exact.optimal
+        assert in_rounds.optimal
+        assert all(definition(rows, met) for met in in_rounds.met)
         for place in positions(greedy.withheld):
             assert definition(rows, greedy.published | 1 << place)
 
@@ -118,12 +138,13 @@ def test_the_steps_of_greedy_ask_the_columns_left() -> None:
     assert len(profiler.asked) == 4 + 2 + 1  # the key alone is tried once
 
 
+@pytest.mark.parametrize("breadth", [0, 40])
 @pytest.mark.parametrize("most", range(0, 60, 3))
-def test_a_budget_ends_with_a_safe_plan_and_a_true_bound(most: int) -> None:
+def test_a_budget_ends_with_a_safe_plan_and_a_true_bound(most: int, breadth: int) -> None:
     rows = [(n % 2, n % 3, n % 5, n % 7, n // 2, n % 4) for n in range(40)]
     criterion, definition = CRITERIA[1]
     best = optimum(rows, definition, None)
-    plan = exact_masking(RowsProfiler(rows, most=most), criterion)
+    plan = exact_masking(RowsProfiler(rows, most=most), criterion, breadth=breadth)
     assert not plan.published or not definition(rows, plan.published)
     assert plan.weight <= best <= plan.bound
     if plan.stopped:

@@ -21,6 +21,7 @@ from qidsql.search.result import SearchResult
 from qidsql.search.row_pairs import AgreeingPairs
 from tests.exhaustive import always
 from tests.search.tables import (
+    Meets,
     MemoryProfiler,
     MemoryWitnesses,
     Row,
@@ -181,7 +182,8 @@ def test_duplicate_rows_rule_out_every_key_with_one_profile() -> None:
     assert (len(profiler.asked), witnesses.asked) == (1, [])
 
 
-def test_borders_are_those_of_brute_force_for_every_criterion(tables: int) -> None:
+@pytest.mark.parametrize("breadth", [0, 1, 12, 256])
+def test_borders_are_those_of_brute_force_for_every_criterion(breadth: int, tables: int) -> None:
     random = Random(12)
     for _ in range(tables):
         rows = random_table(random)
@@ -189,7 +191,7 @@ def test_borders_are_those_of_brute_force_for_every_criterion(tables: int) -> No
         for criterion, meets in criteria(random, rows, width):
             profiler = MemoryProfiler(rows, width)
             hints = MemoryProfiler(rows[::2], width) if random.random() < 0.3 else None
-            result = borders(profiler, criterion, hints=hints)
+            result = borders(profiler, criterion, hints=hints, breadth=breadth)
             expected = brute_force(rows, width, meets)
             assert result.complete, criterion
             assert found(result) == expected, criterion
@@ -229,21 +231,67 @@ def test_borders_ask_both_borders_and_no_more_than_theory_allows(tables: int) ->
     assert tight > tables // 4
 
 
-def test_borders_stopped_say_only_what_is_proved(tables: int) -> None:
+class Inferring(MemoryProfiler):
+    """Refuses a set whose result follows from earlier batches; columns and pairs are profiled to compare them."""
+
+    def __init__(self, rows: Sequence[Row], columns: int, meets: Meets) -> None:
+        super().__init__(rows, columns)
+        self.meets = meets
+        self.known: dict[int, bool] = {}
+
+    def profiles(self, masks: Sequence[int]) -> list[ClassProfile]:
+        for mask in masks:
+            above = any(met and each & ~mask == 0 for each, met in self.known.items())
+            below = any(not met and mask & ~each == 0 for each, met in self.known.items())
+            assert (not above and not below) or mask.bit_count() <= 2
+        self.known.update({mask: self.meets(class_sizes(self.rows, mask)) for mask in masks})
+        return super().profiles(masks)
+
+
+@pytest.mark.parametrize("breadth", [0, 4, 256])
+def test_what_follows_from_earlier_rounds_is_not_asked(breadth: int, tables: int) -> None:
+    random = Random(26)
+    for _ in range(tables):
+        rows = random_table(random)
+        width = width_of(rows)
+        for criterion, meets in criteria(random, rows, width):
+            borders(Inferring(rows, width, meets), criterion, breadth=breadth)
+            minimum(Inferring(rows, width, meets), criterion, breadth=breadth)
+
+
+def test_the_broader_the_fewer_rounds() -> None:
+    random = Random(27)
+    rows = [tuple(random.randrange(values) for values in (2, 2, 3, 3, 4, 4, 5, 6, 9, 20)) for _ in range(300)]
+    for search in (borders, minimum):
+        rounds, found = [], set[tuple[int, ...]]()
+        for breadth in (0, 24, 256):
+            profiler = MemoryProfiler(rows, 10)
+            result = search(profiler, Distinct(Fraction(9, 10)), breadth=breadth)
+            rounds.append(profiler.batches)
+            found.add(tuple(sorted(each.mask for each in result.found)) if search is borders else (result.cost or 0,))
+        assert len(found) == 1
+        assert sorted(rounds, reverse=True) == rounds
+        assert rounds[-1] <= 10
+
+
+@pytest.mark.parametrize("breadth", [0, 3, 256])
+def test_borders_stopped_say_only_what_is_proved(breadth: int, tables: int) -> None:
     random = Random(14)
     for _ in range(tables):
         rows = random_table(random)
         width = width_of(rows)
         for criterion, meets in criteria(random, rows, width):
-            result = borders(MemoryProfiler(rows, width, budget=random.randint(0, 20)), criterion)
+            profiler = MemoryProfiler(rows, width, budget=random.randint(0, 20))
+            result = borders(profiler, criterion, breadth=breadth)
             every = brute_force(rows, width, meets)
             assert found(result) <= every
             assert not result.complete or found(result) == every
             assert {mask for mask in every if mask.bit_count() <= result.complete_to_size} <= found(result)
 
 
+@pytest.mark.parametrize("breadth", [0, 256])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_minimum_is_that_of_brute_force(weighted: bool, tables: int) -> None:
+def test_the_minimum_is_that_of_brute_force(weighted: bool, breadth: int, tables: int) -> None:
     random = Random(15)
     for _ in range(tables):
         rows = random_table(random)
@@ -251,7 +299,9 @@ def test_the_minimum_is_that_of_brute_force(weighted: bool, tables: int) -> None
         weights = [random.choice([1, 2, 3, 9]) for _ in range(width)] if weighted else None
         for criterion, meets in criteria(random, rows, width):
             for witnesses in (None, MemoryWitnesses(rows, 6)):
-                result = minimum(MemoryProfiler(rows, width), criterion, witnesses, weights)
+                profiler = MemoryProfiler(rows, width)
+                result = minimum(profiler, criterion, witnesses, weights, breadth=breadth)
+                assert len(set(profiler.asked)) == len(profiler.asked), "asked twice"
                 costs = [
                     sum((weights or [1] * width)[i] for i in range(width) if mask >> i & 1)
                     for mask in brute_force(rows, width, meets)
@@ -281,14 +331,16 @@ def test_twins_and_constant_columns_cost_a_minimum_search_no_questions_and_the_l
         assert profiles_of_twins == profiles + 9 + 8  # the further columns alone, and each beside its twin
 
 
-def test_a_minimum_search_that_is_stopped_keeps_true_bounds(tables: int) -> None:
+@pytest.mark.parametrize("breadth", [0, 256])
+def test_a_minimum_search_that_is_stopped_keeps_true_bounds(breadth: int, tables: int) -> None:
     random = Random(16)
     for _ in range(tables):
         rows = random_table(random)
         width = width_of(rows)
         for criterion, meets in criteria(random, rows, width):
             witnesses = MemoryWitnesses(rows, 6, budget=random.randint(0, 3))
-            result = minimum(MemoryProfiler(rows, width, budget=random.randint(1, 12)), criterion, witnesses)
+            profiler = MemoryProfiler(rows, width, budget=random.randint(1, 12))
+            result = minimum(profiler, criterion, witnesses, breadth=breadth)
             sizes = [mask.bit_count() for mask in brute_force(rows, width, meets)]
             assert all(meets(class_sizes(rows, each.mask)) for each in result.found)
             if sizes and result.lower_bound is not None:

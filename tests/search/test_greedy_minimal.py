@@ -27,6 +27,7 @@ def test_finds_a_minimal_set_where_there_is_one(criterion: Criterion) -> None:
         wanted = minimal_sets(profiler, criterion)
         result = greedy_minimal(profiler, criterion)
         assert len(profiler.asked) <= profiler.columns + 1
+        assert greedy_minimal(MemoryProfiler(*random_rows(seed), k=3), criterion, breadth=seed % 9) == result
         if not wanted:
             assert (result.found, result.complete, result.complete_to_size) == ((), True, profiler.columns), seed
             continue

@@ -32,7 +32,7 @@ def per_criterion(criterion: Criterion) -> str:
 def test_finds_exactly_the_minimal_sets(criterion: Criterion) -> None:
     for seed in TABLES:
         profiler = MemoryProfiler(*random_rows(seed), k=3)
-        result = levelwise(profiler, criterion)
+        result = levelwise(profiler, criterion, breadth=seed % 3 * 8)
         assert {found.mask for found in result.found} == minimal_sets(profiler, criterion), seed
         assert all(found.profile == profiler.profile(found.mask) for found in result.found)
         assert (result.complete, result.complete_to_size, result.stopped) == (True, profiler.columns, None)

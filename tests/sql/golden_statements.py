@@ -17,6 +17,7 @@ from qidsql.engines.spark.dialect import SPARK
 from qidsql.measures.least_squares import Covariate
 from qidsql.sql.classes import (
     class_profiles,
+    class_profiles_by_finest,
     class_profiles_in_one_scan,
     class_sizes,
     column_counts,
@@ -74,6 +75,7 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     plain = _source(dialect, PLAIN)
     yield "class_profile", class_profiles(dialect, plain, [ALL], 5)
     yield "class_profile_batch", class_profiles(dialect, plain, [("zip",), ('we"ird',), ALL], 5)
+    yield "class_profile_by_finest", class_profiles_by_finest(dialect, plain, [("zip",), ('we"ird',), ALL], 5)
     yield "class_profile_one_scan", class_profiles_in_one_scan(dialect, plain, [("zip",), ('we"ird',), ALL], 5)
     yield "class_sizes", class_sizes(dialect, plain, ALL)
     yield "entity_profile", entity_profile(dialect, plain, ALL, 5, "person")
@@ -90,6 +92,7 @@ def _statements(dialect: Dialect) -> Iterator[tuple[str, Statement[Any]]]:
     yield "where", class_profiles(dialect, where, [ALL], 5)
     compared = _source(dialect, COMPARED)
     yield "compared", class_profiles(dialect, compared, [ALL], 5)
+    yield "compared_by_finest", class_profiles_by_finest(dialect, compared, [("zip",), ('we"ird',)], 5)
     yield "compared_one_scan", class_profiles_in_one_scan(dialect, compared, [("zip",), ('we"ird',)], 5)
     yield "compared_entity", entity_profile(dialect, _source(dialect, COMPARED, "person > 7"), ALL, 5, "person")
     yield "weighted_classes", survey_weights(dialect, plain, ALL, "person")

@@ -23,6 +23,7 @@ from qidsql.sql.classes import (
     _sizes_frame,
     _sizes_text,
     class_profiles,
+    class_profiles_by_finest,
     class_profiles_in_one_scan,
     class_sizes,
     column_counts,
@@ -275,6 +276,10 @@ QUESTIONS: dict[str, tuple[Question, object]] = {
         lambda e, s: class_profiles_in_one_scan(e.dialect, s, NAMED, K),
         [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
     ),
+    "by finest": (
+        lambda e, s: class_profiles_by_finest(e.dialect, s, NAMED, K),
+        [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
+    ),
     "sampled classes": (
         lambda e, s: profiles_of_sampled_classes(e.dialect, s, NAMED, K, 1),  # every class is in the sample
         [profile_of(A, K), profile_of(B, K), profile_of(AB, K)],
@@ -368,6 +373,17 @@ MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("GROUPING(:columns) AS set_number", "0 - GROUPING(:columns) AS set_number"),
             ("COUNT(*) AS", "COUNT(DISTINCT 1) AS"),
+            ("FROM :relation", "FROM :relation WHERE relation.id > 1"),
+            ("GROUP BY GROUPING SETS (:sets)", "GROUP BY GROUPING SETS (:sets) HAVING COUNT(*) > 1"),
+        ],
+    ),
+    "classes/classes_by_finest": (
+        "by finest",
+        [
+            ("GROUPING(:names) AS set_number", "0 - GROUPING(:names) AS set_number"),
+            ("SUM(finest.class_size)", "COUNT(finest.class_size)"),
+            ("SUM(finest.class_size)", "MAX(finest.class_size)"),
+            ("COUNT(*) AS class_size", "COUNT(DISTINCT 1) AS class_size"),
             ("FROM :relation", "FROM :relation WHERE relation.id > 1"),
             ("GROUP BY GROUPING SETS (:sets)", "GROUP BY GROUPING SETS (:sets) HAVING COUNT(*) > 1"),
         ],

@@ -3,6 +3,7 @@
 CLASSES: tuple[str, ...] = (
     "audits",
     "searches",
+    "rounds",
     "limits",
     "populations",
     "protections",

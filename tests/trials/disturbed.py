@@ -4,7 +4,8 @@ import json
 from typing import Any, Protocol
 
 CODES = {"pass": 0, "finished": 0, "violation": 1, "error": 2, "inconclusive": 3}
-INCIDENTAL = ("source", "snapshot", "started", "seconds", "policy", "statements", "scans", "sets_profiled", "notes")
+WORK = ("statements", "rounds", "scans", "sets_profiled")
+INCIDENTAL = (*WORK, "source", "snapshot", "started", "seconds", "policy", "notes")
 
 
 class Ended(Protocol):

@@ -1,6 +1,7 @@
 """The audit of one table against one policy, from the catalog to a verdict."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -169,6 +170,8 @@ def _examine(
         draft.notes.append(note)
     try:
         on_stage(f"profiling {every.columns} columns one by one")
+        with suppress(Stopped):  # a stop shows again at the next statement
+            every.begin()
         draft.rows, nulls = every.counts()
         if draft.rows == 0:
             return

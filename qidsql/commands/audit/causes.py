@@ -97,17 +97,17 @@ def _minimal_sets(
     Level by level where they are small, as those below k are, else by the two borders.
     """
     if criterion.few_columns:
-        result = levelwise(profiler, criterion, policy.max_size)
+        result = levelwise(profiler, criterion, policy.max_size, breadth=profiler.breadth)
         if result.found or result.stopped is None or profiler.spent:
             return result, ()
-        return result, greedy_minimal(profiler, criterion, _weakest_first(profiler)).found
+        return result, greedy_minimal(profiler, criterion, _weakest_first(profiler), profiler.breadth).found
     early: tuple[Found, ...] = ()
     if not any(criterion.met_by(profile) for profile in profiler.singles()):
-        one = greedy_minimal(profiler, criterion, _weakest_first(profiler))
+        one = greedy_minimal(profiler, criterion, _weakest_first(profiler), profiler.breadth)
         if one.stopped is not None:
             return one, ()
         early = one.found
-    return borders(profiler, criterion, policy.max_size, limit=MAX_SETS), early
+    return borders(profiler, criterion, policy.max_size, limit=MAX_SETS, breadth=profiler.breadth), early
 
 
 def _least_withheld(profiler: TableProfiler, criterion: Criterion, result: SearchResult, draft: Draft) -> None:

@@ -10,6 +10,7 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import Role, names_of, positions
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.search.foresight import Foresight, later_steps
 from qidsql.wording.numbers import few
 
 STEPS = 3  # columns withheld at most
@@ -51,8 +52,13 @@ def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft
     left, choice = profiler.everything, sorted(positions(profiler.everything), key=lambda p: -singles[p].classes)
     choice = choice[:TRIED] if len(choice) > WIDE else choice
     share = _share(profiler, whole)
+    foresight = Foresight(profiler, profiler.breadth)
     while left & (left - 1) and len(draft.withheld) < STEPS:
         sets = [left & ~(1 << place) for place in choice if left >> place & 1]
+        if share == 1:
+            guessed = [place for place in choice if left >> place & 1]
+            removed = later_steps(profiler.everything ^ left, guessed, STEPS - 1 - len(draft.withheld))
+            foresight.profiles(sets, (profiler.everything ^ mask for mask in removed if mask != profiler.everything))
         options = _ranked(profiler, sets, share, whole.rows)
         if not draft.withheld:
             _note_each(profiler, options, whole.rows, draft)

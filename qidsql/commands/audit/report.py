@@ -18,7 +18,7 @@ from qidsql.terminal.disclosed import disclosed_lines
 from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.measures import measure_columns, measures
 from qidsql.terminal.next_steps import column_set, command, roles
-from qidsql.terminal.pieces import by_reason
+from qidsql.terminal.pieces import by_reason, work_done
 from qidsql.terminal.size_chart import size_chart
 from qidsql.wording.numbers import count, few, percent, plural, seconds
 
@@ -207,9 +207,8 @@ def _foot(console: Console, result: AuditResult) -> None:
     for unfinished in account.unfinished:
         console.print(_hanging(Text("Unfinished", style="yellow"), Text(unfinished), 13))
     console.print(
-        f"{plural(account.statements, 'statement')}, at most {plural(account.scans, 'scan')}, "
-        f"{seconds(account.seconds)}, {plural(account.sets_profiled, 'column set')} profiled; only read, no cell value "
-        "left the engine."
+        f"{work_done(account)}, {seconds(account.seconds)}, {plural(account.sets_profiled, 'column set')} profiled; "
+        "only read, no cell value left the engine."
     )
     following = _next(result)
     if following:

@@ -39,7 +39,7 @@ def separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[[
 
 def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[[str], None]) -> GraphResult:
     started, clock = datetime.now(UTC), time.monotonic()
-    statements, scans = (engine.statements, engine.scans) if engine else (0, 0)
+    statements, rounds, scans = (engine.statements, engine.rounds, engine.scans) if engine else (0, 0, 0)
 
     def account(unfinished: Sequence[str], notes: Sequence[str] = ()) -> GraphAccount:
         return GraphAccount(
@@ -52,6 +52,7 @@ def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[
             started=started,
             seconds=time.monotonic() - clock,
             statements=engine.statements - statements if engine else 0,
+            rounds=engine.rounds - rounds if engine else 0,
             scans=engine.scans - scans if engine else 0,
             unfinished=tuple(unfinished),
             notes=tuple(notes),

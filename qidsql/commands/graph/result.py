@@ -107,6 +107,7 @@ class GraphAccount:
     started: datetime
     seconds: Annotated[float, Rounded(3)]
     statements: int
+    rounds: int
     scans: int
     unfinished: Annotated[tuple[str, ...], "the parts that are not done, and why"]
     notes: tuple[str, ...]

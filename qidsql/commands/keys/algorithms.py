@@ -78,14 +78,15 @@ def _borders(search: "TableSearch", criterion: Criterion, request: SearchOptions
     # Pairs of rows measure some criteria without bias: a sample of them guides the search.
     hinted = search.row_pairs is not None and criterion.unit is Unit.PAIRS
     hints = search.sampler(0).of_pairs(HINT_PAIRS) if hinted else None
-    return borders(search.profiler, criterion, request.max_size, hints, on_found=on_found)
+    profiler = search.profiler
+    return borders(profiler, criterion, request.max_size, hints, on_found=on_found, breadth=profiler.breadth)
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     "implicit-hitting-set": Algorithm(
         Wanted.MINIMUM,
         lambda search, criterion, request, on_found: minimum(
-            search.profiler, criterion, search.row_pairs, search.weights, search.witnesses(criterion)
+            search.profiler, criterion, search.row_pairs, search.weights, search.profiler.breadth
         ),
     ),
     "greedy": Algorithm(
@@ -97,14 +98,17 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     ),
     "sampled": Algorithm(Wanted.MINIMUM, _sampled, samples=True),
     "greedy-minimal": Algorithm(
-        Wanted.MINIMAL, lambda search, criterion, request, on_found: greedy_minimal(search.profiler, criterion)
+        Wanted.MINIMAL,
+        lambda search, criterion, request, on_found: greedy_minimal(
+            search.profiler, criterion, breadth=search.profiler.breadth
+        ),
     ),
     "hitting-sets": Algorithm(Wanted.ALL, _minimal_keys, pairs=True),
     "borders": Algorithm(Wanted.ALL, _borders),
     "levelwise": Algorithm(
         Wanted.ALL,
         lambda search, criterion, request, on_found: levelwise(
-            search.profiler, criterion, request.max_size, on_found=on_found
+            search.profiler, criterion, request.max_size, on_found=on_found, breadth=search.profiler.breadth
         ),
     ),
     "pruned": Algorithm(Wanted.ALL, _pruned, samples=True),

@@ -45,7 +45,7 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
             profiler = search.profiler
             if name != "sampled":
                 on_stage("profiling all columns together")
-                whole = profiler.profile(profiler.everything)
+                whole = profiler.whole()
                 profiler.rows, criterion = whole.rows, criterion.of_whole(whole)
                 if whole.rows and not criterion.met_by(whole):
                     impossible = criterion.impossible(whole)

@@ -1,6 +1,7 @@
 """Which columns of a table can be published together, and a script to publish them."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from qidsql.commands import gate
 from qidsql.commands.mask.request import MaskRequest
@@ -63,10 +64,13 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
 
 def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:
     criterion, sampling = request.forbidden, request.sampling
-    if request.exact:
-        return exact_masking(search.profiler, criterion, search.weights, search.witnesses(criterion))
-    if sampling.epsilon is None:
-        return greedy_masking(search.profiler, criterion, search.weights)
+    if request.exact or sampling.epsilon is None:
+        with suppress(Stopped):  # a stop shows again at the next profile
+            search.profiler.singles()  # a greedy plan compares these first; they show how many rows there are
+        breadth = search.profiler.breadth
+        if request.exact:
+            return exact_masking(search.profiler, criterion, search.weights, search.witnesses(criterion), breadth)
+        return greedy_masking(search.profiler, criterion, search.weights, breadth)
     delta = sampling.delta or DELTA
     size = request.criterion.near_sample(sampling.epsilon, delta, search.profiler.columns)
     sampler = search.sampler(sampling.seed or 0)

@@ -453,7 +453,7 @@ def test_the_command(clinic: Path) -> None:
         "0 % to 40.0 % are published",
         "A NULL matches nothing: nobody can look it up",
         "Not covered what else is known",
-        "1 statement, at most 2 scans",
+        "1 statement in 1 round, at most 2 scans",
         "no cell value left the engine",
     ):
         assert text in words

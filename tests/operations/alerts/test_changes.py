@@ -135,6 +135,7 @@ def audit_at(k: int) -> AuditResult:
         policy=Policy(k=k),
         rows=1000,
         statements=1,
+        rounds=1,
         scans=1,
         sets_profiled=1,
         unfinished=(),
