@@ -78,7 +78,7 @@ class LocalSearch:
             self._check(LOOK)
             members = self._units_in(group)
             losses, others = self._cheapest_others(members)
-            if int((self._losses[members] - losses) @ self._units.sizes[members]) > 0:
+            if _all_placed(others) and int((self._losses[members] - losses) @ self._units.sizes[members]) > 0:
                 self._put_all(members, others, losses)
 
     def _open_groups(self, place: int) -> None:
@@ -120,9 +120,9 @@ class LocalSearch:
             mine = homes == home
             leaving = self._units_in(home)
             rest = np.setdiff1d(leaving, members[mine], assume_unique=True)
-            losses, _ = self._cheapest_others(rest)
+            losses, others = self._cheapest_others(rest)
             more = int(gains[mine].sum() - gains[mine & taken].sum()) + int((self._losses[rest] - losses).sum())
-            if more > 0:
+            if _all_placed(others) and more > 0:
                 saved += more
                 dissolved.append(home)
                 taken, free = taken | mine, free & ~mine
@@ -150,7 +150,8 @@ class LocalSearch:
         left, self._sizes[closed] = self._sizes[closed], 0
         losses, others = self._cheapest_others(homeless)
         self._sizes[closed] = left
-        if int((before[1] - np.concatenate((np.full(len(joining), loss), losses))).sum()) > 0:
+        saved = int((before[1] - np.concatenate((np.full(len(joining), loss), losses))).sum())
+        if _all_placed(others) and saved > 0:
             self._put_all(homeless, others, losses)
         else:
             self._put_all(joining, *(each[: len(joining)] for each in before))
@@ -194,6 +195,11 @@ class LocalSearch:
             if not len(left):
                 break
         return losses, found
+
+
+def _all_placed(groups: NDArray[np.int64]) -> bool:
+    """Whether each unit has a group: sums of `NOWHERE` overflow, and are no reason to keep one out."""
+    return bool((groups >= 0).all())
 
 
 def _falling(gains: NDArray[np.number]) -> list[int]:

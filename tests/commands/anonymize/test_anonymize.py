@@ -1,6 +1,8 @@
 """The command on both engines: its cost against the definition, its plan against what it must achieve."""
 
+import json
 from collections import Counter, defaultdict
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -196,3 +198,15 @@ def test_columns_that_nothing_protects_are_said(duckdb_store: DuckDBStore, verb:
     assert "Unprotected" in bare
     assert "c0: copied unchanged" in bare
     assert "Unprotected" not in run(verb, duckdb_store.url, "people", *named, "safe", "--identifier", "c0").out
+
+
+@pytest.mark.parametrize("seed", always(42, 56, longer=range(40)))
+def test_many_rows_that_no_other_group_takes(tmp_path: Path, seed: int) -> None:
+    """Eight of them overflowed a sum of losses, and the search dissolved their group."""
+    draw = Random(seed)
+    rows, first, second = draw.randint(100, 500), draw.randint(3, 250), draw.randint(2, 60)
+    lines = [f"{int(first * draw.random() ** 2)},{int(second * draw.random() ** 2)}" for _ in range(rows)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *lines]))
+    outcome = run("anonymize", tmp_path / "t.csv", "--k", 2, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["cells"] <= 2 * rows
