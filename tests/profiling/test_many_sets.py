@@ -48,6 +48,8 @@ def test_the_profiles_are_those_of_the_definition(engine: Engine) -> None:
         sum(1 << place for place in places): profile_of(projected(ROWS, places), 5) for places in subsets(len(NAMES))
     }
     assert dict(zip(masks, profiles.profiles(masks), strict=True)) == {mask: expected[mask] for mask in masks}
+    if engine.latency:
+        return  # to compare the columns first would take a round
     # Singles and pairs as they are. The larger sets: three of a, b, twin as one column, and the two constants as one.
     kept = {sum(1 << place for place in {{1: 0, 7: 0, 6: 5}.get(p, p) for p in s}) for s in subsets(9) if len(s) > 2}
     assert profiles.sets == len(

@@ -125,14 +125,15 @@ def test_one_set_meets_the_criterion(engine: Engine, name: str) -> None:
     assert found.meets
     if ALGORITHMS[name].wanted is Wanted.MINIMAL:
         assert masks(result) <= minimal_sets(ROWS, CRITERIA[0][1])
-        assert result.account.statements <= len(NAMES) + 1
+        assert engine.latency or result.account.statements <= len(NAMES) + 1  # with latency it guesses ahead
 
 
 def test_duplicates_rule_out_every_key_before_any_search(engine: Engine) -> None:
     result = ask(engine, "twice", all=True)
     assert result.reason == "no key exists: 4 rows are duplicates of another row in all columns searched"
     assert (result.verdict, result.complete, result.column_sets) == (Verdict.FINISHED, True, ())
-    assert result.account.statements == 1
+    assert result.account.rounds == 1
+    assert engine.latency or result.account.statements == 1
     assert result.profile is not None
     assert result.profile.duplicate_rows == 4
     assert "twice --all-classes " in rendering.render(result)
