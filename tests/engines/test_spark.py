@@ -80,7 +80,8 @@ def parquet(path: Path, names: Sequence[str], rows: Sequence[Sequence[object]]) 
 # One answer
 
 
-OWN = {"source", "engine", "kind", "snapshot", "seconds", "started", "statements", "scans", "sets_profiled", "table"}
+OWN = {"source", "engine", "kind", "snapshot", "seconds", "started", "table"}
+OWN |= {"statements", "rounds", "scans", "sets_profiled"}
 COMMANDS: dict[str, Callable[[str, str], Any]] = {
     "audit": lambda source, table: qidsql.audit(source, table, k=5),
     "audit of persons": lambda source, table: qidsql.audit(source, table, k=3, entity="years"),
