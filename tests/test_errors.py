@@ -45,6 +45,7 @@ NOT_FOR_USERS = {  # errors that an engine catches itself; their texts can be a 
     "FilesForbidden",
     "HostError",
     "RowSecurity",
+    "ServerGone",
     "_Enough",
     "_Untraceable",
 }
