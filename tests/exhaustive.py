@@ -1,4 +1,4 @@
-"""The parameters of a test that has a longer version: `python -m pytest -m exhaustive` runs it with the others."""
+"""The parameters of a test that has a longer version: `python -m pytest -m 'exhaustive and not spark'` runs it with the others."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

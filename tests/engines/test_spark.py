@@ -80,6 +80,8 @@ def parquet(path: Path, names: Sequence[str], rows: Sequence[Sequence[object]]) 
 # One answer
 
 
+pytestmark = pytest.mark.spark
+
 OWN = {"source", "engine", "kind", "snapshot", "seconds", "started", "table"}
 OWN |= {"statements", "rounds", "scans", "sets_profiled"}
 COMMANDS: dict[str, Callable[[str, str], Any]] = {

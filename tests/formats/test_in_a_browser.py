@@ -9,6 +9,7 @@ from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.registry import rendered
 from qidsql.operations.document import RunResult
 from tests.browser import Page, browser
+from tests.exhaustive import pairs
 from tests.npm import npm_package
 
 PAGES = ["run", "hostile", "violation", "pass", "empty", "hidden"]
@@ -71,8 +72,7 @@ def test_nothing_is_wider_than_the_window(page: Page, files: Mapping[str, Path],
     assert page.ask("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["run", "hostile", "hidden"])
+@pytest.mark.parametrize(("name", "scheme"), pairs(["run", "hostile", "hidden"], ["light", "dark"]))
 def test_axe_finds_no_serious_fault(page: Page, files: Mapping[str, Path], axe: str, name: str, scheme: str) -> None:
     page.open(files[name], scheme=scheme)
     assert (

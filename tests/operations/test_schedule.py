@@ -383,6 +383,7 @@ def taken(lock: Path, holder: ExitStack) -> bool:
     return True
 
 
+@pytest.mark.exhaustive
 def test_every_second_with_the_machines_clock(tmp_path: Path) -> None:
     """Two who want one lock, a heartbeat, SIGTERM; then kill -9, after which the lock is free."""
     with ExitStack() as processes:
