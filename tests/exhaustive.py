@@ -1,4 +1,4 @@
-"""The parameters of a test that has a longer version: `python -m pytest -m 'exhaustive and not spark'` runs it with the others."""
+"""Parameters of a test with a longer version, which `python -m pytest -m 'exhaustive and not spark'` runs."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
