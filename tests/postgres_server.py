@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+import psutil
 import psycopg
 
 with warnings.catch_warnings():
@@ -92,8 +93,11 @@ class PostgresServer:
 
     def __exit__(self, *_: object) -> None:
         self.thaw()
-        self._server.cleanup()
-        self._folder.cleanup()
+        try:
+            with suppress(psutil.NoSuchProcess):  # it was shut down, and ended at this moment
+                self._server.cleanup()
+        finally:
+            self._folder.cleanup()
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 120.0) -> None:
