@@ -129,6 +129,15 @@ class Packing:
             found.append(exp.alias_(_sum(left), f"v{lane}"))
         return found
 
+    def shown(self) -> tuple[list[exp.Expr], list[exp.Identifier]]:
+        """The lanes without the bits that v0, v1, ... leave out, as key0, key1, ..., and these names."""
+        names = [exp.to_identifier(f"key{lane}") for lane in self.lanes]
+        keys: list[exp.Expr] = [
+            exp.alias_(exp.BitwiseAnd(this=exp.column(f"k{lane}"), expression=exp.column(f"v{lane}")), name)
+            for lane, name in zip(self.lanes, names, strict=True)
+        ]
+        return keys, names
+
     def differences(self, one: str, other: str) -> list[exp.Expr]:
         """The guard bits of the columns in which the records of two tables differ: d0, d1, ..., one per lane."""
         found = []

@@ -42,12 +42,8 @@ def known_people(plan: SuppressionPlan, deadline: float | None = None) -> KnownP
     """
     patterns, bench = plan.patterns, plan.patterns.bench
     packing = Packing(patterns.values)
-    names = [exp.to_identifier(f"key{lane}") for lane in packing.lanes]
+    keys, names = packing.shown()
     lanes = [exp.column(f"v{lane}") for lane in packing.lanes]
-    keys = [
-        exp.alias_(exp.BitwiseAnd(this=exp.column(f"k{lane}"), expression=shown), name)
-        for lane, shown, name in zip(packing.lanes, lanes, names, strict=True)
-    ]
     nulls = [
         exp.func("IF", exp.column(f"c{place}").eq(0), big(1 << place), big(0)) for place in range(len(patterns.names))
     ]

@@ -62,17 +62,13 @@ def rows_at_risk(plan: SuppressionPlan, deadline: float | None = None) -> int:
 
 def _fits(plan: SuppressionPlan, rows: exp.Query, packing: Packing, deadline: float | None) -> tuple[int, int]:
     """The number of patterns with a mask, and of those with fewer than k rows that agree."""
-    names = [f"key{lane}" for lane in packing.lanes]
-    keys = [
-        exp.alias_(exp.BitwiseAnd(this=exp.column(f"k{lane}"), expression=exp.column(f"v{lane}")), name)
-        for lane, name in zip(packing.lanes, names, strict=True)
-    ]
+    keys, names = packing.shown()
     query = fill(
         "workbench/suppression/fits_of_plan",
         plan=rows.subquery("plan"),
         visible=packing.visible(exp.column("mask")),
         keys=keys,
-        names=[exp.to_identifier(name) for name in names],
+        names=names,
         k=plan.k,
     )
     [[checked, unsafe]] = plan.patterns.bench.query(query, "check of the plan", deadline)
