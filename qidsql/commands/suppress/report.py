@@ -38,6 +38,8 @@ def report(console: Console, result: SuppressResult) -> None:
         rows.add_row("Audit", f"{plural(result.at_risk, 'row')} of the copy below k, where NULL matches anything")
     if result.known is not None:
         _known(rows, result.known, result.k)
+    elif result.cells is not None:
+        rows.add_row("Not counted", "people whom these rows still single out, if their values are known")
     console.print(rows)
     if result.cells:
         _losses(console, result)

@@ -6,6 +6,7 @@ from typing import Annotated
 from sqlglot import exp
 
 from qidsql.protection.suppression.plan import SuppressionPlan
+from qidsql.protection.suppression.plan_check import MOST
 from qidsql.sql.masks import Packing, add, big
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
@@ -33,14 +34,17 @@ class KnownPeople:
     ]
 
 
-def known_people(plan: SuppressionPlan, deadline: float | None = None) -> KnownPeople:
+def known_people(plan: SuppressionPlan, deadline: float | None = None) -> KnownPeople | None:
     """Count the people whom the planned rows single out, exactly. Queries the workbench only.
 
     A NULL of a person is a value of its own, and a NULL of a released row shows nothing. Someone who knows everybody
     rules out rows by matching all people with all rows: a row can be a person's exactly if the owner of the row and the
-    person are in one strong component of the graph person -> owner of a row that fits. Raises Stopped, StatementError.
+    person are in one strong component of the graph person -> owner of a row that fits. None for plans too large to look
+    each pattern up once per suppressed column set. Raises Stopped, StatementError.
     """
     patterns, bench = plan.patterns, plan.patterns.bench
+    if patterns.patterns * len(plan.masks) > MOST:
+        return None
     packing = Packing(patterns.values)
     keys, names = packing.shown()
     lanes = [exp.column(f"v{lane}") for lane in packing.lanes]

@@ -71,4 +71,10 @@ def test_an_optimal_plan_leaves_somebody_alone(bench: Workbench) -> None:
     """(1,2), (5,2), (5,7): by Wilson's optimum for k = 2 only the row (5,) fits the last person."""
     rows: list[Record] = [(1, 2), (5, 2), (5, 7)]
     found = known_people(SuppressionPlan.of(patterns_of(bench, rows), 2))
-    assert (found.people, found.alone, found.rows_below_k) == (3, 1, 0)
+    assert found is not None and (found.people, found.alone, found.rows_below_k) == (3, 1, 0)
+
+
+def test_a_plan_too_large_is_not_counted(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = SuppressionPlan.of(patterns_of(bench, [(1, 2), (5, 2), (5, 7)]), 2)
+    monkeypatch.setattr("qidsql.protection.suppression.known_people.MOST", 1)
+    assert known_people(plan) is None
