@@ -117,13 +117,14 @@ class Dialect:
         bits = exp.Anonymous(this="BIT_COUNT", expressions=[exp.cast(number, self.bits) if self.bits else number])
         return exp.cast(bits, exp.DataType.Type.BIGINT)  # DuckDB's is a TINYINT, too small for a sum of several
 
-    def render(self, tree: exp.Expr, copy: bool = True) -> str:
+    def render(self, tree: exp.Expr, copy: bool = False) -> str:
         """The statement's text for this engine. Without `copy`, which takes as long again, the tree is used up."""
+        tree = tree.copy() if copy else tree
         own = {"WIDE": self.wide, "HASHED": self.hashed}
-        for cast in list(tree.find_all(exp.Cast)):
+        for cast in list(tree.find_all(exp.Cast, bfs=False)):
             if (kind := cast.to.args.get("kind")) in own:
                 cast.set("to", own[kind].copy())
-        return tree.sql(dialect=self.writer, comments=False, copy=copy)
+        return tree.sql(dialect=self.writer, comments=False, copy=False)
 
     def pretty(self, statement: str, verbatim: Sequence[str] = ()) -> str:
         """A rendered statement formatted over several lines; the texts in `verbatim` stay unchanged."""

@@ -14,17 +14,21 @@ ALIAS = "relation"
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """Rows to audit. `node` goes behind FROM and is aliased; `column` names one of its columns.
+    """Rows to audit. `node`, a new copy of `rows`, goes behind FROM and is aliased; `column` names one of its columns.
 
     Relations are equal only if they are the same object: a cheap key for caches. `is_sample` marks a sample, whose few
     rows cost a scan of the table each time the node is evaluated. `address` is a hidden column that
     identifies each row, if there is one; `long` names columns of long values.
     """
 
-    node: exp.Expr
+    rows: exp.Expr
     is_sample: bool = False
     address: exp.Expr | None = None
     long: frozenset[str] = frozenset()
+
+    @property
+    def node(self) -> exp.Expr:
+        return self.rows.copy()
 
     def column(self, name: str) -> exp.Expr:
         return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(ALIAS))

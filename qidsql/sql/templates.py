@@ -6,7 +6,7 @@ Most are in sqlglot's own dialect, so that one file serves every engine; those f
 Scripts for SQL shells have such holes too, but are not templates.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TypeAlias
 
@@ -26,7 +26,10 @@ def template(name: str) -> exp.Expr:
     """The parsed template of that name, such as "classes/class_sizes". Do not change it in place."""
     folder = name.partition("/")[0]
     dialect = DIALECTS.get(folder, folder)  # a folder named after an engine is in its dialect
-    return sqlglot.parse_one(sql_file(name), read=dialect if sqlglot.Dialect.get(dialect) else None)
+    tree = sqlglot.parse_one(sql_file(name), read=dialect if sqlglot.Dialect.get(dialect) else None)
+    for node in tree.walk():
+        node._meta = None  # places in the file, whose copies would cost more than those of the nodes
+    return tree
 
 
 def fill(name: str, **holes: Filling) -> exp.Expr:
@@ -36,7 +39,7 @@ def fill(name: str, **holes: Filling) -> exp.Expr:
     list that contains the hole; an int or str becomes a literal. Raises ValueError unless holes and arguments match.
     """
     tree = template(name).copy()
-    places = list(tree.find_all(exp.Placeholder))
+    places = [_at(tree, path) for path in _paths_to_holes(name)]
     if {place.name for place in places} != set(holes):
         raise ValueError(f"template {name} has the holes {sorted({p.name for p in places})}, got {sorted(holes)}")
     for place in places:
@@ -62,6 +65,25 @@ def fill_query(name: str, **holes: Filling) -> exp.Query:
 def union_all(queries: Sequence[exp.Query]) -> exp.Query:
     """The rows of all queries, of which there is one at least."""
     return queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False)
+
+
+@cache
+def _paths_to_holes(name: str) -> list[list[tuple[str, int | None]]]:
+    """The way from the root to each hole: cheaper to follow in a copy than the hole is to find."""
+    return [list(_path(hole))[::-1] for hole in template(name).find_all(exp.Placeholder)]
+
+
+def _path(node: exp.Expr) -> Iterator[tuple[str, int | None]]:
+    while node.parent is not None:
+        assert node.arg_key is not None
+        yield node.arg_key, node.index
+        node = node.parent
+
+
+def _at(node: exp.Expr, path: Sequence[tuple[str, int | None]]) -> exp.Expr:
+    for key, index in path:
+        node = node.args[key] if index is None else node.args[key][index]
+    return node
 
 
 def _splice(place: exp.Expr, nodes: Sequence[exp.Expr]) -> None:

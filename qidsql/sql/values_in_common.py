@@ -121,7 +121,7 @@ def column_ranges(
             least, greatest = exp.Min(this=value), exp.Max(this=value.copy())
             values = dialect.about_distinct(value) if known is None else exp.Literal.number(known)
             for name, part in zip(MEASURES, (least, greatest, values), strict=True):
-                measures.append(exp.alias_(part, f"{name}{number}", copy=False))
+                measures.append(exp.alias_(part, f"{name}{number}"))
                 holes[name].append(exp.column(f"{name}{number}", table="measured"))
         numbers: list[exp.Expr] = [exp.Literal.number(number) for number, *_ in columns]
         source = columns[0][1].source()
@@ -151,7 +151,7 @@ def column_ranges(
 
     number_of_columns = sum(map(len, tables))
     return Statement(
-        dialect.render(tree, copy=False),
+        dialect.render(tree),
         f"ranges of {number_of_columns} columns of {len(tables)} tables",
         read,
         scans=len(tables),
@@ -200,7 +200,7 @@ def values_in_common(
         return found
 
     purpose = f"values in common of {len(pairs)} pairs of columns"
-    return Statement(dialect.render(tree, copy=False), purpose, read, scans=len(columns))
+    return Statement(dialect.render(tree), purpose, read, scans=len(columns))
 
 
 def sampled_in_common(
@@ -247,7 +247,7 @@ def sampled_in_common(
         )
 
     purpose = f"samples of {len(smalls)} columns in {len(bigs)} columns"
-    return Statement(dialect.render(tree, copy=False), purpose, read, scans=len(samples) + len(cells))
+    return Statement(dialect.render(tree), purpose, read, scans=len(samples) + len(cells))
 
 
 def _by_table(columns: Sequence[GroupMember]) -> list[list[GroupMember]]:
@@ -286,9 +286,7 @@ def rows_by_match(
     def read(rows: list[Row]) -> tuple[int, ...]:
         return tuple(map(integer, rows[0]))
 
-    return Statement(
-        dialect.render(tree, copy=False), f"rows by their matches on {len(columns)} columns", read, scans=2
-    )
+    return Statement(dialect.render(tree), f"rows by their matches on {len(columns)} columns", read, scans=2)
 
 
 def _distinct(dialect: Dialect, number: int, column: ComparedColumn) -> exp.Expr:
@@ -305,7 +303,7 @@ def _together(queries: Sequence[exp.Expr], alias: str) -> exp.Expr:
         ]
         rest = joined + rest[len(rest) & ~1 :]
     [query] = rest
-    return query.subquery(alias, copy=False)
+    return query.subquery(alias)
 
 
 def _enclosed(query: exp.Query) -> exp.Expr:

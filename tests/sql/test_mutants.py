@@ -39,6 +39,7 @@ from qidsql.sql.row_pairs import _frame, agreeing, pair_masks
 from qidsql.sql.sample import sample
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.survey_weights import survey_weights
+from qidsql.sql.templates import _paths_to_holes
 from qidsql.sql.witnesses import witness_rows
 from tests.definitions import (
     disclosure_of,
@@ -665,7 +666,8 @@ def test_the_templates_as_they_are_agree_with_the_definitions(engine: Engine, qu
 
 
 def forget_texts() -> None:
-    """Two statements are rendered once per dialect: the text made of the template is kept."""
+    """Two statements are rendered once per dialect: the text made of the template is kept. So are the ways to holes."""
+    _paths_to_holes.cache_clear()
     _frame.cache_clear()
     _sizes_frame.cache_clear()
     _sizes_text.cache_clear()

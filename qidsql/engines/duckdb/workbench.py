@@ -47,7 +47,7 @@ class Workbench(DuckDBEngine):
 
     def query(self, statement: exp.Expr, purpose: str, deadline: float | None = None) -> list[Row]:
         """Runs a statement on its tables; returns the rows. Raises Stopped, StatementError."""
-        return self.run(Statement(self.dialect.render(statement), purpose, lambda rows: rows), deadline)
+        return self.run(Statement(self.dialect.render(statement, copy=True), purpose, lambda rows: rows), deadline)
 
     def node(self, text: str) -> exp.Expr:
         """SQL of qidsql as a node. Never for text of a user."""
@@ -57,7 +57,7 @@ class Workbench(DuckDBEngine):
         """The rows of a query as one array per column name. No column may contain NULL. Raises as `query`."""
         try:
             with self._connection.cursor() as cursor:
-                return cursor.execute(self.dialect.render(query)).fetchnumpy()
+                return cursor.execute(self.dialect.render(query, copy=True)).fetchnumpy()
         except (duckdb.Error, RuntimeError) as error:
             raise self.translate(error, purpose) from None
 

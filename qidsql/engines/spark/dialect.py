@@ -37,7 +37,7 @@ class SparkDialect(Dialect):
     def days(self, start: exp.Expr, end: exp.Expr) -> exp.Expr:
         return exp.DateDiff(this=end, expression=start)
 
-    def render(self, tree: exp.Expr, copy: bool = True) -> str:
+    def render(self, tree: exp.Expr, copy: bool = False) -> str:
         tree = tree.copy() if copy else tree
         root = exp.Tuple(expressions=[tree])  # so that each node has a parent
         for node in list(root.find_all(*_FORMS)):

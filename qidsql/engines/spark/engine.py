@@ -225,7 +225,7 @@ def _quotes(typed: str) -> str:
 
 
 def _all_of(name: TableName) -> str:
-    return SPARK.render(exp.select("*").from_(table_node(name)), copy=False)
+    return SPARK.render(exp.select("*").from_(table_node(name)))
 
 
 def _catalog_column(found: Column) -> CatalogColumn:
