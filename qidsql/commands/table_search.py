@@ -18,9 +18,10 @@ from qidsql.core.tables import Column, Comparison, Nulls, Role, Table, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.measures.criteria import Criterion
+from qidsql.profiling.budget import Budget
 from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.disclosing import disclosing
-from qidsql.profiling.profiler import Budget, TableProfiler
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.sampler import TableSampler
 from qidsql.profiling.witnesses import rarest_rows

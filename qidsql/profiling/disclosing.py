@@ -8,7 +8,8 @@ from qidsql.core.tables import Table
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
-from qidsql.profiling.profiler import ProfileStatement, TableProfiler
+from qidsql.profiling.batches import ProfileStatement
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.disclosure import disclosing_profile, values_outside
 from qidsql.sql.relation import relation
 from qidsql.wording.numbers import plural

@@ -5,93 +5,28 @@ the NULLs of each column: column sets without any are profiled as usual.
 """
 
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from math import prod
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from qidsql.core.tables import Nulls, names_of, positions
 from qidsql.engines.base import Engine
-from qidsql.errors import BudgetSpent, StatementError, StatementFailed
+from qidsql.errors import StatementError, StatementFailed
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
-from qidsql.sql.classes import (
-    class_profiles,
-    class_profiles_by_finest,
-    class_profiles_in_one_scan,
-    class_sizes,
-    column_counts,
-    distinct_hashes,
-    entity_profile,
-    profiles_of_sampled_classes,
-)
-from qidsql.sql.dialects import Dialect
+from qidsql.profiling.batches import Batches, ProfileStatement
+from qidsql.profiling.budget import Budget, Meter
+from qidsql.sql.classes import class_sizes, column_counts, distinct_hashes, entity_profile
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
 from qidsql.sql.relation import Relation
-from qidsql.sql.statements import ColumnNames, Statement
-from qidsql.wording.numbers import count, plural
-from qidsql.wording.option_names import setting
+from qidsql.sql.statements import Statement
 
 Answer = TypeVar("Answer")
-MakeProfiles: TypeAlias = "Callable[[Dialect, Relation, Sequence[ColumnNames], int], Statement[list[ClassProfile]]]"
-ProfileStatement: TypeAlias = "tuple[Sequence[int], Statement[list[ClassProfile]]]"  # with the column sets it profiles
 
 LARGE = 1_000_000  # rows; above, an extra scan that may avoid grouping whole rows pays
 MANY_SETS = 256  # column sets in one call; above, finding columns with the same classes pays
-VALUES_TOGETHER = 32_000_000  # rows x columns of the column sets in one statement
-FEWER = 4  # times fewer classes than rows, from which on counting these first pays
 VALUES_PER_SECOND = 50_000_000  # that a session groups, roughly
 BROAD = 256  # column sets in one round of a search; more shorten none
-SAMPLE_SETS = 64  # column sets in one statement over a sample: drawing it costs more than profiling
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The limits of the work; None: no limit. Seconds count from the creation of the profiler."""
-
-    max_statements: int | None = None
-    max_seconds: float | None = None
-
-
-class _Meter:
-    """The work spent so far, shared by a profiler and those derived from it."""
-
-    def __init__(self, engine: Engine, budget: Budget) -> None:
-        self.sets = 0
-        self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
-        self.most = self.allowed = budget.max_statements
-        self.values = 0  # that statements have read since `allow`: rows x columns of each scan
-        self.most_values: int | None = None
-        self.setting = setting("max_statements")
-        self.failures_stop = False
-        self._engine, self._first = engine, engine.statements
-
-    @property
-    def answered(self) -> int:
-        return self._engine.statements - self._first
-
-    @property
-    def statements_left(self) -> int:
-        return sys.maxsize if self.most is None else self.most - self.answered
-
-    def allow(self, statements: int, values: int) -> None:
-        """A budget for the next part of the work."""
-        self.most, self.allowed = self.answered + statements, statements
-        self.values, self.most_values = 0, values
-
-    def check(self, statements: int, values: int) -> None:
-        """Count what statements are about to read. Raises BudgetSpent if they exceed the budget."""
-        if self.statements_left < statements:
-            raise BudgetSpent(f"the budget of {plural(self.allowed or 0, 'statement')} ({self.setting}) is used up")
-        if self.most_values is not None and self.values + values > self.most_values:
-            most = f"{count(self.most_values)} values (rows x columns of each scan)"
-            raise BudgetSpent(f"without {self.setting}, a search reads at most {most}")
-        self.values += values
-
-    def check_time(self) -> None:
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise BudgetSpent("the time budget is used up")
 
 
 class TableProfiler:
@@ -124,7 +59,8 @@ class TableProfiler:
         self._known: dict[int, ClassProfile] = {}
         self._fine: list[int] = []  # known sets that separate the same rows as all columns
         self._compared = 0  # known sets compared with all columns
-        self._meter = _Meter(engine, budget or Budget())
+        self._meter = Meter(engine, budget or Budget())
+        self._batches = Batches(engine.dialect, source, self.names, k, engine.workers, engine.latency)
         self._domain: Domain | None = None  # facts that wildcard statements need
         self._counts: tuple[int, tuple[int, ...]] | None = None
         self._sizes: ClassSizes | None = None  # of all columns
@@ -314,10 +250,8 @@ class TableProfiler:
         `samples_classes`. Raises as `profiles`.
         """
         self._meter.check_time()
-        dialect, sampled = self.engine.dialect, []
-        for part in _parts(masks, self._together(masks)):
-            names = [self._names(mask) for mask in part]
-            statement = profiles_of_sampled_classes(dialect, self.source, names, self.k, share)
+        sampled = []
+        for part, statement in self._batches.of_sampled_classes(masks, self.rows, share):
             sampled += self._run([statement], values=self._values(part))[0]
         return sampled
 
@@ -447,15 +381,9 @@ class TableProfiler:
         return class_sizes(self.engine.dialect, self.source, self._names(mask), self.entity)
 
     def _single_statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
-        dialect = self.engine.dialect
         by_class = self.entity is None and self.nulls is Nulls.EQUAL  # what one scan for many sets can count
-        if not by_class or not dialect.grouping_pays or self.source.is_sample:
-            return self._statements(masks)
-        share = -(-len(masks) // self.engine.workers)  # one scan for each session keeps all of them busy
-        return [
-            (part, class_profiles_in_one_scan(dialect, self.source, [self._names(mask) for mask in part], self.k))
-            for part in _parts(masks, min(dialect.grouping_arguments, share))
-        ]
+        together = by_class and self._batches.scans_together
+        return self._batches.of_singles(masks) if together else self._statements(masks)
 
     def _statements(self, masks: Sequence[int]) -> list[ProfileStatement]:
         """The statements that profile the column sets, each with its sets."""
@@ -465,28 +393,7 @@ class TableProfiler:
             return [([m], matching_profile(dialect, source, self._names(m), self.k, domain)) for m in masks]
         if self.entity is not None:
             return [([m], entity_profile(dialect, source, self._names(m), self.k, self.entity)) for m in masks]
-        if source.is_sample:
-            parts = _fitting_parts(masks, SAMPLE_SETS, lambda all_: all_.bit_count() <= dialect.grouping_arguments)
-            return [(part, self._in_one_statement(class_profiles_in_one_scan, part)) for part in parts]
-        if dialect.finest_sets:
-            parts = _fitting_parts(sorted(masks, key=self._most_classes), dialect.finest_sets, self._few_classes)
-            return [(part, self._in_one_statement(class_profiles_by_finest, part)) for part in parts]
-        return [
-            (part, class_profiles(dialect, source, [self._names(mask) for mask in part], self.k))
-            for part in _parts(masks, self._together(masks))
-        ]
-
-    def _together(self, masks: Sequence[int]) -> int:
-        """The column sets in one statement: several of a small table, fewer if they are wide, as all run at once.
-
-        If statements have latency, as many as give each session one.
-        """
-        dialect = self.engine.dialect
-        if self.rows is None or self.rows > dialect.union_rows:
-            return 1
-        widest = max((mask.bit_count() for mask in masks), default=1)
-        share = -(-len(masks) // self.engine.workers) if self.engine.latency else 0
-        return min(max(dialect.union_sets, share), VALUES_TOGETHER // max(1, self.rows * widest))
+        return self._batches.of_sets(masks, self.rows, self._most_classes)
 
     def _values(self, masks: Sequence[int]) -> int:
         """The values that a scan of each set reads."""
@@ -499,17 +406,6 @@ class TableProfiler:
         columns = [self._known.get(1 << place) for place in positions(mask)]
         together = prod(column.classes for column in columns if column is not None) if all(columns) else rows
         return min(together, rows if whole is None else whole.classes)
-
-    def _few_classes(self, mask: int) -> bool:
-        """Whether counting the classes of these columns first pays for sets of some of them."""
-        if mask.bit_count() > self.engine.dialect.grouping_arguments or self.rows is None:
-            return False
-        return self.rows <= self.engine.dialect.union_rows or self._most_classes(mask) * FEWER <= self.rows
-
-    def _in_one_statement(self, make: MakeProfiles, masks: Sequence[int]) -> Statement[list[ClassProfile]]:
-        """One statement for any number of sets."""
-        make = make if len(masks) > 1 else class_profiles
-        return make(self.engine.dialect, self.source, [self._names(mask) for mask in masks], self.k)
 
     def _run_profiles(self, statements: Sequence[ProfileStatement]) -> None:
         """Run the statements, a few at a time; results that come before the work has to end are kept."""
@@ -549,21 +445,3 @@ def _without(twins: Mapping[int, int], mask: int) -> int:
         if mask >> twin & 1:
             mask = mask & ~(1 << twin) | 1 << first
     return mask
-
-
-def _parts(masks: Sequence[int], width: int) -> list[Sequence[int]]:
-    return [masks[start : start + max(1, width)] for start in range(0, len(masks), max(1, width))]
-
-
-def _fitting_parts(masks: Sequence[int], most: int, fit: Callable[[int], bool]) -> Iterator[list[int]]:
-    """The sets in their order, in parts of at most so many whose columns together fit, or of one set."""
-    part: list[int] = []
-    columns = 0
-    for mask in masks:
-        if part and (len(part) == most or not fit(columns | mask)):
-            yield part
-            part, columns = [], 0
-        part.append(mask)
-        columns |= mask
-    if part:
-        yield part

@@ -6,7 +6,8 @@ import pytest
 
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
-from qidsql.profiling.profiler import MANY_SETS, Budget, TableProfiler
+from qidsql.profiling.budget import Budget
+from qidsql.profiling.profiler import MANY_SETS, TableProfiler
 from qidsql.sql.relation import relation
 from tests.definitions import profile_of, projected, subsets
 from tests.stores import EVERY_ENGINE, Store

@@ -8,7 +8,8 @@ import pytest
 from qidsql.core.tables import Nulls, names_of
 from qidsql.engines.base import Engine
 from qidsql.measures.profiles import ClassProfile
-from qidsql.profiling.profiler import MakeProfiles, TableProfiler
+from qidsql.profiling.batches import MakeProfiles
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.classes import class_profiles, class_profiles_by_finest, class_profiles_in_one_scan, class_sizes
 from qidsql.sql.relation import Relation, relation
 from tests.definitions import (

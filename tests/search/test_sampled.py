@@ -10,7 +10,8 @@ from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Separation, Violates
 from qidsql.measures.profiles import Profiler
-from qidsql.profiling.profiler import Budget, TableProfiler
+from qidsql.profiling.budget import Budget
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.sampler import TableSampler
 from qidsql.search.pair_sample import PairSample
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation

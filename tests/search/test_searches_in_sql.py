@@ -14,7 +14,8 @@ import pytest
 from qidsql.core.tables import positions
 from qidsql.engines.base import Engine
 from qidsql.measures.criteria import Criterion, Distinct, Key, Separation
-from qidsql.profiling.profiler import Budget, TableProfiler
+from qidsql.profiling.budget import Budget
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.search.borders import borders
 from qidsql.search.minimal_keys import minimal_keys

@@ -21,7 +21,8 @@ from qidsql.core.toml_file import read_toml
 from qidsql.engines.base import Engine
 from qidsql.engines.source import Source
 from qidsql.errors import AccessError, BudgetSpent, ConnectionLost, Interrupted, StatementError, Stopped, UsageError
-from qidsql.profiling.profiler import Budget, TableProfiler
+from qidsql.profiling.budget import Budget
+from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.relation import relation
 from qidsql.wording.numbers import plural
 

@@ -1,0 +1,58 @@
+"""The limits of a profiler's work, and the work spent so far."""
+
+import sys
+import time
+from dataclasses import dataclass
+
+from qidsql.engines.base import Engine
+from qidsql.errors import BudgetSpent
+from qidsql.wording.numbers import count, plural
+from qidsql.wording.option_names import setting
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The limits of the work; None: no limit. Seconds count from the creation of the profiler."""
+
+    max_statements: int | None = None
+    max_seconds: float | None = None
+
+
+class Meter:
+    """The work spent so far, shared by a profiler and those derived from it."""
+
+    def __init__(self, engine: Engine, budget: Budget) -> None:
+        self.sets = 0
+        self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
+        self.most = self.allowed = budget.max_statements
+        self.values = 0  # that statements have read since `allow`: rows x columns of each scan
+        self.most_values: int | None = None
+        self.setting = setting("max_statements")
+        self.failures_stop = False
+        self._engine, self._first = engine, engine.statements
+
+    @property
+    def answered(self) -> int:
+        return self._engine.statements - self._first
+
+    @property
+    def statements_left(self) -> int:
+        return sys.maxsize if self.most is None else self.most - self.answered
+
+    def allow(self, statements: int, values: int) -> None:
+        """A budget for the next part of the work."""
+        self.most, self.allowed = self.answered + statements, statements
+        self.values, self.most_values = 0, values
+
+    def check(self, statements: int, values: int) -> None:
+        """Count what statements are about to read. Raises BudgetSpent if they exceed the budget."""
+        if self.statements_left < statements:
+            raise BudgetSpent(f"the budget of {plural(self.allowed or 0, 'statement')} ({self.setting}) is used up")
+        if self.most_values is not None and self.values + values > self.most_values:
+            most = f"{count(self.most_values)} values (rows x columns of each scan)"
+            raise BudgetSpent(f"without {self.setting}, a search reads at most {most}")
+        self.values += values
+
+    def check_time(self) -> None:
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise BudgetSpent("the time budget is used up")
