@@ -37,6 +37,8 @@ from qidsql.commands.tables.request import TablesRequest
 from qidsql.commands.tables.tables import tables as run_tables
 from qidsql.commands.uniques.request import UniquesRequest
 from qidsql.commands.uniques.uniques import uniques as run_uniques
+from qidsql.commands.verify.request import VerifyRequest
+from qidsql.commands.verify.verify import verify as run_verify
 from qidsql.declarations.options import python_function
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
@@ -64,6 +66,7 @@ __all__ = [
     "suppress",
     "tables",
     "uniques",
+    "verify",
 ]
 
 
@@ -102,6 +105,7 @@ graph = python_function(GraphRequest, _opening(run_graph), "graph")
 link = python_function(LinkRequest, _on(run_link), "link")
 kmap = python_function(KmapRequest, _on(run_kmap), "kmap")
 init = python_function(InitRequest, _opening(run_init), "init")
+verify = python_function(VerifyRequest, _on(run_verify), "verify")
 tables = python_function(TablesRequest, _on(run_tables), "tables")
 doctor = python_function(DoctorRequest, _opening(run_doctor), "doctor")
 

@@ -53,7 +53,11 @@ SAME_ROLE = {  # names that several modules have, each in the same role
     *("connect", "examine", "parse_condition", "translate"),  # of engines
     "main",
 }
-OTHER_COMMANDS = {"demo": {"audit"}, "graph": {"audit", "mask", "suppress"}}  # that a command runs
+OTHER_COMMANDS = {  # that a command runs, or whose results it reads
+    "demo": {"audit"},
+    "graph": {"audit", "mask", "suppress"},
+    "verify": {"keys", "mask"},
+}
 NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests
 OF_THE_WHOLE = {"canaries", "errors", "faulty_network", "floors", "interrupts", "readme", "wheel"}  # test files
 CRITERIA = {"Above", "Criterion", "Determines", "Distinct", "Key", "RowsAtRisk", "Separation", "Violates"}

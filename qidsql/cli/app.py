@@ -48,6 +48,7 @@ HEADINGS = {
         "suppress": "Fewest cells to suppress: each row matches k - 1",
         "anonymize": "Fewest cells to suppress: each row equals k - 1",
         "impact": "What suppression does to cells and statistics",
+        "verify": "Check a result by the sets that prove it",
     },
     "Operate": {
         "init": "Write qidsql.toml, with a role for every column",

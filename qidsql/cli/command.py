@@ -110,7 +110,8 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
             source, values["table"] = source_and_table(source, values.get("table"))
         perform(name, command, source, command.request(**values), line)
 
-    return _function((*source_argument, *ours, *theirs), run, command.request)
+    every = (*ours, *source_argument) if command.source_last else (*source_argument, *ours)
+    return _function((*every, *theirs), run, command.request)
 
 
 def request_function(request: type, run: Callable[[Any], None]) -> Callable[..., None]:

@@ -30,6 +30,8 @@ from qidsql.sql.relation import Relation, relation
 from qidsql.sql.sample import sample, sample_of_entities
 from qidsql.wording.numbers import plural
 
+PROOF = 20_000  # column sets; more are not written into a result
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -155,6 +157,10 @@ class TableSearch:
 
     def names(self, mask: int) -> tuple[str, ...]:
         return names_of(mask, self.profiler.names)
+
+    def proof(self, masks: Sequence[int]) -> tuple[tuple[str, ...], ...] | None:
+        """The column sets that prove a claim, by their names; None if they are more than a document should hold."""
+        return tuple(map(self.names, masks)) if len(masks) <= PROOF else None
 
     @property
     def row_pairs(self) -> PairsThatAgree | None:

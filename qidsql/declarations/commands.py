@@ -29,4 +29,5 @@ class Command:
     formats: tuple[str, ...] = ("terminal", "json")
     documents: bool = False
     opens: bool = False  # the work takes the source (`qidsql.engines.source`) and opens it itself
+    source_last: bool = False  # the command's own argument comes before the source
     without: tuple[str, ...] = ()  # common options that this command does not have

@@ -51,6 +51,7 @@ RUNS: Sequence[tuple[str, ...]] = (
     ("link", "people", "copied", "--on", "zip=zip", "--max-statements", "1"),
     ("kmap", "people", "copied", "--on", "zip=zip"),
     ("kmap", "people", "copied", "--max-statements", "1"),
+    ("verify", "found.json"),
     ("init", "--output", "proposed.toml"),
     ("doctor",),
     ("tables",),
@@ -102,6 +103,7 @@ def clinic(module_store: Store, tmp_path_factory: pytest.TempPathFactory) -> tup
     )
     assert inside("run", "-q", cwd=folder).code == 1
     open_history(str(folder / "empty.duckdb")).prepare()
+    inside("keys", module_store.url, "people", *SOME, "--all", "--violates", "3", "--output", "found.json", cwd=folder)
     schema = ("--schema", module_store.schema) if isinstance(module_store, PostgresStore) else ()
     return folder, module_store.url, schema
 
@@ -110,7 +112,12 @@ def clinic(module_store: Store, tmp_path_factory: pytest.TempPathFactory) -> tup
 def written(folder: Path, url: str, schema: tuple[str, ...], arguments: tuple[str, ...]) -> dict[str, Any]:
     name, *more = arguments
     if name not in ("history", "diff", "alerts"):
-        more = [url, *more, *(schema if name in ("graph", "init", "doctor", "tables") else ())]
+        more = [
+            *([] if name == "verify" else [url]),
+            *more,
+            *([url] if name == "verify" else []),
+            *(schema if name in ("graph", "init", "doctor", "tables") else ()),
+        ]
     outcome = inside(name, *more, "--format", "json", cwd=folder)
     assert outcome.out, outcome.err
     document: dict[str, Any] = json.loads(outcome.out)

@@ -80,6 +80,7 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
         cost=weight,
         lower_bound=result.lower_bound,
         impossible=impossible,
+        failing=search.proof(result.failing),
         certificate=result.certificate,
         profile=whole,
         shown=request.limit,

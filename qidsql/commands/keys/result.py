@@ -37,6 +37,11 @@ class KeysResult(Result):
     cost: Annotated[int | None, "the weight of the one requested set"]
     lower_bound: Annotated[int | None, "a proved lower bound of the weight of every set"]
     impossible: Annotated[str, "why there can be none; else empty"]
+    failing: Annotated[
+        tuple[tuple[str, ...], ...] | None,
+        "column sets that miss the criterion: every set that meets it has a column outside each of them, which proves "
+        "what is claimed (qidsql verify); null if there are too many to list",
+    ]
     certificate: Certificate | None
     profile: Annotated[ClassProfile | None, "of all columns together"]
     shown: Annotated[int, UNWRITTEN] = 10  # sets that a report for people lists

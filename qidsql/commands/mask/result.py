@@ -15,6 +15,7 @@ class MaskResult(Result):
 
     account: Annotated[SearchAccount, FLAT]
     criterion: Annotated[str, "must not hold for the published columns"]
+    options: Annotated[str, "the options that ask for the criterion"]
     algorithm: str
     published: tuple[str, ...]
     withheld: tuple[str, ...]
@@ -22,6 +23,11 @@ class MaskResult(Result):
     bound: Annotated[int | None, "a proved upper bound of the weight of every choice; null if no column is known yet"]
     safe: Annotated[bool | None, "whether the full table confirms it; null if only a sample was profiled"]
     profile: Annotated[ClassProfile | None, "of the published columns, on the full table"]
+    quasi_identifiers: Annotated[
+        tuple[tuple[str, ...], ...] | None,
+        "column sets that meet the criterion: every choice withholds a column of each, which proves the bound (qidsql "
+        "verify); null if there are too many to list",
+    ]
     certificate: Certificate | None
     script: Annotated[tuple[str, ...], "statements that would carry it out, none of which was run"]
 

@@ -1,0 +1,1 @@
+"""qidsql verify: request, work, result, report."""

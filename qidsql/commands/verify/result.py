@@ -1,0 +1,37 @@
+"""The result of `verify`: each claim of an earlier result, and whether it holds."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from qidsql.core.results import Result, SearchAccount
+from qidsql.declarations.results import FLAT
+
+
+class Holds(StrEnum):
+    """Whether a claim holds."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the result, and what was compared."""
+
+    text: str
+    holds: Holds
+    how: str
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class VerifyResult(Result):
+    """The claims of a result, each checked on the table as it is now."""
+
+    account: Annotated[SearchAccount, FLAT]
+    command: Annotated[str, "the command that wrote the result"]
+    criterion: str
+    written: Annotated[datetime, "when that command began"]
+    checks: tuple[Claim, ...]
