@@ -112,12 +112,8 @@ def clinic(module_store: Store, tmp_path_factory: pytest.TempPathFactory) -> tup
 def written(folder: Path, url: str, schema: tuple[str, ...], arguments: tuple[str, ...]) -> dict[str, Any]:
     name, *more = arguments
     if name not in ("history", "diff", "alerts"):
-        more = [
-            *([] if name == "verify" else [url]),
-            *more,
-            *([url] if name == "verify" else []),
-            *(schema if name in ("graph", "init", "doctor", "tables") else ()),
-        ]
+        schemas = schema if name in ("graph", "init", "doctor", "tables") else ()
+        more = [*more, url] if name == "verify" else [url, *more, *schemas]
     outcome = inside(name, *more, "--format", "json", cwd=folder)
     assert outcome.out, outcome.err
     document: dict[str, Any] = json.loads(outcome.out)
