@@ -16,6 +16,7 @@ from qidsql.formats.charts import TrendStep
 from qidsql.formats.figures import Profile
 from qidsql.formats.finding_texts import criterion_of, unit_of
 from qidsql.formats.glossary import GLOSSARY
+from qidsql.formats.texts import VERDICTS, breakable
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import Disclosing
 from qidsql.operations.coverage import RENAMED
@@ -26,12 +27,6 @@ from qidsql.operations.table_run import Finding, FindingKind, FindingState, Tabl
 from qidsql.wording.numbers import decimal, few, moment, plural
 from qidsql.wording.pages import page
 
-VERDICTS = {
-    Verdict.PASS: "Pass",
-    Verdict.VIOLATION: "Policy violated",
-    Verdict.ERROR: "Audit failed",
-    Verdict.INCONCLUSIVE: "Inconclusive",
-}
 OF_A_RUN = {
     **VERDICTS,
     Verdict.ERROR: "Not every table could be audited",
@@ -51,6 +46,7 @@ def written(document: RunResult) -> Iterator[str]:
             "duration": figures.duration,
             "ratio": figures.ratio_text,
             "percentage": figures.percentage,
+            "breakable": breakable,
         },
         share=_share,
         classes=figures.classes,

@@ -20,6 +20,7 @@ SIGNS = {
     Verdict.VIOLATION: "❌ violation",
     Verdict.ERROR: "⛔ error",
     Verdict.INCONCLUSIVE: "❔ inconclusive",
+    Verdict.FINISHED: "ℹ️ finished",
 }
 COUNTED = (FindingState.NEW, FindingState.WORSE, FindingState.GONE, FindingState.EXCEPTED)
 SETS = 10  # findings listed for each table
