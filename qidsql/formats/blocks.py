@@ -5,7 +5,6 @@ say instead of the characters they become, so that each report is written once a
 """
 
 import io
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -16,11 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.core.results import Verdict
+from qidsql.formats.texts import without_options
 from qidsql.terminal.pieces import bar_length
 
 WIDE = 100_000  # columns: no column leaves a table, no text is cut
 TONES = {"red": "risk", "green": "kept", "yellow": "unknown", "magenta": "risk"}
-OPTIONS = re.compile(r" \([^()]*--[a-z][^()]*\)")  # an aside about options of the command line
 NEXT = "Next:"  # a suggested command: useful at a terminal only
 
 
@@ -139,7 +138,7 @@ def _texts(text: Text, soft_wrap: bool) -> Iterator[Block]:
         yield Heading(bold)
         plain = plain.removeprefix(bold).strip()
     if plain:
-        yield Verbatim(plain) if soft_wrap else Sentence(_without_options(plain))
+        yield Verbatim(plain) if soft_wrap else Sentence(without_options(plain))
 
 
 def _bold(text: Text) -> Iterator[str]:
@@ -154,8 +153,4 @@ def _cell(printed: Any) -> Cell:
 
 
 def _plain(printed: Any) -> str:
-    return _without_options((printed.plain if isinstance(printed, Text) else str(printed)).strip())
-
-
-def _without_options(text: str) -> str:
-    return OPTIONS.sub("", text)
+    return without_options((printed.plain if isinstance(printed, Text) else str(printed)).strip())

@@ -13,6 +13,7 @@ VERDICTS = {
     Verdict.INCONCLUSIVE: "Inconclusive",
     Verdict.FINISHED: "Finished",
 }
+OPTIONS = re.compile(r" \([^()]*--[a-z][^()]*\)|: --[a-z].*$")  # an aside about options of the command line
 UNIT = re.compile(r"(?<=\d) (?=%|s\b|min\b)")  # a figure stays with its unit
 PIECE = 24  # characters of a word that stay on one line
 
@@ -25,4 +26,9 @@ def breakable(text: object) -> Markup:
 
 def _word(word: str) -> Markup:
     pieces = re.findall(rf"[^_./+]{{1,{PIECE}}}[_./+]*|[_./+]{{1,{PIECE}}}", word, re.DOTALL)
-    return Markup("<wbr>").join(map(escape, pieces)) if len(word) > 12 else escape(word)
+    return Markup("<wbr>").join(map(escape, pieces)) if len(word) > PIECE else escape(word)
+
+
+def without_options(text: str) -> str:
+    """The text for readers who do not run commands."""
+    return OPTIONS.sub("", text)

@@ -68,8 +68,8 @@ RUNS: Sequence[tuple[str, ...]] = (
 COMMANDS_WITH_REPORT = frozenset(each[0] for each in RUNS) - {"history", "diff", "alerts"}  # in rooms of their own
 NARROW = "not shown on a narrow screen; --format json has all"
 TAGS = (
-    "html head meta link title style body a header main footer p div h1 h2 strong bdi wbr dl dt dd table thead tbody tr "
-    "th td svg rect pre"
+    "html head meta link title style body a header main footer p div h1 h2 strong bdi wbr dl dt dd table thead tbody "
+    "tr th td svg rect pre"
 )
 BARS = set("█▏▎▍▌▋▊▉")
 ALERTED = """
