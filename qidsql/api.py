@@ -5,6 +5,8 @@ After Ctrl-C a result is inconclusive. Ctrl-C while the source is being opened r
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
 from typing import Any, TypeVar
 
 from qidsql.commands.anonymize.anonymize import anonymize as run_anonymize
@@ -37,12 +39,20 @@ from qidsql.commands.tables.request import TablesRequest
 from qidsql.commands.tables.tables import tables as run_tables
 from qidsql.commands.uniques.request import UniquesRequest
 from qidsql.commands.uniques.uniques import uniques as run_uniques
+from qidsql.core.results import PRESENTATIONS
 from qidsql.declarations.options import python_function
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.engines.kind import Frame
 from qidsql.engines.source import Source
 from qidsql.errors import Interrupted
+
+PRESENTATIONS |= {
+    "html": lambda result: _reports().presented(result, "html"),
+    "markdown": lambda result: _reports().presented(result, "markdown"),
+    "notebook": lambda result: _reports().fragment_of(result),
+    "frame": lambda *given: import_module("qidsql.formats.frames").frame_of(*given),
+}
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")
@@ -65,6 +75,11 @@ __all__ = [
     "tables",
     "uniques",
 ]
+
+
+def _reports() -> ModuleType:
+    """The formats of results, imported on use: they need a template engine."""
+    return import_module("qidsql.formats.command_reports")
 
 
 def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Frame | Engine | None, Request], Result]:

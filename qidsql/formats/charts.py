@@ -70,7 +70,7 @@ def _threshold(top: int, k: int) -> list[svg.Element]:
     """The line between the sizes below k and those that reach it."""
     return [
         svg.Line(x1=_percent(LABELS), y1=top, x2=_percent(LABELS + BARS), y2=top, class_=["threshold"]),
-        _text(100, top, f"k = {number(k)} required", "end"),
+        _text(LABELS + BARS + 1.5, top, f"k = {number(k)} required", "start"),
     ]
 
 

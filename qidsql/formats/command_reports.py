@@ -1,15 +1,19 @@
-"""The reports of commands other than runs and audits, as an HTML page or as Markdown."""
+"""The report of any command as an HTML page or as Markdown."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
+from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Result, Verdict
 from qidsql.formats.blocks import Block, Cell, Fields, Grid, Heading, Report, Sentence, Verbatim, blocks_of
 from qidsql.formats.markdown import SIGNS, escaped
+from qidsql.formats.registry import rendered
 from qidsql.formats.texts import VERDICTS, breakable
+from qidsql.operations.document import as_document
 from qidsql.version import __version__
 from qidsql.wording.pages import page
 
@@ -49,6 +53,21 @@ def report_as(report: CommandReport, format: str) -> str:
     return WRITERS[format](report)
 
 
+def presented(result: Result, format: str) -> str:
+    """A result as `html` or `markdown`: an audit as its document, a graph as its picture, others as their report."""
+    if isinstance(result, AuditResult):
+        return rendered(as_document(result), format)
+    own = f"{type(result).__module__.rpartition('.')[0]}.formats"
+    if find_spec(own) is not None and format in (pictures := import_module(own).FORMATS):
+        return str(pictures[format](result))
+    return report_as(CommandReport.of(result), format)
+
+
+def fragment_of(result: Result) -> str:
+    """The report as HTML without a style of its own, for a notebook."""
+    return _filled("blocks.html.j2", CommandReport.of(result))
+
+
 def question_of(request: type) -> str:
     """The first sentence of a request's documentation: what its command finds out."""
     text = " ".join((inspect.getdoc(request) or "").partition("\n\n")[0].split())
@@ -62,10 +81,18 @@ def _subject(result: Any) -> str:
 
 
 def _html(report: CommandReport) -> str:
-    filters = {"breakable": breakable}
+    return _filled("command.html.j2", report)
+
+
+def _filled(template: str, report: CommandReport) -> str:
     kinds = {id(block): type(block).__name__ for block in report.blocks}
     return page(
-        "command.html.j2", filters, report=report, verdicts=VERDICTS, version=__version__, kind=lambda b: kinds[id(b)]
+        template,
+        {"breakable": breakable},
+        report=report,
+        verdicts=VERDICTS,
+        version=__version__,
+        kind=lambda block: kinds[id(block)],
     )
 
 
