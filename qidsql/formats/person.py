@@ -29,13 +29,15 @@ def sentences(audit: Audit) -> list[Markup]:
 
 def _measured(audit: AuditResult) -> Iterator[Markup]:
     audited = [column.name for column in audit.columns if column.audited]
+    whole, alone = audit.profile, 0
     for columns, profile in _telling(audit):
-        if len(columns) < len(audited) or audit.profile is None:
+        if len(columns) < len(audited) or whole is None:
             yield _finder(columns) + _alone(profile, _unit(audit))
-    whole = audit.profile
+            alone = profile.unique_rows
     if whole is None or not whole.rows or not audited:
         return
-    yield _finder(audited, whole=True) + _of_all(whole, _unit(audit))
+    if alone < whole.rows:
+        yield _finder(audited, whole=True) + _of_all(whole, _unit(audit))
     yield from _disclosed(audit)
 
 

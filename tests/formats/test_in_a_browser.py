@@ -1,15 +1,19 @@
 """The page for those who sign, opened in a real browser: silent, self-contained, readable, accessible."""
 
+import base64
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+import qidsql
 from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.registry import rendered
 from qidsql.operations.document import RunResult
 from tests.browser import Page, browser
 from tests.exhaustive import pairs
+from tests.formats.documents import filled
 from tests.npm import npm_package
 
 OPEN = "document.querySelectorAll('details').forEach(e => { e.open = true })"  # a folded table has no size
@@ -30,6 +34,9 @@ def files(documents: Mapping[str, RunResult], tmp_path_factory: pytest.TempPathF
         document = without_small_counts(documents["violation"], 11) if name == "hidden" else documents[name]
         written[name] = folder / f"{name}.html"
         written[name].write_text(rendered(document, "html"), encoding="utf-8")
+    source = filled(folder / "people.duckdb", {"birth_date": "i % 97", "postal_code": "i % 13", "sex": "i % 2"}, 400)
+    written["keys"] = folder / "keys.html"
+    written["keys"].write_text(qidsql.keys(source, all=True, violates=3).to_html(), encoding="utf-8")
     return written
 
 
@@ -74,6 +81,46 @@ def test_nothing_is_wider_than_the_window(page: Page, files: Mapping[str, Path],
     page.open(files[name], width=width)
     page.ask(OPEN)
     assert page.ask("document.documentElement.scrollWidth") <= width
+
+
+BROKEN = """(() => {
+  const found = [], walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+  while (walk.nextNode()) for (const word of walk.currentNode.data.matchAll(/[A-Za-z]{2,24}|[0-9][0-9.,]+/g)) {
+    const range = document.createRange()
+    range.setStart(walk.currentNode, word.index)
+    range.setEnd(walk.currentNode, word.index + word[0].length)
+    if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) found.push(word[0])
+  }
+  return found
+})()"""  # words and figures on more than one line
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("name", ["run", "violation", "hidden", "keys"])
+def test_no_word_and_no_figure_is_broken(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
+    for media in ("screen", "print"):
+        page.open(files[name], width=width)
+        page.call("Emulation.setEmulatedMedia", media=media)
+        page.ask(OPEN)
+        assert [word for word in page.ask(BROKEN) if word not in "n" * 24] == []  # of a name of 300 letters
+
+
+def test_a_run_prints_as_a_summary_or_as_a_whole(page: Page, files: Mapping[str, Path]) -> None:
+    """Closed tables are not printed; a box on the page opens all of them, without a script."""
+    page.open(files["run"])
+    summary = printed(page)
+    page.ask("document.querySelector('#all').checked = true; true")
+    whole = printed(page)
+    assert summary <= 6
+    assert whole >= summary + page.ask("document.querySelectorAll('details').length")
+    page.ask("document.querySelector('#all').checked = false; document.querySelector('details').open = true")
+    assert summary < printed(page) < whole
+
+
+def printed(page: Page) -> int:
+    """The pages of a print."""
+    data = page.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"]
+    return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(data)))
 
 
 @pytest.mark.parametrize(("name", "scheme"), pairs(["run", "hostile", "hidden"], ["light", "dark"]))
