@@ -33,11 +33,6 @@ class CommandReport:
         """A report without a verdict."""
         return cls(title, question, blocks_of(report))
 
-    @property
-    def sentence(self) -> str:
-        """The reason as a sentence."""
-        return f"{self.reason[:1].upper()}{self.reason[1:]}."
-
     @classmethod
     def of(cls, result: Result) -> "CommandReport":
         """The report of a command's result."""
@@ -69,7 +64,7 @@ def fragment_of(result: Result) -> str:
 
 
 def question_of(request: type) -> str:
-    """The first sentence of a request's documentation: what its command finds out."""
+    """The first paragraph of a request's documentation: what its command finds out."""
     text = " ".join((inspect.getdoc(request) or "").partition("\n\n")[0].split())
     return text.rstrip(".")
 
@@ -99,7 +94,7 @@ def _filled(template: str, report: CommandReport) -> str:
 def _markdown(report: CommandReport) -> str:
     sign = f"{SIGNS[report.verdict]} · " if report.verdict else ""
     head = [f"### {sign}{escaped(report.title)}", f"{escaped(report.question)}."]
-    parts = [*head, *([escaped(report.sentence)] if report.reason else [])]
+    parts = [*head, *([f"{escaped(report.reason)}."] if report.reason else [])]
     parts += ("\n".join(PARTS[type(block)](block)) for block in report.blocks)
     return "\n\n".join([*parts, f"<sub>qidsql {__version__}</sub>"]) + "\n"
 

@@ -185,8 +185,8 @@ def test_a_page_and_markdown_say_what_the_terminal_says(
 
 
 def words(text: str) -> list[str]:
-    """Letters and figures; a page draws its bars, and may begin the reason with a capital letter."""
-    return re.findall(r"[^\W_]+", text.casefold())
+    """Letters and figures; a page draws its bars."""
+    return re.findall(r"[^\W_]+", text)
 
 
 def test_a_listing_of_the_history_is_a_page_too(clinic: tuple[Path, str, tuple[str, ...]]) -> None:
