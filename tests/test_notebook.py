@@ -70,6 +70,7 @@ def test_a_result_shows_itself(results: Mapping[str, Result]) -> None:
         assert result.to_markdown().startswith("### ")
         shown = result._repr_html_()
         assert "<style" not in shown and "<script" not in shown  # which would reach the rest of the notebook
+        assert "<a>" not in shown
         assert result.reason in " ".join(lxml_html.fromstring(f"<div>{shown}</div>").text_content().split())
         assert len(repr(result)) < 300
 

@@ -142,6 +142,21 @@ def test_the_page_opens_with_a_person_by_the_definition(documents: Mapping[str, 
     assert below > 0 or "cannot tell from these columns" in last
 
 
+@pytest.mark.parametrize("case", ["pass", "violation", "wildcard", "entity"])
+def test_the_highest_and_the_average_risk_are_those_of_the_definition(
+    documents: Mapping[str, RunResult], case: str
+) -> None:
+    """1 / the smallest class, and the mean over the rows of 1 / their class, which is classes / rows."""
+    [table] = documents[case].tables
+    profile = table.audit.profile if table.audit else None
+    assert profile is not None
+    tiles = page_of(documents[case]).xpath("//dl[@class='figures']/div")
+    shown = {tile.find("dt").text: without_spaces(tile.find("dd").text) for tile in tiles}
+    assert shown["Highest risk"] == share(1, profile.smallest)
+    assert shown["Average risk"] == ("–" if case in ("wildcard", "entity") else share(profile.classes, profile.rows))
+    assert shown["Share at risk"] == share(profile.rows_at_risk, profile.rows)
+
+
 def test_what_is_said_of_a_person_with_hidden_counts_is_what_the_lists_say(documents: Mapping[str, RunResult]) -> None:
     """No figure but k, and the same for every table with these lists."""
     page = page_of(without_small_counts(documents["violation"], 11))
