@@ -5,6 +5,8 @@ After Ctrl-C a result is inconclusive. Ctrl-C while the source is being opened r
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
 from typing import Any, TypeVar
 
 from qidsql.commands.anonymize.anonymize import anonymize as run_anonymize
@@ -39,12 +41,20 @@ from qidsql.commands.uniques.request import UniquesRequest
 from qidsql.commands.uniques.uniques import uniques as run_uniques
 from qidsql.commands.verify.request import VerifyRequest
 from qidsql.commands.verify.verify import verify as run_verify
+from qidsql.core.results import PRESENTATIONS
 from qidsql.declarations.options import python_function
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.engines.kind import Frame
 from qidsql.engines.source import Source
 from qidsql.errors import Interrupted
+
+PRESENTATIONS |= {
+    "html": lambda result: _reports().presented(result, "html"),
+    "markdown": lambda result: _reports().presented(result, "markdown"),
+    "notebook": lambda result: _reports().fragment_of(result),
+    "frame": lambda *given: import_module("qidsql.formats.frames").frame_of(*given),
+}
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")
@@ -68,6 +78,11 @@ __all__ = [
     "uniques",
     "verify",
 ]
+
+
+def _reports() -> ModuleType:
+    """The formats of results, imported on use: they need a template engine."""
+    return import_module("qidsql.formats.command_reports")
 
 
 def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Frame | Engine | None, Request], Result]:

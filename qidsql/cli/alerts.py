@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qidsql.cli.exit_codes import ExitCode
-from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format
-from qidsql.cli.streams import say, write_output
+from qidsql.cli.listings import write_listing
+from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyArgument, Quiet, report_format
+from qidsql.cli.streams import say
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 
@@ -46,13 +47,14 @@ def run(request: AlertsRequest) -> None:
     from datetime import UTC, datetime
 
     from qidsql.cli.alerting import alerts_of
+    from qidsql.cli.alerts_report import alerts_report
     from qidsql.operations.alerts.delivery import deliver_pending
     from qidsql.operations.alerts.overview import overview
     from qidsql.operations.history.alerts import AlertRecord
     from qidsql.operations.history.opening import open_history
     from qidsql.operations.policy_file import read_policy_file
 
-    format = report_format(JSON, request.format, request.output)
+    format = report_format(LISTINGS, request.format, request.output)
     file = read_policy_file(request.config)
     alerts = alerts_of(file)
     if request.test is not None:
@@ -64,14 +66,7 @@ def run(request: AlertsRequest) -> None:
         folder, note = file.path.absolute().parent, (lambda words: None) if request.quiet else say
         undelivered = deliver_pending(alerts, record, say, folder, note=note)
     found = overview(alerts, record, datetime.now(UTC).date())
-    if format == "json":
-        from qidsql.formats import json
-
-        write_output(json.indented(found), request.output)
-    else:
-        from qidsql.cli.alerts_report import render
-
-        write_output(render(found), request.output)
+    write_listing(request, format, found, alerts_report(found), "Alerts")
     if undelivered:
         raise typer.Exit(ExitCode.ERROR)
 

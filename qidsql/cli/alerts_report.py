@@ -1,14 +1,24 @@
 """The report of `qidsql alerts` at a terminal."""
 
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.text import Text
+
 from qidsql.operations.alerts.overview import AlertsOverview, AlertState
 from qidsql.wording.numbers import plural
 
 
-def render(found: AlertsOverview) -> str:
-    """The overview of the alerts as text."""
-    if not found.alerts:
-        return "no alerts; add tables such as [alerts.team] to the policy file\n"
-    return "\n".join(line for alert in found.alerts for line in _lines(alert)) + "\n"
+def alerts_report(found: AlertsOverview) -> Callable[[Console], None]:
+    """Returns a function that prints the overview of the alerts."""
+
+    def put(console: Console) -> None:
+        if not found.alerts:
+            console.print("no alerts; add tables such as [alerts.team] to the policy file")
+        for alert in found.alerts:
+            console.print(Text("\n".join(_lines(alert))), soft_wrap=True)
+
+    return put
 
 
 def _lines(alert: AlertState) -> list[str]:

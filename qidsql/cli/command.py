@@ -280,11 +280,15 @@ def renderer(name: str, request: Any, format: str, line: LineOptions) -> Render:
         from qidsql.formats import json
 
         return lambda result: iter([json.render(result)])
-    own = find_spec(f"qidsql.commands.{name}.formats")
-    if own is not None:
-        draw = import_module(f"qidsql.commands.{name}.formats").renderer(request, format)
+    own = f"qidsql.commands.{name}.formats"
+    if find_spec(own) is not None and format in (pictures := import_module(own)).FORMATS:
+        draw = pictures.renderer(request, format)
         return lambda result: iter([draw(result)])
-    return lambda result: _document(result, format, line.min_count)
+    if import_module(f"qidsql.commands.{name}.request").COMMAND.documents:
+        return lambda result: _document(result, format, line.min_count)
+    from qidsql.formats.command_reports import CommandReport, report_as
+
+    return lambda result: iter([report_as(CommandReport.of(result), format)])
 
 
 def _document(result: "Result", format: str, min_count: int | None) -> Iterator[str]:

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from qidsql.cli.console import report_text, screen
 from qidsql.cli.history import opened_history
-from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyPath, report_format
-from qidsql.cli.streams import write_output
+from qidsql.cli.listings import write_listing
+from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyPath, report_format
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 
@@ -33,17 +32,11 @@ COMMAND = Command(
 
 def run(request: DiffRequest) -> None:
     """Compares the runs. Raises UsageError, TomlFileError, StoreError."""
+    from qidsql.cli.history_report import diff_report
     from qidsql.operations.diff import diff
 
-    format = report_format(JSON, request.format, request.output)
+    format = report_format(LISTINGS, request.format, request.output)
     history = opened_history(request.config, request.history)
     first, second = history.find(request.before), history.find(request.after)
     found = diff(history.result(first.run), history.result(second.run))
-    if format == "json":
-        from qidsql.formats import json
-
-        write_output(json.indented(found), request.output)
-    else:
-        from qidsql.cli.history_report import diff_report
-
-        write_output(report_text(diff_report(found), *screen(request.output)), request.output)
+    write_listing(request, format, found, diff_report(found), "Two runs")

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from qidsql.cli.console import report_text, screen
-from qidsql.cli.options import JSON, Format, HistoryUrl, Output, PolicyPath, Quiet, naming_variable, report_format
-from qidsql.cli.streams import say, write_output
+from qidsql.cli.listings import write_listing
+from qidsql.cli.options import LISTINGS, Format, HistoryUrl, Output, PolicyPath, Quiet, naming_variable, report_format
+from qidsql.cli.streams import say
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
@@ -46,20 +46,15 @@ COMMAND = Command(
 
 def run(request: HistoryRequest) -> None:
     """Lists runs, or records one. Raises UsageError, TomlFileError, StoreError."""
-    format = report_format(JSON, request.format, request.output)
+    from qidsql.cli.history_report import report
+
+    format = report_format(LISTINGS, request.format, request.output)
     history = opened_history(request.config, request.history, existing=request.record is None)
     if request.record is not None:
         _record(history, request.record, request.quiet)
         return
     found = _recorded_runs(history, request)
-    if format == "json":
-        from qidsql.formats import json
-
-        write_output(json.indented(found), request.output)
-    else:
-        from qidsql.cli.history_report import report
-
-        write_output(report_text(report(found), *screen(request.output)), request.output)
+    write_listing(request, format, found, report(found), request.table or "History")
 
 
 def _record(history: "History", path: Path, quiet: bool) -> None:

@@ -17,7 +17,7 @@ TERMINAL = "terminal"
 DOCUMENTS = (TERMINAL, *NAMES)  # the formats of a run document
 ENDINGS = {each.ending: each.name for each in FORMATS} | {name: name for name in NAMES}
 ENDINGS |= {"htm": "html", "gv": "dot", "mmd": "mermaid"}  # endings used by other programs
-JSON = (TERMINAL, "json")
+LISTINGS = (TERMINAL, "json", "html", "markdown")  # the formats of what is in the history or a file
 PLAIN = ("", "txt", "text", "log", "out")  # endings of files with the terminal report
 UNNAMED = (TERMINAL, "github")  # formats without a usual ending
 
@@ -32,7 +32,7 @@ def _ending(name: str) -> str:
     return next((each.ending for each in FORMATS if each.name == name), name)
 
 
-Format: TypeAlias = Annotated[str | None, Option(format_words(JSON), "NAME", panel=OUTPUT)]
+Format: TypeAlias = Annotated[str | None, Option(format_words(LISTINGS), "NAME", panel=OUTPUT)]
 DocumentFormat: TypeAlias = Annotated[str | None, Option(format_words(DOCUMENTS), "NAME", panel=OUTPUT)]
 Output: TypeAlias = Annotated[
     Path | None, Option("write the report to this file, not to stdout", "FILE", ("-o", "--output"), OUTPUT)

@@ -1,6 +1,6 @@
 """The common part of all results: a verdict, its reason, and the account of the work."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -66,6 +66,9 @@ class SearchAccount(Account):
     weights: Annotated[dict[str, int], "of the columns whose weight is not 1"]
 
 
+PRESENTATIONS: dict[str, Callable[..., Any]] = {}  # of results; `qidsql.api` registers those of `qidsql.formats`
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Result:
     """The result of a command. `format` changes when a key changes its meaning."""
@@ -83,6 +86,27 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, dicts, strings and numbers, ready for JSON."""
         return dict(plain(self))
+
+    def to_html(self) -> str:
+        """A self-contained page, the same as `--format html`."""
+        return str(PRESENTATIONS["html"](self))
+
+    def to_markdown(self) -> str:
+        """Markdown, the same as `--format markdown`."""
+        return str(PRESENTATIONS["markdown"](self))
+
+    def to_frame(self, part: str | None = None, *, library: str | None = None) -> Any:
+        """A data frame with a row for each item of one of the result's lists; nested values are called profile_rows.
+
+        part: the field, such as column_sets; default: the first list of the result.
+        library: pandas, polars or pyarrow; default: one that is imported already, else one that is installed.
+
+        Raises UnknownName for another part or library, UsageError if the library is not installed.
+        """
+        return PRESENTATIONS["frame"](self, part, library)
+
+    def _repr_html_(self) -> str:
+        return str(PRESENTATIONS["notebook"](self))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.verdict}: {self.reason}>"

@@ -18,15 +18,15 @@ from dataclasses import dataclass
 class Command:
     """A request with the properties of its command. The docstring of the request is the help text.
 
-    `formats` are the formats of its report, the first one being the default; formats other than the terminal and JSON
-    are in the folder's `formats.py`. `documents`: its result can also be a run document, with the formats of
+    `formats` are the formats of its report, the first one being the default; those that no other command has are in the
+    folder's `formats.py`. `documents`: its result can also be a run document, with the formats of
     `qidsql.formats`.
     """
 
     request: type
     examples: tuple[str, ...]
     exit_codes: str
-    formats: tuple[str, ...] = ("terminal", "json")
+    formats: tuple[str, ...] = ("terminal", "json", "html", "markdown")
     documents: bool = False
     opens: bool = False  # the work takes the source (`qidsql.engines.source`) and opens it itself
     source_last: bool = False  # the command's own argument comes before the source

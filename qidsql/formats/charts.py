@@ -34,10 +34,10 @@ def size_bars(bins: Sequence[SizeBin], k: int, unit: str, name: str) -> Markup:
     lines: list[svg.Element] = []
     height = ROW // 2
     described = []
+    marked = False
     for each in bins:
-        if each.low == k and lines:
-            lines += _threshold(height + 8, f"k = {number(k)}")
-            height += ROW
+        if each.low >= k and not marked:
+            lines, height, marked = lines + _threshold(height + 8, k), height + ROW, True
         size = each.range
         part = each.rows / total
         figures = f"{share_of(each.rows, total)} ({number(each.rows)})"
@@ -45,6 +45,8 @@ def size_bars(bins: Sequence[SizeBin], k: int, unit: str, name: str) -> Markup:
         lines += _bar(height, size, part, figures, side)
         described.append(f"{figures} {unit} in classes of {size}")
         height += ROW
+    if not marked:
+        lines, height = lines + _threshold(height + 8, k), height + ROW
     title = f"Class sizes of {name}"
     return _drawing(lines, height + ROW // 4, title, "; ".join(described) + f". The policy requires at least {k}.")
 
@@ -64,11 +66,22 @@ def _bar(top: int, label: str, part: float, figures: str, side: str) -> list[svg
     ]
 
 
-def _threshold(top: int, label: str) -> list[svg.Element]:
+def _threshold(top: int, k: int) -> list[svg.Element]:
+    """The line between the sizes below k and those that reach it."""
     return [
-        svg.Line(x1=_percent(LABELS), y1=top, x2=_percent(90), y2=top, class_=["threshold"]),
-        _text(100, top, label, "end"),
+        svg.Line(x1=_percent(LABELS), y1=top, x2=_percent(LABELS + BARS), y2=top, class_=["threshold"]),
+        _text(LABELS + BARS + 1.5, top, f"k = {number(k)} required", "start"),
     ]
+
+
+def before_and_after(before: float, after: float, name: str) -> Markup:
+    """Two bars, one on the other: a share before and after a change."""
+    bars: list[svg.Element] = [
+        svg.Rect(x=0, y=0, width=_percent(100 * before), height=ROW - 16, class_=["before"]),
+        svg.Rect(x=0, y=4, width=_percent(100 * after), height=ROW - 24, class_=["below"]),
+    ]
+    described = f"{percentage(before)} before, {percentage(after)} after"
+    return _drawing(bars, ROW - 16, name, described, "bar")
 
 
 def trend(steps: Sequence[TrendStep], name: str) -> Markup:
@@ -110,12 +123,13 @@ def _text(x: float, y: float, text: str, anchor: str) -> svg.Text:
     return svg.Text(x=_percent(x), y=y, text=str(escape(text)), class_=[anchor])
 
 
-def _drawing(elements: list[svg.Element], height: int, title: str, description: str) -> Markup:
+def _drawing(elements: list[svg.Element], height: int, title: str, description: str, kind: str = "") -> Markup:
     head: list[svg.Element] = [svg.Title(text=str(escape(title))), svg.Desc(text=str(escape(description)))]
     drawn = svg.SVG(
         width=_percent(100),
         height=height,
         elements=[*head, *elements],
+        class_=[kind] if kind else None,
         extra={"role": "img"},
     )
     return Markup(drawn)

@@ -4,12 +4,18 @@ GLOSSARY = (
     (
         "Class (equivalence class)",
         "All rows that have the same values in the audited columns. Someone who knows these values of a person finds "
-        "the class, and learns whatever all its rows have in common.",
+        "the class, and cannot tell from them which of its rows is the person's; what all its rows have in common is "
+        "known all the same.",
     ),
     (
         "k-anonymous, smallest class",
         "A table is k-anonymous when every class has at least k rows. The smallest class is the k that the table "
         "reaches. 1 means that some row is unique.",
+    ),
+    (
+        "Highest and average risk",
+        "The chance of finding the right row of a person who is known to be in the table: 1 divided by the size of the "
+        "class. The highest is that of the smallest class; the average is over all rows: classes divided by rows.",
     ),
     (
         "Below k, at risk",

@@ -7,6 +7,7 @@ from qidsql.commands.audit.result import Withheld
 from qidsql.core.results import Verdict
 from qidsql.formats.figures import duration, number, share_of
 from qidsql.formats.finding_texts import unit_of
+from qidsql.formats.severity import most_severe, rank_of
 from qidsql.operations.coverage import Severity
 from qidsql.operations.document import RunResult
 from qidsql.operations.findings import Audit
@@ -20,6 +21,7 @@ SIGNS = {
     Verdict.VIOLATION: "❌ violation",
     Verdict.ERROR: "⛔ error",
     Verdict.INCONCLUSIVE: "❔ inconclusive",
+    Verdict.FINISHED: "ℹ️ finished",
 }
 COUNTED = (FindingState.NEW, FindingState.WORSE, FindingState.GONE, FindingState.EXCEPTED)
 SETS = 10  # findings listed for each table
@@ -28,14 +30,17 @@ SETS = 10  # findings listed for each table
 def written(document: RunResult) -> Iterator[str]:
     """The report as GitHub-flavoured Markdown."""
     hidden, alone = document.min_count, len(document.tables) == 1
-    yield f"### {SIGNS[document.verdict]} · qidsql\n\n{escaped(document.reason)}\n"
+    ranked = [(table.verdict, rank_of(table)) for table in document.tables]
+    order = sorted(range(len(ranked)), key=lambda place: ranked[place][1])
+    verdict = most_severe(document, [verdict for verdict, _ in ranked])
+    yield f"### {SIGNS[verdict]} · qidsql\n\n{escaped(document.reason)}\n"
     if document.tables:
         yield f"\n| Table | Verdict | {'k required' if hidden else 'Smallest class | Below k'} | Findings |\n"
         yield f"|---|---|--:|{'' if hidden else '--:|'}---|\n"
-        yield from (_row(document, table) + "\n" for table in document.tables)
+        yield from (_row(document, document.tables[place]) + "\n" for place in order)
     yield from (line + "\n" for line in _coverage(document))
-    for table in document.tables:
-        yield from (line + "\n" for line in _details(document, table, alone))
+    for place in order:
+        yield from (line + "\n" for line in _details(document, document.tables[place], alone))
     yield f"\n<sub>{_foot(document)}</sub>\n"
 
 

@@ -11,6 +11,7 @@ from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.coverage import Coverage, Gap
 from qidsql.operations.exit_codes import Code, FailOn, exit_code
 from qidsql.operations.findings import findings
+from qidsql.operations.release import Release
 from qidsql.operations.table_run import FindingState, TableRun
 from qidsql.version import __version__
 
@@ -47,6 +48,7 @@ class RunResult:
     finished: datetime
     seconds: Annotated[float, Rounded(3)]
     config: ConfigFile | None = None
+    release: Annotated[Release | None, OMITTED, "as declared in the policy file"] = None
     verdict: Verdict
     reason: Annotated[str, "one sentence"]
     only: Annotated[tuple[str, ...], "the tables and patterns selected; empty: all of the policy file"] = ()

@@ -17,6 +17,7 @@ from qidsql.engines.registry import STORE_SCHEMES, STORES
 from qidsql.errors import TomlFileError, UsageError, names_a_secret, redacted
 from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
 from qidsql.operations.presets import PRESETS
+from qidsql.operations.release import Release
 from qidsql.wording.option_names import POLICY_FILE, written_as
 
 DEFAULT_NAME = "qidsql.toml"
@@ -145,6 +146,7 @@ class PolicyFile:
     max_statements: int | None = None  # of a whole run
     max_seconds: float | None = None
     alerts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    release: Release | None = None
     lines: Mapping[KeyPath, int] = field(default_factory=dict)  # of each key, by its path
 
     def overridden(self, **options: Any) -> "PolicyFile":
@@ -223,6 +225,7 @@ class _Reader:
             max_statements=run.get("max_statements"),
             max_seconds=run.get("max_seconds"),
             alerts=content.get("alerts", {}),
+            release=Release(**content["release"]) if content.get("release") else None,
             lines=self.toml.lines,
         )
 

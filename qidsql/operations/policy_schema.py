@@ -71,6 +71,7 @@ def option_schema(parameter: Parameter) -> Schema:
 
 
 SETTINGS = tuple(each.name for each in parameters(AuditRequest) if each.option.in_policies)
+DAY = r"^\d{4}-\d\d-\d\d$"
 EXCEPTION = object_of(
     "a finding that is accepted, by its kind, its columns or both",
     {
@@ -78,7 +79,7 @@ EXCEPTION = object_of(
         "columns": list_of(string_schema("the name of a column"), "exactly the columns of the finding"),
         "reason": string_schema("why it is accepted, and by whom"),
         "expires": string_schema(
-            "the last day on which it is accepted, such as 2027-03-31", format="date", pattern=r"^\d{4}-\d\d-\d\d$"
+            "the last day on which it is accepted, such as 2027-03-31", format="date", pattern=DAY
         ),
     },
     required=("reason", "expires"),
@@ -147,9 +148,7 @@ ALERT = object_of(
                 "sends nothing about tables until a day",
                 {
                     "table": string_schema("a table or a pattern; default: every table"),
-                    "until": string_schema(
-                        "the first day with messages again, such as 2026-12-01", pattern=r"^\d{4}-\d\d-\d\d$"
-                    ),
+                    "until": string_schema("the first day with messages again, such as 2026-12-01", pattern=DAY),
                     "reason": {"type": "string", "description": "why"},
                 },
                 required=("until",),
@@ -170,6 +169,12 @@ ALERT = object_of(
     },
     required=("kind",),
 )
+RELEASE: Schema = {
+    "purpose": string_schema("for what the tables are released"),
+    "recipient": string_schema("to whom"),
+    "author": string_schema("who answers for this file"),
+    "date": string_schema("the day of the release or of the request, such as 2027-03-31", pattern=DAY),
+}
 POLICY_SCHEMA: Schema = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "qidsql.toml",
@@ -194,6 +199,7 @@ POLICY_SCHEMA: Schema = {
                     "schema": string_schema("the schema of a Postgres history; default: qidsql"),
                 },
             ),
+            "release": object_of("for what and to whom the tables are released, for the report; all optional", RELEASE),
             "alerts": mapping_to("where to send messages, by names of your choice", ALERT),
             "weights": mapping_to("column weights for --weights FILE.toml", integer_schema("a weight")),
         },

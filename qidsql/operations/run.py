@@ -151,6 +151,7 @@ def run(
         finished=now(),
         seconds=round(time.monotonic() - clock, 3),
         config=ConfigFile(str(file.path), file.hash),
+        release=file.release,
         verdict=verdict,
         reason=reason(summaries, covered, current.stopped),
         only=tuple(only),

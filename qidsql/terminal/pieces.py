@@ -18,6 +18,7 @@ COLOURS = {
     Verdict.INCONCLUSIVE: "bold yellow",
 }
 NOTHING_LEFT = "no cell value left the engine"
+EIGHTHS = " ▏▎▍▌▋▊▉█"  # of a character
 CODES_LEFT = "each distinct row left the engine as codes, not values; codes of few values can be decoded"
 
 
@@ -119,4 +120,9 @@ def grid() -> Table:
 def bar(part: int, whole: int, width: int) -> str:
     """A bar in steps of 1/8 character; `whole` is `width` characters. Rounded up, so that only 0 is empty."""
     eighths = -(-max(0, part) * width * 8 // max(1, whole))
-    return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")
+    return "█" * (eighths // 8) + (EIGHTHS[eighths % 8] if eighths % 8 else "")
+
+
+def bar_length(text: str) -> float | None:
+    """The characters that a bar fills; None for any other text."""
+    return sum(map(EIGHTHS.index, text)) / 8 if text and set(text) <= set(EIGHTHS) else None

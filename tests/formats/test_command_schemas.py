@@ -1,6 +1,7 @@
 """What every command writes with --format json is what its published schema says, key by key, on both engines."""
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
@@ -10,10 +11,13 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from lxml import html as lxml_html
+from markdown_it import MarkdownIt
 
 from qidsql.cli.app import COMMANDS as COMMANDS_OF_QIDSQL
 from qidsql.cli.schema import result_class, schema, schema_names
 from qidsql.declarations.results import loaded, plain
+from qidsql.formats.command_reports import CommandReport, report_as
 from qidsql.operations.history.opening import open_history
 from tests import rendering
 from tests.commandline import inside
@@ -64,6 +68,10 @@ RUNS: Sequence[tuple[str, ...]] = (
 )
 COMMANDS_WITH_REPORT = frozenset(each[0] for each in RUNS) - {"history", "diff", "alerts"}  # in rooms of their own
 NARROW = "not shown on a narrow screen; --format json has all"
+TAGS = (
+    "html head meta link title style body a header main footer p div h1 h2 strong bdi wbr dl dt dd table thead tbody "
+    "tr th td svg rect pre"
+)
 BARS = set("█▏▎▍▌▋▊▉")
 ALERTED = """
 [alerts.deaf]
@@ -153,6 +161,43 @@ def test_no_word_and_no_figure_is_broken_at_any_width(
         assert words <= whole | {word.strip("(),") for word in whole}
         typed = ("qidsql ", "CREATE ", "UPDATE ", "SET ")  # to be copied
         assert all(len(line) <= width or any(word in line for word in typed) for line in lines)
+
+
+@pytest.mark.parametrize("arguments", [each for each in RUNS if each[0] in COMMANDS_WITH_REPORT], ids=" ".join)
+def test_a_page_and_markdown_say_what_the_terminal_says(
+    clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
+) -> None:
+    """Each word and figure in its order, but for suggested commands, asides about options, and the verdict's sign."""
+    if clinic[2]:
+        pytest.skip("reports do not depend on the engine")
+    result = loaded(result_class(arguments[0]), written(*clinic, arguments))
+    shown = rendering.render(result, 100_000).replace(result.verdict.upper(), "", 1)
+    shown = re.sub(r"(?m)^(Next: |      qidsql ).*$", "", re.sub(r" \([^()]*--[a-z][^()]*\)", "", shown))
+    report = CommandReport.of(result)
+    page = lxml_html.document_fromstring(report_as(report, "html"))
+    assert {element.tag for element in page.iter() if isinstance(element.tag, str)} <= set(TAGS.split())
+    for part in (*page.iter("style"), *page.iter("footer")):
+        part.drop_tree()
+    text = MarkdownIt("commonmark").enable("table").render(report_as(report, "markdown"))
+    for said in (page, lxml_html.document_fromstring(text)):
+        for cell in said.iter("dt", "dd", "td", "th", "li", "p", "strong"):
+            cell.tail = f" {cell.tail or ''}"
+        found = iter(words(said.text_content()))
+        missing = [word for word in words(shown) if word not in found]
+        assert missing == []
+
+
+def words(text: str) -> list[str]:
+    """Letters and figures; a page draws its bars."""
+    return re.findall(r"[^\W_]+", text)
+
+
+def test_a_listing_of_the_history_is_a_page_too(clinic: tuple[Path, str, tuple[str, ...]]) -> None:
+    for name, words in (("history", "violation"), ("diff", "unchanged"), ("alerts", "deaf")):
+        for format in ("html", "markdown"):
+            outcome = inside(name, "--format", format, cwd=clinic[0])
+            assert outcome.code == 0
+            assert words in outcome.out
 
 
 def test_a_source_that_cannot_be_opened_has_the_doctors_schema(tmp_path: Path) -> None:

@@ -1,18 +1,23 @@
 """The page for those who sign, opened in a real browser: silent, self-contained, readable, accessible."""
 
+import base64
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+import qidsql
 from qidsql.formats.min_count import without_small_counts
 from qidsql.formats.registry import rendered
 from qidsql.operations.document import RunResult
 from tests.browser import Page, browser
 from tests.exhaustive import pairs
+from tests.formats.documents import filled
 from tests.npm import npm_package
 
-PAGES = ["run", "hostile", "violation", "pass", "empty", "hidden"]
+OPEN = "document.querySelectorAll('details').forEach(e => { e.open = true })"  # a folded table has no size
+PAGES = ["run", "hostile", "violation", "pass", "empty", "hidden", "keys"]
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +30,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def files(documents: Mapping[str, RunResult], tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     written = {}
-    for name in PAGES:
+    for name in PAGES[:-1]:
         document = without_small_counts(documents["violation"], 11) if name == "hidden" else documents[name]
         written[name] = folder / f"{name}.html"
         written[name].write_text(rendered(document, "html"), encoding="utf-8")
+    source = filled(folder / "people.duckdb", {"birth_date": "i % 97", "postal_code": "i % 13", "sex": "i % 2"}, 400)
+    written["keys"] = folder / "keys.html"
+    written["keys"].write_text(qidsql.keys(source, all=True, violates=3).to_html(), encoding="utf-8")
     return written
 
 
@@ -45,11 +53,12 @@ def test_the_page_is_silent_and_asks_for_nothing(page: Page, files: Mapping[str,
 @pytest.mark.parametrize("name", ["run", "violation"])
 def test_charts_have_a_size(page: Page, files: Mapping[str, Path], name: str) -> None:
     page.open(files[name])
-    boxes = page.ask("[...document.querySelectorAll('svg')].map(e => [e.clientWidth, e.clientHeight])")
+    page.ask(OPEN)
+    boxes = page.ask("[...document.querySelectorAll('svg:not(.bar)')].map(e => [e.clientWidth, e.clientHeight])")
     assert boxes
     assert all(width > 300 and height > 30 for width, height in boxes)
     marks = "[...e.querySelectorAll('rect, circle')].map(mark => mark.getBoundingClientRect().width)"
-    widest = page.ask(f"[...document.querySelectorAll('svg')].map(e => Math.max(...{marks}))")
+    widest = page.ask(f"[...document.querySelectorAll('svg:not(.bar)')].map(e => Math.max(...{marks}))")
     assert all(width > 5 for width in widest)
 
 
@@ -57,6 +66,7 @@ def test_charts_have_a_size(page: Page, files: Mapping[str, Path], name: str) ->
 @pytest.mark.parametrize("name", ["run", "violation"])
 def test_no_word_of_a_chart_is_cut_off(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
     page.open(files[name], width=width)
+    page.ask(OPEN)
     box = "(a => (b => [a.left - b.left, b.right - a.right, a.top - b.top, b.bottom - a.bottom, e.textContent])"
     told = f"{box}(e.ownerSVGElement.getBoundingClientRect()))(e.getBoundingClientRect())"
     words = page.ask(f"[...document.querySelectorAll('svg text')].filter(e => e.textContent).map(e => {told})")
@@ -69,12 +79,54 @@ def test_no_word_of_a_chart_is_cut_off(page: Page, files: Mapping[str, Path], na
 def test_nothing_is_wider_than_the_window(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
     """Wide tables scroll in their own box; names of 300 letters are broken."""
     page.open(files[name], width=width)
+    page.ask(OPEN)
     assert page.ask("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize(("name", "scheme"), pairs(["run", "hostile", "hidden"], ["light", "dark"]))
+BROKEN = """(() => {
+  const found = [], walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+  while (walk.nextNode()) for (const word of walk.currentNode.data.matchAll(/[A-Za-z]{2,24}|[0-9][0-9.,]+/g)) {
+    const range = document.createRange()
+    range.setStart(walk.currentNode, word.index)
+    range.setEnd(walk.currentNode, word.index + word[0].length)
+    if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) found.push(word[0])
+  }
+  return found
+})()"""  # words and figures on more than one line
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("name", ["run", "violation", "hidden", "keys"])
+def test_no_word_and_no_figure_is_broken(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
+    for media in ("screen", "print"):
+        page.open(files[name], width=width)
+        page.call("Emulation.setEmulatedMedia", media=media)
+        page.ask(OPEN)
+        assert [word for word in page.ask(BROKEN) if word not in "n" * 24] == []  # of a name of 300 letters
+
+
+def test_a_run_prints_as_a_summary_or_as_a_whole(page: Page, files: Mapping[str, Path]) -> None:
+    """Closed tables are not printed; a box on the page opens all of them, without a script."""
+    page.open(files["run"])
+    summary = printed(page)
+    page.ask("document.querySelector('#all').checked = true; true")
+    whole = printed(page)
+    assert summary <= 6
+    assert whole >= summary + page.ask("document.querySelectorAll('details').length")
+    page.ask("document.querySelector('#all').checked = false; document.querySelector('details').open = true")
+    assert summary < printed(page) < whole
+
+
+def printed(page: Page) -> int:
+    """The pages of a print."""
+    data = page.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"]
+    return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(data)))
+
+
+@pytest.mark.parametrize(("name", "scheme"), pairs(["run", "hostile", "hidden", "keys"], ["light", "dark"]))
 def test_axe_finds_no_serious_fault(page: Page, files: Mapping[str, Path], axe: str, name: str, scheme: str) -> None:
     page.open(files[name], scheme=scheme)
+    page.ask(OPEN)
     assert (
         page.ask("getComputedStyle(document.body).backgroundColor")
         == {

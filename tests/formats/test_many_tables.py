@@ -62,7 +62,7 @@ def test_packed_tables_are_small(documents: Mapping[str, RunResult]) -> None:
     """The column sets of a table are in memory once, and compressed."""
     [table] = documents["violation"].tables
     [packed] = documents["violation"].tables.packed
-    assert 5 * len(packed) < len(json.dumps(plain(table)))
+    assert 4 * len(packed) < len(json.dumps(plain(table)))
 
 
 def test_a_run_without_tables_is_a_report_too(documents: Mapping[str, RunResult]) -> None:

@@ -53,6 +53,23 @@ def shown(document: RunResult) -> str:
     return report_text(report(document), 110, False)
 
 
+def test_a_report_says_for_what_and_to_whom_the_tables_are_released(tmp_path: Path, store: Store) -> None:
+    """In the words of the policy file; each is optional."""
+    fill(store, safe=SAFE)
+    release = {"purpose": "a <study>", "recipient": "the ward", "author": "M. B.", "date": "2027-03-31"}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in release.items()]
+    policy_file(tmp_path, store.url, entries("safe"), "\n".join(["[release]", *lines]))
+    assert ran(tmp_path)[1]["release"] == release
+    page = inside("report", "--format", "html", cwd=tmp_path).out
+    assert "<dt>Purpose</dt><dd><bdi>a &lt;study&gt;</bdi>" in page
+    assert all(f"<dt>{key.capitalize()}</dt>" in page for key in release)
+    policy_file(tmp_path, store.url, entries("safe"), "[release]\npurpose = 'a study'")
+    assert ran(tmp_path)[1]["release"]["purpose"] == "a study"
+    assert "<dt>Recipient</dt>" not in inside("report", "--format", "html", cwd=tmp_path).out
+    policy_file(tmp_path, store.url, entries("safe"), "[release]\nreceiver = 'the ward'")
+    assert "expected one of purpose, recipient, author, date" in inside("run", cwd=tmp_path).line
+
+
 @pytest.mark.parametrize("given", [set(), {"pass"}, {"pass", "inconclusive"}, {"violation", "inconclusive", "pass"}])
 def test_the_worst_verdict_counts(given: set[str]) -> None:
     expected = next((verdict for verdict in WORST_FIRST if verdict in given), "inconclusive")

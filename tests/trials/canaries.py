@@ -229,7 +229,7 @@ def _asked(nest: Nest, draw: Random) -> str | None:
     """A command on a table or a file, in some format, with what may break."""
     source, table = _source(nest, draw)
     columns = [f"--column={name}" for name in draw.sample(COLUMNS, draw.randint(1, 3))] if table == "birds" else []
-    form = ["--format", draw.choice(("terminal", "json"))]
+    form = ["--format", draw.choice(("terminal", "json", "html", "markdown"))]
     where = ["--where", draw.choice(WHERE)] if draw.random() < 0.3 else []
     shown = draw.choice(([], ["--show-sql"]))
     forms = {

@@ -7,7 +7,7 @@ from qidsql.commands.graph.request import GraphRequest
 from qidsql.commands.graph.result import GraphResult
 from qidsql.errors import UsageError
 
-PICTURES: dict[str, Callable[[GraphResult], str]] = {"html": page.render, "dot": dot.render, "mermaid": mermaid.render}
+FORMATS: dict[str, Callable[[GraphResult], str]] = {"html": page.render, "dot": dot.render, "mermaid": mermaid.render}
 ALONE = ("dot", "mermaid")  # formats that show only the graph
 
 
@@ -17,4 +17,4 @@ def renderer(request: GraphRequest, format: str) -> Callable[[GraphResult], str]
         raise UsageError(
             f"--format {format} is a picture of the graph alone; leave out --then, or choose another format"
         )
-    return PICTURES[format]
+    return FORMATS[format]

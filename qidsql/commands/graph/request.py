@@ -153,6 +153,6 @@ COMMAND = Command(
         'qidsql graph --outside outside.toml --identifier owner --sensitive "selling price" --output graph.html',
     ),
     exit_codes="0 finished, 1 nothing separates them, 2 error, 3 inconclusive; with --then those of that command",
-    formats=("terminal", "json", "html", "dot", "mermaid"),
+    formats=("terminal", "json", "html", "markdown", "dot", "mermaid"),
     opens=True,
 )

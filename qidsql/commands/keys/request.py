@@ -149,5 +149,5 @@ COMMAND = Command(
         "qidsql keys postgresql://auditor@db.example.org/clinic public.visits --epsilon 0.001 --delta 0.01",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
-    formats=("terminal", "json", "jsonl"),
+    formats=("terminal", "json", "jsonl", "html", "markdown"),
 )

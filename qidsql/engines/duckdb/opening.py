@@ -16,6 +16,7 @@ from qidsql.engines.duckdb.beside import Beside, attach_beside
 from qidsql.engines.duckdb.driver_errors import open_error
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.files import allowed_paths, file_token, find_files
+from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.duckdb.reading import read_files
 from qidsql.engines.kind import Frame
 from qidsql.engines.private_folder import PrivateFolder, remove_name
@@ -195,9 +196,7 @@ def _nameless_database(folder: PrivateFolder, settings: Settings) -> duckdb.Duck
 
 def _connection(database: str, settings: Settings, read_only: bool = False) -> duckdb.DuckDBPyConnection:
     """A connection without a progress bar on stdout."""
-    connection = duckdb.connect(database, read_only=read_only, config=settings)
-    connection.execute("SET enable_progress_bar = false")
-    return connection
+    return without_progress_bar(duckdb.connect(database, read_only=read_only, config=settings))
 
 
 def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: PrivateFolder) -> None:

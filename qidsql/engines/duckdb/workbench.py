@@ -9,6 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from qidsql.engines.duckdb.engine import DuckDBEngine
+from qidsql.engines.duckdb.progress_bar import without_progress_bar
 from qidsql.engines.private_folder import PrivateFolder
 from qidsql.sql.statements import Row, Statement
 from qidsql.sql.table_changes import inserting
@@ -39,7 +40,7 @@ class Workbench(DuckDBEngine):
                     "autoload_known_extensions": False,
                 },
             )
-            connection.execute("SET enable_progress_bar = false")
+            without_progress_bar(connection)
         except BaseException:
             folder.remove()
             raise

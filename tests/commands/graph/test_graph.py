@@ -560,7 +560,7 @@ def test_the_ending_of_a_file_names_the_picture(tmp_path: Path) -> None:
         assert done.code == 0 and done.err.startswith("qidsql: finished: ")
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(text)
     refusal = inside(*asked, "--format", "svg", cwd=tmp_path)
-    assert (refusal.code, refusal.line) == (2, "--format must be terminal, json, html, dot, mermaid; got svg")
+    assert (refusal.code, refusal.line) == (2, "--format must be terminal, json, html, markdown, dot, mermaid; got svg")
 
 
 def test_a_rehearsal_without_a_source_asks_nothing(tmp_path: Path) -> None:

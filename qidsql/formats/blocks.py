@@ -1,0 +1,156 @@
+"""A report as blocks: headings, sentences, fields, tables and statements, for formats other than the terminal.
+
+Reports of commands print rich's texts, grids and tables to a console. `Recorder` is a console that keeps what these
+say instead of the characters they become, so that each report is written once and every format renders the same blocks.
+"""
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from qidsql.core.results import Verdict
+from qidsql.formats.texts import without_options
+from qidsql.terminal.pieces import bar_length
+
+WIDE = 100_000  # columns: no column leaves a table, no text is cut
+TONES = {"red": "risk", "green": "kept", "yellow": "unknown", "magenta": "risk"}
+NEXT = "Next:"  # a suggested command: useful at a terminal only
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text, or a bar of so many characters; `tone`: risk, kept, unknown or empty."""
+
+    text: str
+    tone: str = ""
+    bar: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The heading of what follows."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A statement or another text that is shown letter by letter."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Labels with their texts; a label can have several."""
+
+    rows: list[tuple[str, list[str]]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table. `heads` is empty if it has none; `figures`: whether each column is right-aligned."""
+
+    heads: list[str]
+    figures: list[bool]
+    rows: list[list[Cell]]
+
+    @property
+    def longest(self) -> float:
+        """The length of the longest bar."""
+        return max((cell.bar or 0 for row in self.rows for cell in row), default=0)
+
+
+Block: TypeAlias = Heading | Sentence | Verbatim | Fields | Grid
+Report: TypeAlias = Callable[[Console], None]
+
+
+def blocks_of(report: Report) -> list[Block]:
+    """What a report prints, without suggested commands and without the verdict at its beginning."""
+    recorder = Recorder()
+    report(recorder)
+    return recorder.blocks
+
+
+class Recorder(Console):
+    """A console that keeps what is printed as blocks."""
+
+    def __init__(self) -> None:
+        super().__init__(file=io.StringIO(), width=WIDE, markup=False, highlight=False, emoji=False)
+        self.blocks: list[Block] = []
+
+    def print(self, *objects: Any, soft_wrap: bool | None = None, style: Any = None, **_: Any) -> None:
+        for each in objects:
+            self._keep(each, bool(soft_wrap), style)
+
+    def _keep(self, printed: Any, soft_wrap: bool, style: Any) -> None:
+        while isinstance(printed, Padding):
+            printed = printed.renderable
+        if isinstance(printed, Table):
+            self._keep_table(printed)
+        else:
+            self.blocks += _texts(printed if isinstance(printed, Text) else Text(printed, style or ""), soft_wrap)
+
+    def _keep_table(self, table: Table) -> None:
+        rows = list(zip(*(list(map(_cell, column.cells)) for column in table.columns), strict=True))
+        if table.show_header or len(table.columns) > 2:
+            heads = [_plain(column.header) for column in table.columns] if table.show_header else []
+            figures = [column.justify == "right" for column in table.columns]
+            self.blocks.append(Grid(heads, figures, list(map(list, rows))))
+            return
+        if not self.blocks and len(rows) == 1 and rows[0][0].text.strip().lower() in set(Verdict):
+            return  # the verdict, which each format shows in its own way
+        for label, *texts in rows:
+            if label.text.startswith(NEXT):
+                return
+            self._keep_field(label.text, " ".join(each.text for each in texts))
+
+    def _keep_field(self, label: str, text: str) -> None:
+        if not self.blocks or not isinstance(self.blocks[-1], Fields):
+            self.blocks.append(Fields())
+        last = self.blocks[-1]
+        assert isinstance(last, Fields)
+        if label or not last.rows:
+            last.rows.append((label, []))
+        last.rows[-1][1].append(text)
+
+
+def _texts(text: Text, soft_wrap: bool) -> Iterator[Block]:
+    """A bold text is a heading, also at the beginning of a sentence."""
+    plain = text.plain.strip()
+    if not plain or plain.startswith(NEXT):
+        return
+    bold = plain if "bold" in str(text.style) else "".join(_bold(text)).strip()
+    if bold and plain.startswith(bold):
+        yield Heading(bold)
+        plain = plain.removeprefix(bold).strip()
+    if plain:
+        yield Verbatim(plain) if soft_wrap else Sentence(without_options(plain))
+
+
+def _bold(text: Text) -> Iterator[str]:
+    return (text.plain[span.start : span.end] for span in text.spans if "bold" in str(span.style))
+
+
+def _cell(printed: Any) -> Cell:
+    text = _plain(printed)
+    style = f"{printed.style} {printed.spans}" if isinstance(printed, Text) else ""
+    tone = next((tone for colour, tone in TONES.items() if colour in style), "")
+    return Cell(text, tone, bar_length(text))
+
+
+def _plain(printed: Any) -> str:
+    return without_options((printed.plain if isinstance(printed, Text) else str(printed)).strip())

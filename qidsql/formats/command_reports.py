@@ -1,0 +1,144 @@
+"""The report of any command as an HTML page or as Markdown."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from qidsql.commands.audit.result import AuditResult
+from qidsql.core.results import Result, Verdict
+from qidsql.formats.blocks import Block, Cell, Fields, Grid, Heading, Report, Sentence, Verbatim, blocks_of
+from qidsql.formats.markdown import SIGNS, escaped
+from qidsql.formats.registry import rendered
+from qidsql.formats.texts import VERDICTS, breakable
+from qidsql.operations.document import as_document
+from qidsql.version import __version__
+from qidsql.wording.pages import page
+
+
+@dataclass(frozen=True, slots=True)
+class CommandReport:
+    """A report with its title, the question that its command answers, and the verdict, if there is one."""
+
+    title: str
+    question: str
+    blocks: list[Block]
+    verdict: Verdict | None = None
+    reason: str = ""
+
+    @classmethod
+    def printed(cls, title: str, question: str, report: Report) -> "CommandReport":
+        """A report without a verdict."""
+        return cls(title, question, blocks_of(report))
+
+    @classmethod
+    def of(cls, result: Result) -> "CommandReport":
+        """The report of a command's result."""
+        folder = type(result).__module__.rpartition(".")[0]
+        print_report = import_module(f"{folder}.report").report
+        request = import_module(f"{folder}.request").COMMAND.request
+        found = blocks_of(lambda console: print_report(console, result))
+        return cls(_subject(result), question_of(request), found, result.verdict, result.reason)
+
+
+def report_as(report: CommandReport, format: str) -> str:
+    """The report as `html` or `markdown`."""
+    return WRITERS[format](report)
+
+
+def presented(result: Result, format: str) -> str:
+    """A result as `html` or `markdown`: an audit as its document, a graph as its picture, others as their report."""
+    if isinstance(result, AuditResult):
+        return rendered(as_document(result), format)
+    own = f"{type(result).__module__.rpartition('.')[0]}.formats"
+    if find_spec(own) is not None and format in (pictures := import_module(own).FORMATS):
+        return str(pictures[format](result))
+    return report_as(CommandReport.of(result), format)
+
+
+def fragment_of(result: Result) -> str:
+    """The report as HTML without a style of its own, for a notebook."""
+    return _filled("blocks.html.j2", CommandReport.of(result))
+
+
+def question_of(request: type) -> str:
+    """The first paragraph of a request's documentation: what its command finds out."""
+    text = " ".join((inspect.getdoc(request) or "").partition("\n\n")[0].split())
+    return text.rstrip(".")
+
+
+def _subject(result: Any) -> str:
+    account = getattr(result, "account", result)
+    found = getattr(account, "table", None) or getattr(account, "source", None)
+    return str(found or getattr(account, "outside", None) or "Report")
+
+
+def _html(report: CommandReport) -> str:
+    return _filled("command.html.j2", report)
+
+
+def _filled(template: str, report: CommandReport) -> str:
+    kinds = {id(block): type(block).__name__ for block in report.blocks}
+    return page(
+        template,
+        {"breakable": breakable},
+        report=report,
+        verdicts=VERDICTS,
+        version=__version__,
+        kind=lambda block: kinds[id(block)],
+    )
+
+
+def _markdown(report: CommandReport) -> str:
+    sign = f"{SIGNS[report.verdict]} · " if report.verdict else ""
+    head = [f"### {sign}{escaped(report.title)}", f"{escaped(report.question)}."]
+    parts = [*head, *([f"{escaped(report.reason)}."] if report.reason else [])]
+    parts += ("\n".join(PARTS[type(block)](block)) for block in report.blocks)
+    return "\n\n".join([*parts, f"<sub>qidsql {__version__}</sub>"]) + "\n"
+
+
+def _heading(block: Heading) -> Iterator[str]:
+    yield f"#### {escaped(block.text)}"
+
+
+def _sentence(block: Sentence) -> Iterator[str]:
+    yield escaped(block.text)
+
+
+def _verbatim(block: Verbatim) -> Iterator[str]:
+    fence = "`" * (3 + block.text.count("`"))
+    yield f"{fence}\n{block.text}\n{fence}"
+
+
+def _fields(block: Fields) -> Iterator[str]:
+    for label, texts in block.rows:
+        begin = f"**{escaped(label)}** " if label.strip() else ""
+        yield f"- {begin}{'; '.join(map(escaped, texts))}"
+
+
+def _grid(block: Grid) -> Iterator[str]:
+    heads = block.heads or [""] * len(block.figures)
+    yield _line(map(escaped, heads))
+    yield _line("--:" if figure else "---" for figure in block.figures)
+    for row in block.rows:
+        yield _line(map(_cell, row))
+
+
+def _cell(cell: Cell) -> str:
+    return cell.text if cell.bar is not None else escaped(cell.text)
+
+
+def _line(cells: Any) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+PARTS: Mapping[type, Callable[[Any], Iterator[str]]] = {
+    Heading: _heading,
+    Sentence: _sentence,
+    Verbatim: _verbatim,
+    Fields: _fields,
+    Grid: _grid,
+}
+WRITERS = {"html": _html, "markdown": _markdown}

@@ -1,0 +1,34 @@
+"""Words that the pages share: verdicts, and names that can be broken between lines."""
+
+import re
+
+from markupsafe import Markup, escape
+
+from qidsql.core.results import Verdict
+
+VERDICTS = {
+    Verdict.PASS: "Pass",
+    Verdict.VIOLATION: "Policy violated",
+    Verdict.ERROR: "Audit failed",
+    Verdict.INCONCLUSIVE: "Inconclusive",
+    Verdict.FINISHED: "Finished",
+}
+OPTIONS = re.compile(r" \([^()]*--[a-z][^()]*\)|: --[a-z].*$")  # an aside about options of the command line
+UNIT = re.compile(r"(?<=\d) (?=%|s\b|min\b)")  # a figure stays with its unit
+PIECE = 24  # characters of a word that stay on one line
+
+
+def breakable(text: object) -> Markup:
+    """The text for HTML, whose long words may be broken: after _ and the like, else after so many characters."""
+    kept = UNIT.sub("\u00a0", str(text))
+    return Markup(" ").join(map(_word, kept.split(" ")))
+
+
+def _word(word: str) -> Markup:
+    pieces = re.findall(rf"[^_./+]{{1,{PIECE}}}[_./+]*|[_./+]{{1,{PIECE}}}", word, re.DOTALL)
+    return Markup("<wbr>").join(map(escape, pieces)) if len(word) > PIECE else escape(word)
+
+
+def without_options(text: str) -> str:
+    """The text for readers who do not run commands."""
+    return OPTIONS.sub("", text)
