@@ -98,8 +98,8 @@ class _Anonymization:
         return self._result(Verdict.FINISHED, self._reason(found))
 
     def _anonymization(self, patterns: RowPatterns, coding: float) -> Anonymization:
-        """The plan, checked. A deadline leaves time for a copy and its audit, at most half of it; each takes about as long
-        as `coding`."""
+        """The plan, checked. A deadline leaves time for a copy and its audit, at most half of it: each takes about as
+        long as `coding`."""
         request, protection = self._request, self._protection
         memory = (self._engine.memory_limit or MEMORY) // 4
         deadline = protection.profiler.deadline
