@@ -7,6 +7,7 @@ CLASSES: tuple[str, ...] = (
     "limits",
     "populations",
     "protections",
+    "anonymizations",
     "risks",
     "truncated",
     "sampling",

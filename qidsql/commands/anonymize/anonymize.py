@@ -1,5 +1,6 @@
 """k-anonymization of a table by suppression: the plan, its cost, and its distance from the optimum."""
 
+import time
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -27,6 +28,7 @@ from qidsql.wording.numbers import count, percent, plural
 
 MAX_LINES = 10_000  # of a plan within a printed statement
 MEMORY = 1 << 30  # bytes, if the source runs in another process
+MILLION = 1_000_000
 
 
 @one_answer
@@ -36,9 +38,11 @@ def anonymize(
     """The cheapest anonymization found, with the proved bound, and the copy if one was requested.
 
     One statement codes the rows; all else is computed on a local workbench. A copy is written and audited in one
-    transaction of the engine and kept only if it is k-anonymous. A stop (budget, lost connection, Ctrl-C) before an
-    anonymization is found makes the verdict inconclusive, and nothing is written. Raises UsageError, UnknownName,
-    AccessError, StatementError, SourceError. [Chakaravarthy, Pandit & Sabharwal, 2, 4]
+    transaction of the engine and kept only if it is k-anonymous. Once the rows are coded there is a plan at any moment:
+    where a budget ends the search, the best one is checked and written, and the verdict is finished; how much cheaper
+    another may be is in the result (`lower_bound`, `factor`). A stop before, a lost connection or Ctrl-C make the
+    verdict inconclusive, and nothing is written. Raises UsageError, UnknownName, AccessError, StatementError,
+    SourceError. [Chakaravarthy, Pandit & Sabharwal, 2, 4]
     """
     on_stage("reading the catalog")
     return _Anonymization(engine, request, on_stage).run()
@@ -73,6 +77,7 @@ class _Anonymization:
         k = request.policy.k
         protection.recognise(self._on_stage)
         self._on_stage("coding the rows")
+        began = time.monotonic()
         with RowPatterns.of(protection.profiler) as patterns:
             self._rows, self._patterns = patterns.rows, patterns.patterns
             if not patterns.rows:
@@ -83,9 +88,8 @@ class _Anonymization:
                 return self._result(
                     Verdict.VIOLATION, f"no suppression helps: {rows} are fewer than k = {k}, even if all are blank"
                 )
-            found = self._found = self._anonymization(patterns)
-            unproved = found.stopped is not None and not found.optimal
-            if unproved and (request.policy.max_seconds or isinstance(found.stopped, Interrupted)):
+            found = self._found = self._anonymization(patterns, time.monotonic() - began)
+            if isinstance(found.stopped, Interrupted) and not found.optimal:
                 return self._result(Verdict.INCONCLUSIVE, self._reason(found), str(found.stopped))
             if request.script is not None:
                 self._script = self._engine.dialect.script(self._statement(request.script, patterns))
@@ -93,11 +97,18 @@ class _Anonymization:
                 return self._write(protection.copy, patterns)
         return self._result(Verdict.FINISHED, self._reason(found))
 
-    def _anonymization(self, patterns: RowPatterns) -> Anonymization:
+    def _anonymization(self, patterns: RowPatterns, coding: float) -> Anonymization:
+        """The plan, checked. A deadline leaves time for a copy and its audit, at most half of it: each takes about as
+        long as `coding`."""
+        request, protection = self._request, self._protection
         memory = (self._engine.memory_limit or MEMORY) // 4
-        deadline, k = self._protection.profiler.deadline, self._request.policy.k
-        anonymizer = Anonymizer(patterns, k, self._protection.weights, memory, deadline, self._on_stage)
-        method = self._request.chosen_method
+        deadline = protection.profiler.deadline
+        if deadline is not None and protection.copy is not None:
+            deadline -= min(2 * coding, (deadline - time.monotonic()) / 2)
+        work = None if request.max_work is None else request.max_work * MILLION
+        k, weights = request.policy.k, protection.weights
+        anonymizer = Anonymizer(patterns, k, weights, memory, deadline, self._on_stage, work)
+        method = request.chosen_method
         exact = method is AnonymizationMethod.EXACT or (method is AnonymizationMethod.AUTO and anonymizer.small)
         if exact and not anonymizer.solvable:
             raise UsageError(
@@ -138,7 +149,7 @@ class _Anonymization:
         assert self._found is not None
         self._on_stage(f"writing {copy}")
         write_plan(patterns)
-        copy.write(patterns, self._protection.columns, profiler.deadline, parting=True)
+        copy.write(patterns, self._protection.columns, None, parting=True)
         self._on_stage(f"auditing {copy}")
         profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), profiler.names, k)
         self._after = profiler_of_copy.profile(profiler_of_copy.everything)

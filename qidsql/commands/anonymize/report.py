@@ -58,8 +58,13 @@ def _cost(result: AnonymizeResult) -> str:
         what += f" of the weight {count(cost)}"
     if result.optimal:
         return f"{what}, which is optimal"
+    if result.factor is None:
+        return f"{what}; no lower bound is known"
     gap = share(cost - result.lower_bound, cost)
-    return f"{what}; no anonymization costs less than {count(result.lower_bound)}, so at most {gap} could be saved"
+    return (
+        f"{what}, at most {result.factor:.3f} times the least: no anonymization costs less than "
+        f"{count(result.lower_bound)}, so at most {gap} could be saved"
+    )
 
 
 def _columns(result: AnonymizeResult) -> Table:

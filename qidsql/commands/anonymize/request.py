@@ -6,6 +6,7 @@ from typing import Annotated
 
 from qidsql.core.copies import CopyOptions, Script
 from qidsql.core.options import (
+    BUDGET,
     COPY,
     Columns,
     ColumnWeights,
@@ -24,6 +25,7 @@ from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
+from qidsql.wording.option_names import setting
 
 
 class AnonymizationMethod(StrEnum):
@@ -40,8 +42,9 @@ class AnonymizeRequest(CopyOptions, Audited, Weighted):
 
     The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,
     Theorems 3.1, 3.2]. A few thousand distinct rows of a few columns are solved exactly, as an integer program; larger
-    tables get a heuristic's answer with a proved lower bound. Without --into nothing is written; a copy is audited
-    before it is kept. Where a suppressed cell may match anything, `qidsql suppress` needs fewer cells and is always
+    tables get a heuristic's answer with a proved lower bound. The search has a plan at any moment: --max-seconds and
+    --max-work only end its improvement. Without --into nothing is written; a copy is audited before it is kept.
+    Where a suppressed cell may match anything, `qidsql suppress` needs fewer cells and is always
     optimal. Each distinct row leaves the engine as codes, not its values; codes of few values can be turned back.
     """
 
@@ -62,10 +65,21 @@ class AnonymizeRequest(CopyOptions, Audited, Weighted):
     keep_identifiers: KeepIdentifiers = False
     where: Where = None
     max_seconds: MaxSeconds = None
+    max_work: Annotated[
+        int | None,
+        Option(
+            "millions of numbers that the search looks at, at most; equal tables get equal plans; default: 3,000 "
+            "without --max-seconds, about a minute",
+            "N",
+            panel=BUDGET,
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.policy, self.column_weights, self.chosen_method
+        if self.max_work is not None and self.max_work <= 0:
+            raise UsageError(f"{setting('max_work')} must be more than 0")
         if self.script is Script.UPDATE:
             raise UsageError("--sql must be view or table: an update cannot distinguish equal rows")
 

@@ -30,3 +30,12 @@ class AnonymizeResult(Result):
     @reported
     def optimal(self) -> Annotated[bool, "no anonymization costs less, by the proved bound"]:
         return self.cost is not None and self.cost == self.lower_bound
+
+    @reported
+    def factor(
+        self,
+    ) -> Annotated[float | None, "the cost is at most so many times the least one"]:
+        """Rounded up. None where the bound proves nothing."""
+        if self.optimal:
+            return 1.0
+        return -(-1000 * self.cost // self.lower_bound) / 1000 if self.cost and self.lower_bound else None

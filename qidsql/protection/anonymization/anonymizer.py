@@ -6,21 +6,24 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qidsql.errors import BudgetSpent, StatementError, Stopped
-from qidsql.protection.anonymization.assignment import Assignment, Group, Share, cheapest_assignment
+from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
+from qidsql.protection.anonymization.assignment import Assignment, Group, cheapest_assignment
 from qidsql.protection.anonymization.bound_check import bound_of
 from qidsql.protection.anonymization.groups import Groups, number_type
 from qidsql.protection.anonymization.local_search import LocalSearch
 from qidsql.protection.anonymization.placements import greedy_placement, priced_placement
+from qidsql.protection.anonymization.plan import Plan
 from qidsql.protection.anonymization.prices import Prices
+from qidsql.protection.anonymization.row_bound import bound_by_rows
 from qidsql.protection.anonymization.units import Units
+from qidsql.protection.anonymization.wishes import nested, wishes
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.protection.suppression.plan import SuppressionPlan
+from qidsql.protection.suppression.plan import MAX_COLUMNS
 from qidsql.search.result import ENDINGS, stopped_by
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
@@ -32,6 +35,9 @@ MEMORY = 1 << 28  # bytes for the groups of rows
 WORK = 3_000_000_000  # numbers looked at when there is no deadline: about a minute
 PATIENCE = 60.0  # seconds for the integer program when there is no deadline
 UPDATES_AT_ONCE = 20  # of the prices, before an anonymization is made by them
+CHECK = 2.5  # the check of a bound takes so many times as long as the numbering of the groups
+BOUNDED = 10_000_000_000  # row patterns x (row patterns + column sets): the bound by rows is computed up to there
+GREEDY = "greedy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +62,16 @@ class Anonymization:
         return self.cost == self.lower_bound
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """The cost of a plan, and its shares as arrays: so many `rows` of a row pattern keep these columns."""
-
-    algorithm: str
-    cost: int
-    patterns: NDArray[np.int64]
-    kept: NDArray[np.int64]
-    rows: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, algorithm: str, found: Assignment) -> "_Plan":
-        columns = np.array([(share.pattern, share.kept, share.rows) for share in found.shares], dtype=np.int64).T
-        return cls(algorithm, found.cost, *columns)
-
-    def shares(self) -> tuple[Share, ...]:
-        """The shares, one for each row pattern and column set."""
-        pairs, place = np.unique(np.stack((self.patterns, self.kept)), axis=1, return_inverse=True)
-        rows = np.zeros(pairs.shape[1], dtype=np.int64)
-        np.add.at(rows, place.reshape(-1), self.rows)
-        return tuple(Share(*each) for each in zip(*pairs.tolist(), rows.tolist(), strict=True))
-
-
 class _Enough(Exception):
-    """The work of a search without a deadline is done."""
+    """The work of a search without a budget is done."""
 
 
 class Anonymizer:
     """The search for the cheapest anonymization of some row patterns, at least k rows. Sends the source no statement.
 
-    `memory` is for the groups of rows (see Groups), in bytes; `deadline` is of `time.monotonic`. Without a deadline the
-    work is limited, so that equal codes get equal plans. Raises Stopped, StatementError.
+    `memory` is for the groups of rows (see Groups), in bytes; `deadline` is of `time.monotonic`. `work` limits the
+    numbers that the improvement looks at; within the same work, equal codes get equal plans. With neither, the work is
+    limited to about a minute. Raises UsageError for more than 63 columns, Stopped, StatementError.
     """
 
     def __init__(
@@ -98,29 +82,31 @@ class Anonymizer:
         memory: int = MEMORY,
         deadline: float | None = None,
         on_stage: Callable[[str], None] = lambda stage: None,
+        work: int | None = None,
     ) -> None:
-        self._bench, self._k, self._weights = patterns.bench, k, tuple(weights)
-        self._deadline, self._on_stage, self._work = deadline, on_stage, 0
+        if len(weights) > MAX_COLUMNS:
+            raise UsageError(
+                f"anonymization takes up to {MAX_COLUMNS} columns, not {len(weights)}; name them with --column"
+            )
+        self._patterns, self._bench, self._k, self._weights = patterns, patterns.bench, k, tuple(weights)
+        self._memory, self._deadline, self._on_stage = memory, deadline, on_stage
+        self._left, self._work = work if work is not None or deadline is not None else WORK, work
         self._records = patterns.records()
-        every = 1 << len(weights)
         number = number_type(self._records, k).itemsize
-        few = len(weights) <= FEW_COLUMNS and number * every * self._records.count <= memory
-        plan = None if few else SuppressionPlan.of(patterns, k, weights, deadline=deadline, on_stage=on_stage)
-        column_sets = _wishes(plan, patterns.values) if plan else range(every)
-        self._groups = Groups(self._records, k, weights, column_sets, memory, self._check)
-        self._units = Units(self._groups)
-        self._prices = Prices(self._groups) if self._groups.complete else None
-        self._lower_bound = self._prices.bound if self._prices else plan.weight if plan else 0
+        self._complete = len(weights) <= FEW_COLUMNS and (number * self._records.count << len(weights)) <= memory
+        self._prices: Prices | None = None
+        self._lower_bound = int(self._records.sizes[self._records.sizes < k].sum()) * min(weights)
+        self._best = Plan.of_blank_rows(self._records, weights)
 
     @property
     def small(self) -> bool:
         """Whether the integer program is small enough to be solved as a whole."""
-        return self._pairs <= EXACT_PAIRS and self._groups.complete
+        return self._pairs <= EXACT_PAIRS and self._complete
 
     @property
     def solvable(self) -> bool:
         """Whether the solver may find a better plan within an hour, though hardly a proof."""
-        return self._pairs <= MOST_PAIRS and self._groups.complete
+        return self._pairs <= MOST_PAIRS and self._complete
 
     @property
     def _pairs(self) -> int:
@@ -129,15 +115,13 @@ class Anonymizer:
     def run(self, exact: bool = False) -> Anonymization:
         """The cheapest anonymization found, as the table `shares`, with the proved bound.
 
-        Once the greedy plan is made, the best plan is returned whatever ends the search: its own end, the deadline,
-        Ctrl-C, too little memory. `exact`: the integer program is solved at last, for a minute or until the deadline.
+        At any moment there is a plan: all rows blank, then a greedy one by few column sets, by many, and its
+        improvements. The best is returned whatever ends the search: its own end, the budget, Ctrl-C, too little
+        memory. `exact`: the integer program is solved at last, for a minute or until the deadline.
         """
-        self._on_stage("placing the rows")
-        placed = greedy_placement(self._groups, self._units, self._units.unplaced(self._groups), self._check)
-        self._best = self._plan("greedy", int(self._groups.losses_in(placed) @ self._units.sizes), placed)
         stopped: Stopped | StatementError | None = None
         try:
-            stopped = self._improve(placed, exact)
+            stopped = self._improve(exact)
         except MemoryError:
             stopped = BudgetSpent("the search for a cheaper plan ran out of memory; raise ?memory_limit")
         except ENDINGS as ending:
@@ -145,13 +129,51 @@ class Anonymizer:
         self._write()
         return self._account(stopped)
 
-    def _improve(self, placed: NDArray[np.int64], exact: bool) -> Stopped | None:
+    def _improve(self, exact: bool) -> Stopped | None:
         """Look for cheaper plans and higher bounds; why the integer program ended early, if it did."""
+        self._on_stage("placing the rows")
+        self._place(nested(self._patterns.values))
+        placed = self._place(self._column_sets())
+        if not self._complete:
+            self._bound_rows()
         with suppress(_Enough):
             self._search("greedy, local search", placed)
             if self._prices and not (exact and self.small):
                 self._ascend(self._prices)
         return self._solve() if exact and self._best.cost > self._lower_bound else None
+
+    def _column_sets(self) -> Iterable[int]:
+        """The column sets whose groups are opened: all, or those that rows are likely to keep."""
+        if self._complete:
+            return range(1 << len(self._weights))
+        return wishes(self._records, self._k, self._weights, self._patterns.values, self._check)
+
+    def _bound_rows(self) -> None:
+        """Raise the lower bound by what each row needs, within a third of the time left; without a deadline, where that
+        takes about a minute or less."""
+        patterns, deadline = self._patterns.patterns, self._deadline
+        if deadline is not None:
+            now = time.monotonic()
+            deadline = now + (deadline - now) / 3
+        elif patterns * (patterns + (1 << len(self._weights))) > BOUNDED:
+            return
+        bound = bound_by_rows(self._patterns, self._k, self._weights, deadline, self._on_stage)
+        self._lower_bound = max(self._lower_bound, bound)
+
+    def _place(self, column_sets: Iterable[int]) -> NDArray[np.int64]:
+        """Open the groups of these column sets, and place the rows in them the greedy way."""
+        began = time.monotonic()
+        groups = Groups(self._records, self._k, self._weights, column_sets, self._memory, self._check)
+        self._groups, self._units = groups, Units(groups)
+        if groups.complete:
+            self._prices = Prices(groups)
+            self._lower_bound = max(self._lower_bound, self._prices.bound)
+        numbering = time.monotonic() - began
+        placed = greedy_placement(groups, self._units, self._units.unplaced(groups), self._check)
+        self._keep(GREEDY, int(groups.losses_in(placed) @ self._units.sizes), placed)
+        if self._prices and self._deadline is not None:
+            self._deadline -= CHECK * numbering
+        return placed
 
     def _ascend(self, prices: Prices) -> None:
         """Raise the lower bound by prices, and search from plans that the prices suggest."""
@@ -167,9 +189,13 @@ class Anonymizer:
         """Keep what a local search from there finds, if it is cheaper."""
         search = LocalSearch(self._groups, self._units, placed, self._check)
         for cost in search.run():
-            if cost < self._best.cost:
-                self._best = self._plan(algorithm, cost, search.placed)
-                self._on_stage(f"improving a cost of {cost:,}, of which {self._lower_bound:,} are needed")
+            self._keep(algorithm, cost, search.placed)
+
+    def _keep(self, algorithm: str, cost: int, placed: NDArray[np.int64]) -> None:
+        """Keep the plan that places the units in these groups, if it is the cheapest."""
+        if cost < self._best.cost:
+            self._best = Plan.of_units(algorithm, cost, self._groups, self._units, placed)
+            self._on_stage(f"improving a cost of {cost:,}, of which {self._lower_bound:,} are needed")
 
     def _solve(self) -> Stopped | None:
         """Solve the integer program, from the best plan on; why it ended early, if it did."""
@@ -183,18 +209,13 @@ class Anonymizer:
             self._deadline or time.monotonic() + PATIENCE,
             known,
         )
-        self._best = _Plan.of("integer program", found)
+        self._best = Plan.of_shares("integer program", found.cost, found.shares)
         self._lower_bound = found.lower_bound
         return found.stopped
 
-    def _plan(self, algorithm: str, cost: int, placed: NDArray[np.int64]) -> _Plan:
-        """The plan that places the units in these groups."""
-        kept = np.array(self._groups.sets, dtype=np.int64)[self._groups.set_of(placed)]
-        return _Plan(algorithm, cost, self._units.records, kept, self._units.sizes)
-
     def _write(self) -> None:
         self._bench.query(fill("workbench/anonymization/shares"), "making of a table")
-        pattern, kept, rows = np.array([astuple(share) for share in self._best.shares()]).T
+        pattern, kept, rows = self._best.table()
         self._bench.add("shares", "noting of the plan", pattern=pattern, kept=kept, size=rows)
 
     def _account(self, stopped: Stopped | StatementError | None) -> Anonymization:
@@ -227,23 +248,13 @@ class Anonymizer:
         )
 
     def _check(self, work: int) -> None:
-        """Count work; raise BudgetSpent if the time is up, without a deadline _Enough if enough is done."""
-        self._work += work
-        if self._deadline is None:
-            if self._work > WORK:
-                raise _Enough
-        elif time.monotonic() > self._deadline:
+        """Count work; raise BudgetSpent if the budget is used up, and _Enough if there is none and enough is done."""
+        if self._deadline is not None and time.monotonic() > self._deadline:
             raise BudgetSpent("the time budget (--max-seconds) is used up")
-
-
-def _wishes(plan: SuppressionPlan, values: Sequence[int]) -> Iterable[int]:
-    """The column sets that most rows would keep if each could choose, and ever smaller ones, without the columns of
-    most values first."""
-    everything = kept = (1 << len(values)) - 1
-    for place in sorted(range(len(values)), key=lambda place: -values[place]):
-        kept &= ~(1 << place)
-        yield kept
-    yield from (everything & ~mask for mask in sorted(plan.masks, key=lambda mask: (-plan.masks[mask], mask)))
+        if self._left is not None and work:
+            self._left -= work
+            if self._left < 0:
+                raise _Enough if self._work is None else BudgetSpent("the budget of work (--max-work) is used up")
 
 
 def write_plan(patterns: RowPatterns) -> None:

@@ -12,7 +12,7 @@ import qidsql
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
 from qidsql.engines.base import Engine
-from qidsql.errors import UsageError
+from qidsql.errors import BudgetSpent, UsageError
 from qidsql.protection.anonymization.anonymizer import Anonymizer
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.relation import table_node
@@ -119,10 +119,52 @@ def test_words(duckdb_store: DuckDBStore) -> None:
     assert "auto, exact, heuristic" in wrong.err
 
 
+@pytest.mark.parametrize("ending", [BudgetSpent("the time is up"), KeyboardInterrupt()], ids=["budget", "Ctrl-C"])
+def test_a_plan_whose_improvement_ends(
+    duckdb_store: DuckDBStore, ending: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A budget ends the search, not the protection: the copy is written. After Ctrl-C nothing is."""
+    rows = random_rows(Random(3), 200, 4) * 4
+
+    def ended(*_: object) -> None:
+        raise ending
+
+    table(duckdb_store, "people", rows)
+    monkeypatch.setattr(Anonymizer, "_search", ended)
+    done = run("anonymize", duckdb_store.url, "people", "--k", "5", "--method", "heuristic", "--into", "public")
+    if isinstance(ending, KeyboardInterrupt):
+        assert (done.code, "public was written" in done.out) == (3, False)
+        return
+    assert done.code == 0
+    assert "the time is up" in done.out
+    assert "times the least" in done.out
+    assert min(Counter(copied(duckdb_store, "public")).values()) >= 5
+    as_json = json.loads(run("anonymize", duckdb_store.url, "people", "--k", "5", "--format", "json").out)
+    assert as_json["lower_bound"] < as_json["cost"] <= as_json["factor"] * as_json["lower_bound"]
+    assert as_json["factor"] * as_json["lower_bound"] < as_json["cost"] + as_json["lower_bound"] / 999
+
+
+def test_equal_tables_get_equal_plans_within_equal_work(duckdb_store: DuckDBStore) -> None:
+    rows = random_rows(Random(5), 300, 5)
+    table(duckdb_store, "people", rows)
+    table(duckdb_store, "shuffled", sorted(rows, key=str))
+    found = [
+        qidsql.anonymize(duckdb_store.url, name, k=4, max_work=work, method="heuristic")
+        for name, work in (("people", 1), ("shuffled", 1), ("people", 40))
+    ]
+    costs = [(each.cost, each.lower_bound, each.by_column) for each in found]
+    assert costs[0] == costs[1]
+    assert found[2].cost <= found[0].cost
+    assert found[0].account.unfinished == ("the budget of work (--max-work) is used up",)
+    assert {each.verdict for each in found} == {"finished"}
+
+
 def test_options_that_cannot_be_right(duckdb_store: DuckDBStore) -> None:
     table(duckdb_store, "people", [("a", "b")])
     with pytest.raises(UsageError, match="weight"):
         qidsql.anonymize(duckdb_store.url, "people", weights={"c0": 0})
+    with pytest.raises(UsageError, match="max-work must be more than 0"):
+        qidsql.anonymize(duckdb_store.url, "people", max_work=0)
 
 
 def copied(store: Store, name: str) -> list[Cells]:
