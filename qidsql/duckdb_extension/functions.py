@@ -91,7 +91,13 @@ class TableFunction:
 
     def _result(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> Any:
         work = getattr(import_module(f"qidsql.commands.{self.command}.{self.command}"), self.command)
-        return work(engine, self._request(table=table, **options))
+        if "policy_file" not in options:
+            return work(engine, self._request(table=table, **options))
+        from qidsql.declarations.options import with_given
+        from qidsql.operations.table_policy import with_policy
+
+        request = with_given(self._request, options, table=table, **options)
+        return work(engine, with_policy(engine, request, None, search=False))
 
 
 def in_sql(text: str) -> str:

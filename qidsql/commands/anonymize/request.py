@@ -19,7 +19,7 @@ from qidsql.core.options import (
     Where,
 )
 from qidsql.core.parsing import choice
-from qidsql.core.policy import Audited
+from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
@@ -35,7 +35,7 @@ class AnonymizationMethod(StrEnum):
 
 
 @dataclass(frozen=True)
-class AnonymizeRequest(CopyOptions, Audited, Weighted):
+class AnonymizeRequest(PolicyOptions, CopyOptions, Audited, Weighted):
     """The fewest cells to suppress so that every row is identical to k - 1 others; a suppressed cell is a value.
 
     The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,
@@ -63,8 +63,8 @@ class AnonymizeRequest(CopyOptions, Audited, Weighted):
     where: Where = None
     max_seconds: MaxSeconds = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self) -> None:
+        super().check()
         _ = self.policy, self.column_weights, self.chosen_method
         if self.script is Script.UPDATE:
             raise UsageError("--sql must be view or table: an update cannot distinguish equal rows")

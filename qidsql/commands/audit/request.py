@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.options import (
@@ -21,27 +21,28 @@ from qidsql.core.options import (
     Where,
     Workspace,
 )
-from qidsql.core.policy import Audited
+from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.requirements import Requirements
 from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Option, parameters
 
 
 @dataclass(frozen=True)
-class AuditRequest(Requirements, Audited, Weighted):
+class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     """Is this table k-anonymous, and if not, which columns are to blame?
 
     Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and the effect of
     withholding each column. Reads only; no row and no cell value leaves the database.
     """
 
+    weighs: ClassVar[bool] = True
+
     table: TableName = None
     _: KW_ONLY
     columns: Columns = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()
-    quasi_identifiers: tuple[str, ...] = ()  # from policy files: never recognised as direct identifiers
     keep_identifiers: Annotated[
         bool, Option("search recognised direct identifiers too", panel=COLUMNS, in_policies=True)
     ] = False
@@ -63,8 +64,13 @@ class AuditRequest(Requirements, Audited, Weighted):
     workspace: Workspace = False
     on_part: Callable[[AuditResult], None] | None = field(default=None, repr=False, compare=False)  # facts so far
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         _ = self.policy, self.column_weights
+
+    @classmethod
+    def taken(cls) -> tuple[str, ...]:
+        """All settings of a policy file."""
+        return tuple(each.name for each in parameters(AuditRequest) if each.option.in_policies)
 
 
 COMMAND = Command(
