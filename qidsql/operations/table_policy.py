@@ -14,11 +14,12 @@ The origin of what was taken goes into the policy, and so into every report.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from qidsql.commands.audit.request import AuditRequest
 from qidsql.core.parsing import names
 from qidsql.core.policy import PolicyOptions, PolicyOrigin
-from qidsql.core.tables import Table
+from qidsql.core.tables import PolicyRole, Table
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import same_place, source_text
 from qidsql.errors import BudgetSpent, QidsqlError, Stopped, TomlFileError, UsageError
@@ -27,9 +28,15 @@ from qidsql.operations.policy_file import PolicyFile, TableEntry, read_policy_fi
 from qidsql.wording.numbers import plural
 
 Request = TypeVar("Request")
+Roles: TypeAlias = dict[str, tuple[str, ...]]
 
 ROLES = ("identifiers", "sensitive", "exclude", "quasi_identifiers")
-LEFT_OUT = ("identifiers", "sensitive", "exclude")
+POLICY_ROLE = {
+    "identifiers": PolicyRole.DIRECT_IDENTIFIER,
+    "sensitive": PolicyRole.SENSITIVE,
+    "exclude": PolicyRole.OTHER,
+}
+LEFT_OUT = tuple(POLICY_ROLE)
 OTHERS = ("columns", "entity", "reveals", "weight")  # options that also give a role to the columns that they name
 NAMELESS = ("where",)  # settings whose value is not repeated, since it can contain cell values
 REMEDY = "--no-policy ignores the file"
@@ -141,9 +148,9 @@ class _Entry:
         try:
             if not self.entry.is_pattern:
                 self.table.resolve([*self.entry.roles, *self.entry.weights])
-            roles = self._roles()
+            roles, unconfirmed = self._confirmed(self._roles())
             settings = self.given.settings_of(self._settings())
-            more = {**roles, **settings, **self._weights(roles), "origin": self._origin(roles, settings)}
+            more = {**roles, **settings, **self._weights(roles), **unconfirmed, "origin": self._origin(roles, settings)}
             replace(self.given, **more, awaits_policy=False)  # checks the values
         except UsageError as error:
             raise UsageError(f"{error} (with the policy of {self.file.path}:{self.entry.line}; {REMEDY})") from None
@@ -156,7 +163,7 @@ class _Entry:
             name: value for name, value in self.entry.options.items() if name in taken and name not in self.given.given
         }
 
-    def _roles(self) -> dict[str, tuple[str, ...]]:
+    def _roles(self) -> Roles:
         """The columns of each role: those given, and those of the file to which the user gives no other role."""
         policy = self.entry.policy([column.name for column in self.table.columns])
         mine = self._named_here
@@ -171,6 +178,17 @@ class _Entry:
             for role in ROLES
         }
 
+    def _confirmed(self, roles: Roles) -> tuple[Roles, dict[str, Any]]:
+        """For an audit, the roles without those that are marked CHECK and leave a column out, and these on their own.
+
+        A verdict must not rest on them: nobody has confirmed them.
+        """
+        if not isinstance(self.given, AuditRequest):
+            return roles, {}
+        open_ones = set(self._resolved(sorted(self.entry.undecided & {*self.entry.roles}))) - self._named_here
+        marked = {name: POLICY_ROLE[role] for role in LEFT_OUT for name in roles[role] if name in open_ones}
+        return {role: tuple(n for n in roles[role] if n not in marked) for role in ROLES}, {"unconfirmed": marked}
+
     @property
     def _named_here(self) -> frozenset[str]:
         """The columns to which the user gives a role."""
@@ -180,7 +198,7 @@ class _Entry:
     def _resolved(self, typed: Sequence[str]) -> tuple[str, ...]:
         return tuple(column.name for column in self.table.resolve(typed))
 
-    def _weights(self, roles: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    def _weights(self, roles: Roles) -> dict[str, Any]:
         """The weights of the columns that are not left out."""
         if not self.given.weighs:
             return {}
@@ -190,11 +208,12 @@ class _Entry:
         weights = {name: weight for name, weight in self.entry.weights_of(columns).items() if weight != 1}
         return {"weights": {**weights, **self.given.column_weights}} if weights else {}  # type: ignore[attr-defined]
 
-    def _origin(self, roles: Mapping[str, tuple[str, ...]], settings: Mapping[str, Any]) -> PolicyOrigin:
+    def _origin(self, roles: Roles, settings: Mapping[str, Any]) -> PolicyOrigin:
         """What was taken from the file, and what was not."""
         options, entry, given = self.entry.options, self.entry, self.given
         mine = self._named_here
-        of_file = {name for role in ROLES for name in roles[role]} - mine
+        undecided = set(self._resolved(sorted(entry.undecided))) if not entry.is_pattern else set()
+        of_file = ({name for role in ROLES for name in roles[role]} | undecided) - mine
         listed = set(self._resolved([*entry.roles])) if not entry.is_pattern else set()
         taken = type(given).taken()
         unused = [name for name in options if name not in taken or (name not in given.given and name not in settings)]
@@ -216,9 +235,7 @@ class _Entry:
                 *(f"the role of {name}" for name in sorted(listed & mine)),
             ),
             unused=tuple(name for name in unused if name != "entity"),
-            undecided=tuple(name for name in self._resolved([*entry.undecided]) if name in of_file)
-            if not entry.is_pattern
-            else (),
+            undecided=tuple(column.name for column in self.table.columns if column.name in undecided - mine),
             notes=tuple(notes),
         )
 

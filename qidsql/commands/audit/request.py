@@ -1,7 +1,9 @@
 """The request of `audit`: one table against one policy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, ClassVar
 
 from qidsql.commands.audit.result import AuditResult
@@ -21,11 +23,20 @@ from qidsql.core.options import (
     Where,
     Workspace,
 )
+from qidsql.core.parsing import choice
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.requirements import Requirements
 from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, parameters
+
+
+class UndeclaredRoles(StrEnum):
+    """The roles of columns that are not declared."""
+
+    PROPOSED = "proposed"
+    ACCEPTED = "accepted"
+    NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,16 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     keep_identifiers: Annotated[
         bool, Option("search recognised direct identifiers too", panel=COLUMNS, in_policies=True)
     ] = False
+    roles: Annotated[
+        str,
+        Option(
+            "the roles of columns that are not declared. proposed: by names and counts, as in init, and a pass must "
+            "also hold with the columns left out so; accepted: you confirm them; none: all are quasi-identifiers",
+            "proposed|accepted|none",
+            panel=COLUMNS,
+        ),
+    ] = UndeclaredRoles.PROPOSED
+    unconfirmed: Mapping[str, str] = field(default_factory=dict, repr=False)  # roles marked CHECK in the policy file
     where: Where = None
     entity: Entity = None
     nulls: NullRule = "equal"
@@ -65,7 +86,12 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     on_part: Callable[[AuditResult], None] | None = field(default=None, repr=False, compare=False)  # facts so far
 
     def check(self) -> None:
-        _ = self.policy, self.column_weights
+        _ = self.policy, self.column_weights, self.undeclared
+
+    @cached_property
+    def undeclared(self) -> UndeclaredRoles:
+        """The treatment of columns whose role is not declared. Raises UsageError."""
+        return choice(UndeclaredRoles, "roles", self.roles)
 
     @classmethod
     def taken(cls) -> tuple[str, ...]:
