@@ -48,6 +48,7 @@ from qidsql.engines.connect import connect
 from qidsql.engines.kind import Frame
 from qidsql.engines.source import Source
 from qidsql.errors import Interrupted
+from qidsql.operations.table_policy import with_policy
 
 PRESENTATIONS |= {
     "html": lambda result: _reports().presented(result, "html"),
@@ -90,7 +91,8 @@ def _on(work: Callable[[Engine, Request], Result]) -> Callable[[str | Frame | En
 
     def opened(source: str | Frame | Engine | None, request: Request) -> Result:
         with _ctrl_c_is_an_error(), _source(source, request).opened() as engine:
-            return work(engine, request)
+            text = source if isinstance(source, str) else None
+            return work(engine, with_policy(engine, request, text, search=source is None or text is not None))
 
     opened.__doc__ = work.__doc__
     return opened

@@ -38,10 +38,12 @@ from qidsql.cli.options import (
 )
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import lines, parts, put, say, write_output
+from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, Parameter, parameters
 from qidsql.engines.registry import EXPECTED
 from qidsql.errors import Stopped, UsageError
+from qidsql.operations.policy_discovery import policy_files
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -108,17 +110,29 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
         source = given.get("source")
         if any(each.name == "table" and each.option.argument for each in ours):
             source, values["table"] = source_and_table(source, values.get("table"))
+        if issubclass(command.request, PolicyOptions):
+            values["given"] = _typed(given["context"])
+            values["awaits_policy"] = bool(values["policy_file"] if "policy_file" in values else policy_files(source))
         perform(name, command, source, command.request(**values), line)
 
     every = (*ours, *source_argument) if command.source_last else (*source_argument, *ours)
     return _function((*every, *theirs), run, command.request)
 
 
+def _typed(context: typer.Context) -> frozenset[str]:
+    """The names of the options that the user gave, also by a variable, be it with the value that is the default."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return frozenset(name for name, source in sources.items() if source and source.name in GIVEN)
+
+
+GIVEN = ("COMMANDLINE", "ENVIRONMENT")
+
+
 def request_function(request: type, run: Callable[[Any], None]) -> Callable[..., None]:
     """The same for a command without a source argument, whose request has all its options."""
 
     def run_request(given: dict[str, Any]) -> None:
-        run(request(**{name: value for name, value in given.items() if value is not None}))
+        run(request(**{name: value for name, value in given.items() if value is not None and name != "context"}))
 
     return _function(parameters(request), run_request, request)
 
@@ -132,7 +146,7 @@ def _function(
     def function(**given: Any) -> None:
         run(given)
 
-    shown = [_typer(each) for each in (*arguments, *options)]
+    shown = [CONTEXT, *(_typer(each) for each in (*arguments, *options))]
     if any(each.option.special for each in options):
         shown.append(HELP_ALL)
     function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
@@ -149,6 +163,7 @@ def _help_all(context: typer.Context, wanted: bool) -> None:
         raise typer.Exit
 
 
+CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
 HELP_ALL = inspect.Parameter(
     "help_all",
     inspect.Parameter.KEYWORD_ONLY,
@@ -177,11 +192,12 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     with showing_progress(line.quiet or line.dry_run) as (on_stage, watch, out_of_the_way):
         unopened = source_of(command, source, request, line, watch)
         if line.dry_run and unopened.named:
-            write_dry_run(command, work, unopened, request, line.output)
+            write_dry_run(command, work, unopened, request, line.output, completed)
             return
         on_stage("opening the source")
         live = None
         with nullcontext(unopened) if command.opens else unopened.opened() as subject:
+            request = completed(subject, request, unopened)
             if format == "jsonl":
                 stream = import_module(f"qidsql.commands.{name}.json_lines")
                 with lines(line.output) as put_line:
@@ -203,6 +219,15 @@ def perform(name: str, command: Command, source: str | None, request: Any, line:
     elif line.output is not None:  # the file has the lines, the screen a summary
         write_output("".join(renderer(name, request, TERMINAL, replace(line, output=None))(result)), None)
     exit_with(result.ending)
+
+
+def completed(subject: Any, request: Any, source: "Source") -> Any:
+    """The request, completed by the policy file of its table, if there is one. Raises UsageError, UnknownName."""
+    if not getattr(request, "awaits_policy", False):
+        return request
+    from qidsql.operations import table_policy
+
+    return table_policy.with_policy(subject, request, source.text)
 
 
 def _live(

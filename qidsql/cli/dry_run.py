@@ -17,13 +17,22 @@ FORMATTED = 50  # statements that are formatted for reading; formatting takes fa
 
 
 def write_dry_run(
-    command: Command, work: Callable[..., Any], source: "Source", request: Any, output: Path | None
+    command: Command,
+    work: Callable[..., Any],
+    source: "Source",
+    request: Any,
+    output: Path | None,
+    completed: Callable[..., Any],
 ) -> None:
-    """Writes the first statements that the command would run. Queries only the catalog. Raises QidsqlError."""
+    """Writes the first statements that the command would run. Queries only the catalog. Raises QidsqlError.
+
+    `completed` adds the policy of the table to the request.
+    """
     from qidsql.engines.source import Source
 
     with source.opened() as engine:
         subject = Source(engine) if command.opens else engine
+        request = completed(engine, request, source)
         planned = getattr(import_module(work.__module__), "planned_statements", None)
         first = planned(engine, request) if planned else engine.planned_statements(lambda: work(subject, request))
         write_output(_script(engine, first, getattr(request, "plan", "")), output)

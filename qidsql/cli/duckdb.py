@@ -11,6 +11,7 @@ from qidsql.cli.streams import put, write_output
 EXAMPLES = """\b
 Examples:
   qidsql duckdb install
+  qidsql duckdb uninstall
   qidsql duckdb doctor
   qidsql duckdb macros > qidsql.sql
   qidsql duckdb sign --key key.pem --to /srv/duckdb"""
@@ -33,20 +34,38 @@ ShellOption = Annotated[
 def install_command(shell: ShellOption = None) -> None:
     """Install the DuckDB extension for this user; needs a C compiler unless the wheel includes a build.
 
-    Installs for the DuckDB module of this Python and for every shell found. In a shell the extension starts this
-    Python, so install again after moving the environment.
+    Installs for the DuckDB module of this Python and for every shell found, and lists what it replaces. In a shell the
+    extension starts this Python, so install again after moving the environment.
     """
     import sys
 
     from qidsql.duckdb_extension.hosts import find_hosts
-    from qidsql.duckdb_extension.install import install, instructions
+    from qidsql.duckdb_extension.install import install, installed_as, instructions, paths_of
     from qidsql.duckdb_extension.settings import Settings
 
     hosts = find_hosts(shell or ())
-    put(instructions(install(hosts), hosts), sys.stdout)
+    replaced = [installed_as(path) for path in paths_of(hosts) if path.exists()]
+    text = instructions(install(hosts), hosts)
+    put("".join(f"Replaced {each}\n" for each in replaced) + text, sys.stdout)
     if any(host.shell for host in hosts):
         for problem in Settings.of_this_python().problems():
             put(f"\nNot usable in shells yet: {problem}\n", sys.stdout)
+
+
+@app.command("uninstall", epilog="\b\nExample:\n  qidsql duckdb uninstall")
+def uninstall_command(shell: ShellOption = None) -> None:
+    """Remove the DuckDB extension of this user, for every version of DuckDB or for the given shells, and its settings.
+
+    Shells that have loaded it keep it until they end.
+    """
+    import sys
+
+    from qidsql.duckdb_extension.hosts import find_hosts
+    from qidsql.duckdb_extension.install import installed_paths, paths_of, uninstall
+
+    paths = paths_of(host for host in find_hosts(shell) if host.shell) if shell else installed_paths()
+    removed = uninstall(paths, settings=not shell)
+    put("".join(f"Removed {each}\n" for each in removed) or "The extension is not installed.\n", sys.stdout)
 
 
 @app.command("doctor", epilog="\b\nExample:\n  qidsql duckdb doctor\nExit codes: 0 complete, 2 something is missing")

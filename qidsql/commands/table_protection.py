@@ -62,7 +62,12 @@ class TableProtection:
         on_stage("profiling the columns")
         self._counted, nulls = self.profiler.counts()
         profiles = zip(self.names, self.profiler.singles(), nulls, strict=True)
-        found = [name for name, profile, missing in profiles if identifies(profile, missing, None)]
+        declared = set(map(str.lower, self._policy.quasi_identifiers))
+        found = [
+            name
+            for name, profile, missing in profiles
+            if name.lower() not in declared and identifies(profile, missing, None)
+        ]
         kept = [name for name in self.names if name not in found]
         if not kept:
             raise UsageError("every column is a direct identifier by its values; name those to keep with --column")

@@ -10,6 +10,7 @@ DISCLOSURE = "Limits on disclosure"
 SAMPLE = "On a sample"
 BUDGET = "Budget"
 COPY = "Copy"
+POLICY = "Policy file"
 
 STATEMENTS = "DuckDB and Postgres profile up to 16 column sets of a small table with one"
 

@@ -2,20 +2,54 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+from qidsql.core.options import POLICY
 from qidsql.core.parsing import fraction, names
 from qidsql.core.requirements import Requirements
 from qidsql.core.tables import Nulls
-from qidsql.declarations.options import FORMS, Ratio, parameters
-from qidsql.declarations.results import plain
+from qidsql.declarations.options import FORMS, FileName, Option, Ratio, parameters
+from qidsql.declarations.results import OMITTED, plain
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.wording.option_names import setting
 
 LIMITS = ("max_size", "max_statements", "max_seconds")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyOrigin:
+    """The policy file behind a `Policy`, and what was taken from it."""
+
+    file: str
+    line: Annotated[int | None, "of the entry of the table; null if the file has none"] = None
+    settings: Annotated[tuple[str, ...], "settings taken from the file"] = ()
+    columns: Annotated[tuple[str, ...], "columns whose roles are from the file"] = ()
+    overruled: Annotated[tuple[str, ...], "settings of the file, and columns, for which given options count"] = ()
+    unused: Annotated[tuple[str, ...], "settings of the file that the command does not use"] = ()
+    undecided: Annotated[tuple[str, ...], "columns whose role is marked CHECK in the file"] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The file, and what was taken from it, for the notes of a report."""
+        if self.line is None:
+            return self.notes
+        taken = [*self.settings, f"roles of {', '.join(self.columns)}" if self.columns else ""]
+        parts = [f"policy of {self.place}: {'; '.join(filter(None, taken)) or 'nothing is set for this command'}"]
+        if self.overruled:
+            parts.append(f"given options count instead of the policy: {', '.join(self.overruled)}")
+        if self.unused:
+            parts.append(f"in the policy, but not used here: {', '.join(self.unused)}")
+        if self.undecided:
+            parts.append(f"roles marked CHECK in the policy, which nobody has confirmed: {', '.join(self.undecided)}")
+        return (*parts, *self.notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +74,7 @@ class Policy(Requirements):
     max_size: int | None = None
     max_statements: int | None = None
     max_seconds: float | None = None
+    origin: Annotated[PolicyOrigin | None, OMITTED, "the policy file behind it"] = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.k < 2:
@@ -92,6 +127,10 @@ class Policy(Requirements):
         given: dict[str, Any] = {name: names(value) if name in several else value for name, value in options.items()}
         return cls(**given)
 
+    def declares(self, column: str) -> bool:
+        """Whether the role of a column is from a policy file."""
+        return self.origin is not None and column in self.origin.columns
+
     @property
     def null_rule(self) -> str:
         """The meaning of a NULL in this audit, as a sentence."""
@@ -128,7 +167,7 @@ def _settings(policy: Policy) -> dict[str, Any]:
     return {
         name: sorted(value) if isinstance(value, list) else value
         for name, value in plain(policy).items()
-        if name not in BUDGETS
+        if name not in (*BUDGETS, "origin")
     }
 
 
@@ -143,6 +182,50 @@ def _word(value: Any) -> str:
 
 
 _DEFAULTS = _settings(Policy())
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyOptions:
+    """A request that a policy file can complete (`qidsql.operations.table_policy`).
+
+    `given` are the names of the options that the user gave, which count instead of those of the file. A request that
+    `awaits_policy` is checked when it is completed, since it can be valid only with the settings of the file.
+    """
+
+    weighs: ClassVar[bool] = False  # the command uses the weights of a policy file
+
+    policy_file: Annotated[
+        FileName,
+        Option(
+            "take roles and requirements that are not given from this qidsql.toml; default: the one beside the data, "
+            "or else in the current directory, that lists the table",
+            "FILE",
+            ("--policy",),
+            POLICY,
+        ),
+    ] = None
+    no_policy: Annotated[bool, Option("use no qidsql.toml", panel=POLICY, in_shells=False)] = False
+    quasi_identifiers: tuple[str, ...] = ()  # from policy files: never recognised as direct identifiers
+    given: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    awaits_policy: bool = field(default=False, repr=False, compare=False)
+    origin: PolicyOrigin | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.awaits_policy:
+            self.check()
+
+    def check(self) -> None:
+        """Check the values. Raises UsageError."""
+
+    @classmethod
+    def taken(cls) -> tuple[str, ...]:
+        """The settings of a policy file that the command uses, besides the roles."""
+        own = {each.name for each in fields(cls)}
+        return tuple(name for name in ("k", "where", "entity", "nulls") if name in own)
+
+    def settings_of(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The fields of this request that follow from settings of a policy file."""
+        return settings
 
 
 class Audited:

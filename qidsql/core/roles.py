@@ -29,6 +29,7 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
         Role.SENSITIVE: "declared sensitive",
         Role.QUASI_IDENTIFIER: "",
     }
+    declared = "" if policy.origin is None else f" in {policy.origin.place}"
     roles: dict[str, tuple[Role, str]] = {}
     for role, names in given.items():
         for column in table.resolve(names):
@@ -41,7 +42,10 @@ def assign_roles(table: Table, policy: Policy) -> dict[str, tuple[Role, str]]:
                     f"this user has no right to read column {column.name} of {table.name}; "
                     f"grant SELECT ({column.name}), or leave it out"
                 )
-            roles[column.name] = (role, reasons[role])
+            reason = reasons[role]
+            if reason and role is not Role.ENTITY and policy.declares(column.name):
+                reason = (reason if role is not Role.EXCLUDED else "declared as other, not published,") + declared
+            roles[column.name] = (role, reason)
     for column in table.columns:
         if column.name in roles:
             continue

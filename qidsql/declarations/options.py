@@ -130,6 +130,13 @@ def _form(kind: Any) -> Form:
     return FORMS[kind]
 
 
+def with_given(request: Callable[P, Request], names: Iterable[str], *args: P.args, **kwargs: P.kwargs) -> Request:
+    """The request. One that a policy file can complete gets the names of the options that the user gave."""
+    if "awaits_policy" in inspect.signature(request).parameters:
+        kwargs = {**kwargs, "given": frozenset(names), "awaits_policy": True}  # type: ignore[assignment]
+    return request(*args, **kwargs)
+
+
 class PythonFunction(Protocol[P, Engine, Result]):
     """The Python function of a command: takes a source or an engine, and the fields of the request."""
 
@@ -141,8 +148,10 @@ def python_function(
 ) -> PythonFunction[P, Engine, Result]:
     """A function with the fields of the request as parameters; it makes the request and does the work."""
 
+    signature = inspect.signature(request)
+
     def function(source: Any = None, /, *args: P.args, **kwargs: P.kwargs) -> Result:
-        return work(source, request(*args, **kwargs))
+        return work(source, with_given(request, (*signature.bind(*args, **kwargs).arguments,), *args, **kwargs))
 
     kinds = get_type_hints(request)
     own = [each.replace(annotation=kinds[each.name]) for each in inspect.signature(request).parameters.values()]

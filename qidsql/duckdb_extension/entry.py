@@ -57,7 +57,7 @@ class Call:
 
     function: TableFunction
     instance: int
-    table: str
+    tables: tuple[str, ...]
     options: dict[str, Any]
     trace: bool
     search_path: str | None
@@ -121,7 +121,8 @@ class _Process:
         (ctypes.c_uint64 * 2).from_address(extra)[:] = [instance, number]
         api.table_function_set_name(made, function.name.encode())
         with LogicalType(api, "VARCHAR") as kind:
-            api.table_function_add_parameter(made, kind)
+            for _ in function.tables:
+                api.table_function_add_parameter(made, kind)
         for name, kind_name in {**function.parameters, "trace": "BOOLEAN"}.items():
             with LogicalType(api, kind_name) as kind:
                 api.table_function_add_named_parameter(made, name.encode(), kind)
@@ -146,13 +147,15 @@ class _Process:
                 options[name] = argument(api, value, kind)
                 if options[name] is None or (isinstance(options[name], list) and None in options[name]):
                     raise UsageError(f"{name} must not be NULL; leave it out")
-        table = argument(api, api.bind_get_parameter(info, 0), "VARCHAR")
-        if table is None:
+        tables = tuple(
+            argument(api, api.bind_get_parameter(info, place), "VARCHAR") for place in range(len(function.tables))
+        )
+        if None in tables:
             raise UsageError("the table's name must not be NULL")
         trace = bool(options.pop("trace", False))
-        call = Call(function, instance, table, options, trace, self._search_path(info), _new_cache(api.version))
+        call = Call(function, instance, tables, options, trace, self._search_path(info), _new_cache(api.version))
         with self._engine(call) as engine:
-            function.check(engine, table, options)
+            function.check(engine, tables, options)
         for name, kind in call.columns.items():
             with LogicalType(api, kind) as logical:
                 api.bind_add_result_column(info, name.encode(), logical)
@@ -174,7 +177,7 @@ class _Process:
                 raise Interrupted(ENDING)
             with self._engine(call) as engine:
                 run = call.function.trace if call.trace else call.function.run
-                rows = run(engine, call.table, call.options)
+                rows = run(engine, call.tables, call.options)
         self.api.init_set_init_data(info, self._handle_of(Scan(call.columns, rows)), self.entry.forget)
 
     def scan(self, info: int, chunk: int) -> None:
@@ -190,7 +193,7 @@ class _Process:
         from qidsql.engines.duckdb.embedded import engine_for
 
         self._close_in_time()
-        with engine_for(call.table, Connection(self.api, call.instance), call.search_path, call.cache) as engine:
+        with engine_for(call.tables[0], Connection(self.api, call.instance), call.search_path, call.cache) as engine:
             yield engine
 
     def _close_in_time(self) -> None:

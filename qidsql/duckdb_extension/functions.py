@@ -1,4 +1,4 @@
-"""The table functions, one for each of five commands: parameters, columns, and the rows of a result."""
+"""The table functions: parameters, columns, and the rows of a result."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,6 +7,17 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from qidsql.duckdb_extension.figures import (
+    ANONYMIZE,
+    KMAP,
+    LINK,
+    RISK,
+    anonymize_rows,
+    kmap_rows,
+    link_rows,
+    risk_rows,
+)
+from qidsql.duckdb_extension.sentences import REPORT, VERDICT, report_rows, verdict_rows
 from qidsql.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -36,7 +47,7 @@ MEASURES = {
     "separation_ratio": "DOUBLE",
     "share_at_risk": "DOUBLE",
 }
-WORDS = ("note", "reason")  # columns whose text can name options
+WORDS = ("note", "reason", "line")  # columns whose text can name options
 TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
 
 
@@ -44,16 +55,19 @@ TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement
 class TableFunction:
     """A command as a table function: FROM qid_COMMAND('table', parameter := value, ...).
 
-    Its parameters are the options of the command's request; `rows` converts its result.
+    Its parameters are the options of the command's request; `rows` converts its result. `tables` are the fields of the
+    request that are given by place; `called` is the name of a second function of the same command.
     """
 
     command: str
     columns: Columns
     rows: Callable[[Any], Iterable[Row]]
+    tables: tuple[str, ...] = ("table",)
+    called: str = ""
 
     @property
     def name(self) -> str:
-        return f"qid_{self.command}"
+        return f"qid_{self.called or self.command}"
 
     @cached_property
     def options(self) -> tuple["Parameter", ...]:
@@ -63,35 +77,42 @@ class TableFunction:
 
     @cached_property
     def parameters(self) -> Columns:
-        return {each.name: each.form.sql for each in self.options if each.option.in_shells}
+        return {each.name: each.form.sql for each in self.options if each.option.in_shells and not each.option.argument}
 
     @property
     def _request(self) -> Any:
         return import_module(f"qidsql.commands.{self.command}.request").COMMAND.request
 
-    def check(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> None:
+    def check(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> None:
         """Checks the call without reading a row of the table. Raises UsageError, UnknownName or another QidsqlError."""
-        engine.planned_statements(lambda: self._result(engine, table, options))
+        engine.planned_statements(lambda: self._result(engine, tables, options))
 
-    def run(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
+    def run(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> list[Row]:
         """The rows of the result. Raises QidsqlError; Interrupted after Ctrl-C."""
-        result = self._result(engine, table, options)
+        result = self._result(engine, tables, options)
         if any("interrupted" in reason for reason in result.account.unfinished):
             raise Interrupted("interrupted")
         words = [place for place, name in enumerate(self.columns) if name in WORDS]
         return [_in_sql(row, words) for row in self.rows(result)]
 
-    def trace(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> list[Row]:
+    def trace(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> list[Row]:
         """The statements with their seconds instead of the result, followed by the verdict."""
         steps: list[ExecutedStatement] = []
         engine.watchers.append(steps.append)
-        result = self._result(engine, table, options)
+        result = self._result(engine, tables, options)
         rows: list[Row] = [(place, step.seconds, step.purpose, step.sql) for place, step in enumerate(steps, start=1)]
         return [*rows, (len(rows) + 1, result.account.seconds, in_sql(f"{result.verdict}: {result.reason}"), None)]
 
-    def _result(self, engine: "Engine", table: str, options: Mapping[str, Any]) -> Any:
+    def _result(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> Any:
         work = getattr(import_module(f"qidsql.commands.{self.command}.{self.command}"), self.command)
-        return work(engine, self._request(table=table, **options))
+        options = {**dict(zip(self.tables, tables, strict=True)), **options}
+        if "policy_file" not in options:
+            return work(engine, self._request(**options))
+        from qidsql.declarations.options import with_given
+        from qidsql.operations.table_policy import with_policy
+
+        request = with_given(self._request, options, **options)
+        return work(engine, with_policy(engine, request, None, search=False))
 
 
 def in_sql(text: str) -> str:
@@ -329,4 +350,10 @@ FUNCTIONS = (
     TableFunction("mask", MASK, _mask_rows),
     TableFunction("uniques", UNIQUES, _uniques_rows),
     TableFunction("suppress", SUPPRESS, _suppress_rows),
+    TableFunction("audit", REPORT, report_rows, called="report"),
+    TableFunction("audit", VERDICT, verdict_rows, called="verdict"),
+    TableFunction("anonymize", ANONYMIZE, anonymize_rows),
+    TableFunction("risk", RISK, risk_rows),
+    TableFunction("link", LINK, link_rows, tables=("left", "right")),
+    TableFunction("kmap", KMAP, kmap_rows, tables=("published", "people")),
 )

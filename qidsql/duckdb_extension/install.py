@@ -5,9 +5,25 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from qidsql.duckdb_extension.build import NAME, build_extension
-from qidsql.duckdb_extension.hosts import Host
+from qidsql.duckdb_extension.hosts import Host, extension_folder
 from qidsql.duckdb_extension.settings import SUFFIX, Settings, user_settings
 from qidsql.errors import SourceError
+
+
+def paths_of(hosts: Iterable[Host]) -> list[Path]:
+    """The files that LOAD qidsql of these hosts loads."""
+    return list(dict.fromkeys(host.extension for host in hosts))
+
+
+def installed_paths() -> list[Path]:
+    """The installed files, for every version of DuckDB, whether or not it is still on this machine."""
+    return sorted(extension_folder().glob(f"*/*/{NAME}"))
+
+
+def installed_as(path: Path) -> str:
+    """An installed file, and the Python that it starts in a shell."""
+    settings = Settings.read(_settings_beside(path))
+    return f"{path} (of {settings.python})" if settings else str(path)
 
 
 def install(hosts: Iterable[Host]) -> list[Path]:
@@ -16,11 +32,31 @@ def install(hosts: Iterable[Host]) -> list[Path]:
     The settings of this Python are written beside each file and to the user's configuration. Raises SourceError.
     """
     settings = Settings.of_this_python()
-    paths = list(dict.fromkeys(host.extension for host in hosts))
+    paths = paths_of(hosts)
     for path in paths:
         write_extension(path, path.parent.name, settings)
     _write(settings, user_settings())
     return paths
+
+
+def uninstall(paths: Iterable[Path], settings: bool) -> list[Path]:
+    """Removes these installed files, each with its settings; with `settings` also those of the user's configuration.
+
+    Returns the files removed. Raises SourceError. Shells that have loaded the extension keep it until they end.
+    """
+    files = [file for path in paths for file in (path, _settings_beside(path))]
+    files += [user_settings()] if settings else []
+    removed = [file for file in files if file.exists()]
+    for file in removed:
+        try:
+            file.unlink()
+        except OSError as error:
+            raise SourceError(f"{file} cannot be removed ({error.strerror})") from None
+    return removed
+
+
+def _settings_beside(path: Path) -> Path:
+    return path.with_name(path.name + SUFFIX)
 
 
 def write_extension(path: Path, platform: str, settings: Settings) -> None:
@@ -34,7 +70,7 @@ def write_extension(path: Path, platform: str, settings: Settings) -> None:
         beside.replace(path)  # atomic: running shells keep the old file
     except OSError as error:
         raise SourceError(f"{path} cannot be written ({error.strerror})") from None
-    _write(settings, path.with_name(path.name + SUFFIX))
+    _write(settings, _settings_beside(path))
 
 
 def instructions(paths: Sequence[Path], hosts: Sequence[Host]) -> str:
@@ -49,7 +85,7 @@ def instructions(paths: Sequence[Path], hosts: Sequence[Host]) -> str:
         f"In the DuckDB shell:  {shell}",
         'In Python:            con = duckdb.connect(path, config={"allow_unsigned_extensions": "true"})',
         '                      con.load_extension("qidsql")',
-        "Then:                 FROM qid_audit('patients', k := 5);",
+        "Then:                 FROM qid_report('patients', k := 5);",
         "                      FROM qid_keys('patients', \"all\" := true);",
         "                      FROM qidsql.profile('patients', ['zip', 'sex'], k := 5);",
     ]

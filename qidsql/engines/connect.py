@@ -2,12 +2,13 @@
 
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 from qidsql.core.environment import resolved, variable
 from qidsql.engines.base import Engine
 from qidsql.engines.kind import ConnectOptions, EngineKind, FileKind, Frame
-from qidsql.engines.paths import Located, exists, located, path_of_url
+from qidsql.engines.paths import PATTERN, Located, exists, located, path_of_url
 from qidsql.engines.registry import EXPECTED, FILES, KINDS, SERVERS, recognized
 from qidsql.engines.unreached import UnreachedEngine
 from qidsql.errors import AccessError, BudgetSpent, SourceError, UsageError, names_a_secret
@@ -38,7 +39,7 @@ def connect(
     """
     if source is not None and not isinstance(source, str):
         return FILES[-1].open_frame(source)
-    text, variable = _from_environment(source)
+    text, variable = source_text(source)
     second = None if beside is None else _second(beside)
     options = ConnectOptions(workers, statement_seconds, snapshot, writable, workspace, gentle, second)
     try:
@@ -61,8 +62,36 @@ def connect_or_unreached(source: str | Frame | None = None, **options: Any) -> E
     except BudgetSpent as stop:
         if source is not None and not isinstance(source, str):
             return UnreachedEngine("the data frame", FILES[-1].dialect, stop)
-        kind: EngineKind = recognized(_from_environment(source)[0], KINDS) or FILES[-1]
+        kind: EngineKind = recognized(source_text(source)[0], KINDS) or FILES[-1]
         return UnreachedEngine(shown(source), kind.dialect, stop)
+
+
+def same_place(text: str, other: str) -> bool:
+    """Whether two texts name the same source: the same URL, the same path, or a file and its folder."""
+    if text == other:
+        return True
+    first, second = _path(text), _path(other)
+    return first is not None and second is not None and second in (first, first.parent)
+
+
+def folder_of(text: str) -> Path | None:
+    """The folder of a source: that of a file, a folder itself, the first folder of a pattern; None of a server."""
+    path = _path(text)
+    if path is None or path.is_dir():
+        return path
+    parts = [*path.parts]
+    fixed = next((place for place, part in enumerate(parts) if re.search(PATTERN, part)), len(parts) - 1)
+    return Path(*parts[:fixed])
+
+
+def _path(text: str) -> Path | None:
+    """The absolute path that a source names; None for a server, and if there is no such file."""
+    if recognized(text, SERVERS) is not None:
+        return None
+    try:
+        return Path(os.path.realpath(_file(text)[1].path.expanduser()))
+    except (SourceError, UsageError):
+        return None
 
 
 def shown(source: str | None) -> str:
@@ -117,7 +146,7 @@ def _file(text: str) -> tuple[FileKind, Located]:
     return next(databases, FILES[-1]), found
 
 
-def _from_environment(source: str | None) -> tuple[str, str | None]:
+def source_text(source: str | None) -> tuple[str, str | None]:
     """The source's text, and the name of the environment variable it is from; None if it was given directly."""
     if source is None or not source.strip():
         text = os.environ.get("QIDSQL_URL", "")

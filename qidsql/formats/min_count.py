@@ -115,6 +115,7 @@ def _audit(audit: AuditResult, least: int) -> HiddenAudit:
             role=found.role,
             audited=found.audited,
             recognised=found.recognised,
+            proposed=found.proposed,
             reason=RECOGNISED if found.recognised else found.reason,
             profile=hidden(found.profile) if found.profile else None,
             without=hidden(found.without) if found.without else None,
@@ -140,6 +141,7 @@ def _audit(audit: AuditResult, least: int) -> HiddenAudit:
         entities=entities,
         columns=tuple(map(column, audit.columns)),
         profile=hidden(audit.profile) if audit.profile else None,
+        profile_with_proposed=hidden(audit.profile_with_proposed) if audit.profile_with_proposed else None,
         column_sets=tuple(sorted(sets, key=lambda found: (found.criterion, len(found.columns), found.columns))),
         searches=tuple(replace(each, impossible=IMPOSSIBLE if each.impossible else "") for each in audit.searches),
         withheld=tuple(withheld),
@@ -181,6 +183,9 @@ def _reason(verdict: Verdict, audit: AuditResult) -> str:
     if verdict is Verdict.INCONCLUSIVE:
         if audit.account.rows == 0 or not profile:
             return audit.reason  # empty or not fully audited: the reason has no figure
+        proposed = [column.name for column in audit.columns if column.proposed]
+        if proposed and not audit.account.unfinished and not unreadable:
+            return f"{name}: nobody has confirmed that {few(proposed)} can be left out"
         left = "; ".join(audit.account.unfinished) or f"{few(unreadable)} could not be read"
         return f"{name} was not fully audited: {left}"
     if not profile and not recognised:

@@ -12,7 +12,7 @@ from qidsql.commands.audit.result import LeastWithheld, SearchFinding
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
-from qidsql.declarations.results import FLAT, Rounded, described
+from qidsql.declarations.results import FLAT, OMITTED, Rounded, described
 from qidsql.measures.profiles import COUNTS, RATIOS
 
 
@@ -73,6 +73,7 @@ class HiddenColumn:
     role: Role
     audited: bool
     recognised: bool
+    proposed: bool
     reason: str
     nulls: None = None
     profile: HiddenProfile | None
@@ -131,6 +132,7 @@ class HiddenAudit:
     entities: Total
     columns: tuple[HiddenColumn, ...]
     profile: HiddenProfile | None
+    profile_with_proposed: Annotated[HiddenProfile | None, OMITTED] = None
     class_sizes: tuple[None, ...] = ()
     disclosed: tuple[None, ...] = ()
     column_sets: Annotated[tuple[HiddenSet, ...], "in the order of their names"]

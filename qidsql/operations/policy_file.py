@@ -20,7 +20,6 @@ from qidsql.operations.presets import PRESETS
 from qidsql.operations.release import Release
 from qidsql.wording.option_names import POLICY_FILE, written_as
 
-DEFAULT_NAME = "qidsql.toml"
 HISTORY_NAME = "qidsql-history.duckdb"
 CHECK = re.compile(  # the comment CHECK, which init writes after values that a person has to confirm
     r"""^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\s-])+=\s*(?:"[^"]*"|'[^']*'|true|false)\s*\#\s*(?:new:\s*)?CHECK\b"""

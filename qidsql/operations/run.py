@@ -344,7 +344,7 @@ class _Run:
 def _request(table: str | None, policy: Policy, weights: Mapping[str, int]) -> AuditRequest:
     """The request for the audit of a table: its policy and the weights of its columns."""
     options = {each.name: getattr(policy, each.name) for each in fields(policy)}
-    return AuditRequest(table, weights=weights, **options)
+    return AuditRequest(table, weights=weights, roles="none", **options)
 
 
 def _failed(blank: TableRun, error: str) -> TableRun:

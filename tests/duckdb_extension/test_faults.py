@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -19,7 +20,7 @@ from qidsql.duckdb_extension import hosts
 from qidsql.duckdb_extension.build import C_API, NAME, footer
 from qidsql.duckdb_extension.install import instructions
 from qidsql.duckdb_extension.settings import SUFFIX
-from tests.commandline import HOUSE, Outcome, command, environment, finished
+from tests.commandline import HOUSE, Outcome, command, environment, finished, inside
 from tests.duckdb_hosts import Host, Module, Refused, Shell
 from tests.exhaustive import always, pairs
 from tests.postgres_server import wait_until
@@ -492,6 +493,22 @@ def test_what_is_installed_loads_by_its_name(shell: Shell, home: Path) -> None:
     assert (after.code, after.out.count("LOAD qidsql works")) == (0, 2), after
     answer = shell.run(["LOAD qidsql", PEOPLE, "SELECT columns FROM qid_keys('people')"], HOME=str(home))[-1]
     assert answer == [{"columns": ["id"]}]
+
+
+def test_install_lists_what_it_replaces_and_uninstall_removes_all_of_it(home: Path) -> None:
+    variables = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    old = home / ".duckdb/extensions/v1.0.0/linux_amd64/qidsql.duckdb_extension"
+    old.parent.mkdir(parents=True)
+    old.write_text("an older one")
+    assert "Replaced" not in inside("duckdb", "install", **variables).out
+    again = inside("duckdb", "install", **variables).out
+    installed = re.findall("^Installed (.*)$", again, re.MULTILINE)
+    assert re.findall("^Replaced (.*)$", again, re.MULTILINE) == [f"{each} (of {sys.executable})" for each in installed]
+    left = {path for path in home.rglob("*") if path.is_file()}
+    removed = inside("duckdb", "uninstall", **variables).out
+    assert {Path(each) for each in re.findall("^Removed (.*)$", removed, re.MULTILINE)} == left
+    assert len(left) == 2 * len(installed) + 2 >= 4  # with the settings beside each and of the user, and the older one
+    assert inside("duckdb", "uninstall", **variables).out == "The extension is not installed.\n"
 
 
 def test_where_there_is_no_shell_install_says_how_to_get_one() -> None:

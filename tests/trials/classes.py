@@ -5,6 +5,7 @@ CLASSES: tuple[str, ...] = (
     "searches",
     "rounds",
     "limits",
+    "proposed_roles",
     "populations",
     "protections",
     "anonymizations",

@@ -20,7 +20,7 @@ from qidsql.core.options import (
     Where,
 )
 from qidsql.core.parsing import choice
-from qidsql.core.policy import Audited
+from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
@@ -37,7 +37,7 @@ class AnonymizationMethod(StrEnum):
 
 
 @dataclass(frozen=True)
-class AnonymizeRequest(CopyOptions, Audited, Weighted):
+class AnonymizeRequest(PolicyOptions, CopyOptions, Audited, Weighted):
     """The fewest cells to suppress so that every row is identical to k - 1 others; a suppressed cell is a value.
 
     The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,
@@ -75,8 +75,8 @@ class AnonymizeRequest(CopyOptions, Audited, Weighted):
         ),
     ] = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self) -> None:
+        super().check()
         _ = self.policy, self.column_weights, self.chosen_method
         if self.max_work is not None and self.max_work <= 0:
             raise UsageError(f"{setting('max_work')} must be more than 0")

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from qidsql.commands.accounting import Accounting
 from qidsql.commands.audit.causes import allow, search
 from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.proposed_roles import with_proposals
 from qidsql.commands.audit.remedies import withhold
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult, ColumnFinding
@@ -61,7 +62,7 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
         while True:
             draft = Draft(unknown_table(request.table), weights=request.column_weights)
             with engine.answer():
-                _fill(engine, request.table, policy, draft, on_stage, on_part)
+                _fill(engine, request, draft, on_stage, on_part)
             verdict, _ = _judged(draft, policy)
             if not isinstance(engine.stopped_by, SnapshotLost) or verdict is not Verdict.INCONCLUSIVE:
                 break
@@ -73,7 +74,7 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
 
 
 def _judged(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
-    return judge(str(draft.table.name), policy, draft.rows, draft.columns, draft.profile)
+    return judge(str(draft.table.name), policy, draft.rows, draft.columns, draft.profile, draft.profile_with_proposed)
 
 
 def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence[str]) -> AuditResult:
@@ -94,6 +95,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         entities=_entities(draft, policy),
         columns=tuple(draft.columns),
         profile=draft.profile,
+        profile_with_proposed=draft.profile_with_proposed,
         class_sizes=draft.class_sizes,
         disclosed=tuple(draft.disclosed),
         column_sets=tuple(draft.column_sets),
@@ -111,8 +113,7 @@ OnPart: TypeAlias = Callable[[Draft], None]
 
 def _fill(
     engine: Engine,
-    table: str | None,
-    policy: Policy,
+    request: AuditRequest,
     draft: Draft,
     on_stage: Callable[[str], None],
     on_part: OnPart,
@@ -120,10 +121,10 @@ def _fill(
     """Fill the draft, from the catalog on, as far as the work gets."""
     try:
         on_stage("reading the catalog")
-        described = engine.narrowed(engine.describe(table), policy.where)
-        roles = assign_roles(described, policy)
+        described = engine.narrowed(engine.describe(request.table), request.policy.where)
+        roles = assign_roles(described, request.policy)
         draft.table, draft.columns = described, _findings(described, roles)
-        _examine(engine, described, policy, roles, draft, on_stage, on_part)
+        _examine(engine, described, request, roles, draft, on_stage, on_part)
     except Stopped as stop:
         draft.leave(str(stop))
         draft.interrupted = isinstance(stop, Interrupted)
@@ -156,13 +157,14 @@ def _findings(table: Table, roles: dict[str, tuple[Role, str]]) -> list[ColumnFi
 def _examine(
     engine: Engine,
     table: Table,
-    policy: Policy,
+    request: AuditRequest,
     roles: dict[str, tuple[Role, str]],
     draft: Draft,
     on_stage: Callable[[str], None],
     on_part: OnPart,
 ) -> None:
     """Fill the draft, stage by stage. Raises Stopped if the work ends early."""
+    policy = request.policy
     every = table_profiler(engine, table, audited_columns(table, roles), policy)
     if engine.workspace:
         on_stage(f"coding {every.columns} columns")
@@ -179,6 +181,8 @@ def _examine(
             every.singles()
         finally:
             draft.columns = _with_profiles(draft.columns, every, nulls, policy)
+        draft.columns = with_proposals(draft.columns, every, table, request)
+        roles = {each.name: roles[each.name] if each.proposed else (each.role, each.reason) for each in draft.columns}
         kept = {finding.name for finding in draft.columns if finding.audited}
         audited = every.narrowed([name for name in every.names if name in kept])
         if not audited.columns:
@@ -198,6 +202,7 @@ def _examine(
                 on_stage("measuring the limits on disclosure")
                 draft.profile = limited.profile(limited.everything)
             draft.todo = []
+            _measure_with_proposed(every, audited, table, policy, draft)
             if not any(criterion.met_by(draft.profile) for criterion in policy.criteria):
                 return
             _explain(audited, limited, table, policy, draft.profile, draft, on_stage, on_part)
@@ -205,6 +210,18 @@ def _examine(
             draft.leave(str(error))
     finally:
         draft.sets_profiled = every.sets
+
+
+def _measure_with_proposed(
+    every: TableProfiler, audited: TableProfiler, table: Table, policy: Policy, draft: Draft
+) -> None:
+    """Measure the audited columns together with those left out by proposal: one statement, and one for each limit."""
+    names = {*audited.names, *(finding.name for finding in draft.columns if finding.proposed)}
+    if len(names) > audited.columns:
+        draft.todo = ["the columns left out by proposal"]
+        wide = disclosing(every.narrowed([name for name in every.names if name in names]), table, policy.criteria)
+        draft.profile_with_proposed = wide.profile(wide.everything)
+        draft.todo = []
 
 
 def _explain(

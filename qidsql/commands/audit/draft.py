@@ -17,6 +17,7 @@ class Draft:
     columns: list[ColumnFinding] = field(default_factory=list)
     rows: int | None = None
     profile: ClassProfile | None = None
+    profile_with_proposed: ClassProfile | None = None  # of the columns left out by proposal too
     class_sizes: tuple[SizeBin, ...] = ()
     disclosed: list[Disclosed] = field(default_factory=list)
     column_sets: list[ColumnSetFinding] = field(default_factory=list)

@@ -11,7 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.audit.result import AuditResult, SearchFinding
+from qidsql.commands.audit.verdict import with_them
 from qidsql.core.results import Verdict
+from qidsql.core.tables import Role
 from qidsql.measures.disclosure_limits import DisclosureLimit, limits_among
 from qidsql.measures.profiles import ClassProfile
 from qidsql.terminal.disclosed import disclosed_lines
@@ -24,6 +26,7 @@ from qidsql.wording.numbers import count, few, percent, plural, seconds
 
 Section: TypeAlias = Callable[[Console], None]
 COLOURS = {Verdict.PASS: "bold green", Verdict.VIOLATION: "bold red", Verdict.INCONCLUSIVE: "bold yellow"}
+ROLE_OPTIONS = {Role.DIRECT_IDENTIFIER: "identifier", Role.SENSITIVE: "sensitive", Role.EXCLUDED: "exclude"}
 SHOWN_SETS = 10
 TYPE = 24  # characters of a column's type: that of an ENUM lists its values
 
@@ -98,6 +101,8 @@ def _head(console: Console, result: AuditResult) -> None:
     facts.add_row("Audited", f"{', '.join(audited) or 'no column'}. {result.account.policy.null_rule}")
     for left_out in by_reason((column.name, column.reason) for column in result.columns if not column.audited):
         facts.add_row("Left out", left_out)
+    if result.profile_with_proposed is not None:
+        facts.add_row("Proposed", with_them(result.account.policy, result.profile_with_proposed))
     for number, assumption in enumerate(result.assumptions):
         facts.add_row("" if number else "Assumed", assumption)
     for note in result.account.notes:
@@ -114,7 +119,8 @@ def _columns(console: Console, result: AuditResult) -> None:
     heads = [Head("Column", text=True), Head("Type", text=True, leaves=4), *figures, Head("NULLs", leaves=1)]
     rows = []
     for column in measured:
-        name = column.name if column.audited else f"{column.name} (identifier)"
+        mark = "" if column.audited else " (left out)" if column.proposed else " (identifier)"
+        name = f"{column.name}{mark}"
         found = measures(column.profile, figures, (4, 6))
         rows.append([name, _short(column.type), *found, count(column.nulls or 0)])
     console.print()
@@ -221,10 +227,11 @@ def _next(result: AuditResult) -> str:
     recognised = [column.name for column in result.columns if column.recognised]
     if result.column_sets:
         return command("profile", result.account, column_set(result.column_sets[0].columns) + k)
-    if recognised:
-        named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)
-        return command("audit", result.account, roles(result.account.policy) + named + k)
-    return ""
+    named = "".join(f" --identifier {shlex.quote(name)}" for name in recognised)
+    proposed = [column for column in result.columns if column.proposed]
+    named += "".join(f" --{ROLE_OPTIONS[each.role]} {shlex.quote(each.name)}" for each in proposed)
+    remark = "  # if these roles are right" if proposed else ""
+    return command("audit", result.account, roles(result.account.policy) + named + k) + remark if named else ""
 
 
 def _hanging(head: Text, body: Text, indent: int) -> Table:

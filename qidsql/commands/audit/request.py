@@ -1,8 +1,10 @@
 """The request of `audit`: one table against one policy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Annotated
+from enum import StrEnum
+from functools import cached_property
+from typing import Annotated, ClassVar
 
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.options import (
@@ -21,30 +23,50 @@ from qidsql.core.options import (
     Where,
     Workspace,
 )
-from qidsql.core.policy import Audited
+from qidsql.core.parsing import choice
+from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.requirements import Requirements
 from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Option, parameters
+
+
+class UndeclaredRoles(StrEnum):
+    """The roles of columns that are not declared."""
+
+    PROPOSED = "proposed"
+    ACCEPTED = "accepted"
+    NONE = "none"
 
 
 @dataclass(frozen=True)
-class AuditRequest(Requirements, Audited, Weighted):
+class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     """Is this table k-anonymous, and if not, which columns are to blame?
 
     Prints the verdict, the measures of every column, the smallest column sets below k, the keys, and the effect of
     withholding each column. Reads only; no row and no cell value leaves the database.
     """
 
+    weighs: ClassVar[bool] = True
+
     table: TableName = None
     _: KW_ONLY
     columns: Columns = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()
-    quasi_identifiers: tuple[str, ...] = ()  # from policy files: never recognised as direct identifiers
     keep_identifiers: Annotated[
         bool, Option("search recognised direct identifiers too", panel=COLUMNS, in_policies=True)
     ] = False
+    roles: Annotated[
+        str,
+        Option(
+            "the roles of columns that are not declared. proposed: by names and counts, as in init, and a pass must "
+            "also hold with the columns left out so; accepted: you confirm them; none: all are quasi-identifiers",
+            "proposed|accepted|none",
+            panel=COLUMNS,
+        ),
+    ] = UndeclaredRoles.PROPOSED
+    unconfirmed: Mapping[str, str] = field(default_factory=dict, repr=False)  # roles marked CHECK in the policy file
     where: Where = None
     entity: Entity = None
     nulls: NullRule = "equal"
@@ -63,8 +85,18 @@ class AuditRequest(Requirements, Audited, Weighted):
     workspace: Workspace = False
     on_part: Callable[[AuditResult], None] | None = field(default=None, repr=False, compare=False)  # facts so far
 
-    def __post_init__(self) -> None:
-        _ = self.policy, self.column_weights
+    def check(self) -> None:
+        _ = self.policy, self.column_weights, self.undeclared
+
+    @cached_property
+    def undeclared(self) -> UndeclaredRoles:
+        """The treatment of columns whose role is not declared. Raises UsageError."""
+        return choice(UndeclaredRoles, "roles", self.roles)
+
+    @classmethod
+    def taken(cls) -> tuple[str, ...]:
+        """All settings of a policy file."""
+        return tuple(each.name for each in parameters(AuditRequest) if each.option.in_policies)
 
 
 COMMAND = Command(

@@ -7,7 +7,7 @@ from typing import Annotated
 from qidsql.core.disclosure import Disclosed
 from qidsql.core.results import Account, Result
 from qidsql.core.tables import Role
-from qidsql.declarations.results import FLAT, UNWRITTEN, reported
+from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.measures.profiles import ClassProfile, SizeBin
 
 
@@ -26,6 +26,7 @@ class ColumnFinding:
     ] = None
     without_about: Annotated[Fraction | None, UNWRITTEN] = None  # an estimate of the share below k, if not measured
     recognised: Annotated[bool, "a direct identifier that was not declared"] = False
+    proposed: Annotated[bool, "its role, which leaves it out, is a proposal that nobody has confirmed"] = False
 
     @reported
     def audited(self) -> bool:
@@ -80,6 +81,9 @@ class AuditResult(Result):
     entities: int | None
     columns: tuple[ColumnFinding, ...]
     profile: Annotated[ClassProfile | None, "of all audited columns together"]
+    profile_with_proposed: Annotated[
+        ClassProfile | None, OMITTED, "of the audited columns and those left out by proposal together"
+    ] = None
     class_sizes: tuple[SizeBin, ...]
     disclosed: Annotated[tuple[Disclosed, ...], "what the audited columns disclose about each sensitive column"] = ()
     column_sets: Annotated[tuple[ColumnSetFinding, ...], "of each search the smallest first, then by rows at risk"]

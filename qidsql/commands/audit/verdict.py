@@ -9,18 +9,27 @@ from qidsql.core.tables import Nulls, Role
 from qidsql.measures.criteria import Violates
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
-from qidsql.wording.numbers import count, percent, plural
+from qidsql.wording.numbers import count, few, percent, plural
 from qidsql.wording.option_names import role, setting
 
 
 def judge(
-    table: str, policy: Policy, rows: int | None, columns: Sequence[ColumnFinding], profile: ClassProfile | None
+    table: str,
+    policy: Policy,
+    rows: int | None,
+    columns: Sequence[ColumnFinding],
+    profile: ClassProfile | None,
+    with_proposed: ClassProfile | None = None,
 ) -> tuple[Verdict, str]:
     """The verdict on a table and its reason in one sentence. Never a pass while anything is open.
 
-    `profile` is that of all audited columns together, None if it is not known.
+    `profile` is that of all audited columns together, `with_proposed` also of those left out by proposal; None if it is
+    not known. Each column more makes classes smaller: a violation without the proposed columns is one with them, while
+    a pass has to hold with them too, since nobody has confirmed that they can be left out.
     """
     recognised = [c.name for c in columns if c.recognised]
+    proposed = [c.name for c in columns if c.proposed]
+    without = f"; left out by proposal: {few(proposed)}" if proposed else ""
     audited = [c.name for c in columns if c.audited]
     unreadable = [c.name for c in columns if c.role is Role.UNREADABLE]
     if rows == 0:
@@ -32,15 +41,15 @@ def judge(
                 return Verdict.VIOLATION, f"{table} is below k = {policy.k} on {column.name} alone"
     else:
         if profile.smallest < policy.k:
-            return Verdict.VIOLATION, anonymity(table, policy, profile, audited)
+            return Verdict.VIOLATION, anonymity(table, policy, profile, audited) + without
         for criterion in policy.criteria:
             if criterion.measured_by(profile) and criterion.met_by(profile):
                 return Verdict.VIOLATION, (
                     f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, "
-                    f"but {criterion.violation(profile)}"
+                    f"but {criterion.violation(profile)}{without}"
                 )
     if recognised:
-        rest = f"the others are {profile.smallest}-anonymous" if profile else "the rest was not judged"
+        rest = f"the others are {profile.smallest}-anonymous{without}" if profile else "the rest was not judged"
         declared = role(Role.DIRECT_IDENTIFIER, recognised)
         return Verdict.VIOLATION, (
             f"{table} contains {plural(len(recognised), 'direct identifier')}: {', '.join(recognised)}; {rest}. "
@@ -53,7 +62,45 @@ def judge(
             f"{table} is {profile.smallest}-anonymous on the columns audited, but {', '.join(unreadable)} could not be "
             f"read: grant SELECT, or declare what is not published: {role('other', unreadable)}"
         )
+    if proposed:
+        return _judge_with_proposed(table, policy, profile, with_proposed, audited, proposed)
     return Verdict.PASS, anonymity(table, policy, profile, audited) + _limits(policy)
+
+
+def _judge_with_proposed(
+    table: str,
+    policy: Policy,
+    profile: ClassProfile,
+    with_proposed: ClassProfile | None,
+    audited: Sequence[str],
+    proposed: Sequence[str],
+) -> tuple[Verdict, str]:
+    """The verdict on a table that meets the policy without the columns left out by proposal."""
+    if with_proposed is not None and keeps(policy, with_proposed):
+        whole = anonymity(table, policy, with_proposed, [*audited, *proposed])
+        return Verdict.PASS, f"{whole}, among them {few(proposed)}, which could be left out{_limits(policy)}"
+    confirm = f"confirm the roles ({setting('roles')} accepted), or audit these columns too ({setting('roles')} none)"
+    return Verdict.INCONCLUSIVE, (
+        f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, but nobody has confirmed that "
+        f"{few(proposed)} can be left out; {with_them(policy, with_proposed)}: {confirm}"
+    )
+
+
+def keeps(policy: Policy, profile: ClassProfile) -> bool:
+    """Whether a profile shows that its columns keep all requirements."""
+    measured = all(criterion.measured_by(profile) for criterion in policy.criteria)
+    return measured and not any(criterion.met_by(profile) for criterion in policy.criteria)
+
+
+def with_them(policy: Policy, profile: ClassProfile | None) -> str:
+    """What the columns left out by proposal change, in words."""
+    if profile is None:
+        return "with them nothing was measured"
+    unit = "rows" if policy.entity is None else "entities"
+    return (
+        f"with them the table is {profile.smallest}-anonymous, and {count(profile.rows_at_risk)} of "
+        f"{count(profile.rows)} {unit} ({percent(profile.share_at_risk)}) are below {policy.k}"
+    )
 
 
 def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequence[str]) -> str:
@@ -74,7 +121,9 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
     taken = []
     if any(c.role in (Role.DIRECT_IDENTIFIER, Role.EXCLUDED) for c in columns):
         taken.append("columns left out are not published together with the audited columns")
-    if any(c.role is Role.SENSITIVE for c in columns):
+    if proposed := [c.name for c in columns if c.proposed]:
+        taken.append(f"{few(proposed)} {'is' if len(proposed) == 1 else 'are'} left out by proposal, unconfirmed")
+    if any(c.role is Role.SENSITIVE and not c.proposed for c in columns):
         wildcard = policy.nulls == Nulls.WILDCARD  # no classes, so nothing that they disclose
         measured = "not measured, as a NULL matches anything" if wildcard else "measured, but not part of the verdict"
         measured = "limited by the policy" if limits_among(policy.criteria) else measured

@@ -21,7 +21,7 @@ from qidsql.core.options import (
     Where,
     Workspace,
 )
-from qidsql.core.policy import Policy
+from qidsql.core.policy import Policy, PolicyOptions
 from qidsql.core.requirements import CriterionOptions
 from qidsql.core.sampling import SampleOptions, Wanted
 from qidsql.core.tables import Nulls
@@ -43,7 +43,7 @@ NAMES = "; ".join(
 
 
 @dataclass(frozen=True)
-class KeysRequest(SampleOptions, CriterionOptions, Weighted):
+class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     """Which columns together are a key or a quasi-identifier: the smallest set, or every minimal one.
 
     Without a criterion it searches keys, which identify every row. Every set is measured on the full table. The exit
@@ -72,7 +72,7 @@ class KeysRequest(SampleOptions, CriterionOptions, Weighted):
     workspace: Workspace = False
     on_found: Callable[[FoundSet], None] | None = field(default=None, repr=False, compare=False)  # as soon as known
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         _ = self.column_weights
         self.policy.check(self.criterion)
         if self.all and self.minimal:

@@ -41,6 +41,7 @@ class KmapRequest(Audited):
             "folder of such files; SOURCE must be one too",
             "SOURCE",
             panel=POPULATION,
+            in_shells=False,
         ),
     ] = None
     counts: Annotated[

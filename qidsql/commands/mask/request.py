@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from qidsql.core.options import (
     COPY,
@@ -18,8 +18,8 @@ from qidsql.core.options import (
     Where,
     Workspace,
 )
-from qidsql.core.policy import Policy
-from qidsql.core.requirements import CriterionOptions
+from qidsql.core.policy import Policy, PolicyOptions
+from qidsql.core.requirements import CriterionOptions, given_criteria
 from qidsql.core.sampling import DELTA, SampleOptions
 from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
@@ -29,12 +29,14 @@ from qidsql.measures.criteria import Criterion
 
 
 @dataclass(frozen=True)
-class MaskRequest(SampleOptions, CriterionOptions, Weighted):
+class MaskRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     """Which columns can be published together, so that they do not meet the criterion.
 
     Prints the columns to publish and to withhold, the distance from the optimum, and statements to carry it out; runs
     none of them. A ratio of exactly --distinct or --separation may be published.
     """
+
+    weighs: ClassVar[bool] = True
 
     table: TableName = None
     _: KW_ONLY
@@ -52,7 +54,7 @@ class MaskRequest(SampleOptions, CriterionOptions, Weighted):
     max_seconds: MaxSeconds = None
     workspace: Workspace = False
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         _ = self.column_weights
         self.policy.check(self.forbidden)
         sampling = self.sampling
@@ -68,6 +70,11 @@ class MaskRequest(SampleOptions, CriterionOptions, Weighted):
     @cached_property
     def policy(self) -> Policy:
         return Policy.of(self, k=self.violates or self.k, **self.disclosure)
+
+    def settings_of(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The k of the policy is the criterion if none is given: it forbids more than keys."""
+        forbids = "k" in settings and not given_criteria(self) and self.reveals is None
+        return {**settings, "violates": settings["k"]} if forbids else settings
 
     @cached_property
     def forbidden(self) -> Criterion:

@@ -3,14 +3,25 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
-from qidsql.core.options import COLUMNS, Entity, K, MaxSeconds, NullRule, Sensitive, TableName, Where
-from qidsql.core.policy import Audited
+from qidsql.core.options import (
+    COLUMNS,
+    Entity,
+    Exclude,
+    Identifiers,
+    K,
+    MaxSeconds,
+    NullRule,
+    Sensitive,
+    TableName,
+    Where,
+)
+from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 
 
 @dataclass(frozen=True)
-class ProfileRequest(Audited):
+class ProfileRequest(PolicyOptions, Audited):
     """The measures of one column set: classes, ratios, k, rows at risk.
 
     With sensitive columns, also what the set discloses about each. One statement and one scan, and one for each
@@ -23,6 +34,8 @@ class ProfileRequest(Audited):
         Names,
         Option("a column of the set (repeat); default: all columns together", "NAME", ("-c", "--column"), COLUMNS),
     ] = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
     sensitive: Sensitive = ()
     k: K = 5
     where: Where = None
@@ -30,7 +43,7 @@ class ProfileRequest(Audited):
     nulls: NullRule = "equal"
     max_seconds: MaxSeconds = None
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         _ = self.policy
 
 

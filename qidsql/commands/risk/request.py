@@ -5,9 +5,21 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Annotated
 
-from qidsql.core.options import COLUMNS, SAMPLE, Entity, MaxSeconds, MaxStatements, NullRule, TableName, Where
+from qidsql.core.options import (
+    COLUMNS,
+    SAMPLE,
+    Entity,
+    Exclude,
+    Identifiers,
+    MaxSeconds,
+    MaxStatements,
+    NullRule,
+    Sensitive,
+    TableName,
+    Where,
+)
 from qidsql.core.parsing import names, positive_share
-from qidsql.core.policy import Policy
+from qidsql.core.policy import Policy, PolicyOptions
 from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
@@ -19,7 +31,7 @@ SAMPLES = 5  # of the table, that test the estimates
 
 
 @dataclass(frozen=True)
-class RiskRequest:
+class RiskRequest(PolicyOptions):
     """The risk that people are re-identified by a column set: in the table, in its population, per record.
 
     For a table that is a random sample of a population, estimates how many are unique in the whole population, by
@@ -34,6 +46,9 @@ class RiskRequest:
         Names,
         Option("a column of the set (repeat); default: all columns together", "NAME", ("-c", "--column"), COLUMNS),
     ] = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    sensitive: Sensitive = ()
     k: Annotated[int, Option("the threshold: a risk above 1/K is counted", "K")] = 5
     sampling_fraction: Annotated[
         Ratio, Option("the share of the population that is in the table, such as 0.1", "RATIO", panel=POPULATION)
@@ -52,7 +67,7 @@ class RiskRequest:
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         _ = self.policy, self.fraction
         if self.nulls == Nulls.WILDCARD:
             raise UsageError("--nulls wildcard has no classes, on which every risk here is defined; omit it")
@@ -72,7 +87,8 @@ class RiskRequest:
     @cached_property
     def policy(self) -> Policy:
         """The policy; the weight is not among the columns."""
-        return Policy.of(self, exclude=() if self.weight is None else (self.weight,))
+        weight = () if self.weight is None else (self.weight,)
+        return Policy.of(self, exclude=(*names(self.exclude), *weight))
 
     @property
     def fraction(self) -> Fraction | None:

@@ -19,7 +19,7 @@ from qidsql.core.options import (
     Where,
 )
 from qidsql.core.parsing import choice
-from qidsql.core.policy import Audited
+from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.tables import Nulls
 from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
@@ -35,7 +35,7 @@ class SuppressionMethod(StrEnum):
 
 
 @dataclass(frozen=True)
-class SuppressRequest(CopyOptions, Audited, Weighted):
+class SuppressRequest(PolicyOptions, CopyOptions, Audited, Weighted):
     """The fewest cells to suppress so that each row matches k - 1 others on all columns that it keeps.
 
     Optimal for every row, and proved. Without --into nothing is written; a copy is audited before it is kept. Its
@@ -71,8 +71,8 @@ class SuppressRequest(CopyOptions, Audited, Weighted):
     ] = False
     max_seconds: MaxSeconds = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self) -> None:
+        super().check()
         _ = self.policy, self.column_weights, self.chosen_method
         if self.script is not None and self.chosen_method is SuppressionMethod.SHARED:
             raise UsageError(

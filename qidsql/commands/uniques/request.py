@@ -5,7 +5,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from qidsql.core.copies import FILE_KINDS
 from qidsql.core.options import (
@@ -22,7 +22,7 @@ from qidsql.core.options import (
     Where,
 )
 from qidsql.core.parsing import choice, names, positive_share
-from qidsql.core.policy import Audited
+from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option, Ratio
@@ -46,7 +46,7 @@ class ScoreKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class UniquesRequest(Audited):
+class UniquesRequest(PolicyOptions, Audited):
     """Which value combinations single out rows: all minimal ones, of every size.
 
     A combination is unsafe if fewer than k rows have it, and minimal if it is safe without any one of its values
@@ -90,7 +90,7 @@ class UniquesRequest(Audited):
     max_seconds: MaxSeconds = None
     limit: Annotated[int, Option("column sets and records shown at most", "N", least=1)] = 10
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         _ = self.policy, self.shown, self.fraction
         if self.writable and len(Path(str(self.into)).parts) > 1:
             raise UsageError(f"--into {self.into}: a file must end in .parquet or .csv, and a table is in no folder")
@@ -104,6 +104,10 @@ class UniquesRequest(Audited):
             raise UsageError("--key identifies the records of --scores and of the list (--into): give one of them too")
         if self.replace and self.into is None:
             raise UsageError("--replace is for the list: give --into FILE as well")
+
+    def settings_of(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Without k if there are scores, which are defined for sample uniques."""
+        return {name: value for name, value in settings.items() if name != "k" or self.scores is None}
 
     @cached_property
     def shown(self) -> tuple[By, ...]:

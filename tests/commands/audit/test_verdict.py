@@ -115,3 +115,27 @@ def test_what_a_verdict_takes_for_granted() -> None:
     assert said(AGE, column("diagnosis", Role.SENSITIVE)) == ["sensitive", "rows"]
     assert said(AGE, entity="person") == ["entity"]
     assert said(AGE, nulls="wildcard") == ["rows", "wildcard"]
+
+
+def test_a_pass_without_the_columns_left_out_by_proposal_has_to_hold_with_them() -> None:
+    income = column("income", Role.SENSITIVE, proposed=True)
+
+    def verdict(whole: ClassProfile | None, profile: ClassProfile = SAFE) -> tuple[str, str]:
+        found, reason = judge("people", Policy(), 20, [AGE, CITY, income], profile, whole)
+        return found.value, reason
+
+    assert verdict(SAFE) == (
+        "pass",
+        "people is 5-anonymous on the 3 columns audited; the policy requires 5, among them income, which could be left "
+        "out",
+    )
+    assert verdict(RISKY) == (
+        "inconclusive",
+        "people is 5-anonymous on the 2 columns audited, but nobody has confirmed that income can be left out; with "
+        "them the table is 1-anonymous, and 6 of 16 rows (37.5 %) are below 5: confirm the roles (--roles accepted), "
+        "or audit these columns too (--roles none)",
+    )
+    assert verdict(None)[0] == "inconclusive"  # the work ended before
+    found, reason = verdict(RISKY, RISKY)
+    assert found == "violation"
+    assert reason.endswith("; left out by proposal: income")

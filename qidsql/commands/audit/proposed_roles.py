@@ -1,0 +1,80 @@
+"""The roles proposed for columns that are not declared: by names and counts, as in `init`, or marked CHECK in a policy.
+
+A column is only left out if its proposal is beyond doubt. The verdict does not rest on that (`verdict.judge`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from qidsql.column_roles.proposal import TableEvidence, ValueCounts, propose
+from qidsql.commands.audit.request import AuditRequest, UndeclaredRoles
+from qidsql.commands.audit.result import ColumnFinding
+from qidsql.core.catalog import CatalogColumn, CatalogTable
+from qidsql.core.tables import PolicyRole, Role, Table
+from qidsql.profiling.profiler import TableProfiler
+
+LEFT_OUT = {
+    PolicyRole.DIRECT_IDENTIFIER: Role.DIRECT_IDENTIFIER,
+    PolicyRole.SENSITIVE: Role.SENSITIVE,
+    PolicyRole.OTHER: Role.EXCLUDED,
+}
+
+
+def with_proposals(
+    findings: Sequence[ColumnFinding], profiler: TableProfiler, table: Table, request: AuditRequest
+) -> list[ColumnFinding]:
+    """The columns, with those left out for which a proposal says so. Sends no statement.
+
+    Nothing is proposed if the request names the columns to audit, nor if no quasi-identifier would remain.
+    """
+    if request.undeclared is UndeclaredRoles.NONE or request.policy.columns:
+        return list(findings)
+    evidence = _evidence(findings, profiler, table)
+    found = [_proposed(finding, evidence, request) for finding in findings]
+    return found if any(finding.audited for finding in found) else list(findings)
+
+
+def _evidence(findings: Sequence[ColumnFinding], profiler: TableProfiler, table: Table) -> TableEvidence:
+    """The names and types of the table, and the counts of the columns that were measured."""
+    columns = tuple(CatalogColumn(column.name, column.type) for column in table.columns)
+    by_value = profiler.by_value.known()
+    measured = {
+        each.name: ValueCounts(by_value[each.name], each.nulls)
+        for each in findings
+        if each.nulls is not None and each.name in by_value
+    }
+    return TableEvidence(CatalogTable(table.name, table.kind, columns), measured=measured)
+
+
+def _proposed(finding: ColumnFinding, evidence: TableEvidence, request: AuditRequest) -> ColumnFinding:
+    """The column in its proposed role, if this leaves it out."""
+    policy = request.policy
+    declared = finding.name.lower() in map(str.lower, policy.quasi_identifiers)
+    if declared or not (finding.audited or finding.recognised):
+        return finding
+    marked = request.unconfirmed.get(finding.name)
+    if marked is not None:
+        role, why = PolicyRole(marked), f"marked CHECK in {policy.origin.place if policy.origin else 'the policy'}"
+    elif policy.origin is not None and policy.origin.line is not None:  # columns without a role are audited
+        return finding
+    else:
+        counts = evidence.measured.get(finding.name)
+        column = next(each for each in evidence.listed.columns if each.name == finding.name)
+        if counts is None or counts.profile.classes < 2:  # a constant column singles nobody out
+            return finding
+        proposal = propose(evidence, column)
+        role, why = proposal.role, proposal.reason.rpartition("; ")[0]  # without counts
+        if proposal.doubt:
+            return finding
+    return _left_out(finding, role, why, request)
+
+
+def _left_out(finding: ColumnFinding, role: PolicyRole, why: str, request: AuditRequest) -> ColumnFinding:
+    accepted = request.undeclared is UndeclaredRoles.ACCEPTED
+    identifier = role is PolicyRole.DIRECT_IDENTIFIER
+    if role not in LEFT_OUT or (identifier and (request.keep_identifiers or (finding.recognised and not accepted))):
+        return finding
+    verb = "accepted" if accepted else "proposed"
+    return replace(
+        finding, role=LEFT_OUT[role], reason=f"{verb} as {role} ({why})", recognised=False, proposed=not accepted
+    )

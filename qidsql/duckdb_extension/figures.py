@@ -1,0 +1,137 @@
+"""The rows of the table functions for anonymize, risk, link and kmap."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from qidsql.commands.anonymize.result import AnonymizeResult
+    from qidsql.commands.kmap.result import KmapResult
+    from qidsql.commands.link.result import LinkResult
+    from qidsql.commands.risk.result import RiskResult
+
+Row: TypeAlias = tuple[Any, ...]
+Columns: TypeAlias = dict[str, str]
+
+
+def _row(kinds: Columns, figures: object = None, /, **cells: object) -> Row:
+    """The cells by name; the others are the fields of `figures`, if these are not None."""
+    found = {name: cells.get(name, getattr(figures, name, None)) for name in kinds}
+    return tuple(
+        float(found[name]) if kind == "DOUBLE" and found[name] is not None else found[name]  # type: ignore[arg-type]
+        for name, kind in kinds.items()
+    )
+
+
+ANONYMIZE = {
+    "finding": "VARCHAR",
+    "columns": "VARCHAR[]",
+    "cells": "BIGINT",
+    "rows": "BIGINT",
+    "cost": "BIGINT",
+    "lower_bound": "BIGINT",
+    "optimal": "BOOLEAN",
+    "verdict": "VARCHAR",
+    "script": "VARCHAR[]",
+    "reason": "VARCHAR",
+}
+
+
+def anonymize_rows(result: "AnonymizeResult") -> Iterable[Row]:
+    """The plan, then the columns."""
+    yield _row(
+        ANONYMIZE,
+        finding="table",
+        columns=result.account.columns,
+        cells=result.cells,
+        rows=result.rows_touched,
+        cost=result.cost,
+        lower_bound=result.lower_bound,
+        optimal=result.optimal,
+        verdict=str(result.verdict),
+        script=result.script,
+        reason=result.reason,
+    )
+    for name, cells in result.by_column.items():
+        yield _row(ANONYMIZE, finding="column", columns=[name], cells=cells)
+
+
+RISK = {
+    "finding": "VARCHAR",
+    "columns": "VARCHAR[]",
+    "rows": "DOUBLE",
+    "unique_rows": "DOUBLE",
+    "rows_above": "BIGINT",
+    "highest": "DOUBLE",
+    "average": "DOUBLE",
+    "expected": "DOUBLE",
+    "verdict": "VARCHAR",
+    "reason": "VARCHAR",
+}
+
+
+def risk_rows(result: "RiskResult") -> Iterable[Row]:
+    """The risk in the table, the estimates for the population, and the risk by survey weights."""
+    words = {"columns": result.account.columns, "verdict": str(result.verdict), "reason": result.reason}
+    yield _row(RISK, result.prosecutor, finding="table", **words)
+    if population := result.population:
+        yield _row(
+            RISK, finding="population", rows=population.size, unique_rows=population.exact, reason=population.obstacle
+        )
+        for each in population.estimates:
+            yield _row(RISK, finding=f"population by {each.method}", unique_rows=each.uniques, reason=each.failure)
+    if weighted := result.weighted:
+        yield _row(RISK, weighted, finding="survey weights", rows=weighted.population)
+
+
+LINK = {
+    "finding": "VARCHAR",
+    "left": "VARCHAR",
+    "right": "VARCHAR",
+    "rows": "BIGINT",
+    "matching_none": "BIGINT",
+    "matching_one": "BIGINT",
+    "matching_below_k": "BIGINT",
+    "singled_out": "BIGINT",
+    "common_values": "BIGINT",
+    "verdict": "VARCHAR",
+    "reason": "VARCHAR",
+}
+
+
+def link_rows(result: "LinkResult") -> Iterable[Row]:
+    """The rows of the left table by their matches, those of the right one, and the pairs of columns compared."""
+    join = result.link
+    words = {"verdict": str(result.verdict), "reason": result.reason, "singled_out": join.singled_out if join else None}
+    yield _row(LINK, join.left if join else None, finding="join", left=result.left, right=result.right, **words)
+    if join:
+        yield _row(LINK, join.right, finding="join, from the right", left=result.left, right=result.right)
+    for each in result.columns_compared:
+        finding = "joinable" if each.joinable else "not joinable"
+        cells = {"left": each.left.column, "right": each.right.column, "common_values": each.common}
+        yield _row(LINK, finding=finding, **cells, reason=each.ground)
+
+
+KMAP = {
+    "population": "VARCHAR",
+    "columns": "VARCHAR[]",
+    "rows": "BIGINT",
+    "people": "BIGINT",
+    "k_map": "BIGINT",
+    "rows_below_k": "BIGINT",
+    "rows_of_one": "BIGINT",
+    "rows_absent": "BIGINT",
+    "rows_exceeding": "BIGINT",
+    "journalist_max": "DOUBLE",
+    "journalist_average": "DOUBLE",
+    "marketer": "DOUBLE",
+    "presence_min": "DOUBLE",
+    "presence_max": "DOUBLE",
+    "verdict": "VARCHAR",
+    "reason": "VARCHAR",
+}
+
+
+def kmap_rows(result: "KmapResult") -> Iterable[Row]:
+    """One row; without figures if nothing was measured."""
+    words = {"population": result.population, "verdict": str(result.verdict), "reason": result.reason}
+    yield _row(KMAP, result.figures, columns=[str(each) for each in result.columns], **words)

@@ -1,0 +1,57 @@
+"""The rows of the table functions for people: the report's lines, and the verdict alone."""
+
+import io
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qidsql.commands.audit.result import AuditResult
+
+WIDTH = 76  # of a line: with DuckDB's frame it fits a terminal of 80 columns
+
+REPORT = {"line": "VARCHAR"}
+VERDICT = {
+    "table": "VARCHAR",
+    "verdict": "VARCHAR",
+    "reason": "VARCHAR",
+    "rows": "BIGINT",
+    "entities": "BIGINT",
+    "columns": "VARCHAR[]",
+    "left_out": "VARCHAR[]",
+    "proposed": "VARCHAR[]",
+    "k": "BIGINT",
+    "smallest": "BIGINT",
+    "rows_at_risk": "BIGINT",
+    "share_at_risk": "DOUBLE",
+    "complete": "BOOLEAN",
+}
+
+
+def report_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
+    """The lines of the report for people."""
+    from rich.console import Console
+
+    from qidsql.commands.audit.report import report
+
+    text = io.StringIO()
+    report(Console(file=text, width=WIDTH, no_color=True, highlight=False, markup=False, emoji=False), result)
+    return ((line.rstrip(),) for line in text.getvalue().splitlines())
+
+
+def verdict_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
+    """One row: the verdict, and the figures of all audited columns together."""
+    account, profile = result.account, result.profile
+    figures = (profile.smallest, profile.rows_at_risk, float(profile.share_at_risk)) if profile else (None,) * 3
+    yield (
+        account.table,
+        str(result.verdict),
+        result.reason,
+        account.rows,
+        result.entities,
+        [column.name for column in result.columns if column.audited],
+        [column.name for column in result.columns if not column.audited],
+        [column.name for column in result.columns if column.proposed],
+        account.policy.k,
+        *figures,
+        result.complete,
+    )

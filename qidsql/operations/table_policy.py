@@ -1,0 +1,244 @@
+"""Completes the request of a command on one table with the roles and requirements of its policy file.
+
+The file is the one that the request names, else the first that lists the table: the qidsql.toml beside the data, then
+that of the current directory. What the user gives counts:
+
+- a setting (k, where, entity, a limit) that is given replaces that of the file;
+- the role given to a column replaces its role in the file; all other columns keep theirs, so lists add up;
+- with `columns`, exactly these are quasi-identifiers; the others are left out, whatever their role in the file;
+- a weight that is given replaces the weight of that column.
+
+The origin of what was taken goes into the policy, and so into every report.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.core.parsing import names
+from qidsql.core.policy import PolicyOptions, PolicyOrigin
+from qidsql.core.tables import PolicyRole, Table
+from qidsql.engines.base import Engine
+from qidsql.engines.connect import same_place, source_text
+from qidsql.errors import BudgetSpent, QidsqlError, Stopped, TomlFileError, UsageError
+from qidsql.operations.policy_discovery import policy_files
+from qidsql.operations.policy_file import PolicyFile, TableEntry, read_policy_file
+from qidsql.wording.numbers import plural
+
+Request = TypeVar("Request")
+Roles: TypeAlias = dict[str, tuple[str, ...]]
+
+ROLES = ("identifiers", "sensitive", "exclude", "quasi_identifiers")
+POLICY_ROLE = {
+    "identifiers": PolicyRole.DIRECT_IDENTIFIER,
+    "sensitive": PolicyRole.SENSITIVE,
+    "exclude": PolicyRole.OTHER,
+}
+LEFT_OUT = tuple(POLICY_ROLE)
+OTHERS = ("columns", "entity", "reveals", "weight")  # options that also give a role to the columns that they name
+NAMELESS = ("where",)  # settings whose value is not repeated, since it can contain cell values
+REMEDY = "--no-policy ignores the file"
+
+
+def with_policy(engine: Engine, request: Request, source: str | None, search: bool = True) -> Request:
+    """The request, completed by the policy file; unchanged without one, and if the command does not take one.
+
+    `source` is the user's text for the source; with `search`, a file that is not named is looked for. Describes the
+    table if there is a file. Raises UsageError (a broken file, or a named one that does not list the table),
+    UnknownName, and as `Engine.describe`.
+    """
+    if not isinstance(request, PolicyOptions):
+        return request
+    return replace(request, **_completion(engine, request, source, search), awaits_policy=False)
+
+
+def _completion(engine: Engine, request: PolicyOptions, source: str | None, search: bool) -> dict[str, Any]:
+    """The fields of the request that follow from the policy file."""
+    named = request.policy_file
+    if request.no_policy:
+        if named is not None:
+            raise UsageError("--policy names the policy file and --no-policy uses none; choose one")
+        return {}
+    found = [Path(named)] if named is not None else policy_files(source) if search else ()
+    files = [_read(path, named is None) for path in found]
+    if not files:
+        return {}
+    try:
+        table = engine.describe(getattr(request, "table", None))
+    except BudgetSpent:  # every further statement raises it again
+        return {}
+    unlisted: list[str] = []
+    for file in files:
+        entry = _entry(engine, file, source, table, named is not None)
+        if entry is not None:
+            return _Entry(request, file, entry, table, tuple(unlisted)).fields()
+        unlisted.append(_unlisted(file, table))
+    if named is not None:
+        raise UsageError(f"{unlisted[0]}; add it with: qidsql init SOURCE --update -o {named}")
+    return {"origin": PolicyOrigin(file=str(found[0]), notes=tuple(unlisted))}
+
+
+def _read(path: Path, found: bool) -> PolicyFile:
+    """The policy file. Raises TomlFileError; for a file that was found by itself with the remedy."""
+    try:
+        return read_policy_file(path)
+    except TomlFileError as error:
+        if not found:
+            raise
+        raise TomlFileError([*error.problems, f"{path} was found by itself: correct it; {REMEDY}"]) from None
+
+
+def _unlisted(file: PolicyFile, table: Table) -> str:
+    return f"{file.path} does not list {table.name} of this source, so no role or requirement is taken from it"
+
+
+def _entry(engine: Engine, file: PolicyFile, source: str | None, table: Table, named: bool) -> TableEntry | None:
+    """The entry about the table: one that names it before a pattern.
+
+    If the file was named and none of its sources is this one, its entries are compared by the table's name alone.
+    """
+    sources = [name for name, each in file.sources.items() if _is_source(each.url, source)]
+    if not sources and named:
+        sources = [*file.sources]
+    entries = [entry for entry in file.tables if entry.source in sources and _is_about(engine, entry, table)]
+    plain = [entry for entry in entries if not entry.is_pattern]
+    if len({entry.source for entry in plain or entries}) > 1:
+        lines = ", ".join(str(entry.line) for entry in plain or entries)
+        raise UsageError(
+            f"{file.path} lists {table.name} for several sources (lines {lines}), none of which is this one"
+        )
+    return next(iter(plain or entries), None)
+
+
+def _is_source(url: str, source: str | None) -> bool:
+    try:
+        return same_place(source_text(source)[0], source_text(url)[0])
+    except UsageError:  # a variable that is not set
+        return False
+
+
+def _is_about(engine: Engine, entry: TableEntry, table: Table) -> bool:
+    """Whether an entry is about the table, as in a run."""
+    if entry.table is None or entry.table == str(table.name):
+        return True
+    if entry.is_pattern:
+        return entry.matches(str(table.name))
+    try:
+        return engine.describe(entry.table).name == table.name
+    except Stopped:
+        raise
+    except QidsqlError:
+        return False
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """The entry of a table, and the request to complete."""
+
+    given: PolicyOptions
+    file: PolicyFile
+    entry: TableEntry
+    table: Table
+    notes: tuple[str, ...]
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of the completed request. Raises UsageError."""
+        try:
+            if not self.entry.is_pattern:
+                self.table.resolve([*self.entry.roles, *self.entry.weights])
+            roles, unconfirmed = self._confirmed(self._roles())
+            settings = self.given.settings_of(self._settings())
+            more = {**roles, **settings, **self._weights(roles), **unconfirmed, "origin": self._origin(roles, settings)}
+            replace(self.given, **more, awaits_policy=False)  # checks the values
+        except UsageError as error:
+            raise UsageError(f"{error} (with the policy of {self.file.path}:{self.entry.line}; {REMEDY})") from None
+        return more
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings of the file that no given option replaces."""
+        taken = type(self.given).taken()
+        return {
+            name: value for name, value in self.entry.options.items() if name in taken and name not in self.given.given
+        }
+
+    def _roles(self) -> Roles:
+        """The columns of each role: those given, and those of the file to which the user gives no other role."""
+        policy = self.entry.policy([column.name for column in self.table.columns])
+        mine = self._named_here
+        of_file = {role: self._resolved(getattr(policy, role)) for role in ROLES}
+        entity = self.entry.options.get("entity")
+        if entity is not None and ("entity" in self.given.given or "entity" not in type(self.given).taken()):
+            of_file["identifiers"] += self._resolved((entity,))  # not published, also where it is not counted
+        if names(getattr(self.given, "columns", ())):
+            of_file["quasi_identifiers"] = ()
+        return {
+            role: (*names(getattr(self.given, role)), *(name for name in of_file[role] if name not in mine))
+            for role in ROLES
+        }
+
+    def _confirmed(self, roles: Roles) -> tuple[Roles, dict[str, Any]]:
+        """For an audit, the roles without those that are marked CHECK and leave a column out, and these on their own.
+
+        A verdict must not rest on them: nobody has confirmed them.
+        """
+        if not isinstance(self.given, AuditRequest):
+            return roles, {}
+        open_ones = set(self._resolved(sorted(self.entry.undecided & {*self.entry.roles}))) - self._named_here
+        marked = {name: POLICY_ROLE[role] for role in LEFT_OUT for name in roles[role] if name in open_ones}
+        return {role: tuple(n for n in roles[role] if n not in marked) for role in ROLES}, {"unconfirmed": marked}
+
+    @property
+    def _named_here(self) -> frozenset[str]:
+        """The columns to which the user gives a role."""
+        typed = [name for option in (*ROLES, *OTHERS) for name in names(getattr(self.given, option, ()))]
+        return frozenset(self._resolved(typed))
+
+    def _resolved(self, typed: Sequence[str]) -> tuple[str, ...]:
+        return tuple(column.name for column in self.table.resolve(typed))
+
+    def _weights(self, roles: Roles) -> dict[str, Any]:
+        """The weights of the columns that are not left out."""
+        if not self.given.weighs:
+            return {}
+        out = {name for role in LEFT_OUT for name in roles[role]} | {self.entry.options.get("entity")}
+        chosen = names(getattr(self.given, "columns", ()))
+        columns = [c.name for c in self.table.columns if c.name not in out and (not chosen or c.name in chosen)]
+        weights = {name: weight for name, weight in self.entry.weights_of(columns).items() if weight != 1}
+        return {"weights": {**weights, **self.given.column_weights}} if weights else {}  # type: ignore[attr-defined]
+
+    def _origin(self, roles: Roles, settings: Mapping[str, Any]) -> PolicyOrigin:
+        """What was taken from the file, and what was not."""
+        options, entry, given = self.entry.options, self.entry, self.given
+        mine = self._named_here
+        undecided = set(self._resolved(sorted(entry.undecided))) if not entry.is_pattern else set()
+        of_file = ({name for role in ROLES for name in roles[role]} | undecided) - mine
+        listed = set(self._resolved([*entry.roles])) if not entry.is_pattern else set()
+        taken = type(given).taken()
+        unused = [name for name in options if name not in taken or (name not in given.given and name not in settings)]
+        unused += ["weights"] if entry.all_weights and not given.weighs else []
+        notes = list(self.notes)
+        if not entry.audit:
+            notes.append(f"{self.file.path} leaves this table out of runs (audit = false)")
+        if entry.exemptions:
+            notes.append(
+                f"{plural(len(entry.exemptions), 'exception')} of {self.file.path} not applied: only in qidsql run"
+            )
+        return PolicyOrigin(
+            file=str(self.file.path),
+            line=entry.line,
+            settings=tuple(_shown(name, options[name]) for name in options if name in settings),
+            columns=tuple(column.name for column in self.table.columns if column.name in of_file),
+            overruled=(
+                *(_shown(name, options[name]) for name in options if name in taken and name in given.given),
+                *(f"the role of {name}" for name in sorted(listed & mine)),
+            ),
+            unused=tuple(name for name in unused if name != "entity"),
+            undecided=tuple(column.name for column in self.table.columns if column.name in undecided - mine),
+            notes=tuple(notes),
+        )
+
+
+def _shown(name: str, value: object) -> str:
+    return name if name in NAMELESS else f"{name} = {value}"

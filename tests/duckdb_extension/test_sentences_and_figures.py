@@ -1,0 +1,79 @@
+"""The table functions for people, and those for anonymize, risk, link and kmap: as on the command line."""
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import qidsql
+from tests.duckdb_hosts import Answer, Host, Refused
+
+SETUP = [
+    "CREATE TABLE people AS SELECT i AS id, i % 7 AS age, i % 3 AS town, i * 11 AS income FROM range(90) AS r(i)",
+    "CREATE TABLE voters AS SELECT i % 7 AS age, i % 3 AS town, 'x' || i AS voter FROM range(180) AS r(i)",
+]
+POLICY = """\
+[sources.people]
+url = "people.duckdb"
+[[tables]]
+table = "main.people"
+k = 6
+[tables.roles]
+id = "direct identifier"
+income = "sensitive"
+"""
+ON = "\"on\" := ['age=age', 'town=town']"
+ROLES = "identifiers := ['id'], sensitive := ['income']"
+QUERIES = [
+    f"FROM qid_report('people', {ROLES})",
+    f"FROM qid_verdict('people', {ROLES})",
+    "FROM qid_verdict('people')",
+    f"FROM qid_anonymize('people', {ROLES}, k := 5)",
+    f"FROM qid_risk('people', {ROLES}, sampling_fraction := '0.5')",
+    f"FROM qid_link('people', 'voters', {ON})",
+    f"FROM qid_kmap('people', 'voters', {ON})",
+]
+
+
+def rows(answer: Answer) -> list[dict[str, Any]]:
+    assert not isinstance(answer, Refused), answer
+    return answer
+
+
+def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
+    path, policy = tmp_path / "people.duckdb", tmp_path / "qidsql.toml"
+    with duckdb.connect(str(path)) as connection:
+        for statement in SETUP:
+            connection.execute(statement)
+    policy.write_text(POLICY)
+    named = f"FROM qid_verdict('people', policy_file := '{policy}')"
+    missing = "FROM qid_link('people')"
+    answers = host.run([host.load, *SETUP, *QUERIES, named, missing])[1 + len(SETUP) :]
+    lines, verdict, proposed, anonymized, risk, link, kmap, by_policy = map(rows, answers[:-1])
+    assert isinstance(answers[-1], Refused)
+    roles: dict[str, Any] = {"identifiers": ["id"], "sensitive": ["income"]}
+    with qidsql.connect(str(path)) as engine:
+        audit = qidsql.audit(engine, "people", **roles)
+        assert next(line["line"] for line in lines).startswith("VIOLATION    main.people is 4-anonymous")
+        assert max(len(line["line"]) for line in lines) <= 76
+        [only] = verdict
+        assert (only["verdict"], only["smallest"], only["rows"], only["k"]) == ("violation", 4, 90, 5)
+        assert (only["reason"], only["columns"], only["left_out"]) == (audit.reason, ["age", "town"], ["id", "income"])
+        assert proposed[0]["proposed"] == ["income"]
+        assert (by_policy[0]["k"], by_policy[0]["proposed"], by_policy[0]["columns"]) == (6, [], ["age", "town"])
+        expected = qidsql.anonymize(engine, "people", k=5, **roles)
+        assert [anonymized[0][name] for name in ("cells", "cost", "verdict")] == [
+            expected.cells,
+            expected.cost,
+            "finished",
+        ]
+        found = qidsql.risk(engine, "people", sampling_fraction="0.5", **roles)
+        assert found.prosecutor is not None
+        assert risk[0]["highest"] == float(found.prosecutor.highest)
+        assert [row["finding"] for row in risk[:2]] == ["table", "population"]
+        joined = qidsql.link(engine, "people", "voters", on=["age=age", "town=town"])
+        assert joined.link is not None
+        assert (link[0]["verdict"], link[0]["rows"]) == (joined.verdict, joined.link.left.rows)
+        mapped = qidsql.kmap(engine, "people", "voters", on=["age=age", "town=town"])
+        assert mapped.figures is not None
+        assert [(row["k_map"], row["verdict"]) for row in kmap] == [(mapped.figures.k_map, mapped.verdict)]
