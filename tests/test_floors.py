@@ -59,7 +59,7 @@ OTHER_COMMANDS = {  # that a command runs, or whose results it reads
     "verify": {"keys", "mask"},
 }
 NOT_OF_A_ROOM = {"benchmarks", "docker", "trials"}  # folders of tests
-OF_THE_WHOLE = {"canaries", "errors", "faulty_network", "floors", "interrupts", "readme", "wheel"}  # test files
+OF_THE_WHOLE = {"canaries", "errors", "faulty_network", "floors", "interrupts", "manual", "wheel"}  # test files
 CRITERIA = {"Above", "Criterion", "Determines", "Distinct", "Key", "RowsAtRisk", "Separation", "Violates"}
 
 
