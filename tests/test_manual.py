@@ -35,7 +35,7 @@ def blocks(language: str) -> Iterator[str]:
 REPORTS = [block.partition("\n\n") for block in blocks("text") if block.startswith("$ qidsql ")]
 REPORTS = [(command.removeprefix("$ "), report) for command, _, report in REPORTS]
 LINES = [line for block in blocks("sh") for line in block.replace("\\\n", " ").splitlines()]
-TYPED = sorted({tuple(shlex.split(line, comments=True)[1:]) for line in LINES if line.startswith("qidsql ")})
+TYPED = sorted({tuple(shlex.split(line, comments=True)[1:]) for line in LINES if re.match("qidsql [a-z]", line)})
 
 SAMPLE = [each for each in TYPED if {"clinic.duckdb", "register.duckdb"} & {*each}]
 

@@ -120,7 +120,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    add_completion=False,
 )
 
 
@@ -160,9 +159,13 @@ def _run(signals: Ending) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    if os.environ.get("_QIDSQL_COMPLETE") == "complete_bash":
+        from qidsql.cli.completion import join_words
+
+        join_words(os.environ)
     try:
         with bounded_memory():
-            code = app(standalone_mode=False)
+            code = app(prog_name="qidsql", standalone_mode=False)
         if code == TYPER_INTERRUPTED:
             raise KeyboardInterrupt
     except Stopped as stop:
@@ -187,7 +190,7 @@ def _run(signals: Ending) -> int:
 
 def _usage(error: Any) -> str:
     """The text of a usage error of typer; names the environment variable if that set the option."""
-    option, context = getattr(error, "param", None), error.ctx
+    option, context = getattr(error, "param", None), getattr(error, "ctx", None)
     if option is not None and context is not None:
         given = context.get_parameter_source(option.name)
         if given is not None and given.name == "ENVIRONMENT":

@@ -19,11 +19,24 @@ LISTED = re.compile(r"^- \[(\w+)\]\(\1\.md\): (.+)$", re.MULTILINE)
 LINK = re.compile(r"\[([^]]+)\]\((\w+)\.md(?:#[\w-]*)?\)")
 
 
+def topics() -> dict[str, str]:
+    """The pages in their order, each with a line on what it describes."""
+    return dict(LISTED.findall(page_text(INDEX)))
+
+
+def page_text(name: str) -> str:
+    """A page as it is written, in Markdown."""
+    return (PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+
 @dataclass(frozen=True, kw_only=True)
 class HelpRequest:
     """Read a page of the manual, or list its pages."""
 
-    topic: Annotated[str | None, Option("the page, or a command that it describes", "TOPIC", argument=True)] = None
+    topic: Annotated[
+        str | None,
+        Option("the page, or a command that it describes", "TOPIC", argument=True, values=(*topics(),)),
+    ] = None
 
 
 COMMAND = Command(
@@ -43,16 +56,6 @@ def run(request: HelpRequest) -> None:
         _turn_pages(text)
     else:
         put(text, sys.stdout)
-
-
-def topics() -> dict[str, str]:
-    """The pages in their order, each with a line on what it describes."""
-    return dict(LISTED.findall(page_text(INDEX)))
-
-
-def page_text(name: str) -> str:
-    """A page as it is written, in Markdown."""
-    return (PAGES / f"{name}.md").read_text(encoding="utf-8")
 
 
 def page_of(topic: str) -> str:

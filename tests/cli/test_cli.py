@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -249,11 +250,26 @@ def test_the_source_from_the_environment(clinic: Path) -> None:
 
 def test_a_dry_run_asks_no_row(clinic: Path) -> None:
     """Any statement on the view fails, so a run that asks one cannot end well."""
-    for verb in ("audit", "profile"):
-        outcome = inside(verb, clinic, "fails", "--dry-run")
+    for verb in ("audit", "profile", "uniques", "suppress", "anonymize", "impact"):
+        outcome = inside(verb, clinic, "fails", *(("--protected", "people") if verb == "impact" else ()), "--dry-run")
         assert (outcome.code, outcome.err) == (0, "")
         assert "Only the catalog was queried" in outcome.out
-        assert "GROUP BY" in outcome.out
+        assert "SELECT" in outcome.out
+
+
+@pytest.mark.parametrize("verb", ["suppress", "anonymize"])
+def test_a_dry_run_writes_no_copy(verb: str, clinic: Path) -> None:
+    before = clinic.read_bytes()
+    assert inside(verb, clinic, "people", "--k", "3", "--into", "copy", "--dry-run").code == 0
+    assert clinic.read_bytes() == before
+
+
+@pytest.mark.parametrize("verb", ["tables", "doctor"])
+def test_a_server_that_never_answers_is_given_up_in_time(verb: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        source = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/x?sslmode=disable"
+        outcome = inside(verb, source, "--max-seconds", "0.2")
+    assert (outcome.code, outcome.line) == (3, "the time budget is used up")
 
 
 def test_the_statements_of_a_dry_run_are_those_that_are_asked(clinic: Path) -> None:

@@ -11,8 +11,9 @@ import pytest
 
 from qidsql.cli import app
 from qidsql.cli.app import COMMANDS, GROUPS, HEADINGS, imported
-from qidsql.cli.command import LineOptions, SourceArgument
+from qidsql.cli.command import LineOptions
 from qidsql.cli.parameters import LazyConversion
+from qidsql.cli.source_argument import SourceArgument
 from qidsql.declarations.options import parameters
 from tests.commandline import environment, inside
 from tests.stores import DuckDBStore

@@ -21,7 +21,7 @@ class ProfileRequest(Audited):
     _: KW_ONLY
     columns: Annotated[
         Names,
-        Option("a column of the set (repeat); default: all columns together", "NAME", ("-c", "--column"), COLUMNS),
+        Option("a column of the set (repeat); default: all columns together", "COLUMN", ("-c", "--column"), COLUMNS),
     ] = ()
     sensitive: Sensitive = ()
     k: K = 5

@@ -32,7 +32,7 @@ class RiskRequest:
     _: KW_ONLY
     columns: Annotated[
         Names,
-        Option("a column of the set (repeat); default: all columns together", "NAME", ("-c", "--column"), COLUMNS),
+        Option("a column of the set (repeat); default: all columns together", "COLUMN", ("-c", "--column"), COLUMNS),
     ] = ()
     k: Annotated[int, Option("the threshold: a risk above 1/K is counted", "K")] = 5
     sampling_fraction: Annotated[
@@ -43,7 +43,7 @@ class RiskRequest:
     ] = None
     weight: Annotated[
         str | None,
-        Option("column of the rows' survey weights: how many people each represents", "NAME", panel=POPULATION),
+        Option("column of the rows' survey weights: how many people each represents", "COLUMN", panel=POPULATION),
     ] = None
     seed: Annotated[int, Option("the samples that test the estimates", "N", panel=SAMPLE)] = 0
     where: Where = None
