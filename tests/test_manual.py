@@ -87,6 +87,25 @@ def test_the_picture_in_readme_shows_the_report() -> None:
 SVG = (manual.PAGES / "overview.svg").read_text()
 
 
+def test_the_figures_in_readme_are_those_of_the_pages() -> None:
+    trials = re.findall(r"^\| [^|]* \| ([\d,]+) \| (\d+) \|", TEXTS["qidsql/help/trust.md"], flags=re.MULTILINE)
+    shown = re.findall(r"^\| [^|]* \| ([\d,]+) \| (\d+) \|$", TEXTS["README.md"], flags=re.MULTILINE)
+    assert shown
+    assert {*shown} <= {*trials}
+    readme = " ".join(TEXTS["README.md"].split())
+    [adult, peer, census, memory] = re.findall(
+        r"adult table takes ([\d.]+) CPU seconds \(pyCANON: ([\d.]+)\), .*? 41 columns (\d+) seconds and (\d+) MB",
+        readme,
+    )[0]
+    [row] = re.findall(r"^\| audit adult \| ([\d.]+) .* pyCANON \| ([\d.]+) ", SCALE, flags=re.MULTILINE)
+    assert (adult, peer) == row
+    [(seconds, megabytes)] = re.findall(r"^\| audit census 1M x 41 \| ([\d.]+) \| (\d+) ", SCALE, flags=re.MULTILINE)
+    assert (census, memory) == (f"{float(seconds):.0f}", megabytes)
+
+
+SCALE = manual.page_text("scale")
+
+
 def test_what_one_statement_can_do_is_said_as_it_is() -> None:
     assert (POSTGRES.union_sets, POSTGRES.union_rows) == (DUCKDB.union_sets, DUCKDB.union_rows)
     assert f"up to {DUCKDB.union_sets} column sets of a small table" in STATEMENTS

@@ -115,7 +115,7 @@ app = typer.Typer(
     help="Audit tables for k-anonymity, keys and quasi-identifiers, by SQL that runs inside the database.",
     epilog=(
         "Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive (interrupted, budget spent, no rows). "
-        "Start with: qidsql demo"
+        "Start with: qidsql demo. The manual: qidsql help"
     ),
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
