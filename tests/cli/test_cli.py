@@ -329,7 +329,8 @@ def test_names_are_not_markup(clinic: Path) -> None:
 def on_a_terminal(*arguments: object, **extra: str) -> str:
     """What a terminal shows of a run."""
     leader, follower = pty.openpty()
-    process = subprocess.Popen(command(*arguments), stdout=follower, stderr=follower, env=environment(extra))
+    streams = {"stdin": follower, "stdout": follower, "stderr": follower}
+    process = subprocess.Popen(command(*arguments), **streams, env=environment(extra))
     os.close(follower)
     seen = b""
     while True:
@@ -343,6 +344,16 @@ def on_a_terminal(*arguments: object, **extra: str) -> str:
     process.wait(timeout=300)
     os.close(leader)
     return seen.decode()
+
+
+def test_a_terminal_shows_a_page_of_the_manual_through_the_pager() -> None:
+    seen = on_a_terminal("help", "limits", COLUMNS="80", TERM="xterm", PAGER="sed s/^/paged:/")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", seen).replace("\r", "")
+    assert seen != plain
+    assert all(line.startswith("paged:") for line in plain.splitlines())
+    assert re.search(r"^paged: +Limits on disclosure$", plain, flags=re.MULTILINE)
+    assert "](" not in plain
+    assert max(map(len, plain.splitlines())) <= len("paged:") + 80
 
 
 def test_terminals(clinic: Path) -> None:
