@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from qidsql.cli import help as manual
-from qidsql.cli.app import app, imported
+from qidsql.cli.app import GROUPS, app, imported
 from qidsql.core.options import STATEMENTS
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
@@ -130,6 +130,7 @@ COMMANDS = list(commands(PROGRAM))
 def test_every_command_has_help_an_example_and_a_page(command: tuple[str, ...]) -> None:
     text = inside(*command, "--help").out
     assert re.search(r"Examples?:\s", text)
+    assert f"Manual: qidsql help {command[0]}\n" in text or command[0] in GROUPS
     assert f"qidsql {command[0]}" in TEXTS["README.md"]
     assert f"qidsql {' '.join(command)}" in WHOLE
     assert f"`{command[0]}`" in manual.page_text(manual.page_of(command[0])) or command[0] in manual.topics()

@@ -101,7 +101,7 @@ def imported(name: str) -> Any:
             return typer.main.get_command(module.app)
         declared, function = module.COMMAND, request_function(module.COMMAND.request, module.run)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-    alone.command(name, cls=LazyCommand, epilog=epilog(declared))(function)
+    alone.command(name, cls=LazyCommand, epilog=epilog(name, declared))(function)
     return typer.main.get_command(alone)
 
 

@@ -147,10 +147,10 @@ HELP_ALL = inspect.Parameter(
 )
 
 
-def epilog(command: Command) -> str:
-    """The text below the options: examples and exit codes."""
+def epilog(name: str, command: Command) -> str:
+    """The text below the options: examples, exit codes, and the page of the manual."""
     examples = (f"  {each}" for each in command.examples)
-    return "\n".join(["\b", "Examples:", *examples, f"Exit codes: {command.exit_codes}"])
+    return "\n".join(["\b", "Examples:", *examples, f"Exit codes: {command.exit_codes}", f"Manual: qidsql help {name}"])
 
 
 def perform(name: str, command: Command, source: str | None, request: Any, line: LineOptions) -> None:
