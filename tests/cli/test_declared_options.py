@@ -56,6 +56,15 @@ def test_help_lists_every_command_under_a_heading_and_cuts_no_summary() -> None:
     assert max(map(len, COMMANDS.values())) < 50
 
 
+@pytest.mark.parametrize("name", [*HEADINGS["Look"], *HEADINGS["Protect"]])
+def test_commands_that_read_tables_share_options(name: str) -> None:
+    options = {each.name: each.opts for each in imported(name).params}
+    assert options["output"] == ["-o", "--output"]
+    assert options["quiet"] == ["-q", "--quiet"]
+    assert options.get("columns", ["-c", "--column"]) == ["-c", "--column"]
+    assert {"format", "max_seconds", "dry_run", "show_sql", "gentle"} <= set(options)
+
+
 @pytest.mark.parametrize("name", ["audit", "keys", "mask"])
 def test_options_are_under_headings_and_those_for_specialists_on_request(name: str) -> None:
     declared = {each.name: each for each in imported(name).params}
