@@ -52,6 +52,10 @@ def test_the_wheel_knows_its_version(installed: Path, tmp_path: Path) -> None:
     assert run(installed / "qidsql", "--version", cwd=tmp_path).strip() == f"qidsql {__version__}"
 
 
+def test_the_wheel_brings_the_manual(installed: Path, tmp_path: Path) -> None:
+    assert run(installed / "qidsql", "help", "suppress", cwd=tmp_path).startswith("# Protect a table")
+
+
 def test_the_wheel_brings_what_sql_shells_need(installed: Path, tmp_path: Path) -> None:
     assert "MACRO qidsql.main.profile" in run(installed / "qidsql", "duckdb", "macros", cwd=tmp_path)
     assert "FUNCTION qidsql.profile" in run(installed / "qidsql", "postgres", "functions", cwd=tmp_path)

@@ -31,16 +31,17 @@ HEADINGS = {
     "Start": {
         "demo": "Make a sample database and audit it",
         "tables": "The tables and columns of a source",
-        "doctor": "Whether a source can be audited, and what is missing",
+        "doctor": "Whether a source can be audited, what is missing",
+        "help": "The pages of the manual",
     },
     "Look": {
-        "audit": "Is a table k-anonymous, which columns are to blame",
+        "audit": "Is a table k-anonymous, and which columns are why",
         "profile": "The measures of one column set",
         "keys": "Column sets that are keys or quasi-identifiers",
         "uniques": "Value combinations that single out rows",
         "risk": "Re-identification risk, in table and population",
         "kmap": "How many people each published row could be",
-        "link": "Joinable columns, and rows that a join singles out",
+        "link": "Joinable columns, rows that a join singles out",
         "graph": "Which attributes link a person to a secret",
     },
     "Protect": {
@@ -54,7 +55,7 @@ HEADINGS = {
         "init": "Write qidsql.toml, with a role for every column",
         "run": "Audit all tables of a policy file, and compare",
         "history": "The recorded runs, or one table in all of them",
-        "diff": "What is new, worse, better, gone between two runs",
+        "diff": "What changed between two runs",
         "alerts": "Alerts, what they sent, what is undelivered",
         "report": "A recorded run or audit in another format",
         "schema": "JSON Schemas of reports and of the policy file",
@@ -100,7 +101,7 @@ def imported(name: str) -> Any:
             return typer.main.get_command(module.app)
         declared, function = module.COMMAND, request_function(module.COMMAND.request, module.run)
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-    alone.command(name, cls=LazyCommand, epilog=epilog(declared))(function)
+    alone.command(name, cls=LazyCommand, epilog=epilog(name, declared))(function)
     return typer.main.get_command(alone)
 
 
@@ -114,12 +115,11 @@ app = typer.Typer(
     help="Audit tables for k-anonymity, keys and quasi-identifiers, by SQL that runs inside the database.",
     epilog=(
         "Exit codes: 0 pass, 1 policy violated, 2 error, 3 inconclusive (interrupted, budget spent, no rows). "
-        "Start with: qidsql demo"
+        "Start with: qidsql demo. The manual: qidsql help"
     ),
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    add_completion=False,
 )
 
 
@@ -159,9 +159,13 @@ def _run(signals: Ending) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    if os.environ.get("_QIDSQL_COMPLETE") == "complete_bash":
+        from qidsql.cli.completion import join_words
+
+        join_words(os.environ)
     try:
         with bounded_memory():
-            code = app(standalone_mode=False)
+            code = app(prog_name="qidsql", standalone_mode=False)
         if code == TYPER_INTERRUPTED:
             raise KeyboardInterrupt
     except Stopped as stop:
@@ -186,7 +190,7 @@ def _run(signals: Ending) -> int:
 
 def _usage(error: Any) -> str:
     """The text of a usage error of typer; names the environment variable if that set the option."""
-    option, context = getattr(error, "param", None), error.ctx
+    option, context = getattr(error, "param", None), getattr(error, "ctx", None)
     if option is not None and context is not None:
         given = context.get_parameter_source(option.name)
         if given is not None and given.name == "ENVIRONMENT":

@@ -6,18 +6,17 @@ itself: how the source is opened, and where the report goes. `init` and `demo` h
 """
 
 import inspect
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from qidsql.cli.completion import completer
 from qidsql.cli.console import report_text, screen
 from qidsql.cli.dry_run import formatted_sql, write_dry_run
 from qidsql.cli.exit_codes import exit_with
@@ -37,11 +36,11 @@ from qidsql.cli.options import (
     report_format,
 )
 from qidsql.cli.progress import showing_progress
+from qidsql.cli.source_argument import SourceArgument, source_and_table
 from qidsql.cli.streams import lines, parts, put, say, write_output
 from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, Parameter, parameters
-from qidsql.engines.registry import EXPECTED
 from qidsql.errors import Stopped, UsageError
 from qidsql.operations.policy_discovery import policy_files
 
@@ -54,20 +53,6 @@ if TYPE_CHECKING:
     from qidsql.engines.base import Engine
     from qidsql.engines.source import Source
     from qidsql.operations.document import RunResult
-
-
-@dataclass(frozen=True, kw_only=True)
-class SourceArgument:
-    """The source, the first argument of most commands."""
-
-    source: Annotated[
-        str | None,
-        Option(
-            f"{EXPECTED[0].upper()}{EXPECTED[1:]}. Passwords: PGPASSWORD or ~/.pgpass. Default: $QIDSQL_URL.",
-            "SOURCE",
-            argument=True,
-        ),
-    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,10 +162,10 @@ HELP_ALL = inspect.Parameter(
 )
 
 
-def epilog(command: Command) -> str:
-    """The text below the options: examples and exit codes."""
+def epilog(name: str, command: Command) -> str:
+    """The text below the options: examples, exit codes, and the page of the manual."""
     examples = (f"  {each}" for each in command.examples)
-    return "\n".join(["\b", "Examples:", *examples, f"Exit codes: {command.exit_codes}"])
+    return "\n".join(["\b", "Examples:", *examples, f"Exit codes: {command.exit_codes}", f"Manual: qidsql help {name}"])
 
 
 def perform(name: str, command: Command, source: str | None, request: Any, line: LineOptions) -> None:
@@ -243,15 +228,6 @@ def _live(
             put(report_text(section, *screen(None)), sys.stdout)
 
     return import_module(f"qidsql.commands.{name}.live").LiveReport(show)
-
-
-def source_and_table(source: str | None, table: str | None) -> tuple[str | None, str | None]:
-    """Takes a single argument as the table if QIDSQL_URL gives the source and no file has that name."""
-    if source and table is None and os.environ.get("QIDSQL_URL") and not Path(source).exists():
-        if source.startswith("env:") or any(sign in source for sign in "*?/=@"):
-            return source, table
-        return None, source
-    return source, table
 
 
 def work_of(name: str) -> Callable[..., Any]:
@@ -340,7 +316,8 @@ def _described(parameter: Parameter, command: Command) -> Parameter:
     """The parameter; the help of --format lists the formats of the command."""
     if parameter.name != "format":
         return parameter
-    return replace(parameter, option=replace(parameter.option, help=format_words(formats_of(command))))
+    formats = formats_of(command)
+    return replace(parameter, option=replace(parameter.option, help=format_words(formats), values=formats))
 
 
 def _typer(parameter: Parameter) -> inspect.Parameter:
@@ -354,6 +331,7 @@ def _typer(parameter: Parameter) -> inspect.Parameter:
         "show_default": not optional and not option.argument,
         "rich_help_panel": option.panel,
         "hidden": option.special,
+        "autocompletion": completer(option),
     }
     if option.least is not None or option.most is not None:
         words |= {"min": option.least, "max": option.most}

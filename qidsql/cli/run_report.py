@@ -50,7 +50,7 @@ class _Row:
     k: str
     required: str
     rows: str
-    at_risk: str
+    below_k: str
     states: str
     changes: tuple[Finding, ...]
     is_large_enough: bool  # in violation for another reason than k, which its row does not show
@@ -66,7 +66,7 @@ class _Row:
             k="" if k is None else count(k),
             required=count(audit.account.policy.k) if audit else "",
             rows=number(audit.account.rows) if audit and audit.account.rows is not None else "",
-            at_risk="" if share is None else percent_of_rows(float(share)),
+            below_k="" if share is None else percent_of_rows(float(share)),
             states=", ".join(f"{states[state]} {state}" for state in STATES if states[state]),
             changes=tuple(finding for finding in table.findings if finding.state in SIGNS),
             is_large_enough=bool(
@@ -102,7 +102,7 @@ def _tables(console: Console, rows: Sequence[_Row]) -> None:
     for heading, justify in (("Table", "left"), ("Verdict", "left"), ("k", "right"), ("required", "right")):
         grid.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
     grid.add_column("rows", justify="right")
-    grid.add_column("at risk", justify="right")
+    grid.add_column("below k", justify="right")
     grid.add_column("findings", overflow="fold")
     several = len({row.table.source for row in rows}) > 1
     for row in rows:
@@ -110,7 +110,7 @@ def _tables(console: Console, rows: Sequence[_Row]) -> None:
         grid.add_row(
             row.table.place if several else row.table.table,
             Text(verdict, style=COLOURS[row.table.verdict]),
-            *(row.k, row.required, row.rows, row.at_risk, row.states),
+            *(row.k, row.required, row.rows, row.below_k, row.states),
         )
     console.print(grid)
     console.print()
@@ -159,7 +159,7 @@ def print_changes(console: Console, findings: Sequence[tuple[Finding, str]]) -> 
     for finding, subject in findings:
         now, was = finding.measures.share_at_risk, finding.was.share_at_risk if finding.was else None
         moved = (
-            f" (at risk {percent_of_rows(was)} -> {percent_of_rows(now)})"
+            f" (below k {percent_of_rows(was)} -> {percent_of_rows(now)})"
             if was is not None and now is not None
             else ""
         )

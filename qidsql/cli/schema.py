@@ -33,7 +33,12 @@ def schema_names() -> list[str]:
 class SchemaRequest:
     """Print the JSON Schema of a command's JSON report, or of the policy file qidsql.toml."""
 
-    of: Annotated[str, Option(f"the command, or policy: {', '.join(schema_names())}", "NAME", argument=True)]
+    of: Annotated[
+        str,
+        Option(
+            f"the command, or policy: {', '.join(schema_names())}", "NAME", argument=True, values=(*schema_names(),)
+        ),
+    ]
     output: Output = None
 
     def __post_init__(self) -> None:

@@ -26,22 +26,22 @@ TableName: TypeAlias = Annotated[
 Schema: TypeAlias = Annotated[str | None, Option("only tables of this schema; default: all", "NAME", in_shells=False)]
 Columns: TypeAlias = Annotated[
     Names,
-    Option("audit this column (repeat); default: all that are not left out", "NAME", ("-c", "--column"), COLUMNS),
+    Option("audit this column (repeat); default: all that are not left out", "COLUMN", ("-c", "--column"), COLUMNS),
 ]
-Exclude: TypeAlias = Annotated[Names, Option("leave this column out (repeat)", "NAME", panel=COLUMNS)]
+Exclude: TypeAlias = Annotated[Names, Option("leave this column out (repeat)", "COLUMN", panel=COLUMNS)]
 Identifiers: TypeAlias = Annotated[
     Names,
-    Option("a direct identifier, not published; left out (repeat)", "NAME", ("--identifier",), COLUMNS),
+    Option("a direct identifier, not published; left out (repeat)", "COLUMN", ("--identifier",), COLUMNS),
 ]
 Sensitive: TypeAlias = Annotated[
-    Names, Option("a sensitive attribute, not known outside; left out (repeat)", "NAME", panel=COLUMNS)
+    Names, Option("a sensitive attribute, not known outside; left out (repeat)", "COLUMN", panel=COLUMNS)
 ]
 Where: TypeAlias = Annotated[
     str | None, Option("only rows that meet this SQL condition", "SQL", panel=COLUMNS, in_policies=True)
 ]
 Entity: TypeAlias = Annotated[
     str | None,
-    Option("count distinct values of this column (persons), not rows", "NAME", panel=COLUMNS, in_policies=True),
+    Option("count distinct values of this column (persons), not rows", "COLUMN", panel=COLUMNS, in_policies=True),
 ]
 NullRule: TypeAlias = Annotated[
     str,
@@ -180,7 +180,7 @@ DeltaDisclosure: TypeAlias = Annotated[
 Reveals: TypeAlias = Annotated[
     str | None,
     Option(
-        "column sets that reveal this sensitive column of somebody, or exceed another limit", "NAME", panel=DISCLOSURE
+        "column sets that reveal this sensitive column of somebody, or exceed another limit", "COLUMN", panel=DISCLOSURE
     ),
 ]
 

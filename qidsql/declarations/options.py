@@ -68,6 +68,7 @@ class Option:
     `flags` are its names on the command line, by default `--name-of-the-field`; an `argument` is positional and has
     none. `panel` is its heading in `--help`; `special` options are only listed by `--help-all`. `variable` is an
     environment variable that sets the option by default. `least` and `most` bound a number on the command line.
+    `values` are what shells complete it by.
     """
 
     help: str
@@ -79,6 +80,7 @@ class Option:
     variable: str = ""
     least: float | None = None
     most: float | None = None
+    values: tuple[str, ...] = ()
     in_shells: bool = True  # a parameter of the table function
     in_policies: bool = False  # a key of a policy file
 

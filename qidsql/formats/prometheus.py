@@ -98,7 +98,7 @@ def _metrics(document: RunResult) -> Iterator[tuple[str, str, list[Sample]]]:
         [(table.labels, _last_judged(table)) for table in tables],
     )
     yield gauge("table_rows", "Rows audited.", [(labels, account.rows) for labels, account in accounts])
-    yield gauge("table_k_asked", "The class size that the policy requires.", [(x, a.policy.k) for x, a in accounts])
+    yield gauge("table_k_required", "The class size that the policy requires.", [(x, a.policy.k) for x, a in accounts])
     yield gauge("table_smallest_class", "Size of the smallest class.", [(x, p.smallest) for x, p in profiles])
     yield gauge(
         "table_below_k",

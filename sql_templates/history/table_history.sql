@@ -1,7 +1,7 @@
 -- One table in all runs, newest first.
 -- Parameters: :source, :table_name
--- Result: number, run, started, verdict, reason, row_count, k, k_asked, share_at_risk, complete, policy
-SELECT runs.number, runs.run, runs.started, audit.verdict, audit.reason, audit.row_count, audit.k, audit.k_asked,
+-- Result: number, run, started, verdict, reason, row_count, k, k_required, share_at_risk, complete, policy
+SELECT runs.number, runs.run, runs.started, audit.verdict, audit.reason, audit.row_count, audit.k, audit.k_required,
   audit.share_at_risk, runs.complete, audit.policy
 FROM table_audits AS audit
 JOIN runs ON runs.run = audit.run

@@ -74,7 +74,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION qidsql.measures(relation regclass, compared text[], k integer)
 RETURNS TABLE (
-  "rows" bigint, classes bigint, smallest bigint, largest bigint, k_asked bigint, classes_at_risk bigint,
+  "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint, classes_at_risk bigint,
   rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
   separation_ratio double precision, share_at_risk double precision
 )
@@ -119,7 +119,7 @@ END $$;
 -- The measures of one column set; of all columns if none is named.
 CREATE OR REPLACE FUNCTION qidsql.profile(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
 RETURNS TABLE (
-  "rows" bigint, classes bigint, smallest bigint, largest bigint, k_asked bigint, classes_at_risk bigint,
+  "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint, classes_at_risk bigint,
   rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
   separation_ratio double precision, share_at_risk double precision
 )
@@ -158,7 +158,7 @@ END $$;
 -- Every single column: its name, its NULLs, and the measures of profile. Two scans per column.
 CREATE OR REPLACE FUNCTION qidsql.columns(relation regclass, k integer DEFAULT 5)
 RETURNS TABLE (
-  name text, nulls bigint, "rows" bigint, classes bigint, smallest bigint, largest bigint, k_asked bigint,
+  name text, nulls bigint, "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint,
   classes_at_risk bigint, rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric,
   distinct_ratio double precision, separation_ratio double precision, share_at_risk double precision
 )

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -250,11 +251,26 @@ def test_the_source_from_the_environment(clinic: Path) -> None:
 
 def test_a_dry_run_asks_no_row(clinic: Path) -> None:
     """Any statement on the view fails, so a run that asks one cannot end well."""
-    for verb in ("audit", "profile"):
-        outcome = inside(verb, clinic, "fails", "--dry-run")
+    for verb in ("audit", "profile", "uniques", "suppress", "anonymize", "impact"):
+        outcome = inside(verb, clinic, "fails", *(("--protected", "people") if verb == "impact" else ()), "--dry-run")
         assert (outcome.code, outcome.err) == (0, "")
         assert "Only the catalog was queried" in outcome.out
-        assert "GROUP BY" in outcome.out
+        assert "SELECT" in outcome.out
+
+
+@pytest.mark.parametrize("verb", ["suppress", "anonymize"])
+def test_a_dry_run_writes_no_copy(verb: str, clinic: Path) -> None:
+    before = clinic.read_bytes()
+    assert inside(verb, clinic, "people", "--k", "3", "--into", "copy", "--dry-run").code == 0
+    assert clinic.read_bytes() == before
+
+
+@pytest.mark.parametrize("verb", ["tables", "doctor"])
+def test_a_server_that_never_answers_is_given_up_in_time(verb: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        source = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/x?sslmode=disable"
+        outcome = inside(verb, source, "--max-seconds", "0.2")
+    assert (outcome.code, outcome.line) == (3, "the time budget is used up")
 
 
 def test_the_statements_of_a_dry_run_are_those_that_are_asked(clinic: Path) -> None:
@@ -314,7 +330,8 @@ def test_names_are_not_markup(clinic: Path) -> None:
 def on_a_terminal(*arguments: object, **extra: str) -> str:
     """What a terminal shows of a run."""
     leader, follower = pty.openpty()
-    process = subprocess.Popen(command(*arguments), stdout=follower, stderr=follower, env=environment(extra))
+    streams = {"stdin": follower, "stdout": follower, "stderr": follower}
+    process = subprocess.Popen(command(*arguments), **streams, env=environment(extra))
     os.close(follower)
     seen = b""
     while True:
@@ -328,6 +345,16 @@ def on_a_terminal(*arguments: object, **extra: str) -> str:
     process.wait(timeout=300)
     os.close(leader)
     return seen.decode()
+
+
+def test_a_terminal_shows_a_page_of_the_manual_through_the_pager() -> None:
+    seen = on_a_terminal("help", "limits", COLUMNS="80", TERM="xterm", PAGER="sed s/^/paged:/")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", seen).replace("\r", "")
+    assert seen != plain
+    assert all(line.startswith("paged:") for line in plain.splitlines())
+    assert re.search(r"^paged: +Limits on disclosure$", plain, flags=re.MULTILINE)
+    assert "](" not in plain
+    assert max(map(len, plain.splitlines())) <= len("paged:") + 80
 
 
 def test_terminals(clinic: Path) -> None:

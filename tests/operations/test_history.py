@@ -146,8 +146,8 @@ def test_the_tables_can_be_read_by_plain_sql(tmp_path: Path, document: RunResult
         there = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
         assert there == set(TABLES)
         rows = connection.execute(
-            "SELECT table_name, k, k_asked, rows_at_risk, table_audits.verdict FROM table_audits JOIN runs USING (run) "
-            "ORDER BY place"
+            "SELECT table_name, k, k_required, rows_at_risk, table_audits.verdict FROM table_audits JOIN runs "
+            "USING (run) ORDER BY place"
         ).fetchall()
         assert rows == [("main.risky", 1, 5, 2, "violation"), ("main.safe", 6, 5, 0, "pass")]
         kinds = connection.execute("SELECT kind, column_set, state FROM findings ORDER BY kind").fetchall()

@@ -51,7 +51,7 @@ class AnonymizeRequest(PolicyOptions, CopyOptions, Audited, Weighted):
     table: TableName = None
     _: KW_ONLY
     k: K = 5
-    method: Annotated[str, Option("exact, heuristic, or auto: exact if the table is small enough", "NAME")] = (
+    method: Annotated[str, Option("auto: exact if the table is small enough", "exact|heuristic|auto")] = (
         AnonymizationMethod.AUTO
     )
     weights: ColumnWeights = None
@@ -96,5 +96,5 @@ COMMAND = Command(
         "qidsql anonymize people.csv --k 5 --weights zip=3 --method heuristic --max-seconds 300",
     ),
     exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
-    without=("dry_run", "workers"),
+    without=("workers",),
 )

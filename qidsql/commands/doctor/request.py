@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from qidsql.core.options import Schema
+from qidsql.core.options import MaxSeconds, Schema
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 
@@ -17,6 +17,7 @@ class DoctorRequest:
 
     schema: Schema = None
     role: Annotated[str | None, Option("print all GRANTs that this role would need", "NAME")] = None
+    max_seconds: MaxSeconds = None
 
 
 COMMAND = Command(

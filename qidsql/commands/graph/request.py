@@ -36,9 +36,9 @@ class GraphRequest:
     """
 
     identifiers: Annotated[
-        Names, Option("who: TABLE.COLUMN, or COLUMN (repeat)", "NAME", ("--identifier",), panel=ENDS)
+        Names, Option("who: TABLE.COLUMN, or COLUMN (repeat)", "COLUMN", ("--identifier",), panel=ENDS)
     ] = ()
-    sensitive: Annotated[Names, Option("what: TABLE.COLUMN, or COLUMN (repeat)", "NAME", panel=ENDS)] = ()
+    sensitive: Annotated[Names, Option("what: TABLE.COLUMN, or COLUMN (repeat)", "COLUMN", panel=ENDS)] = ()
     schema: Schema = None
     outside: Annotated[
         FileName, Option("a .toml file: tables known outside, dependencies, merges accepted and refused", "FILE")
@@ -84,7 +84,7 @@ class GraphRequest:
         str | None,
         Option(
             "the column of that table that identifies persons: --then counts persons in a class, not rows",
-            "NAME",
+            "COLUMN",
             panel=FOLLOWING,
         ),
     ] = None

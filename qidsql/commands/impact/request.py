@@ -26,15 +26,15 @@ class ImpactRequest:
     table: TableName = None
     _: KW_ONLY
     protected: Annotated[str, Option("the protected copy, in the same source", "TABLE")]
-    weight: Annotated[str | None, Option("column of the rows' survey weights", "NAME")] = None
-    outcome: Annotated[str | None, Option("the column that a linear regression explains", "NAME", panel=REGRESSION)] = (
-        None
-    )
+    weight: Annotated[str | None, Option("column of the rows' survey weights", "COLUMN")] = None
+    outcome: Annotated[
+        str | None, Option("the column that a linear regression explains", "COLUMN", panel=REGRESSION)
+    ] = None
     covariates: Annotated[
         Names,
         Option(
             "a column that explains it (repeat): numbers unchanged, others by an indicator per value",
-            "NAME",
+            "COLUMN",
             ("--covariate",),
             REGRESSION,
         ),
@@ -88,5 +88,4 @@ COMMAND = Command(
         "--covariate race",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
-    without=("dry_run",),
 )

@@ -54,7 +54,9 @@ class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     _: KW_ONLY
     all: Annotated[bool, Option("all minimal sets, not one smallest", panel=SEARCH)] = False
     minimal: Annotated[bool, Option("one minimal set, by the fewest statements", panel=SEARCH)] = False
-    algorithm: Annotated[str | None, Option(f"{NAMES}. Default: chosen and reported", "NAME", panel=SEARCH)] = None
+    algorithm: Annotated[
+        str | None, Option(f"{NAMES}. Default: chosen and reported", "NAME", panel=SEARCH, values=(*ALGORITHMS,))
+    ] = None
     max_size: Annotated[int | None, Option("largest column set of --all", "N", panel=BUDGET)] = None
     limit: Annotated[
         int,

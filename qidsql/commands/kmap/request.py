@@ -46,7 +46,7 @@ class KmapRequest(Audited):
     ] = None
     counts: Annotated[
         str | None,
-        Option("the population is a table of counts: this column is the number of people", "NAME", panel=POPULATION),
+        Option("the population is a table of counts: this column is the number of people", "COLUMN", panel=POPULATION),
     ] = None
     k: Annotated[int, Option("the fewest people that a row may be", "K", panel=CRITERION)] = 5
     rows_at_risk: Annotated[

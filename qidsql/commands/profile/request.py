@@ -32,7 +32,7 @@ class ProfileRequest(PolicyOptions, Audited):
     _: KW_ONLY
     columns: Annotated[
         Names,
-        Option("a column of the set (repeat); default: all columns together", "NAME", ("-c", "--column"), COLUMNS),
+        Option("a column of the set (repeat); default: all columns together", "COLUMN", ("-c", "--column"), COLUMNS),
     ] = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()

@@ -44,7 +44,7 @@ class RiskRequest(PolicyOptions):
     _: KW_ONLY
     columns: Annotated[
         Names,
-        Option("a column of the set (repeat); default: all columns together", "NAME", ("-c", "--column"), COLUMNS),
+        Option("a column of the set (repeat); default: all columns together", "COLUMN", ("-c", "--column"), COLUMNS),
     ] = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()
@@ -58,7 +58,7 @@ class RiskRequest(PolicyOptions):
     ] = None
     weight: Annotated[
         str | None,
-        Option("column of the rows' survey weights: how many people each represents", "NAME", panel=POPULATION),
+        Option("column of the rows' survey weights: how many people each represents", "COLUMN", panel=POPULATION),
     ] = None
     seed: Annotated[int, Option("the samples that test the estimates", "N", panel=SAMPLE)] = 0
     where: Where = None

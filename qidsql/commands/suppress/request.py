@@ -94,5 +94,5 @@ COMMAND = Command(
         "qidsql suppress people.parquet --into people_public.parquet --replace",
     ),
     exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
-    without=("dry_run", "workers"),
+    without=("workers",),
 )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from qidsql.core.options import Schema
+from qidsql.core.options import MaxSeconds, Schema
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 
@@ -19,6 +19,7 @@ class TablesRequest:
         str | None, Option("a table, or a pattern such as 'visits_*'; default: all tables", "TABLE", argument=True)
     ] = None
     schema: Schema = None
+    max_seconds: MaxSeconds = None
 
 
 COMMAND = Command(

@@ -146,5 +146,5 @@ COMMAND = Command(
         "qidsql uniques postgresql://auditor@db.example.org/clinic public.visits --k 3 --max-size 3",
     ),
     exit_codes="0 finished, 2 error, 3 inconclusive",
-    without=("dry_run", "workers", "snapshot"),
+    without=("workers", "snapshot"),
 )

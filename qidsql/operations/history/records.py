@@ -20,7 +20,7 @@ from qidsql.operations.table_run import TableRun, TrendPoint
 from qidsql.sql.statements import Row, integer
 from qidsql.wording.numbers import plural
 
-FORMAT = 2  # of the tables and the documents in them
+FORMAT = 3  # of the tables and the documents in them
 TABLES = (
     "history_format",
     "runs",
@@ -63,7 +63,7 @@ class RecordedTable:
     reason: str
     rows: int | None
     k: int | None
-    k_asked: int | None
+    k_required: int | None
     share_at_risk: float | None
     complete: bool
     question: Annotated[str | None, "a fingerprint of the policy: figures are comparable where it is equal"]
@@ -380,7 +380,7 @@ def _audit_row(table: TableRun) -> dict[str, Any]:
         "started": account and _moment(account.started),
         "row_count": account and account.rows,
         "k": profile and profile.smallest,
-        "k_asked": account and account.policy.k,
+        "k_required": account and account.policy.k,
         "rows_at_risk": profile and profile.rows_at_risk,
         "share_at_risk": profile and float(profile.share_at_risk),
         "policy": account and json.dumps(plain(account.policy), ensure_ascii=False),

@@ -26,7 +26,7 @@ from qidsql.operations.policy_file import read_policy_file
 from tests.commandline import inside, refused
 from tests.stores import PostgresStore, Store, quoted
 
-README = (Path(__file__).resolve().parents[3] / "README.md").read_text(encoding="utf-8")
+MANUAL = (Path(package.__file__).parent / "help" / "policy.md").read_text(encoding="utf-8")
 D, Q, S, OTHER = "direct identifier", "quasi-identifier", "sensitive", "other"
 
 
@@ -395,9 +395,9 @@ def test_an_existing_file_is_never_overwritten_unasked(clinic: Path) -> None:
     assert "mine" not in (clinic / "qidsql.toml").read_text()
 
 
-def test_the_file_in_readme_is_the_demos(clinic: Path) -> None:
+def test_the_file_in_the_manual_is_the_demos(clinic: Path) -> None:
     rewritten(clinic)
-    [block] = re.findall(r"```toml\n(\[\[tables\]\]\ntable = \"main.visits.*?)```", README, flags=re.DOTALL)
+    [block] = re.findall(r"```toml\n(\[\[tables\]\]\ntable = \"main.visits.*?)```", MANUAL, flags=re.DOTALL)
     assert block in (clinic / "qidsql.toml").read_text()
 
 

@@ -1,0 +1,220 @@
+"""README and the pages of the manual say what the tool does: their commands run, their reports are printed."""
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+import typer
+from typer.core import TyperGroup
+
+from qidsql.cli import help as manual
+from qidsql.cli.app import GROUPS, app, imported
+from qidsql.core.options import STATEMENTS
+from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.engines.postgres.dialect import POSTGRES
+from tests.commandline import inside, refused
+from tests.test_floors import FLOORS
+
+HOUSE = Path(__file__).resolve().parents[1]
+FILES = [HOUSE / "README.md", *sorted(manual.PAGES.glob("*.md"))]
+TEXTS = {str(path.relative_to(HOUSE)): path.read_text(encoding="utf-8") for path in FILES}
+WHOLE = "\n".join(TEXTS.values())
+OF_OTHERS = {"--version", "--record"}  # options that no command has: the program's, and that of the benchmarks
+
+
+def blocks(language: str) -> Iterator[str]:
+    for text in TEXTS.values():
+        yield from re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+# The reports that the pages print.
+REPORTS = [block.partition("\n\n") for block in blocks("text") if block.startswith("$ qidsql ")]
+REPORTS = [(command.removeprefix("$ "), report) for command, _, report in REPORTS]
+LINES = [line for block in blocks("sh") for line in block.replace("\\\n", " ").splitlines()]
+TYPED = sorted({tuple(shlex.split(line, comments=True)[1:]) for line in LINES if re.match("qidsql [a-z]", line)})
+
+SAMPLE = [each for each in TYPED if {"clinic.duckdb", "register.duckdb"} & {*each}]
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the demo's database and the files that the pages show."""
+    folder = tmp_path_factory.mktemp("manual")
+    inside("demo", "--keep", "clinic.duckdb", "--quiet", cwd=folder)
+    [file] = re.findall(r"`outside.toml`\n\n```toml\n(.*?)```", WHOLE, flags=re.DOTALL)
+    (folder / "outside.toml").write_text(file)
+    shutil.copy(folder / "clinic.duckdb", folder / "register.duckdb")
+    [statements] = [block for block in blocks("sql") if "TABLE voters" in block]
+    with duckdb.connect(str(folder / "register.duckdb")) as connection:
+        connection.execute(statements.replace("census.csv", str(folder / "census.csv")))
+    return folder
+
+
+def without_work(text: str) -> str:
+    """The report without what it took, and without what differs from run to run and from DuckDB to DuckDB.
+
+    Errors on samples differ too: other versions of DuckDB draw other samples.
+    """
+    text = re.sub(r"DuckDB [\d.]+|[+-][\d,]+ %|; run [\w-]+", "", text)
+    text = re.sub(r"^(\d+ tables, )?\d+ statements?(,| in) .*$", "", text, flags=re.MULTILINE)
+    return " ".join(text.split()) if "Mean error" in text else text.strip()  # the widths of whose columns differ
+
+
+@pytest.mark.parametrize(("command", "report"), REPORTS, ids=[command for command, _ in REPORTS])
+def test_the_reports_in_the_manual_are_those_of_its_commands(command: str, report: str, clinic: Path) -> None:
+    """Three dots stand for what is left out; of several commands, the last one prints the report."""
+    for each in command.split("; "):
+        out = inside(*shlex.split(each)[1:], cwd=clinic).out
+    printed, place = without_work(out), 0
+    for part in re.split(r"^\.\.\.$", without_work(report), flags=re.MULTILINE):
+        place = printed.find(part.strip(), place)
+        assert place >= 0, f"{part}\nis not in\n{printed}"
+    assert "\n...\n" in report or printed == without_work(report)
+
+
+def test_the_picture_in_readme_shows_the_report() -> None:
+    [report] = [report for command, report in REPORTS if command == "qidsql demo"]
+    picture = re.findall(r'<text x="436"[^>]*>([^<]*)</text>.*?<text x="780"[^>]*>([^<]*)</text>', SVG)
+    assert len(picture) == 4
+    for columns, share in picture:
+        assert re.search(rf"^\d  {re.escape(columns)} .* {share}$", report, flags=re.MULTILINE)
+
+
+SVG = (manual.PAGES / "overview.svg").read_text()
+
+
+def test_the_figures_in_readme_are_those_of_the_pages() -> None:
+    trials = re.findall(r"^\| [^|]* \| ([\d,]+) \| (\d+) \|", TEXTS["qidsql/help/trust.md"], flags=re.MULTILINE)
+    shown = re.findall(r"^\| [^|]* \| ([\d,]+) \| (\d+) \|$", TEXTS["README.md"], flags=re.MULTILINE)
+    assert shown
+    assert {*shown} <= {*trials}
+    readme = " ".join(TEXTS["README.md"].split())
+    [adult, peer, census, memory] = re.findall(
+        r"adult table takes ([\d.]+) CPU seconds \(pyCANON: ([\d.]+)\), .*? 41 columns (\d+) seconds and (\d+) MB",
+        readme,
+    )[0]
+    [row] = re.findall(r"^\| audit adult \| ([\d.]+) .* pyCANON \| ([\d.]+) ", SCALE, flags=re.MULTILINE)
+    assert (adult, peer) == row
+    [(seconds, megabytes)] = re.findall(r"^\| audit census 1M x 41 \| ([\d.]+) \| (\d+) ", SCALE, flags=re.MULTILINE)
+    assert (census, memory) == (f"{float(seconds):.0f}", megabytes)
+
+
+SCALE = manual.page_text("scale")
+
+
+def test_what_one_statement_can_do_is_said_as_it_is() -> None:
+    assert (POSTGRES.union_sets, POSTGRES.union_rows) == (DUCKDB.union_sets, DUCKDB.union_rows)
+    assert f"up to {DUCKDB.union_sets} column sets of a small table" in STATEMENTS
+    words = f"up to {DUCKDB.union_sets} column sets of a table of at most {DUCKDB.union_rows:,} rows"
+    assert words in " ".join(WHOLE.split())
+
+
+def commands(group: TyperGroup, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The commands of the program or of a group, and below each group its own."""
+    for name, command in group.commands.items():
+        yield (*above, name)
+        if isinstance(command, TyperGroup):
+            yield from commands(command, (*above, name))
+
+
+PROGRAM = typer.main.get_command(app)
+assert isinstance(PROGRAM, TyperGroup)
+COMMANDS = list(commands(PROGRAM))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help_an_example_and_a_page(command: tuple[str, ...]) -> None:
+    text = inside(*command, "--help").out
+    assert re.search(r"Examples?:\s", text)
+    assert f"Manual: qidsql help {command[0]}\n" in text or command[0] in GROUPS
+    assert f"qidsql {command[0]}" in TEXTS["README.md"]
+    assert f"qidsql {' '.join(command)}" in WHOLE
+    assert f"`{command[0]}`" in manual.page_text(manual.page_of(command[0])) or command[0] in manual.topics()
+
+
+def test_every_option_in_the_manual_exists() -> None:
+    texts = [inside(*command, "--help").out for command in COMMANDS]
+    texts += [inside(*c, "--help-all").out for c, text in zip(COMMANDS, texts, strict=True) if "--help-all" in text]
+    texts.append(inside("--help").out)
+    known = {option for text in texts for option in re.findall(r"--[a-z-]+", text)}
+    assert set(re.findall(r"(?<!\w)--[a-z][a-z-]+", WHOLE)) - known <= OF_OTHERS
+
+
+@pytest.mark.parametrize("typed", TYPED, ids=" ".join)
+def test_every_command_in_the_manual_can_be_typed(typed: tuple[str, ...]) -> None:
+    """Its options and their values are those of the command, which is not run."""
+    name, *rest = typed
+    command = imported(name)
+    if isinstance(command, TyperGroup):
+        command = command.commands[rest.pop(0)]
+    command.make_context(name, rest)
+
+
+@pytest.mark.exhaustive
+def test_every_command_on_the_sample_runs(clinic: Path) -> None:
+    """In the order of the pages, since some read what others have written."""
+    (clinic / "qidsql.toml").unlink(missing_ok=True)
+    for typed in SAMPLE:
+        outcome = inside(*typed, cwd=clinic)
+        assert outcome.code in (0, 1), (typed, outcome)
+        assert outcome.out or {"--output", "--keep"} & {*typed}
+
+
+def test_the_python_in_the_manual_runs(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [code] = blocks("python")
+    monkeypatch.chdir(clinic)
+    names: dict[str, object] = {}
+    exec(code, names)
+    for left, right in re.findall(r"^(result\..*?)  # (.*)$", code, flags=re.MULTILINE):
+        assert right.startswith("the ") or eval(left, names) == eval(right, names)
+
+
+def test_the_index_lists_every_page() -> None:
+    assert [*manual.topics()] == [*dict.fromkeys(manual.topics())]
+    assert {*manual.topics(), manual.INDEX} == {path.stem for path in manual.PAGES.glob("*.md")}
+    assert max(map(len, manual.topics().values())) <= 60
+    listed = inside("help").out
+    for topic, summary in manual.topics().items():
+        assert re.search(rf"^  {topic} +{re.escape(summary)}$", listed, flags=re.MULTILINE)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_somewhere(name: str) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", re.sub(r"`[^`]*`", "", TEXTS[name])):
+        path, _, anchor = target.partition("#")
+        if not path.startswith("https://"):
+            file = (HOUSE / name).parent / path if path else HOUSE / name
+            assert file.exists(), target
+            assert not anchor or anchor in anchors(file.read_text()), target
+
+
+def test_help_shows_a_page_as_it_is_written_with_commands_for_links() -> None:
+    page = inside("help", "audit").out
+    assert page.startswith("# Audit a table\n")
+    assert "(limits.md)" not in page
+    assert "`qidsql help limits`" in page
+    assert inside("help", "profile").out == page
+    assert inside("help", "Audit").out == page
+
+
+def test_a_page_that_does_not_exist_is_refused_with_a_similar_one() -> None:
+    assert refused("help", "polcy") == (
+        "no page polcy (did you mean policy?) in the manual; qidsql help lists the pages"
+    )
+    assert "qidsql help lists the pages" in refused("help", "xyzzy")
+
+
+def test_the_picture_of_the_house_is_complete() -> None:
+    [picture] = [block for block in blocks("text") if block.startswith("__main__ ")]
+    floors = [line.split("  ")[0].split(", ") for line in picture.splitlines() if not line.startswith(" ")]
+    assert floors == FLOORS[::-1]
