@@ -8,6 +8,7 @@ from qidsql.core.options import Delta, Epsilon, Seed, Verify
 from qidsql.core.parsing import chance
 
 DELTA = Fraction(1, 100)
+MAX_SEED = 2**60
 
 
 class Wanted(StrEnum):

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from qidsql.core.sampling import MAX_SEED
 from qidsql.core.tables import Column, Table
 from qidsql.errors import UsageError
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import ALIAS, Relation, comparable_columns, condition, relation, table_node
 from qidsql.sql.templates import fill_query
-
-MAX_SEED = 2**60
 
 
 def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int, seed: int) -> Relation:

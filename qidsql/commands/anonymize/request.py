@@ -37,7 +37,7 @@ class AnonymizationMethod(StrEnum):
 
 
 @dataclass(frozen=True)
-class AnonymizeRequest(PolicyOptions, CopyOptions, Audited, Weighted):
+class AnonymizeRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     """The fewest cells to suppress so that every row is identical to k - 1 others; a suppressed cell is a value.
 
     The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,

@@ -20,11 +20,11 @@ from qidsql.core.options import (
 )
 from qidsql.core.parsing import names, positive_share
 from qidsql.core.policy import Policy, PolicyOptions
+from qidsql.core.sampling import MAX_SEED
 from qidsql.core.tables import Nulls
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
 from qidsql.errors import UsageError
-from qidsql.sql.sample import MAX_SEED
 
 POPULATION = "The population of which the table is a sample"
 SAMPLES = 5  # of the table, that test the estimates

@@ -35,7 +35,7 @@ class SuppressionMethod(StrEnum):
 
 
 @dataclass(frozen=True)
-class SuppressRequest(PolicyOptions, CopyOptions, Audited, Weighted):
+class SuppressRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     """The fewest cells to suppress so that each row matches k - 1 others on all columns that it keeps.
 
     Optimal for every row, and proved. Without --into nothing is written; a copy is audited before it is kept. Its
