@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from qidsql.commands.suppress.request import Attack
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.protection.suppression.known_people import KnownPeople
 from qidsql.terminal.fitted_table import Head, print_table
@@ -16,6 +17,7 @@ METHODS = {
     "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or suppressed",
     "shared": "shared: rows that match suppressed cells of others stay whole, though their own values are rare",
 }
+MATCHINGS = "{k} disjoint matchings of all people with all rows: each row fits its owner and {k} people or more"
 BAR = 28
 
 
@@ -23,14 +25,17 @@ def report(console: Console, result: SuppressResult) -> None:
     """Write the report."""
     print_verdict(console, result.verdict, result.reason)
     rows = facts(result.account)
-    others = plural(result.k - 1, "other")
-    rows.add_row("Rule", f"k = {result.k}: each row matches {others}; a suppressed cell matches anything")
+    rule = f"each row matches {plural(result.k - 1, 'other')}"
+    if result.against is Attack.KNOWN_PERSON:
+        rule = f"{result.k} released rows can be each person's, also for someone who knows everybody"
+    rows.add_row("Rule", f"k = {result.k}: {rule}; a suppressed cell matches anything")
     if result.cells is not None and result.account.rows:
         cells = result.account.rows * len(result.account.columns)
         rows.add_row("Suppressed", f"{plural(result.cells, 'cell')} of {count(cells)} ({share(result.cells, cells)})")
         touched = f"{plural(result.records or 0, 'row')} of {count(result.account.rows)}"
         rows.add_row("", f"in {touched} ({share(result.records or 0, result.account.rows)})")
-        rows.add_row("Method", METHODS[result.method])
+        matched = result.against is Attack.KNOWN_PERSON
+        rows.add_row("Method", MATCHINGS.format(k=result.k) if matched else METHODS[result.method])
         rows.add_row("Found", "; ".join(result.algorithm))
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
@@ -63,16 +68,24 @@ def _known(rows: Table, known: KnownPeople, k: int) -> None:
         alone = f"{plural(known.alone, 'person', 'people')} of {count(known.people)}"
         found.append(
             f"{alone} ({share(known.alone, known.people)}) can still be found by someone who knows them: exactly one "
-            f"released row fits; {count(known.below_k)} fit fewer than {k} rows"
+            f"released row fits; {plural(known.below_k, 'fits', 'fit')} fewer than {k} rows"
         )
     else:
         withstood.append(f"someone who knows a person: everybody fits at least {k} released rows")
     if known.admissible_below_k:
         found.append(
-            f"someone who knows everybody rules out rows: {count(known.admissible_below_k)} people keep fewer than {k}"
+            f"someone who knows everybody rules out rows: {plural(known.admissible_below_k, 'person', 'people')} left "
+            f"with fewer than {k}"
         )
     elif known.admissible_below_k == 0:
         withstood.append(f"someone who knows everybody: at least {k} rows can be anyone's")
+    else:
+        found.append("not counted: the rows that someone who knows everybody can rule out")
+    if known.likely:
+        found.append(
+            f"someone who weighs rows by the people whom they fit: for {plural(known.likely, 'person', 'people')} the "
+            f"own row has more than 1/{k} of the weight"
+        )
     if found:
         found.append(f"qidsql anonymize withstands all of these: each row equals {plural(k - 1, 'other')}")
     for label, lines in (("Withstands", withstood), ("Open", found)):
@@ -120,4 +133,5 @@ def _foot(console: Console, result: SuppressResult) -> None:
     print_cost(console, work, written=result.target, values=values)
     source, name = shlex.quote(work.source), shlex.quote(work.table)
     if result.target is None and not result.script and result.cells:
-        console.print(f"Next: qidsql suppress {source} {name} --k {result.k} --into NAME      writes the copy")
+        against = f" --against {result.against}" if result.against is Attack.KNOWN_PERSON else ""
+        console.print(f"Next: qidsql suppress {source} {name} --k {result.k}{against} --into NAME      writes the copy")
