@@ -17,11 +17,13 @@ from qidsql.protection.copies import ProtectedCopy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.for_known_people import plan_for_known_people
 from qidsql.protection.suppression.known_people import KnownPeople, known_people
+from qidsql.protection.suppression.people_of_copy import people_of_copy
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.values_lost import CellsLost, values_lost
 from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.sql.copies import create_table, create_view, suppressed_by_counts, suppression_in_place
+from qidsql.sql.people_and_rows import people_and_rows
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_codes import values_at
 from qidsql.sql.statements import Statement, integer
@@ -214,12 +216,23 @@ class _Suppression:
                 Verdict.VIOLATION,
                 f"the copy failed its audit ({count(check.at_risk)} rows at risk), so it was not kept",
             )
+        if divided:
+            self._on_stage(f"counting people whom {copy} singles out")
+            gate.known_people_safe(self._people_of(copy))
         copy.keep()
         self._written = True
         return self._result(
             Verdict.FINISHED,
             f"{self._reason()}; {copy} was written, and each row of it matches {plural(k - 1, 'other')}",
         )
+
+    def _people_of(self, copy: ProtectedCopy) -> KnownPeople | None:
+        """Whom the written copy singles out, from its rows and those of the table. One statement, one scan of each."""
+        profiler, written = self._profiler, Relation(copy.rows(self._protection.columns))
+        sides = ((each.node, each.columns(self._names)) for each in (profiler.source, written))
+        both = TableProfiler(self._engine, *people_and_rows(*sides), self._request.policy.k)
+        with RowPatterns.of(both) as patterns:
+            return people_of_copy(patterns, both.k, profiler.deadline)
 
     def _reason(self) -> str:
         assert self._plan is not None

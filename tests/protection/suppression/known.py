@@ -1,6 +1,7 @@
 """Whom an attacker finds who knows people, by the definitions over all people and all rows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -20,19 +21,30 @@ def fits(shown: Record, person: Record) -> bool:
     return all(cell is None or cell == own for cell, own in zip(shown, person, strict=True))
 
 
-def by_definition(rows: Sequence[Record], masks: Sequence[int], k: int) -> KnownPeople:
-    shown = released(rows, masks)
-    people = range(len(rows))
-    rows_of = [{row for row in people if fits(shown[row], rows[person])} for person in people]
-    people_of = [sum(fits(shown[row], rows[person]) for person in people) for row in people]
-    weights = [sum((Fraction(1, people_of[row]) for row in rows_of[person]), Fraction()) for person in people]
-    assignments = [each for each in permutations(people) if all(each[i] in rows_of[i] for i in people)]
-    theirs = [{each[person] for each in assignments} for person in people]
+def of_copy(people: Sequence[Record], shown: Sequence[Record], k: int) -> KnownPeople:
+    """What can be counted without knowing whose row is whose; admissible rows only if the rows can be the people's."""
+    rows_of = [{number for number, row in enumerate(shown) if fits(row, person)} for person in people]
+    people_of = [sum(fits(row, person) for person in people) for row in shown]
+    assignments = [
+        each
+        for each in permutations(range(len(shown)))
+        if len(shown) == len(people) and all(each[i] in rows_of[i] for i in range(len(people)))
+    ]
+    theirs = [{each[person] for each in assignments} for person in range(len(people))]
     return KnownPeople(
-        people=len(rows),
+        people=len(people),
         alone=sum(len(found) == 1 for found in rows_of),
         below_k=sum(len(found) < k for found in rows_of),
         rows_below_k=sum(found < k for found in people_of),
-        likely=sum(Fraction(k, people_of[person]) > weights[person] for person in people),
-        admissible_below_k=sum(len(found) < k for found in theirs),
+        likely=None,
+        admissible_below_k=sum(len(found) < k for found in theirs) if assignments else None,
     )
+
+
+def by_definition(rows: Sequence[Record], masks: Sequence[int], k: int) -> KnownPeople:
+    """The counts of a plan, in which each row is that of the person at its place."""
+    shown = released(rows, masks)
+    people_of = [sum(fits(row, person) for person in rows) for row in shown]
+    weights = [sum(Fraction(1, n) for row, n in zip(shown, people_of, strict=True) if fits(row, each)) for each in rows]
+    likely = sum(Fraction(k, number) > weight for number, weight in zip(people_of, weights, strict=True))
+    return replace(of_copy(rows, shown, k), likely=likely)
