@@ -8,8 +8,8 @@ from rich.text import Text
 
 from qidsql.commands.suppress.request import Attack
 from qidsql.commands.suppress.result import SuppressResult
-from qidsql.protection.suppression.known_people import KnownPeople
 from qidsql.terminal.fitted_table import Head, print_table
+from qidsql.terminal.known_people import known_people_facts
 from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural, share
 
@@ -42,7 +42,7 @@ def report(console: Console, result: SuppressResult) -> None:
     if result.at_risk is not None:
         rows.add_row("Audit", f"{plural(result.at_risk, 'row')} of the copy below k, where NULL matches anything")
     if result.known is not None:
-        _known(rows, result.known, result.k)
+        known_people_facts(rows, result.known, result.k)
     elif result.cells is not None:
         rows.add_row("Not counted", "people whom these rows still single out, if their values are known")
     console.print(rows)
@@ -55,42 +55,6 @@ def report(console: Console, result: SuppressResult) -> None:
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
     _foot(console, result)
-
-
-def _known(rows: Table, known: KnownPeople, k: int) -> None:
-    """The attacks that the rows withstand, and whom the others find."""
-    found, withstood = [], []
-    if known.rows_below_k:
-        found.append(f"{plural(known.rows_below_k, 'released row')} with fewer than {k} people whom it could fit")
-    else:
-        withstood.append(f"someone who looks up a released row: each fits at least {k} people")
-    if known.below_k:
-        alone = f"{plural(known.alone, 'person', 'people')} of {count(known.people)}"
-        found.append(
-            f"{alone} ({share(known.alone, known.people)}) can still be found by someone who knows them: exactly one "
-            f"released row fits; {plural(known.below_k, 'fits', 'fit')} fewer than {k} rows"
-        )
-    else:
-        withstood.append(f"someone who knows a person: everybody fits at least {k} released rows")
-    if known.admissible_below_k:
-        found.append(
-            f"someone who knows everybody rules out rows: {plural(known.admissible_below_k, 'person', 'people')} left "
-            f"with fewer than {k}"
-        )
-    elif known.admissible_below_k == 0:
-        withstood.append(f"someone who knows everybody: at least {k} rows can be anyone's")
-    else:
-        found.append("not counted: the rows that someone who knows everybody can rule out")
-    if known.likely:
-        found.append(
-            f"someone who weighs rows by the people whom they fit: for {plural(known.likely, 'person', 'people')} the "
-            f"own row has more than 1/{k} of the weight"
-        )
-    if found:
-        found.append(f"qidsql anonymize withstands all of these: each row equals {plural(k - 1, 'other')}")
-    for label, lines in (("Withstands", withstood), ("Open", found)):
-        for number, line in enumerate(lines):
-            rows.add_row("" if number else label, line)
 
 
 def _losses(console: Console, result: SuppressResult) -> None:

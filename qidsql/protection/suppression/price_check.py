@@ -22,7 +22,7 @@ def bound_by_prices(
         costs = -prices
         for codes, weight in zip(records.codes, weights, strict=True):
             if codes[row]:
-                costs[codes != codes[row]] += weight
+                costs += weight * (codes != codes[row])
         if records.sizes[row] == 1:
             costs[row] = np.iinfo(np.int64).max
         bound += int(records.sizes[row]) * int(costs.min())
