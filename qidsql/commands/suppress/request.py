@@ -87,7 +87,7 @@ class SuppressRequest(PolicyOptions, CopyOptions, Audited, Weighted):
     max_seconds: MaxSeconds = None
 
     def check(self) -> None:
-        super().check()
+        self.check_copy()
         _ = self.policy, self.column_weights, self.chosen_method
         self._check_attack()
         if self.script is not None and self.chosen_method is SuppressionMethod.SHARED:
