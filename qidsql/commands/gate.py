@@ -19,6 +19,7 @@ from qidsql.search.result import Found, SearchResult
 if TYPE_CHECKING:  # searches pass here too, and need no protection
     from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer
     from qidsql.protection.masking import MaskingPlan
+    from qidsql.protection.suppression.known_people import KnownPeople
     from qidsql.protection.suppression.plan import SuppressionPlan
     from qidsql.protection.uniques.counts import UniqueCounts
 
@@ -101,6 +102,19 @@ def suppression(plan: "SuppressionPlan", separately: bool, deadline: float | Non
     else:
         _must(not rows_at_risk(plan, deadline), "a row matches fewer than k rows after the suppression")
     return plan
+
+
+def known_people_safe(known: "KnownPeople | None") -> "KnownPeople":
+    """Return the counts if everybody fits k rows, also for someone who knows all people, else raise Refuted.
+
+    Raises BudgetSpent if they were not counted: then nothing is known.
+    """
+    if known is None or known.admissible_below_k is None:
+        raise BudgetSpent("the plan has too many pairs of people and rows to check whom it singles out")
+    _must(not known.rows_below_k, "a released row fits fewer than k people")
+    _must(not known.below_k, "fewer than k released rows fit a person")
+    _must(not known.admissible_below_k, "fewer than k released rows can be a person's if everybody is known")
+    return known
 
 
 def anonymization(found: "Anonymization", anonymizer: "Anonymizer") -> "Anonymization":

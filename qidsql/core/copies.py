@@ -36,8 +36,8 @@ class CopyOptions:
         sql: str | None = getattr(self, "sql", None)
         return None if sql is None else choice(Script, "sql", sql)
 
-    def check(self) -> None:
-        """Check the values. Raises UsageError."""
+    def check_copy(self) -> None:
+        """Check these options. Raises UsageError."""
         if self.into is not None and self.script is not None:
             raise UsageError("--into writes the copy and --sql prints statements for it; choose one")
         if self.replace and self.into is None:

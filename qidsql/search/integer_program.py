@@ -1,4 +1,4 @@
-"""Integer programs, solved by HiGHS: the only module that uses the solver.
+"""Integer programs, solved by HiGHS.
 
 Floats propose and integers decide: callers check a solution by exact arithmetic, and a bound is the solver's, rounded
 up by less than its tolerance, since all costs are whole numbers.
@@ -88,7 +88,7 @@ def solve(
         solver.setSolution(given)
     if deadline is not None:
         solver.setOptionValue("time_limit", max(0.0, deadline - time.monotonic()))
-    stopped = _run(solver, tick)
+    stopped = run_solver(solver, tick)
     information = solver.getInfo()
     found = information.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     values = list(solver.getSolution().col_value) if found else None
@@ -100,7 +100,7 @@ def solve(
     return Solution(values, least, stopped or BudgetSpent("the time for the integer program is used up"))
 
 
-def _run(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:  # type: ignore[name-defined]  # noqa: F821
+def run_solver(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped | None:  # type: ignore[name-defined]  # noqa: F821
     """Run the solver in another thread; this one handles Ctrl-C and `tick`. Returns why they ended it, if so."""
     solver.HandleUserInterrupt = True
     result = solver.startSolve()

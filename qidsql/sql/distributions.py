@@ -122,6 +122,14 @@ def value_distribution(
     return Statement(dialect.render(tree), f"distribution of {column.original.name} before and after", read)
 
 
+def columns_of_both(
+    dialect: Dialect, original: Table, protected: Table, columns: Sequence[SharedColumn]
+) -> tuple[tuple[exp.Expr, list[exp.Expr]], tuple[exp.Expr, list[exp.Expr]]]:
+    """For the table and for its copy: the node to select from, and the columns' values, comparable with each other."""
+    before, after = ([_side(dialect, column, side) for column in columns] for side in (False, True))
+    return (_rows(original).node, before), (_rows(protected).node, after)
+
+
 def regression_sums(
     dialect: Dialect,
     original: Table,

@@ -129,6 +129,11 @@ class Packing:
             found.append(exp.alias_(_sum(left), f"v{lane}"))
         return found
 
+    def nulls(self) -> exp.Expr:
+        """The column set that is NULL in a table that has the codes c0, c1, ..."""
+        places = range(len(self.values))
+        return add(exp.func("IF", exp.column(f"c{place}").eq(0), big(1 << place), big(0)) for place in places)
+
     def shown(self) -> tuple[list[exp.Expr], list[exp.Identifier]]:
         """The lanes without the bits that v0, v1, ... leave out, as key0, key1, ..., and these names."""
         names = [exp.to_identifier(f"key{lane}") for lane in self.lanes]

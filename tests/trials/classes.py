@@ -9,6 +9,7 @@ CLASSES: tuple[str, ...] = (
     "populations",
     "protections",
     "anonymizations",
+    "known_person",
     "risks",
     "truncated",
     "sampling",

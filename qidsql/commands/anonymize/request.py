@@ -76,7 +76,7 @@ class AnonymizeRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     ] = None
 
     def check(self) -> None:
-        super().check()
+        self.check_copy()
         _ = self.policy, self.column_weights, self.chosen_method
         if self.max_work is not None and self.max_work <= 0:
             raise UsageError(f"{setting('max_work')} must be more than 0")

@@ -137,6 +137,10 @@ def assumptions(policy: Policy, columns: Sequence[ColumnFinding]) -> tuple[str, 
         taken.append(f"each row is another person; if a person can have several, name the column of persons ({entity})")
     if policy.nulls == Nulls.WILDCARD:
         taken.append("a NULL may have been any value: anyone who knows the suppressed values finds smaller classes")
+        taken.append(
+            "nobody knows a person's values: a copy alone cannot show how many of its rows fit a person who is known; "
+            "qidsql impact ORIGINAL --protected COPY --k K counts that from both"
+        )
     return tuple(taken)
 
 

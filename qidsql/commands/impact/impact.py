@@ -26,16 +26,21 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.measures.least_squares import Covariate, Fit, Term, least_squares
 from qidsql.measures.proportions import interval
+from qidsql.protection.row_patterns import RowPatterns
+from qidsql.protection.suppression.known_people import KnownPeople
+from qidsql.protection.suppression.people_of_copy import people_of_copy
 from qidsql.sql.distributions import (
     Cases,
     Distribution,
     SharedColumn,
     ValueRows,
+    columns_of_both,
     numeric,
     regression_sums,
     value_distribution,
     weighed_rows,
 )
+from qidsql.sql.people_and_rows import people_and_rows
 from qidsql.sql.statements import Statement
 from qidsql.wording.numbers import count, few, percent, plural
 
@@ -63,6 +68,7 @@ def impact(
         if all(comparison.rows):
             comparison.compare(on_stage)
             comparison.regress(on_stage)
+            comparison.count_people(on_stage)
     except Stopped as stop:
         unfinished = str(stop)
     except KeyboardInterrupt:
@@ -81,6 +87,7 @@ class _Comparison:
         self._variables: list[VariableImpact] = []
         self._models: list[ModelImpact] = []
         self._columns: list[SharedColumn] = []
+        self._known: KnownPeople | None = None
         self._missing: tuple[str, ...] = ()
         self._extra: tuple[str, ...] = ()
         self._weight: str | None = None
@@ -175,6 +182,17 @@ class _Comparison:
             fit = least_squares(self._ask([statement])[0], covariates)
             self._models.append(self._model(data, fit))
 
+    def count_people(self, on_stage: Callable[[str], None]) -> None:
+        """Count the people whom the copy singles out, if requested. One statement, one scan of each table."""
+        if self._request.k is None:
+            return
+        on_stage("counting people whom the copy singles out")
+        profiler = self._search.profiler
+        sides = columns_of_both(self._engine.dialect, *self._tables, self._columns)
+        both, names = people_and_rows(*sides)
+        with RowPatterns.of(profiler.over(both, None, names)) as patterns:
+            self._known = people_of_copy(patterns, self._request.k, profiler.deadline)
+
     def result(self, unfinished: str) -> ImpactResult:
         finished = not unfinished and 0 not in self.rows
         account = self._search.account(self.rows[0], [unfinished] if unfinished else [])
@@ -190,6 +208,8 @@ class _Comparison:
             extra_columns=self._extra,
             variables=tuple(self._variables),
             regression=self._regression(),
+            k=self._request.k,
+            known=self._known,
             account=replace(account, notes=(*account.notes, *self._notes())),
         )
 

@@ -14,7 +14,8 @@ from qidsql.commands.impact import regression_report as regression
 from qidsql.commands.impact.regression_report import title
 from qidsql.commands.impact.result import ImpactResult, VariableImpact
 from qidsql.terminal.fitted_table import Head, print_table
-from qidsql.terminal.pieces import bar, by_reason, grid, print_verdict
+from qidsql.terminal.known_people import known_people_facts
+from qidsql.terminal.pieces import CODES_LEFT, bar, by_reason, grid, print_verdict
 from qidsql.wording.numbers import count, few, percent, plural, seconds
 
 EDGES = (-0.5, -0.2, -0.1, -0.05, -0.01, 0.01, 0.05, 0.1, 0.2, 0.5)  # of relative differences
@@ -47,6 +48,10 @@ def _facts(console: Console, result: ImpactResult) -> None:
         table.add_row("Missing", f"{few(result.missing_columns)}: not in the copy")
     if result.extra_columns:
         table.add_row("Extra", f"{few(result.extra_columns)}: only in the copy")
+    if result.known is not None and result.k is not None:
+        known_people_facts(table, result.known, result.k)
+    else:
+        table.add_row("Not counted", "people whom someone who knows them finds in the copy (--k K counts them)")
     for left_out in by_reason((each.name, each.reason) for each in work.left_out):
         table.add_row("Left out", left_out)
     for note in work.notes:
@@ -152,6 +157,8 @@ def _foot(console: Console, result: ImpactResult) -> None:
         console.print(table)
     shown = any(value.value is not None for variable in result.variables for value in variable.values or ())
     values = "values are shown as requested" if shown else "no cell value left the engine"
+    if result.k is not None:
+        values = f"{values}, but {CODES_LEFT}" if shown else CODES_LEFT
     console.print(f"{plural(work.statements, 'statement')}, {seconds(work.seconds)}; only read, {values}.")
 
 

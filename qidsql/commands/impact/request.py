@@ -20,7 +20,8 @@ class ImpactRequest:
     """The effect of local suppression on a table: its cells, its distributions, a regression.
 
     Compares a table with its protected copy, in which suppressed cells are NULL. Only counts and sums leave the
-    database. The exit code is 0 whatever they are, 3 if a budget ended the work or a table is empty.
+    database; with --k each distinct row leaves it as codes, to count whom the copy singles out. The exit code is 0
+    whatever they are, 3 if a budget ended the work or a table is empty.
     """
 
     table: TableName = None
@@ -42,6 +43,14 @@ class ImpactRequest:
     fill: Annotated[
         float | None,
         Option("a third regression, suppressed cells replaced by this", "NUMBER", panel=REGRESSION),
+    ] = None
+    k: Annotated[
+        int | None,
+        Option(
+            "count the people who fit fewer than K rows of the copy, and the rows that fit fewer than K people",
+            "K",
+            least=2,
+        ),
     ] = None
     mark: Annotated[str | None, Option("a text that marks a suppressed cell besides NULL, such as '*'", "TEXT")] = None
     show_values: Annotated[bool, Option("name values in the report; they leave the database then")] = False
@@ -72,7 +81,7 @@ class ImpactRequest:
     def policy(self) -> Policy:
         """The policy; if columns are named, the covariates are added to them."""
         named = names(self.columns)
-        return Policy.of(self, columns=(*named, *self.explaining) if named else ())
+        return Policy.of(self, k=2 if self.k is None else self.k, columns=(*named, *self.explaining) if named else ())
 
     @property
     def explaining(self) -> tuple[str, ...]:

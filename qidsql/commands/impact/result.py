@@ -8,6 +8,7 @@ from typing import Annotated
 
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, SIGNED, Rounded, reported
+from qidsql.protection.suppression.known_people import KnownPeople
 
 PERCENT = Rounded(4)
 DIGITS = Rounded(10, significant=True)  # further digits differ from run to run: engines add floats in any order
@@ -201,6 +202,11 @@ class ImpactResult(Result):
     extra_columns: Annotated[tuple[str, ...], "only in the copy"]
     variables: tuple[VariableImpact, ...]
     regression: RegressionImpact | None
+    k: Annotated[int | None, "whom the copy singles out was counted for this many rows"]
+    known: Annotated[
+        KnownPeople | None,
+        "whom the copy singles out if people's values are known; null: not requested, or not counted",
+    ]
 
     @property
     def kept_values(self) -> tuple[ValueImpact, ...]:

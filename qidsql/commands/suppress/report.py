@@ -6,9 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from qidsql.commands.suppress.request import Attack
 from qidsql.commands.suppress.result import SuppressResult
-from qidsql.protection.suppression.known_people import KnownPeople
 from qidsql.terminal.fitted_table import Head, print_table
+from qidsql.terminal.known_people import known_people_facts
 from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural, share
 
@@ -16,6 +17,7 @@ METHODS = {
     "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or suppressed",
     "shared": "shared: rows that match suppressed cells of others stay whole, though their own values are rare",
 }
+MATCHINGS = "{k} disjoint matchings of all people with all rows: each row fits its owner and {k} people or more"
 BAR = 28
 
 
@@ -23,21 +25,24 @@ def report(console: Console, result: SuppressResult) -> None:
     """Write the report."""
     print_verdict(console, result.verdict, result.reason)
     rows = facts(result.account)
-    others = plural(result.k - 1, "other")
-    rows.add_row("Rule", f"k = {result.k}: each row matches {others}; a suppressed cell matches anything")
+    rule = f"each row matches {plural(result.k - 1, 'other')}"
+    if result.against is Attack.KNOWN_PERSON:
+        rule = f"{result.k} released rows can be each person's, also for someone who knows everybody"
+    rows.add_row("Rule", f"k = {result.k}: {rule}; a suppressed cell matches anything")
     if result.cells is not None and result.account.rows:
         cells = result.account.rows * len(result.account.columns)
         rows.add_row("Suppressed", f"{plural(result.cells, 'cell')} of {count(cells)} ({share(result.cells, cells)})")
         touched = f"{plural(result.records or 0, 'row')} of {count(result.account.rows)}"
         rows.add_row("", f"in {touched} ({share(result.records or 0, result.account.rows)})")
-        rows.add_row("Method", METHODS[result.method])
+        matched = result.against is Attack.KNOWN_PERSON
+        rows.add_row("Method", MATCHINGS.format(k=result.k) if matched else METHODS[result.method])
         rows.add_row("Found", "; ".join(result.algorithm))
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
     if result.at_risk is not None:
         rows.add_row("Audit", f"{plural(result.at_risk, 'row')} of the copy below k, where NULL matches anything")
     if result.known is not None:
-        _known(rows, result.known, result.k)
+        known_people_facts(rows, result.known, result.k)
     elif result.cells is not None:
         rows.add_row("Not counted", "people whom these rows still single out, if their values are known")
     console.print(rows)
@@ -50,34 +55,6 @@ def report(console: Console, result: SuppressResult) -> None:
         for statement in result.script:
             console.print(f"{statement};", soft_wrap=True)
     _foot(console, result)
-
-
-def _known(rows: Table, known: KnownPeople, k: int) -> None:
-    """The attacks that the rows withstand, and whom the others find."""
-    found, withstood = [], []
-    if known.rows_below_k:
-        found.append(f"{plural(known.rows_below_k, 'released row')} with fewer than {k} people whom it could fit")
-    else:
-        withstood.append(f"someone who looks up a released row: each fits at least {k} people")
-    if known.below_k:
-        alone = f"{plural(known.alone, 'person', 'people')} of {count(known.people)}"
-        found.append(
-            f"{alone} ({share(known.alone, known.people)}) can still be found by someone who knows them: exactly one "
-            f"released row fits; {count(known.below_k)} fit fewer than {k} rows"
-        )
-    else:
-        withstood.append(f"someone who knows a person: everybody fits at least {k} released rows")
-    if known.admissible_below_k:
-        found.append(
-            f"someone who knows everybody rules out rows: {count(known.admissible_below_k)} people keep fewer than {k}"
-        )
-    elif known.admissible_below_k == 0:
-        withstood.append(f"someone who knows everybody: at least {k} rows can be anyone's")
-    if found:
-        found.append(f"qidsql anonymize withstands all of these: each row equals {plural(k - 1, 'other')}")
-    for label, lines in (("Withstands", withstood), ("Open", found)):
-        for number, line in enumerate(lines):
-            rows.add_row("" if number else label, line)
 
 
 def _losses(console: Console, result: SuppressResult) -> None:
@@ -120,4 +97,5 @@ def _foot(console: Console, result: SuppressResult) -> None:
     print_cost(console, work, written=result.target, values=values)
     source, name = shlex.quote(work.source), shlex.quote(work.table)
     if result.target is None and not result.script and result.cells:
-        console.print(f"Next: qidsql suppress {source} {name} --k {result.k} --into NAME      writes the copy")
+        against = f" --against {result.against}" if result.against is Attack.KNOWN_PERSON else ""
+        console.print(f"Next: qidsql suppress {source} {name} --k {result.k}{against} --into NAME      writes the copy")

@@ -34,6 +34,13 @@ class SuppressionMethod(StrEnum):
     SHARED = "shared"  # fewer in all: the suppressed cells of one row protect other rows too
 
 
+class Attack(StrEnum):
+    """What the plan is to withstand."""
+
+    RELEASED_ROWS = "released-rows"  # someone who looks up a released row: it fits k people [Wilson]
+    KNOWN_PERSON = "known-person"  # someone who knows a person, or everybody: k rows can be the person's
+
+
 @dataclass(frozen=True)
 class SuppressRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     """The fewest cells to suppress so that each row matches k - 1 others on all columns that it keeps.
@@ -54,6 +61,14 @@ class SuppressRequest(CopyOptions, PolicyOptions, Audited, Weighted):
             "optimal|shared",
         ),
     ] = SuppressionMethod.OPTIMAL
+    against: Annotated[
+        str,
+        Option(
+            "released-rows: each row fits k people; known-person: k rows can be each person's, also for someone who "
+            "knows everybody (more cells; proved at k = 2)",
+            "released-rows|known-person",
+        ),
+    ] = Attack.RELEASED_ROWS
     weights: ColumnWeights = None
     sql: Annotated[
         str | None,
@@ -72,14 +87,31 @@ class SuppressRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     max_seconds: MaxSeconds = None
 
     def check(self) -> None:
-        super().check()
+        self.check_copy()
         _ = self.policy, self.column_weights, self.chosen_method
+        self._check_attack()
         if self.script is not None and self.chosen_method is SuppressionMethod.SHARED:
             raise UsageError(
                 "a printed statement suppresses each row on its own, so it takes no --method shared; use --into"
             )
         if self.script is not None and self.nulls == Nulls.WILDCARD:
             raise UsageError("a printed statement counts equal rows, so it takes no --nulls wildcard; use --into")
+
+    def _check_attack(self) -> None:
+        if self.attack is Attack.RELEASED_ROWS:
+            return
+        if self.chosen_method is SuppressionMethod.SHARED:
+            raise UsageError("--method shared protects released rows only, so it takes no --against known-person")
+        if self.script is not None:
+            raise UsageError(
+                "a printed statement suppresses each row on its own, so it takes no --against known-person; use --into"
+            )
+        if self.nulls == Nulls.WILDCARD:
+            raise UsageError("--against known-person takes a NULL of a person for a value; leave out --nulls wildcard")
+
+    @property
+    def attack(self) -> Attack:
+        return choice(Attack, "against", self.against)
 
     @property
     def chosen_method(self) -> SuppressionMethod:
@@ -92,6 +124,7 @@ COMMAND = Command(
         "qidsql suppress warehouse.duckdb patients --k 3 --identifier patient_id --sensitive diagnosis",
         "qidsql suppress warehouse.duckdb patients --k 3 --weights age=3,zip_code=1 --into patients_public",
         "qidsql suppress people.parquet --into people_public.parquet --replace",
+        "qidsql suppress warehouse.duckdb patients --k 2 --against known-person --into patients_public",
     ),
     exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
     without=("workers",),

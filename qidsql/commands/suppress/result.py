@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from qidsql.commands.suppress.request import SuppressionMethod
+from qidsql.commands.suppress.request import Attack, SuppressionMethod
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 from qidsql.protection.suppression.known_people import KnownPeople
@@ -38,9 +38,12 @@ class SuppressResult(Result):
     account: Annotated[SearchAccount, FLAT]
     k: int
     method: SuppressionMethod
+    against: Annotated[Attack, "the attack that the plan is made to withstand"]
     cost: Annotated[int | None, "the weight of the suppressed cells"]
     lower_bound: Annotated[
-        int | None, "a proved lower bound of every suppression in which each row is safe by its own suppressed cells"
+        int | None,
+        "a proved lower bound of every suppression in which each row is safe by its own suppressed cells; against "
+        "known-person, of every one that leaves k disjoint matchings of all people with all rows",
     ]
     cells: int | None
     records: Annotated[int | None, "rows that lose a cell"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from qidsql.commands import gate
-from qidsql.commands.suppress.request import SuppressionMethod, SuppressRequest
+from qidsql.commands.suppress.request import Attack, SuppressionMethod, SuppressRequest
 from qidsql.commands.suppress.result import ColumnLoss, SuppressResult, ValueLoss
 from qidsql.commands.table_protection import TableProtection
 from qidsql.commands.table_search import one_answer
@@ -11,16 +11,19 @@ from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES, Nulls, TableName, weight_of
 from qidsql.engines.base import Engine
-from qidsql.errors import Stopped, UsageError
+from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.protection.copies import ProtectedCopy
 from qidsql.protection.row_patterns import RowPatterns
+from qidsql.protection.suppression.for_known_people import plan_for_known_people
 from qidsql.protection.suppression.known_people import KnownPeople, known_people
+from qidsql.protection.suppression.people_of_copy import people_of_copy
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.values_lost import CellsLost, values_lost
 from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.sql.copies import create_table, create_view, suppressed_by_counts, suppression_in_place
+from qidsql.sql.people_and_rows import people_and_rows
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_codes import values_at
 from qidsql.sql.statements import Statement, integer
@@ -84,29 +87,53 @@ class _Suppression:
                 return self._result(
                     Verdict.VIOLATION, f"no suppression helps: {rows} are fewer than k = {k}, even if all are blank"
                 )
-            plan = SuppressionPlan.of(
-                patterns,
-                k,
-                self._protection.weights,
-                wildcard=request.policy.nulls == Nulls.WILDCARD,
-                deadline=self._profiler.deadline,
-                on_stage=self._on_stage,
-            )
-            if request.chosen_method is SuppressionMethod.SHARED:
-                self._on_stage("searching rows that suppressed cells of others protect")
-                plan = shared(plan, deadline=self._profiler.deadline)
-            self._on_stage("checking the plan")
-            separately = request.chosen_method is SuppressionMethod.OPTIMAL and request.policy.nulls == Nulls.EQUAL
-            self._plan = gate.suppression(plan, separately, self._profiler.deadline)
-            self._losses = self._lost(patterns)
-            if request.policy.nulls == Nulls.EQUAL:
-                self._on_stage("counting people whom the rows still single out")
-                self._known = known_people(self._plan, self._profiler.deadline)
+            known_person = request.attack is Attack.KNOWN_PERSON
+            plan = self._against_known_person(patterns) if known_person else self._against_released_rows(patterns)
+            patterns = plan.patterns
+            self._plan, self._losses = plan, self._lost(plan)
+            if request.policy.nulls == Nulls.EQUAL and not known_person:
+                self._known = self._count_known(plan)
             if request.script is not None:
                 self._script = self._statements(request.script)
             if self._protection.copy is not None:
                 return self._write(self._protection.copy, patterns)
         return self._result(Verdict.FINISHED, self._reason())
+
+    def _against_released_rows(self, patterns: RowPatterns) -> SuppressionPlan:
+        """The checked plan by which each released row fits k people."""
+        request, deadline = self._request, self._profiler.deadline
+        wildcard = request.policy.nulls == Nulls.WILDCARD
+        plan = SuppressionPlan.of(
+            patterns,
+            request.policy.k,
+            self._protection.weights,
+            wildcard=wildcard,
+            deadline=deadline,
+            on_stage=self._on_stage,
+        )
+        optimal = request.chosen_method is SuppressionMethod.OPTIMAL
+        if not optimal:
+            self._on_stage("searching rows that suppressed cells of others protect")
+            plan = shared(plan, deadline=deadline)
+        self._on_stage("checking the plan")
+        return gate.suppression(plan, optimal and not wildcard, deadline)
+
+    def _against_known_person(self, patterns: RowPatterns) -> SuppressionPlan:
+        """The checked plan by which k released rows can be each person's."""
+        k, deadline = self._request.policy.k, self._profiler.deadline
+        plan = plan_for_known_people(patterns, k, self._protection.weights, deadline, self._on_stage)
+        self._on_stage("checking the plan")
+        gate.suppression(plan, False, deadline)
+        self._known = gate.known_people_safe(known_people(plan, deadline))
+        return plan
+
+    def _count_known(self, plan: SuppressionPlan) -> KnownPeople | None:
+        """Whom the rows of a checked plan single out. None where time is up: the plan is right without the counts."""
+        self._on_stage("counting people whom the rows still single out")
+        try:
+            return known_people(plan, self._profiler.deadline)
+        except BudgetSpent:
+            return None
 
     @property
     def _profiler(self) -> TableProfiler:
@@ -116,12 +143,11 @@ class _Suppression:
     def _names(self) -> tuple[str, ...]:
         return self._protection.names
 
-    def _lost(self, patterns: RowPatterns) -> tuple[ColumnLoss, ...]:
+    def _lost(self, plan: SuppressionPlan) -> tuple[ColumnLoss, ...]:
         """The losses of each column and its values."""
-        assert self._plan is not None
-        lost = values_lost(self._plan, NAMED_VALUES, self._profiler.deadline)
-        losses = []
-        for place, cells in enumerate(self._plan.by_column):
+        patterns, losses = plan.patterns, []
+        lost = values_lost(plan, NAMED_VALUES, self._profiler.deadline)
+        for place, cells in enumerate(plan.by_column):
             touched, gone, most = lost[place]
             shown = self._values(place, most, patterns.shuffle_key) if self._request.show_values and most else ()
             losses.append(
@@ -178,7 +204,8 @@ class _Suppression:
         """Write the copy, audit it, and keep it only if it passes."""
         profiler, k = self._profiler, self._request.policy.k
         self._on_stage(f"writing {copy}")
-        copy.write(patterns, self._protection.columns, profiler.deadline)
+        divided = self._request.attack is Attack.KNOWN_PERSON  # rows of one pattern may lose different cells
+        copy.write(patterns, self._protection.columns, profiler.deadline, parting=divided)
         self._on_stage(f"auditing {copy}")
         profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), self._names, k)
         with RowPatterns.of(profiler_of_copy) as written:
@@ -189,6 +216,9 @@ class _Suppression:
                 Verdict.VIOLATION,
                 f"the copy failed its audit ({count(check.at_risk)} rows at risk), so it was not kept",
             )
+        if divided:
+            self._on_stage(f"counting people whom {copy} singles out")
+            gate.known_people_safe(self._people_of(copy))
         copy.keep()
         self._written = True
         return self._result(
@@ -196,13 +226,28 @@ class _Suppression:
             f"{self._reason()}; {copy} was written, and each row of it matches {plural(k - 1, 'other')}",
         )
 
+    def _people_of(self, copy: ProtectedCopy) -> KnownPeople | None:
+        """Whom the written copy singles out, from its rows and those of the table. One statement, one scan of each."""
+        profiler, written = self._profiler, Relation(copy.rows(self._protection.columns))
+        sides = ((each.node, each.columns(self._names)) for each in (profiler.source, written))
+        both = TableProfiler(self._engine, *people_and_rows(*sides), self._request.policy.k)
+        with RowPatterns.of(both) as patterns:
+            return people_of_copy(patterns, both.k, profiler.deadline)
+
     def _reason(self) -> str:
         assert self._plan is not None
         plan = self._plan
         cells = plural(plan.cells, "cell")
+        matched = self._request.attack is Attack.KNOWN_PERSON
+        if not plan.cells and matched:
+            return f"nothing needs to be suppressed: {plan.k} rows or more can be each person's"
         if not plan.cells:
             return f"nothing needs to be suppressed: every row matches {plural(plan.k - 1, 'other')}"
         proof = "proved: no row is safe with fewer blanks of its own" if plan.optimal else "fewer may suffice"
+        if matched:
+            least = f"at least {count(plan.lower_bound or 0)}"
+            needed = "no fewer suffice" if plan.optimal else f"{least} are needed"
+            proof = f"{plan.k} released rows can be each person's then; proved for disjoint matchings: {needed}"
         weighted = f", of the weight {count(plan.weight)}," if any(each != 1 for each in plan.weights) else ""
         return f"{cells}{weighted} in {plural(plan.records, 'row')} are to be suppressed; {proof}"
 
@@ -213,6 +258,7 @@ class _Suppression:
             reason=reason,
             k=request.policy.k,
             method=request.chosen_method,
+            against=request.attack,
             cost=plan.weight if plan else None,
             lower_bound=plan.lower_bound if plan else None,
             cells=plan.cells if plan else None,

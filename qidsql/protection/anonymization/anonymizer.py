@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.protection.anonymization.assignment import Assignment, Group, cheapest_assignment
 from qidsql.protection.anonymization.bound_check import bound_of
+from qidsql.protection.anonymization.cycles import plan_by_cycles
 from qidsql.protection.anonymization.groups import Groups, number_type
 from qidsql.protection.anonymization.local_search import LocalSearch
 from qidsql.protection.anonymization.placements import greedy_placement, priced_placement
@@ -37,6 +38,7 @@ PATIENCE = 60.0  # seconds for the integer program when there is no deadline
 UPDATES_AT_ONCE = 20  # of the prices, before an anonymization is made by them
 CHECK = 2.5  # the check of a bound takes so many times as long as the numbering of the groups
 BOUNDED = 10_000_000_000  # row patterns x (row patterns + column sets): the bound by rows is computed up to there
+MOST_COMPARED = 3_000_000_000  # pairs of row patterns that are matched with each other before a deadline
 GREEDY = "greedy"
 
 
@@ -64,6 +66,10 @@ class Anonymization:
 
 class _Enough(Exception):
     """The work of a search without a budget is done."""
+
+
+class _Late(Exception):
+    """A part of the search has taken its part of the time."""
 
 
 class Anonymizer:
@@ -137,6 +143,7 @@ class Anonymizer:
         if not self._complete:
             self._bound_rows()
         with suppress(_Enough):
+            self._cut_cycles()
             self._search("greedy, local search", placed)
             if self._prices and not (exact and self.small):
                 self._ascend(self._prices)
@@ -175,10 +182,29 @@ class Anonymizer:
             self._deadline -= CHECK * numbering
         return placed
 
+    def _cut_cycles(self) -> None:
+        """At k = 2, keep the plan by cycles if it is the cheapest, and its bound; within a third of the time left."""
+        pairs, now = self._records.count**2, time.monotonic()
+        if self._k != 2 or pairs > (MOST_COMPARED if self._left is None else self._left):
+            return
+        until = None if self._deadline is None else now + (self._deadline - now) / 3
+
+        def check() -> None:
+            self._check(0)
+            if until is not None and time.monotonic() > until:
+                raise _Late
+
+        self._on_stage("matching rows with other rows")
+        with suppress(_Late):
+            plan, bound = plan_by_cycles(self._records, self._weights, check)
+            self._lower_bound = max(self._lower_bound, bound)
+            self._best = min(self._best, plan, key=lambda each: each.cost)
+        self._check(pairs)
+
     def _ascend(self, prices: Prices) -> None:
         """Raise the lower bound by prices, and search from plans that the prices suggest."""
         for done in prices.ascend(self._check):
-            self._lower_bound = prices.bound
+            self._lower_bound = max(self._lower_bound, prices.bound)
             if self._best.cost == self._lower_bound:
                 return
             if done % UPDATES_AT_ONCE == 0:

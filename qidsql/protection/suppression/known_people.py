@@ -1,15 +1,20 @@
 """Whom an attacker finds in the rows of a suppression plan: people whose values are known, held against the rows."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from sqlglot import exp
 
+from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.plan_check import MOST
-from qidsql.sql.masks import Packing, add, big
+from qidsql.sql.masks import Packing
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MOST_PAIRS = 1_000_000  # pairs of patterns and releases of which strong components are searched
 
@@ -27,7 +32,9 @@ class KnownPeople:
     below_k: Annotated[int, "people whom fewer than k released rows fit"]
     rows_below_k: Annotated[int, "released rows that fit fewer than k people"]
     likely: Annotated[
-        int, "people whose own row has more than 1/k of the weight, if each row weighs 1 / (people whom it fits)"
+        int | None,
+        "people whose own row has more than 1/k of the weight, if each row weighs 1 / (people whom it fits); null: not "
+        "counted",
     ]
     admissible_below_k: Annotated[
         int | None, "people with fewer than k rows that could be theirs if everybody is known; null: not counted"
@@ -46,48 +53,65 @@ def known_people(plan: SuppressionPlan, deadline: float | None = None) -> KnownP
     if patterns.patterns * len(plan.masks) > MOST:
         return None
     packing = Packing(patterns.values)
-    keys, names = packing.shown()
-    lanes = [exp.column(f"v{lane}") for lane in packing.lanes]
-    nulls = [
-        exp.func("IF", exp.column(f"c{place}").eq(0), big(1 << place), big(0)) for place in range(len(patterns.names))
-    ]
-    hidden = exp.BitwiseOr(this=exp.column("mask"), expression=exp.paren(add(nulls)))
-    visible = packing.visible(exp.column("mask"))
     bench.query(packing.table(), "packing of row patterns", deadline)
-    owners = fill(
-        "workbench/suppression/release_owners", hidden=hidden, visible=visible, keys=keys, names=names, lanes=lanes
-    )
-    bench.query(owners, "released rows", deadline)
-    bench.query(fill("workbench/suppression/fits_of_people", keys=keys, names=names, lanes=lanes), "fits", deadline)
+    fits_of(bench, packing, None, deadline)
     [[*counts, pairs]] = bench.query(fill("workbench/suppression/known_people", k=plan.k), "known people", deadline)
     people, alone, below_k, rows_below_k, likely = map(integer, counts)
     few = integer(pairs) <= MOST_PAIRS
     return KnownPeople(people, alone, below_k, rows_below_k, likely, _admissible(plan) if few else None)
 
 
+def fits_of(bench: Workbench, packing: Packing, people_only: exp.Expr | None, deadline: float | None) -> None:
+    """Make the tables `release_owners` of the rows of `plan`, and `fits` of these with all packed patterns.
+
+    `people_only` is a statement between them, which leaves the people in `packed`. Raises Stopped, StatementError.
+    """
+    keys, names = packing.shown()
+    lanes = [exp.column(f"v{lane}") for lane in packing.lanes]
+    hidden = exp.BitwiseOr(this=exp.column("mask"), expression=exp.paren(packing.nulls()))
+    visible = packing.visible(exp.column("mask"))
+    owners = fill(
+        "workbench/suppression/release_owners", hidden=hidden, visible=visible, keys=keys, names=names, lanes=lanes
+    )
+    bench.query(owners, "released rows", deadline)
+    if people_only is not None:
+        bench.query(people_only, "people", deadline)
+    bench.query(fill("workbench/suppression/fits_of_people", keys=keys, names=names, lanes=lanes), "fits", deadline)
+
+
 def _admissible(plan: SuppressionPlan) -> int:
     """The number of people with fewer than k rows that are theirs in some assignment of all rows to all people."""
-    import networkx as nx
-    import numpy as np
-
     bench = plan.patterns.bench
     fits = bench.numbers(exp.select("pattern", "release", "people").from_("fits"), "rows that fit people")
     owners = bench.numbers(exp.select("pattern", "release", "size").from_("release_owners"), "owners of rows")
-    number = plan.patterns.patterns
+    return admissible_below(plan.k, *fits.values(), *owners.values())
+
+
+def admissible_below(
+    k: int,
+    pattern: "NDArray[np.int64]",
+    release: "NDArray[np.int64]",
+    people: "NDArray[np.int64]",
+    owner: "NDArray[np.int64]",
+    owned: "NDArray[np.int64]",
+    sizes: "NDArray[np.int64]",
+) -> int:
+    """The number of people with fewer than k rows that are theirs in some assignment of all rows to all people.
+
+    `release` fits `pattern`, who are so many `people`; in one assignment `owner` has rows of `owned`, of these `sizes`.
+    """
+    import networkx as nx
+    import numpy as np
+
+    number = int(max(pattern.max(), owner.max())) + 1
     graph = nx.DiGraph()
-    graph.add_edges_from(zip(fits["pattern"].tolist(), (fits["release"] + number).tolist(), strict=True))
-    graph.add_edges_from(zip((owners["release"] + number).tolist(), owners["pattern"].tolist(), strict=True))
-    component = np.empty(number + len(graph), dtype=np.int64)
+    graph.add_edges_from(zip(pattern.tolist(), (release + number).tolist(), strict=True))
+    graph.add_edges_from(zip((owned + number).tolist(), owner.tolist(), strict=True))
+    component = np.empty(number + int(release.max()) + 1, dtype=np.int64)
     for place, members in enumerate(nx.strongly_connected_components(graph)):
         component[list(members)] = place
-    parts = len(component)
-    own = component[owners["pattern"]] + owners["release"] * parts  # a release in the component of some of its owners
-    places, inverse = np.unique(own, return_inverse=True)
-    sizes = np.bincount(inverse, owners["size"])
-    fitting = component[fits["pattern"]] + fits["release"] * parts
-    found = np.minimum(np.searchsorted(places, fitting), len(places) - 1)
-    rows = np.where(places[found] == fitting, sizes[found], 0)
-    admissible = np.bincount(fits["pattern"], rows, minlength=number)
-    people = np.zeros(number, dtype=np.int64)
-    people[fits["pattern"]] = fits["people"]
-    return int(people[admissible < plan.k].sum())
+    rows = np.bincount(owned, sizes, minlength=int(release.max()) + 1)[release]  # all rows of a release, or none
+    admissible = np.bincount(pattern, np.where(component[pattern] == component[release + number], rows, 0), number)
+    sizes_of = np.zeros(number, dtype=np.int64)
+    sizes_of[pattern] = people
+    return int(sizes_of[admissible < k].sum())

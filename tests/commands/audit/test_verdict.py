@@ -105,7 +105,7 @@ def test_what_a_verdict_takes_for_granted() -> None:
             "each row is another": "rows",
         }
         parts |= {"each row is another": "rows", "person is not published": "entity"}
-        parts |= {"a NULL may have been any value": "wildcard"}
+        parts |= {"a NULL may have been any value": "wildcard", "a copy alone cannot show": "known person"}
         taken = assumptions(Policy(**policy), columns)
         return [name for text in taken for part, name in parts.items() if part in text]
 
@@ -114,7 +114,7 @@ def test_what_a_verdict_takes_for_granted() -> None:
     assert said(AGE, column("id", Role.EXCLUDED)) == ["left out", "rows"]
     assert said(AGE, column("diagnosis", Role.SENSITIVE)) == ["sensitive", "rows"]
     assert said(AGE, entity="person") == ["entity"]
-    assert said(AGE, nulls="wildcard") == ["rows", "wildcard"]
+    assert said(AGE, nulls="wildcard") == ["rows", "wildcard", "known person"]
 
 
 def test_a_pass_without_the_columns_left_out_by_proposal_has_to_hold_with_them() -> None:

@@ -11,7 +11,7 @@ import duckdb
 import numpy
 import pytest
 
-from qidsql import impact
+from qidsql import impact, suppress
 from qidsql.commands.impact.impact import impact as run
 from qidsql.commands.impact.request import ImpactRequest
 from qidsql.commands.impact.result import ImpactResult
@@ -514,3 +514,37 @@ def test_the_command_line(wilson: Path) -> None:
     assert inside(*run, "--max-statements", 3).code == 3
     assert "--protected" in refused("impact", wilson, "els")
     assert quoted("els") in inside(*run, "--show-sql").err
+
+
+def test_people_whom_the_copy_singles_out(store: Store) -> None:
+    """Counted with --k, also where a suppressed cell has a mark and rows are in another order; else said to be open."""
+    random, k = Random(5), 3
+    original, copy = random_pair(random, 40, 2)
+    original, copy = ([row[:2] for row in rows] for rows in (original, copy))
+    types = {"a": "VARCHAR(9)", "B c": "VARCHAR(9)"}
+    marked = [tuple("*" if cell is None and random.random() < 0.5 else cell for cell in row) for row in copy]
+    store.table("full_data", types, original)
+    store.table("protected", types, random.sample(marked, len(marked)))
+    found = impact(store.url, "full_data", protected="protected", k=k, mark="*")
+    fitting = [
+        [all(c in (None, own) for c, own in zip(row, person, strict=True)) for row in copy] for person in original
+    ]
+    rows_of, people_of = [sum(each) for each in fitting], [sum(each) for each in zip(*fitting, strict=True)]
+    assert found.known is not None and found.known.people == 40
+    assert found.known.alone == rows_of.count(1)
+    assert found.known.below_k == sum(each < k for each in rows_of) > 0
+    assert found.known.rows_below_k == sum(each < k for each in people_of)
+    assert found.known.admissible_below_k is not None and found.known.admissible_below_k >= found.known.below_k
+    text = rendering.render(found, 200)
+    assert "can still be found by someone who knows them" in text and "a copy does not say whose row is whose" in text
+    assert "left the engine as codes" in text
+    unasked = impact(store.url, "full_data", protected="protected")
+    assert unasked.known is None and "--k K counts them" in rendering.render(unasked, 200)
+
+
+def test_a_copy_that_withstands_someone_who_knows_a_person(store: Store) -> None:
+    original, _ = random_pair(Random(6), 30, 2)
+    store.table("full_data", {"a": "VARCHAR(9)", "b": "VARCHAR(9)"}, [row[:2] for row in original])
+    suppress(store.url, "full_data", against="known-person", into="protected", keep_identifiers=True)
+    known = impact(store.url, "full_data", protected="protected", k=2).known
+    assert known is not None and (known.below_k, known.rows_below_k, known.admissible_below_k) == (0, 0, 0)

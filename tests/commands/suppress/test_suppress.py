@@ -17,7 +17,7 @@ from qidsql.core.copies import Script
 from qidsql.core.results import Verdict
 from qidsql.engines.base import ExecutedStatement
 from qidsql.engines.connect import connect
-from qidsql.errors import AccessError, Interrupted, QidsqlError, UsageError
+from qidsql.errors import AccessError, BudgetSpent, Interrupted, QidsqlError, UsageError
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Statement
 from tests import rendering
@@ -49,6 +49,11 @@ def people(seed: int = 1, rows: int = 60) -> list[Record]:
 def matches(one: Record, other: Record) -> bool:
     """On the three quasi-identifiers, where NULL matches anything."""
     return all(a is None or b is None or a == b for a, b in zip(one[:3], other[:3], strict=True))
+
+
+def fits(row: Record, person: Record) -> bool:
+    """All that the row shows are values of the person."""
+    return all(cell is None or cell == own for cell, own in zip(row, person, strict=True))
 
 
 def lightest(rows: Sequence[Record], row: Record, k: int, weights: Sequence[int] = (1, 1, 1)) -> int:
@@ -117,6 +122,50 @@ def test_the_copy_is_optimal_and_safe(store: Store, k: int) -> None:
     assert result.copied == tuple(COLUMNS)
     assert sum(result.by_cells.values()) == len(rows)
     assert content(store, "people") == rows
+
+
+@pytest.mark.parametrize("k", always(2, longer=[3, 5]))
+def test_a_copy_against_someone_who_knows_a_person(store: Store, k: int) -> None:
+    """Each person fits k rows of it and each row k people, where duplicates lose different cells."""
+    rows = [*people(11, 40), ("Ulm", "b", 7, None, 40), ("Ulm", "b", 7, "x", 41)]
+    store.table("people", COLUMNS, rows)
+    result = ask(store, k=k, against="known-person", into="safe")
+    copy = content(store, "safe")
+    assert [row[3:] for row in copy] == [row[3:] for row in rows]
+    fitting = [[fits(row[:3], person[:3]) for row in copy] for person in rows]
+    assert all(fitting[number][number] for number in range(len(rows)))
+    assert min(map(sum, fitting)) >= k
+    assert min(map(sum, zip(*fitting, strict=True))) >= k
+    lost = sum(row.count(None) for row in copy) - sum(row.count(None) for row in rows)
+    assert (result.verdict, result.cells, result.at_risk) == (Verdict.FINISHED, lost, 0)
+    assert result.optimal if k == 2 else result.lower_bound is not None
+    assert result.known is not None and result.known.below_k == result.known.admissible_below_k == 0
+
+
+@ONE_ENGINE
+def test_the_report_of_a_plan_against_someone_who_knows_a_person(store: Store) -> None:
+    store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (5, 2), (5, 7)])
+    with store.connect() as engine:
+        text = rendering.render(suppress(engine, SuppressRequest("t", against="known-person")), 200)
+        wilson = rendering.render(suppress(engine, SuppressRequest("t")), 200)
+    assert "4 cells in 3 rows" in text and "proved for disjoint matchings: no fewer suffice" in text
+    assert "someone who knows everybody: at least 2 rows can be anyone's" in text
+    assert "--against known-person --into NAME" in text
+    assert "1 person of 3 (33.3 %) can still be found" in wilson and "withstands someone who knows" not in wilson
+
+
+@ONE_ENGINE
+def test_time_spent_on_counting_people_does_not_take_the_plan(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object) -> None:
+        raise BudgetSpent("the time budget (--max-seconds) is used up")
+
+    monkeypatch.setattr("qidsql.commands.suppress.suppress.known_people", late)
+    store.table("people", COLUMNS, people())
+    result = ask(store)
+    assert (result.verdict, result.known) == (Verdict.FINISHED, None) and result.optimal
+    assert "Not counted" in rendering.render(result, 100) and "Withstands" not in rendering.render(result, 100)
+    unchecked = ask(store, against="known-person", into="safe")
+    assert (unchecked.verdict, unchecked.cells) == (Verdict.INCONCLUSIVE, None) and "safe" not in tables(store)
 
 
 @pytest.mark.parametrize("script", list(Script))
@@ -408,6 +457,10 @@ def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.
         ({"method": SuppressionMethod.SHARED, "sql": Script.VIEW}, "--into"),
         ({"nulls": "wildcard", "sql": Script.VIEW}, "--into"),
         ({"method": "greedy"}, "method"),
+        ({"against": "everybody"}, "against"),
+        ({"against": "known-person", "method": "shared"}, "released rows only"),
+        ({"against": "known-person", "sql": Script.VIEW}, "--into"),
+        ({"against": "known-person", "nulls": "wildcard"}, "wildcard"),
     ],
 )
 def test_options_that_cannot_be_right(options: dict[str, Any], words: str) -> None:

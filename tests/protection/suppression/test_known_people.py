@@ -1,18 +1,18 @@
 """Whom an attacker finds who knows people, against the definitions over all people and all rows."""
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
-from itertools import permutations
+from collections.abc import Iterator
 from random import Random
 
 import pytest
 
 from qidsql.engines.duckdb.workbench import Workbench
-from qidsql.protection.suppression.known_people import KnownPeople, known_people
+from qidsql.protection.suppression.known_people import known_people
+from qidsql.protection.suppression.people_of_copy import people_of_copy
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.shared import shared
 from tests.exhaustive import always
 from tests.protection.coded import Record, patterns_of
+from tests.protection.suppression.known import by_definition, of_copy, released
 from tests.protection.suppression.test_suppression import masks_of
 
 
@@ -20,36 +20,6 @@ from tests.protection.suppression.test_suppression import masks_of
 def bench() -> Iterator[Workbench]:
     with Workbench() as found:
         yield found
-
-
-def released(rows: Sequence[Record], masks: Sequence[int]) -> list[Record]:
-    return [
-        tuple(None if mask >> p & 1 else cell for p, cell in enumerate(row))
-        for row, mask in zip(rows, masks, strict=True)
-    ]
-
-
-def fits(shown: Record, person: Record) -> bool:
-    """All that the row shows are values of the person."""
-    return all(cell is None or cell == own for cell, own in zip(shown, person, strict=True))
-
-
-def by_definition(rows: Sequence[Record], masks: Sequence[int], k: int) -> KnownPeople:
-    shown = released(rows, masks)
-    people = range(len(rows))
-    rows_of = [{row for row in people if fits(shown[row], rows[person])} for person in people]
-    people_of = [sum(fits(shown[row], rows[person]) for person in people) for row in people]
-    weights = [sum((Fraction(1, people_of[row]) for row in rows_of[person]), Fraction()) for person in people]
-    assignments = [each for each in permutations(people) if all(each[i] in rows_of[i] for i in people)]
-    theirs = [{each[person] for each in assignments} for person in people]
-    return KnownPeople(
-        people=len(rows),
-        alone=sum(len(found) == 1 for found in rows_of),
-        below_k=sum(len(found) < k for found in rows_of),
-        rows_below_k=sum(found < k for found in people_of),
-        likely=sum(Fraction(k, people_of[person]) > weights[person] for person in people),
-        admissible_below_k=sum(len(found) < k for found in theirs),
-    )
 
 
 @pytest.mark.parametrize("seed", always(*range(25), longer=range(25, 400)))
@@ -67,6 +37,22 @@ def test_counts_are_those_of_the_definitions(bench: Workbench, seed: int) -> Non
     assert known_people(plan) == by_definition(rows, masks_of(bench, rows), k)
 
 
+@pytest.mark.parametrize("seed", always(*range(25), longer=range(25, 400)))
+def test_counts_from_a_copy_and_its_original(bench: Workbench, seed: int) -> None:
+    """Also where rows were added, left out or changed, so that somebody fits no row."""
+    random = Random(seed)
+    columns, k = random.randint(1, 3), random.randint(2, 3)
+    people: list[Record] = [
+        tuple(random.choice((None, 1, 1, 2, 3)) for _ in range(columns)) for _ in range(random.randint(1, 6))
+    ]
+    shown = released(people, [random.getrandbits(columns) for _ in people])
+    random.shuffle(shown)
+    if seed % 3 == 0:
+        shown = shown[1:] + [(2,) * columns] * random.randint(1, 2)
+    both = [*((*person, None) for person in people), *((*row, 1) for row in shown)]
+    assert people_of_copy(patterns_of(bench, both), k) == of_copy(people, shown, k)
+
+
 def test_an_optimal_plan_leaves_somebody_alone(bench: Workbench) -> None:
     """(1,2), (5,2), (5,7): by Wilson's optimum for k = 2 only the row (5,) fits the last person."""
     rows: list[Record] = [(1, 2), (5, 2), (5, 7)]
@@ -77,4 +63,6 @@ def test_an_optimal_plan_leaves_somebody_alone(bench: Workbench) -> None:
 def test_a_plan_too_large_is_not_counted(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = SuppressionPlan.of(patterns_of(bench, [(1, 2), (5, 2), (5, 7)]), 2)
     monkeypatch.setattr("qidsql.protection.suppression.known_people.MOST", 1)
+    monkeypatch.setattr("qidsql.protection.suppression.people_of_copy.MOST", 1)
     assert known_people(plan) is None
+    assert people_of_copy(patterns_of(bench, [(1, None), (1, 1)]), 2) is None
