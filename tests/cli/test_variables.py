@@ -11,10 +11,10 @@ from tests.commandline import inside
 from tests.policies import entries, policy_file
 
 REFUSED = [
-    ("QIDSQL_K", "many", "QIDSQL_K (for --k): Input should be a valid integer"),
+    ("QIDSQL_K", "many", "QIDSQL_K (for --k): expected a whole number"),
     ("QIDSQL_K", "1", "QIDSQL_K: k must be at least 2, got 1"),
-    ("QIDSQL_MAX_STATEMENTS", "0", "QIDSQL_MAX_STATEMENTS (for --max-statements): Input should be"),
-    ("QIDSQL_MAX_SECONDS", "an hour", "QIDSQL_MAX_SECONDS (for --max-seconds): Input should be"),
+    ("QIDSQL_MAX_STATEMENTS", "0", "QIDSQL_MAX_STATEMENTS (for --max-statements): expected a whole number from 1 on"),
+    ("QIDSQL_MAX_SECONDS", "an hour", "QIDSQL_MAX_SECONDS (for --max-seconds): expected a number from 0.001 on"),
     ("QIDSQL_FAIL_ON", "nw", "QIDSQL_FAIL_ON (for --fail-on): "),
     ("QIDSQL_BASELINE", "2024", "QIDSQL_BASELINE: no run 2024 in "),
     ("QIDSQL_HISTORY", "ftp://there/x", "QIDSQL_HISTORY: the history cannot be kept there"),
