@@ -36,7 +36,7 @@ OF_TABLES = {
     Verdict.ERROR: " that could not be audited",
     Verdict.INCONCLUSIVE: " without a verdict",
 }
-SMALLEST = "The fewest rows that have the same values in all audited columns: a person is hidden among so many."
+SMALLEST = "The fewest {} that have the same values in all audited columns: a person is hidden among so many."
 BELOW = "The share of those that are hidden among fewer than the policy requires."
 DISTINCT = (
     "The number of different combinations of values, divided by the number of rows: 1 means that all rows differ."
@@ -250,7 +250,11 @@ def _requirements(audit: Audit) -> list[_Requirement]:
     at_risk, whole = (profile.rows_at_risk, profile.rows) if profile else (None, None)
     smallest = figures.number(profile.smallest if profile else None)
     met = _none(at_risk, audit) if profile else None
-    rows = [_Requirement("Smallest class (k)", SMALLEST, f"at least {figures.number(policy.k)}", smallest, met)]
+    rows = [
+        _Requirement(
+            "Smallest class (k)", SMALLEST.format(unit_of(audit)), f"at least {figures.number(policy.k)}", smallest, met
+        )
+    ]
     if policy.rows_at_risk is not None:
         most = Fraction(policy.rows_at_risk)
         known = Fraction(at_risk, whole) if at_risk is not None and isinstance(whole, int) and whole else None
