@@ -21,6 +21,7 @@ from qidsql.formats.command_reports import CommandReport, report_as
 from qidsql.operations.history.opening import open_history
 from tests import rendering
 from tests.commandline import inside
+from tests.exhaustive import always
 from tests.formats.test_json_schema import closed
 from tests.policies import entries, policy_file
 from tests.stores import PostgresStore, Store
@@ -163,7 +164,11 @@ def test_no_word_and_no_figure_is_broken_at_any_width(
         assert all(len(line) <= width or any(word in line for word in typed) for line in lines)
 
 
-@pytest.mark.parametrize("arguments", [each for each in RUNS if each[0] in COMMANDS_WITH_REPORT], ids=" ".join)
+REPORTED = [each for each in RUNS if each[0] in COMMANDS_WITH_REPORT]
+ONCE = [next(each for each in REPORTED if each[0] == name) for name in dict.fromkeys(each[0] for each in REPORTED)]
+
+
+@pytest.mark.parametrize("arguments", always(*ONCE, longer=[each for each in REPORTED if each not in ONCE]))
 def test_a_page_and_markdown_say_what_the_terminal_says(
     clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
 ) -> None:
