@@ -18,6 +18,7 @@ from qidsql.cli.app import COMMANDS as COMMANDS_OF_QIDSQL
 from qidsql.cli.schema import result_class, schema, schema_names
 from qidsql.declarations.results import loaded, plain
 from qidsql.formats.command_reports import CommandReport, report_as
+from qidsql.formats.texts import without_options
 from qidsql.operations.history.opening import open_history
 from tests import rendering
 from tests.commandline import inside
@@ -172,12 +173,14 @@ ONCE = [next(each for each in REPORTED if each[0] == name) for name in dict.from
 def test_a_page_and_markdown_say_what_the_terminal_says(
     clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
 ) -> None:
-    """Each word and figure in its order, but for suggested commands, asides about options, and the verdict's sign."""
+    """Each word and figure in its order, but for suggested commands, words about options, and the verdict's sign."""
     if clinic[2]:
         pytest.skip("reports do not depend on the engine")
     result = loaded(result_class(arguments[0]), written(*clinic, arguments))
-    shown = rendering.render(result, 100_000).replace(result.verdict.upper(), "", 1)
-    shown = re.sub(r"(?m)^(Next: |      qidsql ).*$", "", re.sub(r" \([^()]*--[a-z][^()]*\)", "", shown))
+    shown = rendering.render(result, 100_000)
+    shown = shown[max(0, shown.find(result.reason)) :]  # a sign of the verdict is before the reason
+    shown = re.sub(r"(?m)^(Next: |      qidsql ).*$", "", shown)
+    shown = "\n".join(map(without_options, shown.splitlines()))
     report = CommandReport.of(result)
     page = lxml_html.document_fromstring(report_as(report, "html"))
     assert {element.tag for element in page.iter() if isinstance(element.tag, str)} <= set(TAGS.split())
