@@ -42,7 +42,7 @@ class CommandReport:
         found, reason = blocks_of(lambda console: print_report(console, result)), without_options(result.reason)
         if reason and found and isinstance(found[0], Fields) and found[0].rows[0][1] == [reason]:
             del found[0].rows[0]  # the verdict, which each format shows in its own way
-        return cls(_subject(result), question_of(request), found, result.verdict, reason)
+        return cls(_subject(result), question_of(request), [*_release(result), *found], result.verdict, reason)
 
 
 def report_as(report: CommandReport, format: str) -> str:
@@ -69,6 +69,13 @@ def question_of(request: type) -> str:
     """The first paragraph of a request's documentation: what its command finds out."""
     text = " ".join((inspect.getdoc(request) or "").partition("\n\n")[0].split())
     return text.rstrip(".")
+
+
+def _release(result: Any) -> list[Block]:
+    """For what and to whom the table is released, if the policy file says so."""
+    policy = getattr(getattr(result, "account", None), "policy", None)
+    release = policy.origin.release if policy and policy.origin else None
+    return [Fields([(label, [text]) for label, text in release.facts])] if release else []
 
 
 def _subject(result: Any) -> str:
