@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from qidsql.core.options import POLICY
 from qidsql.core.parsing import fraction, names
+from qidsql.core.release import Release
 from qidsql.core.requirements import Requirements
 from qidsql.core.tables import Nulls
 from qidsql.declarations.options import FORMS, FileName, Option, Ratio, parameters
@@ -31,6 +32,7 @@ class PolicyOrigin:
     unused: Annotated[tuple[str, ...], "settings of the file that the command does not use"] = ()
     undecided: Annotated[tuple[str, ...], "columns whose role is marked CHECK in the file"] = ()
     notes: tuple[str, ...] = ()
+    release: Annotated[Release | None, OMITTED, "as declared in the file"] = None
 
     @property
     def place(self) -> str:

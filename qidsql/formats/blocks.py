@@ -14,7 +14,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.core.results import Verdict
 from qidsql.formats.texts import without_options
 from qidsql.terminal.pieces import bar_length
 
@@ -79,7 +78,7 @@ Report: TypeAlias = Callable[[Console], None]
 
 
 def blocks_of(report: Report) -> list[Block]:
-    """What a report prints, without suggested commands and without the verdict at its beginning."""
+    """What a report prints, without suggested commands."""
     recorder = Recorder()
     report(recorder)
     return recorder.blocks
@@ -111,8 +110,6 @@ class Recorder(Console):
             figures = [column.justify == "right" for column in table.columns]
             self.blocks.append(Grid(heads, figures, list(map(list, rows))))
             return
-        if not self.blocks and len(rows) == 1 and rows[0][0].text.strip().lower() in set(Verdict):
-            return  # the verdict, which each format shows in its own way
         for label, *texts in rows:
             if label.text.startswith(NEXT):
                 return

@@ -12,7 +12,7 @@ from qidsql.core.results import Result, Verdict
 from qidsql.formats.blocks import Block, Cell, Fields, Grid, Heading, Report, Sentence, Verbatim, blocks_of
 from qidsql.formats.markdown import SIGNS, escaped
 from qidsql.formats.registry import rendered
-from qidsql.formats.texts import VERDICTS, breakable
+from qidsql.formats.texts import VERDICTS, breakable, without_options
 from qidsql.operations.document import as_document
 from qidsql.version import __version__
 from qidsql.wording.pages import page
@@ -39,8 +39,10 @@ class CommandReport:
         folder = type(result).__module__.rpartition(".")[0]
         print_report = import_module(f"{folder}.report").report
         request = import_module(f"{folder}.request").COMMAND.request
-        found = blocks_of(lambda console: print_report(console, result))
-        return cls(_subject(result), question_of(request), found, result.verdict, result.reason)
+        found, reason = blocks_of(lambda console: print_report(console, result)), without_options(result.reason)
+        if reason and found and isinstance(found[0], Fields) and found[0].rows[0][1] == [reason]:
+            del found[0].rows[0]  # the verdict, which each format shows in its own way
+        return cls(_subject(result), question_of(request), [*_release(result), *found], result.verdict, reason)
 
 
 def report_as(report: CommandReport, format: str) -> str:
@@ -67,6 +69,13 @@ def question_of(request: type) -> str:
     """The first paragraph of a request's documentation: what its command finds out."""
     text = " ".join((inspect.getdoc(request) or "").partition("\n\n")[0].split())
     return text.rstrip(".")
+
+
+def _release(result: Any) -> list[Block]:
+    """For what and to whom the table is released, if the policy file says so."""
+    policy = getattr(getattr(result, "account", None), "policy", None)
+    release = policy.origin.release if policy and policy.origin else None
+    return [Fields([(label, [text]) for label, text in release.facts])] if release else []
 
 
 def _subject(result: Any) -> str:

@@ -13,7 +13,9 @@ VERDICTS = {
     Verdict.INCONCLUSIVE: "Inconclusive",
     Verdict.FINISHED: "Finished",
 }
-OPTIONS = re.compile(r" \([^()]*--[a-z][^()]*\)|: --[a-z].*$")  # an aside about options of the command line
+OPTIONS = re.compile(  # an aside in parentheses, or a last clause, about options of the command line
+    r" \([^()]*--[a-z][^()]*\)|[;:] (?:[^;:()]*\s)?--[a-z][^;:]*$"
+)
 UNIT = re.compile(r"(?<=\d) (?=%|s\b|min\b)")  # a figure stays with its unit
 PIECE = 24  # characters of a word that stay on one line
 

@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Annotated
 
 from qidsql.commands.audit.result import AuditResult
+from qidsql.core.release import Release
 from qidsql.core.results import Verdict
 from qidsql.declarations.results import OMITTED, Rounded
 from qidsql.operations.compact_form import PackedTables
 from qidsql.operations.coverage import Coverage, Gap
 from qidsql.operations.exit_codes import Code, FailOn, exit_code
 from qidsql.operations.findings import findings
-from qidsql.operations.release import Release
 from qidsql.operations.table_run import FindingState, TableRun
 from qidsql.version import __version__
 
@@ -103,6 +103,7 @@ def as_document(result: AuditResult) -> RunResult:
         verdict=result.verdict,
         reason=result.reason,
         exit_code=exit_code(FailOn.ANY, result.verdict, [], None),
+        release=account.policy.origin.release if account.policy.origin else None,
         tables=PackedTables.of([table]),
         statements=account.statements,
     )

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from qidsql.core.policy import Policy
+from qidsql.core.release import Release
 from qidsql.core.tables import fits
 from qidsql.core.toml_file import KeyPath, TomlFile, read_toml
 from qidsql.engines.registry import STORE_SCHEMES, STORES
 from qidsql.errors import TomlFileError, UsageError, names_a_secret, redacted
 from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
 from qidsql.operations.presets import PRESETS
-from qidsql.operations.release import Release
 from qidsql.wording.option_names import POLICY_FILE, written_as
 
 HISTORY_NAME = "qidsql-history.duckdb"

@@ -228,6 +228,7 @@ class _Entry:
         return PolicyOrigin(
             file=str(self.file.path),
             line=entry.line,
+            release=self.file.release,
             settings=tuple(_shown(name, options[name]) for name in options if name in settings),
             columns=tuple(column.name for column in self.table.columns if column.name in of_file),
             overruled=(

@@ -18,9 +18,11 @@ from qidsql.cli.app import COMMANDS as COMMANDS_OF_QIDSQL
 from qidsql.cli.schema import result_class, schema, schema_names
 from qidsql.declarations.results import loaded, plain
 from qidsql.formats.command_reports import CommandReport, report_as
+from qidsql.formats.texts import without_options
 from qidsql.operations.history.opening import open_history
 from tests import rendering
 from tests.commandline import inside
+from tests.exhaustive import always
 from tests.formats.test_json_schema import closed
 from tests.policies import entries, policy_file
 from tests.stores import PostgresStore, Store
@@ -163,16 +165,22 @@ def test_no_word_and_no_figure_is_broken_at_any_width(
         assert all(len(line) <= width or any(word in line for word in typed) for line in lines)
 
 
-@pytest.mark.parametrize("arguments", [each for each in RUNS if each[0] in COMMANDS_WITH_REPORT], ids=" ".join)
+REPORTED = [each for each in RUNS if each[0] in COMMANDS_WITH_REPORT]
+ONCE = [next(each for each in REPORTED if each[0] == name) for name in dict.fromkeys(each[0] for each in REPORTED)]
+
+
+@pytest.mark.parametrize("arguments", always(*ONCE, longer=[each for each in REPORTED if each not in ONCE]))
 def test_a_page_and_markdown_say_what_the_terminal_says(
     clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
 ) -> None:
-    """Each word and figure in its order, but for suggested commands, asides about options, and the verdict's sign."""
+    """Each word and figure in its order, but for suggested commands, words about options, and the verdict's sign."""
     if clinic[2]:
         pytest.skip("reports do not depend on the engine")
     result = loaded(result_class(arguments[0]), written(*clinic, arguments))
-    shown = rendering.render(result, 100_000).replace(result.verdict.upper(), "", 1)
-    shown = re.sub(r"(?m)^(Next: |      qidsql ).*$", "", re.sub(r" \([^()]*--[a-z][^()]*\)", "", shown))
+    shown = rendering.render(result, 100_000)
+    shown = shown[max(0, shown.find(result.reason)) :]  # a sign of the verdict is before the reason
+    shown = re.sub(r"(?m)^(Next: |      qidsql ).*$", "", shown)
+    shown = "\n".join(map(without_options, shown.splitlines()))
     report = CommandReport.of(result)
     page = lxml_html.document_fromstring(report_as(report, "html"))
     assert {element.tag for element in page.iter() if isinstance(element.tag, str)} <= set(TAGS.split())

@@ -95,8 +95,7 @@ BROKEN = """(() => {
 })()"""  # words and figures on more than one line
 
 
-@pytest.mark.parametrize("width", [390, 768, 1280])
-@pytest.mark.parametrize("name", ["run", "violation", "hidden", "keys"])
+@pytest.mark.parametrize(("name", "width"), pairs(["run", "violation", "hidden", "keys"], [390, 768, 1280]))
 def test_no_word_and_no_figure_is_broken(page: Page, files: Mapping[str, Path], name: str, width: int) -> None:
     for media in ("screen", "print"):
         page.open(files[name], width=width)

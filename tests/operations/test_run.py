@@ -63,6 +63,11 @@ def test_a_report_says_for_what_and_to_whom_the_tables_are_released(tmp_path: Pa
     page = inside("report", "--format", "html", cwd=tmp_path).out
     assert "<dt>Purpose</dt><dd><bdi>a &lt;study&gt;</bdi>" in page
     assert all(f"<dt>{key.capitalize()}</dt>" in page for key in release)
+    for name in ("audit", "keys", "profile"):
+        arguments = (name, store.url, "safe", "--policy", "qidsql.toml")
+        assert "<bdi>a &lt;study&gt;</bdi>" in inside(*arguments, "--format", "html", cwd=tmp_path).out, name
+        markdown = inside(*arguments, "--format", "markdown", cwd=tmp_path).out
+        assert (r"a &lt;study&gt;" in markdown) is (name != "audit")  # which is a comment on a pull request
     policy_file(tmp_path, store.url, entries("safe"), "[release]\npurpose = 'a study'")
     assert ran(tmp_path)[1]["release"]["purpose"] == "a study"
     assert "<dt>Recipient</dt>" not in inside("report", "--format", "html", cwd=tmp_path).out

@@ -45,7 +45,7 @@ def report(console: Console, result: DoctorResult) -> None:
 def _checks(console: Console, title: str, checks: Sequence[Check]) -> None:
     if not checks:
         return
-    console.print(title)
+    console.print(Text(title, style="bold"))
     grid = _grid()
     for check in checks:
         _row(grid, "", check)
@@ -60,7 +60,7 @@ def _tables(console: Console, result: DoctorResult) -> None:
     for table in sorted(result.tables, key=lambda table: table.auditable):
         for check in table.checks:
             subjects.setdefault(check, []).append(table.table)
-    console.print("Tables")
+    console.print(Text("Tables", style="bold"))
     grid = _grid()
     fine = sum(table.auditable for table in result.tables)
     if fine:
