@@ -17,6 +17,7 @@ from qidsql.core.options import STATEMENTS
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
 from tests.commandline import inside, refused
+from tests.duckdb_hosts import Shell
 from tests.test_floors import FLOORS
 
 HOUSE = Path(__file__).resolve().parents[1]
@@ -218,3 +219,12 @@ def test_the_picture_of_the_house_is_complete() -> None:
     [picture] = [block for block in blocks("text") if block.startswith("__main__ ")]
     floors = [line.split("  ")[0].split(", ") for line in picture.splitlines() if not line.startswith(" ")]
     assert floors == FLOORS[::-1]
+
+
+@pytest.mark.exhaustive
+def test_the_shell_prints_the_tables_of_the_page(shell: Shell, clinic: Path) -> None:
+    [block] = [block for block in blocks("text") if block.startswith("D SELECT")]
+    for each in block.split("\nD "):
+        statement, mark, table = each.removeprefix("D ").partition(";\n")
+        printed = shell.feed(f"{shell.load};\n.mode duckbox\n{statement};", str(clinic / "clinic.duckdb"))
+        assert mark and table.strip() in printed
