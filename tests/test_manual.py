@@ -168,7 +168,7 @@ def test_every_command_on_the_sample_runs(clinic: Path) -> None:
 
 
 def test_the_python_in_the_manual_runs(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    [code] = blocks("python")
+    code = "\n".join(blocks("python"))
     monkeypatch.chdir(clinic)
     names: dict[str, object] = {}
     exec(code, names)
