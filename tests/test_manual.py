@@ -17,6 +17,7 @@ from qidsql.core.options import STATEMENTS
 from qidsql.engines.duckdb.dialect import DUCKDB
 from qidsql.engines.postgres.dialect import POSTGRES
 from tests.commandline import inside, refused
+from tests.duckdb_hosts import Shell
 from tests.test_floors import FLOORS
 
 HOUSE = Path(__file__).resolve().parents[1]
@@ -67,6 +68,7 @@ def without_work(text: str) -> str:
 @pytest.mark.parametrize(("command", "report"), REPORTS, ids=[command for command, _ in REPORTS])
 def test_the_reports_in_the_manual_are_those_of_its_commands(command: str, report: str, clinic: Path) -> None:
     """Three dots stand for what is left out; of several commands, the last one prints the report."""
+    (clinic / "qidsql.toml").unlink(missing_ok=True)  # of another report: it counts for every command
     for each in command.split("; "):
         out = inside(*shlex.split(each)[1:], cwd=clinic).out
     printed, place = without_work(out), 0
@@ -157,15 +159,16 @@ def test_every_command_in_the_manual_can_be_typed(typed: tuple[str, ...]) -> Non
 @pytest.mark.exhaustive
 def test_every_command_on_the_sample_runs(clinic: Path) -> None:
     """In the order of the pages, since some read what others have written."""
-    (clinic / "qidsql.toml").unlink(missing_ok=True)
     for typed in SAMPLE:
+        if "--update" not in typed:
+            (clinic / "qidsql.toml").unlink(missing_ok=True)  # which the commands would follow
         outcome = inside(*typed, cwd=clinic)
         assert outcome.code in (0, 1), (typed, outcome)
         assert outcome.out or {"--output", "--keep"} & {*typed}
 
 
 def test_the_python_in_the_manual_runs(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    [code] = blocks("python")
+    code = "\n".join(blocks("python"))
     monkeypatch.chdir(clinic)
     names: dict[str, object] = {}
     exec(code, names)
@@ -218,3 +221,12 @@ def test_the_picture_of_the_house_is_complete() -> None:
     [picture] = [block for block in blocks("text") if block.startswith("__main__ ")]
     floors = [line.split("  ")[0].split(", ") for line in picture.splitlines() if not line.startswith(" ")]
     assert floors == FLOORS[::-1]
+
+
+@pytest.mark.exhaustive
+def test_the_shell_prints_the_tables_of_the_page(shell: Shell, clinic: Path) -> None:
+    [block] = [block for block in blocks("text") if block.startswith("D SELECT")]
+    for each in block.split("\nD "):
+        statement, mark, table = each.removeprefix("D ").partition(";\n")
+        printed = shell.feed(f"{shell.load};\n.mode duckbox\n{statement};", str(clinic / "clinic.duckdb"))
+        assert mark and table.strip() in printed

@@ -30,7 +30,11 @@ ShellOption = Annotated[
 ]
 
 
-@app.command("install", epilog="\b\nExample:\n  qidsql duckdb install --shell ~/bin/duckdb")
+@app.command(
+    "install",
+    short_help="Install the extension for this user",
+    epilog="\b\nExample:\n  qidsql duckdb install --shell ~/bin/duckdb",
+)
 def install_command(shell: ShellOption = None) -> None:
     """Install the DuckDB extension for this user; needs a C compiler unless the wheel includes a build.
 
@@ -52,7 +56,7 @@ def install_command(shell: ShellOption = None) -> None:
             put(f"\nNot usable in shells yet: {problem}\n", sys.stdout)
 
 
-@app.command("uninstall", epilog="\b\nExample:\n  qidsql duckdb uninstall")
+@app.command("uninstall", short_help="Remove it for this user", epilog="\b\nExample:\n  qidsql duckdb uninstall")
 def uninstall_command(shell: ShellOption = None) -> None:
     """Remove the DuckDB extension of this user, for every version of DuckDB or for the given shells, and its settings.
 
@@ -68,7 +72,11 @@ def uninstall_command(shell: ShellOption = None) -> None:
     put("".join(f"Removed {each}\n" for each in removed) or "The extension is not installed.\n", sys.stdout)
 
 
-@app.command("doctor", epilog="\b\nExample:\n  qidsql duckdb doctor\nExit codes: 0 complete, 2 something is missing")
+@app.command(
+    "doctor",
+    short_help="What is installed, what is missing, how to fix it",
+    epilog="\b\nExample:\n  qidsql duckdb doctor\nExit codes: 0 complete, 2 something is missing",
+)
 def doctor_command(shell: ShellOption = None) -> None:
     """Check what is installed, which Python a shell starts, what is missing and how to fix it."""
     import sys
@@ -85,7 +93,11 @@ def doctor_command(shell: ShellOption = None) -> None:
     raise typer.Exit(ExitCode.ERROR if incomplete else ExitCode.PASS)
 
 
-@app.command("macros", epilog="\b\nExample:\n  qidsql duckdb macros > qidsql.sql, then in a shell: .read qidsql.sql")
+@app.command(
+    "macros",
+    short_help="SQL macros for shells that cannot load it",
+    epilog="\b\nExample:\n  qidsql duckdb macros > qidsql.sql, then in a shell: .read qidsql.sql",
+)
 def macros(output: ScriptOutput = None) -> None:
     """Print the single-statement checks as SQL macros, for shells that cannot load the extension."""
     from qidsql.engines.duckdb.macros import duckdb_macros
@@ -95,6 +107,7 @@ def macros(output: ScriptOutput = None) -> None:
 
 @app.command(
     "sign",
+    short_help="A repository of extensions signed with your key",
     epilog="\b\nExample:\n  openssl genrsa -out key.pem 2048\n  qidsql duckdb sign --key key.pem --to /srv/duckdb",
 )
 def sign(

@@ -23,7 +23,7 @@ def group() -> None:
     pass
 
 
-@app.command("functions", epilog=EXAMPLES)
+@app.command("functions", short_help="SQL functions that audit, for psql", epilog=EXAMPLES)
 def functions(output: ScriptOutput = None) -> None:
     """Print the SQL functions qidsql.profile, qidsql.violations and qidsql.columns, for psql.
 

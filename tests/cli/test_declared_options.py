@@ -54,6 +54,7 @@ def test_help_lists_every_command_under_a_heading_and_cuts_no_summary() -> None:
         assert [line.split(maxsplit=1) for line in listed.splitlines()] == [[*each] for each in commands.items()]
     assert {*COMMANDS} == {path.name for path in FOLDERS} | {path.stem for path in MODULES}
     assert max(map(len, COMMANDS.values())) < 50
+    assert not [group for group in GROUPS if "..." in inside(group, "--help").out.partition("Commands:")[2]]
 
 
 @pytest.mark.parametrize("name", [*HEADINGS["Look"], *HEADINGS["Protect"]])
