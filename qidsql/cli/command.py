@@ -42,7 +42,6 @@ from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, Parameter, parameters
 from qidsql.errors import Stopped, UsageError
-from qidsql.operations.policy_discovery import policy_files
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -96,6 +95,8 @@ def typer_function(name: str, command: Command, perform: Perform) -> Callable[..
         if any(each.name == "table" and each.option.argument for each in ours):
             source, values["table"] = source_and_table(source, values.get("table"))
         if issubclass(command.request, PolicyOptions):
+            from qidsql.operations.policy_discovery import policy_files
+
             values["given"] = _typed(given["context"])
             values["awaits_policy"] = bool(values["policy_file"] if "policy_file" in values else policy_files(source))
         perform(name, command, source, command.request(**values), line)

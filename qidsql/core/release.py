@@ -4,17 +4,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Annotated
 
+from qidsql.declarations.keys import DAY, FileKey
+
 LABELS = {"purpose": "Purpose", "recipient": "Recipient", "author": "Author", "date": "Date"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """The declaration of the policy file, as a person wrote it."""
+    """For what and to whom the tables are released, for the report; all optional."""
 
-    purpose: Annotated[str | None, "for what the tables are released"] = None
-    recipient: Annotated[str | None, "to whom"] = None
-    author: Annotated[str | None, "who answers for this file"] = None
-    date: Annotated[str | None, "the day of the release or of the request, such as 2027-03-31"] = None
+    purpose: Annotated[str | None, FileKey(), "for what the tables are released"] = None
+    recipient: Annotated[str | None, FileKey(), "to whom"] = None
+    author: Annotated[str | None, FileKey(), "who answers for this file"] = None
+    date: Annotated[
+        str | None, FileKey(pattern=DAY), "the day of the release or of the request, such as 2027-03-31"
+    ] = None
 
     @property
     def facts(self) -> Iterator[tuple[str, str]]:

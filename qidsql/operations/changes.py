@@ -9,7 +9,7 @@ from typing import NamedTuple
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Role
-from qidsql.operations.policy_file import Exemption
+from qidsql.operations.policy_entries import Exemption
 from qidsql.operations.table_run import CAUSES, Acceptance, Finding, FindingKind, FindingState, Measures
 
 MARGIN = Fraction(1, 100)  # of all rows: a share at risk that moves by less is unchanged: tables change every night

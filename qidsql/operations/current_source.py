@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import SourceError
-from qidsql.operations.policy_file import SourceEntry
+from qidsql.operations.policy_entries import SourceEntry
 
 
 class CurrentSource:

@@ -10,7 +10,8 @@ from qidsql.core.tables import TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import AccessError, BudgetSpent, Interrupted, QidsqlError, StatementError, UnknownName
 from qidsql.operations.current_source import CurrentSource
-from qidsql.operations.policy_file import PolicyFile, SourceEntry, TableEntry
+from qidsql.operations.policy_entries import SourceEntry
+from qidsql.operations.policy_file import PolicyFile, TableEntry
 from qidsql.sql.relation import table_node
 
 

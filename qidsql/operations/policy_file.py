@@ -5,8 +5,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,13 @@ from qidsql.core.policy import Policy
 from qidsql.core.release import Release
 from qidsql.core.tables import fits
 from qidsql.core.toml_file import KeyPath, TomlFile, read_toml
+from qidsql.declarations.keys import read_keys
 from qidsql.engines.registry import STORE_SCHEMES, STORES
 from qidsql.errors import TomlFileError, UsageError, names_a_secret, redacted
+from qidsql.operations.policy_entries import Exemption, SourceEntry
 from qidsql.operations.policy_schema import FORMAT, SETTINGS, problems
 from qidsql.operations.presets import PRESETS
+from qidsql.operations.schema_check import with_dates_as_text
 from qidsql.wording.option_names import POLICY_FILE, written_as
 
 HISTORY_NAME = "qidsql-history.duckdb"
@@ -25,37 +29,6 @@ CHECK = re.compile(  # the comment CHECK, which init writes after values that a 
     r"""^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\s-])+=\s*(?:"[^"]*"|'[^']*'|true|false)\s*\#\s*(?:new:\s*)?CHECK\b"""
 )
 PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
-
-
-@dataclass(frozen=True, slots=True)
-class SourceEntry:
-    """A source of the policy file. `scope`: patterns of the tables that the file is responsible for."""
-
-    name: str
-    url: str
-    line: int
-    workers: int = 2
-    snapshot: bool = True
-    gentle: bool = False
-    scope: tuple[str, ...] = ()
-
-    def in_scope(self, table: str) -> bool:
-        """Whether a table of the catalog, schema.name, is in the scope of the file."""
-        return not self.scope or any(fits(pattern, table) for pattern in self.scope)
-
-
-@dataclass(frozen=True, slots=True)
-class Exemption:
-    """Accepts findings of this kind, of exactly these columns, or both; `expires` is its last day."""
-
-    finding: str | None
-    columns: frozenset[str] | None
-    reason: str
-    expires: date
-    line: int
-
-    def covers(self, kind: str, columns: Sequence[str]) -> bool:
-        return self.finding in (None, kind) and (self.columns is None or self.columns == frozenset(columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,24 +141,13 @@ def read_policy_file(path: Path) -> PolicyFile:
     return found
 
 
-def _with_dates_as_text(value: Any) -> Any:
-    """Replaces dates, which JSON Schema does not have, by text."""
-    if isinstance(value, dict):
-        return {key: _with_dates_as_text(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_with_dates_as_text(each) for each in value]
-    if isinstance(value, date):
-        return (value.date() if isinstance(value, datetime) else value).isoformat()
-    return value
-
-
 class _Reader:
     """Reads a parsed file and collects its errors."""
 
     def __init__(self, file: TomlFile) -> None:
         self.toml = file
         self.path = file.path
-        self.content = _with_dates_as_text(file.content)
+        self.content = with_dates_as_text(file.content)
         self.written = file.text.split("\n")
         self.problems: list[tuple[int, str]] = []
 
@@ -224,15 +186,14 @@ class _Reader:
             max_statements=run.get("max_statements"),
             max_seconds=run.get("max_seconds"),
             alerts=content.get("alerts", {}),
-            release=Release(**content["release"]) if content.get("release") else None,
+            release=read_keys(Release, content["release"]) if content.get("release") else None,
             lines=self.toml.lines,
         )
 
     def source(self, name: str, given: Mapping[str, Any]) -> SourceEntry:
         path: KeyPath = ("sources", name)
         url = self.url(given["url"], (*path, "url"))
-        options = {key: given[key] for key in ("workers", "snapshot", "gentle") if key in given}
-        return SourceEntry(name, url, self.line(path), **options, scope=tuple(given.get("scope", ())))
+        return read_keys(SourceEntry, {**given, "url": url}, name=name, line=self.line(path))
 
     def url(self, text: str, path: KeyPath) -> str:
         """The URL of a source; a path is relative to the folder of the file."""
@@ -314,18 +275,8 @@ class _Reader:
 
     def exemptions(self, given: Mapping[str, Any], path: KeyPath) -> Iterator[Exemption]:
         for place, each in enumerate(given.get("exceptions", [])):
-            columns = each.get("columns")
-            try:
-                expires = date.fromisoformat(each["expires"])
-            except ValueError:
-                continue  # already reported by `common`
-            yield Exemption(
-                finding=each.get("finding"),
-                columns=None if columns is None else frozenset(columns),
-                reason=each["reason"],
-                expires=expires,
-                line=self.line((*path, "exceptions", place)),
-            )
+            with suppress(ValueError):  # not a day: already reported by `common`
+                yield read_keys(Exemption, each, line=self.line((*path, "exceptions", place)))
 
     def repeated(self, tables: Sequence[TableEntry]) -> None:
         seen: dict[tuple[str, str | None], TableEntry] = {}

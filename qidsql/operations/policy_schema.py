@@ -1,18 +1,20 @@
 """The JSON Schema of qidsql.toml: editors use it, and `policy_file` validates with it.
 
-`problems` implements the few keywords of JSON Schema used here; a test compares it with the jsonschema package.
+Sources, exceptions and alerts declare their keys with their classes, settings with the options of `audit`.
 """
 
-import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from qidsql.commands.audit.request import AuditRequest
-from qidsql.core.toml_file import KeyPath, unknown_key
+from qidsql.core.release import Release
+from qidsql.core.toml_file import KeyPath
+from qidsql.declarations.keys import keys_schema
 from qidsql.declarations.options import FORMS, Parameter, Ratio, parameters
+from qidsql.operations.alerts.settings import Alert
+from qidsql.operations.policy_entries import Exemption, SourceEntry
 from qidsql.operations.presets import PRESETS
-from qidsql.operations.table_run import FindingKind
+from qidsql.operations.schema_check import schema_problems
 
 Schema: TypeAlias = "dict[str, Any]"
 
@@ -71,19 +73,6 @@ def option_schema(parameter: Parameter) -> Schema:
 
 
 SETTINGS = tuple(each.name for each in parameters(AuditRequest) if each.option.in_policies)
-DAY = r"^\d{4}-\d\d-\d\d$"
-EXCEPTION = object_of(
-    "a finding that is accepted, by its kind, its columns or both",
-    {
-        "finding": {"enum": [str(kind) for kind in FindingKind], "description": "the kind of finding"},
-        "columns": list_of(string_schema("the name of a column"), "exactly the columns of the finding"),
-        "reason": string_schema("why it is accepted, and by whom"),
-        "expires": string_schema(
-            "the last day on which it is accepted, such as 2027-03-31", format="date", pattern=DAY
-        ),
-    },
-    required=("reason", "expires"),
-)
 COMMON: Schema = {
     "preset": {
         "enum": list(PRESETS),
@@ -104,22 +93,8 @@ COMMON: Schema = {
         "the cost of withholding a column, default 1: among the smallest sets to withhold, the lightest is reported",
         integer_schema("a weight"),
     ),
-    "exceptions": list_of(EXCEPTION, "findings that are accepted"),
+    "exceptions": list_of(keys_schema(Exemption), "findings that are accepted"),
 }
-SOURCE = object_of(
-    "a database or data files",
-    {
-        "url": string_schema("env:NAME of a variable with the URL, a path, or a URL without a password"),
-        "workers": {**integer_schema("parallel sessions on a server"), "maximum": 64},
-        "snapshot": {"type": "boolean", "description": "one snapshot for all statements on a table"},
-        "gentle": {"type": "boolean", "description": "one session on a server, with a pause after each statement"},
-        "scope": list_of(
-            string_schema("schema and name, or a pattern such as public.*"),
-            "the tables that this file is responsible for; others are only counted; default: all",
-        ),
-    },
-    required=("url",),
-)
 TABLE = object_of(
     "a table to audit, or several by a pattern",
     {
@@ -129,52 +104,7 @@ TABLE = object_of(
         **COMMON,
     },
 )
-SECRET = r"^(env|file):."
-ALERT = object_of(
-    "where to send messages when the verdict of a table changes, also when it passes again",
-    {
-        "kind": {
-            "enum": ["webhook", "slack", "teams", "command", "email"],
-            "description": "webhook: JSON; slack and teams: their formats; command: JSON on its stdin",
-        },
-        "on": list_of(
-            {"enum": ["violation", "worse", "error", "inconclusive"]},
-            "verdicts to report, and violations that got worse; default: all of these",
-        ),
-        "owners": list_of(string_schema("an owner"), "only tables of these owners"),
-        "tables": list_of(string_schema("a table or a pattern"), "only these tables"),
-        "snooze": list_of(
-            object_of(
-                "sends nothing about tables until a day",
-                {
-                    "table": string_schema("a table or a pattern; default: every table"),
-                    "until": string_schema("the first day with messages again, such as 2026-12-01", pattern=DAY),
-                    "reason": {"type": "string", "description": "why"},
-                },
-                required=("until",),
-            ),
-            "tables without messages for a while",
-        ),
-        "timeout": {**integer_schema("seconds for one attempt; default: 10"), "maximum": 300},
-        "attempts": {**integer_schema("attempts in one run; default: 3"), "maximum": 10},
-        "url": string_schema("env:NAME or file:PATH of the address; the address itself is a secret", pattern=SECRET),
-        "headers": mapping_to(
-            "headers of a webhook, such as Authorization",
-            string_schema("env:NAME or file:PATH of the value", pattern=SECRET),
-        ),
-        "command": list_of(string_schema("a word"), "a program and its arguments; no shell"),
-        "smtp": string_schema("env:NAME or file:PATH of smtp://user:password@host:587 or smtps://host", pattern=SECRET),
-        "from": string_schema("the sender's address"),
-        "to": list_of(string_schema("an address"), "the receivers' addresses"),
-    },
-    required=("kind",),
-)
-RELEASE: Schema = {
-    "purpose": string_schema("for what the tables are released"),
-    "recipient": string_schema("to whom"),
-    "author": string_schema("who answers for this file"),
-    "date": string_schema("the day of the release or of the request, such as 2027-03-31", pattern=DAY),
-}
+ALERT = keys_schema(Alert)
 POLICY_SCHEMA: Schema = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "qidsql.toml",
@@ -182,7 +112,7 @@ POLICY_SCHEMA: Schema = {
         "the policy file: what qidsql run audits, and what is allowed",
         {
             "format": {"type": "integer", "enum": [FORMAT], "description": "the format of this file"},
-            "sources": mapping_to("the databases and data files, by names of your choice", SOURCE),
+            "sources": mapping_to("the databases and data files, by names of your choice", keys_schema(SourceEntry)),
             "defaults": object_of("defaults for all tables", COMMON),
             "tables": list_of(TABLE, "the tables to audit"),
             "run": object_of(
@@ -199,84 +129,16 @@ POLICY_SCHEMA: Schema = {
                     "schema": string_schema("the schema of a Postgres history; default: qidsql"),
                 },
             ),
-            "release": object_of("for what and to whom the tables are released, for the report; all optional", RELEASE),
+            "release": keys_schema(Release),
             "alerts": mapping_to("where to send messages, by names of your choice", ALERT),
             "weights": mapping_to("column weights for --weights FILE.toml", integer_schema("a weight")),
         },
     ),
-}
-TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-}
-WORDS = {
-    "string": "a text in quotes",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list in brackets",
-    "object": "a table",
 }
 
 
 def problems(
     value: object, schema: Mapping[str, Any] = POLICY_SCHEMA, path: KeyPath = ()
 ) -> Iterator[tuple[KeyPath, str]]:
-    """The errors of a value, each with the path of its key. They never repeat a value, which may be a secret."""
-    kinds = schema.get("type", [])
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    if kinds and not any(_is(value, kind) for kind in kinds):
-        if schema.get("items", {}).get("type") == "object":
-            words = f"[[{'.'.join(part for part in path if isinstance(part, str))}]] in double brackets, once for each"
-        else:
-            words = " or ".join(WORDS[kind] for kind in kinds)
-        yield path, f"expected {words}{_meaning(schema)}"
-        return
-    if "enum" in schema and value not in schema["enum"]:
-        near = get_close_matches(str(value).lower(), list(map(str, schema["enum"])), n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        yield path, f"expected {' or '.join(map(str, schema['enum']))}{hint}"
-    if isinstance(value, str):
-        if len(value) < schema.get("minLength", 0):
-            yield path, f"expected {WORDS['string']}, got an empty text{_meaning(schema)}"
-        elif not re.search(schema.get("pattern", ""), value):
-            yield path, f"expected {schema['description']}"
-    elif isinstance(value, (int, float)):
-        if value < schema.get("minimum", value):
-            yield path, f"expected at least {schema['minimum']}, got {value}{_meaning(schema)}"
-        if value > schema.get("maximum", value):
-            yield path, f"expected at most {schema['maximum']}, got {value}{_meaning(schema)}"
-        if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
-            yield path, f"expected more than {schema['exclusiveMinimum']}, got {value}{_meaning(schema)}"
-    elif isinstance(value, list):
-        for place, each in enumerate(value):
-            yield from problems(each, schema.get("items", {}), (*path, place))
-    elif isinstance(value, dict):
-        yield from _keys(value, schema, path)
-
-
-def _keys(value: Mapping[str, object], schema: Mapping[str, Any], path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    known = schema.get("properties", {})
-    others = schema.get("additionalProperties", True)
-    for key, each in value.items():
-        if key in known:
-            yield from problems(each, known[key], (*path, key))
-        elif isinstance(others, dict):
-            yield from problems(each, others, (*path, key))
-        elif not others:
-            yield (*path, key), unknown_key(key, known)
-    for key in schema.get("required", []):
-        if key not in value:
-            yield path, f"{key} is missing{_meaning(known[key])}"
-
-
-def _is(value: object, kind: str) -> bool:
-    return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
-
-
-def _meaning(schema: Mapping[str, Any]) -> str:
-    return f" ({schema['description']})" if "description" in schema else ""
+    """The errors of a policy file, or of a part of one, each with the path of its key."""
+    return schema_problems(value, schema, path)

@@ -11,7 +11,7 @@ that of the current directory. What the user gives counts:
 The origin of what was taken goes into the policy, and so into every report.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -23,6 +23,7 @@ from qidsql.core.tables import PolicyRole, Table
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import same_place, source_text
 from qidsql.errors import BudgetSpent, QidsqlError, Stopped, TomlFileError, UsageError
+from qidsql.operations.plan import TableIndex
 from qidsql.operations.policy_discovery import policy_files
 from qidsql.operations.policy_file import PolicyFile, TableEntry, read_policy_file
 from qidsql.wording.numbers import plural
@@ -125,7 +126,9 @@ def _is_about(engine: Engine, entry: TableEntry, table: Table) -> bool:
         return True
     if entry.is_pattern:
         return entry.matches(str(table.name))
-    try:
+    if not TableIndex([table.name]).about(entry):
+        return False
+    try:  # a name without its schema can mean another table
         return engine.describe(entry.table).name == table.name
     except Stopped:
         raise
@@ -185,7 +188,7 @@ class _Entry:
         """
         if not isinstance(self.given, AuditRequest):
             return roles, {}
-        open_ones = set(self._resolved(sorted(self.entry.undecided & {*self.entry.roles}))) - self._named_here
+        open_ones = self._present(self.entry.undecided) - self._named_here
         marked = {name: POLICY_ROLE[role] for role in LEFT_OUT for name in roles[role] if name in open_ones}
         return {role: tuple(n for n in roles[role] if n not in marked) for role in ROLES}, {"unconfirmed": marked}
 
@@ -197,6 +200,23 @@ class _Entry:
 
     def _resolved(self, typed: Sequence[str]) -> tuple[str, ...]:
         return tuple(column.name for column in self.table.resolve(typed))
+
+    def _present(self, typed: Iterable[str]) -> frozenset[str]:
+        """The columns of these names, without those that the table does not have: a pattern may name others."""
+        folded = {name.lower() for name in typed}
+        return frozenset(column.name for column in self.table.columns if column.name.lower() in folded)
+
+    def _overruled_roles(self, roles: Roles) -> list[str]:
+        """The columns to which the user gives another role than the file."""
+        given = {name.lower(): str(POLICY_ROLE[role]) for role in LEFT_OUT for name in roles[role]}
+        given |= {name.lower(): "quasi-identifier" for name in names(getattr(self.given, "columns", ()))}
+        mine = self._named_here
+        return [
+            column.name
+            for column in self.table.columns
+            for name, role in self.entry.roles.items()
+            if name.lower() == column.name.lower() and column.name in mine and given.get(name.lower()) != role
+        ]
 
     def _weights(self, roles: Roles) -> dict[str, Any]:
         """The weights of the columns that are not left out."""
@@ -212,9 +232,8 @@ class _Entry:
         """What was taken from the file, and what was not."""
         options, entry, given = self.entry.options, self.entry, self.given
         mine = self._named_here
-        undecided = set(self._resolved(sorted(entry.undecided))) if not entry.is_pattern else set()
+        undecided = self._present(entry.undecided)
         of_file = ({name for role in ROLES for name in roles[role]} | undecided) - mine
-        listed = set(self._resolved([*entry.roles])) if not entry.is_pattern else set()
         taken = type(given).taken()
         unused = [name for name in options if name not in taken or (name not in given.given and name not in settings)]
         unused += ["weights"] if entry.all_weights and not given.weighs else []
@@ -233,7 +252,7 @@ class _Entry:
             columns=tuple(column.name for column in self.table.columns if column.name in of_file),
             overruled=(
                 *(_shown(name, options[name]) for name in options if name in taken and name in given.given),
-                *(f"the role of {name}" for name in sorted(listed & mine)),
+                *(f"the role of {name}" for name in self._overruled_roles(roles)),
             ),
             unused=tuple(name for name in unused if name != "entity"),
             undecided=tuple(column.name for column in self.table.columns if column.name in undecided - mine),

@@ -20,7 +20,7 @@ from qidsql.operations.coverage import Coverage, Gap, GapKind, GapState, Severit
 from qidsql.operations.document import Baseline, ConfigFile, RunResult, as_document, verdict_on_new
 from qidsql.operations.exit_codes import FailOn, exit_code
 from qidsql.operations.findings import complete_kinds, criteria, finding_id, findings
-from qidsql.operations.policy_file import Exemption
+from qidsql.operations.policy_entries import Exemption
 from qidsql.operations.table_run import Acceptance, Finding, Measures, TableRun, TrendPoint
 from qidsql.operations.table_run import FindingKind as Kind
 from qidsql.operations.table_run import FindingState as State

@@ -17,7 +17,8 @@ from qidsql.core.policy import Policy
 from qidsql.core.tables import fits
 from qidsql.declarations.results import plain
 from qidsql.errors import TomlFileError, UsageError
-from qidsql.operations.policy_file import PolicyFile, SourceEntry, TableEntry, beside, read_policy_file
+from qidsql.operations.policy_entries import SourceEntry
+from qidsql.operations.policy_file import PolicyFile, TableEntry, beside, read_policy_file
 from qidsql.operations.policy_schema import COMMON, POLICY_SCHEMA, problems
 from qidsql.operations.presets import PRESETS
 from tests.commandline import inside

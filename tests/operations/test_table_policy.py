@@ -168,6 +168,19 @@ def test_the_file_beside_the_data_comes_before_that_of_the_current_directory(fol
     assert document("audit", "../people.csv", cwd=here)["policy"]["k"] == 7  # type: ignore[index]
 
 
+def test_roles_marked_check_are_proposals_that_no_pass_rests_on(folder: Path) -> None:
+    text = POLICY.replace("main.people", "main.p*").replace("k = 4", "k = 2")  # a pattern may name other columns too
+    text = text.replace('pay = "sensitive"', 'pay = "sensitive" # CHECK: pay?\nnone = "other"')
+    (folder / "qidsql.toml").write_text(text)
+    result = document("audit", "people.csv", cwd=folder)
+    assert result["verdict"] == "inconclusive"
+    assert "nobody has confirmed that pay can be left out" in str(result["reason"])
+    assert result["policy"]["origin"]["undecided"] == ["pay"]  # type: ignore[index]
+    assert inside("audit", "people.csv", "--roles", "accepted", cwd=folder).code == 0
+    assert inside("audit", "people.csv", "--sensitive", "pay", cwd=folder).code == 0
+    assert inside("audit", "people.csv", "--roles", "none", cwd=folder).code == 1
+
+
 def test_python_finds_the_policy_of_a_path_and_takes_the_same_parameters(folder: Path) -> None:
     path = str(folder / "people.csv")
     assert qidsql.audit(path).account.policy.k == 4

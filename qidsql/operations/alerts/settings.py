@@ -26,13 +26,14 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
-from difflib import get_close_matches
+from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar, TypeAlias
 
+from qidsql.declarations.keys import FileKey, keys_schema, read_keys
 from qidsql.errors import SecretMissing, UsageError
+from qidsql.operations.schema_check import schema_problems, with_dates_as_text
 
 WORSE = "worse"  # a violation that was sent before, with new or worse findings since
 ON = ("violation", WORSE, "error", "inconclusive")
@@ -43,6 +44,7 @@ KEYS = {
     "email": {"smtp", "from", "to"},
 }
 COMMON = {"kind", "on", "owners", "tables", "snooze", "timeout", "attempts"}
+LISTS = {"on", "owners", "tables", "command", "to"}  # not empty, if given
 MOST_ATTEMPTS = 10
 MOST_SECONDS = 300
 
@@ -50,6 +52,8 @@ MOST_SECONDS = 300
 @dataclass(frozen=True, slots=True)
 class Secret:
     """The place of a secret, never the secret itself, so that it can be shown."""
+
+    PATTERN: ClassVar[str] = r"^(env|file):."
 
     place: str
 
@@ -66,33 +70,49 @@ class Secret:
         return text.strip()
 
 
+NOWHERE = Secret("env:")
+
+
 @dataclass(frozen=True, slots=True)
 class Snooze:
-    """Suppresses messages about tables until a day."""
+    """Sends nothing about tables until a day."""
 
-    table: str
-    until: date
-    reason: str = ""
+    until: Annotated[date, FileKey("the first day with messages again, such as 2026-12-01")]
+    table: Annotated[str, FileKey("a table or a pattern; default: every table")] = "*"
+    reason: Annotated[str, FileKey("why")] = ""
+
+
+Pattern: TypeAlias = Annotated[str, FileKey("a table or a pattern")]
+Word: TypeAlias = Annotated[str, FileKey("a word")]
+Place: TypeAlias = Annotated[Secret, FileKey("env:NAME or file:PATH of the value")]
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One [alerts.NAME] table."""
+    """Where to send messages when the verdict of a table changes, also when it passes again."""
 
     name: str
-    kind: str
-    on: tuple[str, ...] = ON
-    owners: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
-    snoozes: tuple[Snooze, ...] = ()
-    timeout: float = 10.0
-    attempts: int = 3
-    url: Secret = Secret("env:")
-    headers: tuple[tuple[str, Secret], ...] = ()
-    command: tuple[str, ...] = ()
-    smtp: Secret = Secret("env:")
-    sender: str = ""
-    to: tuple[str, ...] = ()
+    kind: Annotated[
+        str,
+        FileKey("webhook: JSON; slack and teams: their formats; command: JSON on its stdin", choices=(*KEYS,)),
+    ]
+    on: Annotated[
+        tuple[Annotated[str, FileKey(choices=ON)], ...],
+        FileKey("verdicts to report, and violations that got worse; default: all of these"),
+    ] = ON
+    owners: Annotated[tuple[Annotated[str, FileKey("an owner")], ...], FileKey("only tables of these owners")] = ()
+    tables: Annotated[tuple[Pattern, ...], FileKey("only these tables")] = ()
+    snoozes: Annotated[tuple[Snooze, ...], FileKey("tables without messages for a while", "snooze")] = ()
+    timeout: Annotated[int, FileKey("seconds for one attempt; default: 10", most=MOST_SECONDS)] = 10
+    attempts: Annotated[int, FileKey("attempts in one run; default: 3", most=MOST_ATTEMPTS)] = 3
+    url: Annotated[Secret, FileKey("env:NAME or file:PATH of the address; the address itself is a secret")] = NOWHERE
+    headers: Annotated[tuple[tuple[str, Place], ...], FileKey("headers of a webhook, such as Authorization")] = ()
+    command: Annotated[
+        tuple[Annotated[str, FileKey("a word")], ...], FileKey("a program and its arguments; no shell")
+    ] = ()
+    smtp: Annotated[Secret, FileKey("env:NAME or file:PATH of smtp://user:password@host:587 or smtps://host")] = NOWHERE
+    sender: Annotated[str | None, FileKey("the sender's address", "from")] = None
+    to: Annotated[tuple[Annotated[str, FileKey("an address")], ...], FileKey("the receivers' addresses")] = ()
 
     def concerns(self, source: str, table: str, owner: str | None) -> bool:
         """Whether the alert applies to this table."""
@@ -118,102 +138,35 @@ def _read(name: str, table: Any) -> Alert:
         raise UsageError(f"alerts.{name!r}: the name of an alert has letters, digits, _, . and - only")
     if not isinstance(table, Mapping):
         raise UsageError(f"{place} must be a table: [{place}]")
-    kind = table.get("kind")
-    if kind not in KEYS:
-        raise UsageError(f"{place}.kind must be one of {', '.join(KEYS)}")
-    _known(place, table, COMMON | KEYS[kind])
-    given: dict[str, Any] = {}
-    if "on" in table:
-        given["on"] = _texts(f"{place}.on", table["on"])
-        if wrong := set(given["on"]) - set(ON):
-            raise UsageError(f"{place}.on takes {', '.join(ON)}; got {', '.join(sorted(wrong))}")
-        if WORSE in given["on"] and "violation" not in given["on"]:
-            raise UsageError(f"{place}.on has worse without violation: only a violation that was sent can get worse")
-    for key in ("owners", "tables"):
-        if key in table:
-            given[key] = _texts(f"{place}.{key}", table[key])
-    if "timeout" in table:
-        given["timeout"] = float(_number(f"{place}.timeout", table["timeout"], MOST_SECONDS, "seconds"))
-    if "attempts" in table:
-        given["attempts"] = _number(f"{place}.attempts", table["attempts"], MOST_ATTEMPTS, "attempts")
-    snoozes = table.get("snooze", [])
-    if not isinstance(snoozes, list):
-        raise UsageError(f"{place}.snooze must be tables such as [[{place}.snooze]]")
-    given["snoozes"] = tuple(_snooze(f"{place}.snooze", snooze) for snooze in snoozes)
-    if kind in WEBHOOKS:
-        given["url"] = _secret(f"{place}.url", table.get("url"), "anyone who knows a webhook's address can post to it")
-        headers = table.get("headers", {})
-        if not isinstance(headers, Mapping):
-            raise UsageError(f'{place}.headers must be a table such as {{ Authorization = "env:TOKEN" }}')
-        given["headers"] = tuple(
-            (header, _secret(f"{place}.headers.{header}", value, "a header can contain a token"))
-            for header, value in headers.items()
-        )
-    elif kind == "command":
-        given["command"] = _texts(f"{place}.command", table.get("command"))
-    else:
-        given["smtp"] = _secret(f"{place}.smtp", table.get("smtp"), "it can contain a password")
-        [given["sender"]] = _addresses(f"{place}.from", [table.get("from")])
-        given["to"] = _addresses(f"{place}.to", table.get("to"))
-    return Alert(name=name, kind=kind, **given)
-
-
-def _snooze(place: str, snooze: Any) -> Snooze:
-    if not isinstance(snooze, Mapping):
-        raise UsageError(f"{place} must be tables such as [[{place}]]")
-    _known(place, snooze, {"table", "until", "reason"})
-    until = snooze.get("until")
-    if isinstance(until, str):
-        try:
-            until = date.fromisoformat(until)
-        except ValueError:
-            until = None
-    if not isinstance(until, date):
-        raise UsageError(f"{place}.until must be a date such as 2026-12-01, the first day with messages again")
-    until = until.date() if isinstance(until, datetime) else until
-    [table] = _texts(f"{place}.table", [snooze.get("table", "*")])
-    reason = snooze.get("reason", "")
-    if not isinstance(reason, str):
-        raise UsageError(f"{place}.reason must be a text")
-    return Snooze(table, until, reason)
-
-
-def _known(place: str, table: Mapping[str, Any], keys: Iterable[str]) -> None:
-    known = sorted(keys)
+    for path, text in schema_problems(with_dates_as_text(table), keys_schema(Alert)):
+        raise UsageError(f"{'.'.join([place, *(part for part in path if isinstance(part, str))])}: {text}")
+    needed = KEYS[table["kind"]]
     for key in table:
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
-            raise UsageError(f"{place}.{key} is not known here; {hint}")
+        if key not in COMMON | needed:
+            raise UsageError(f"{place}.{key} is not known here; there are: {', '.join(sorted(COMMON | needed))}")
+    for key in sorted(needed - {"headers"}):
+        if key not in table:
+            raise UsageError(f"{place}.{key} is missing")
+    for key in LISTS & {*table}:
+        if not table[key]:
+            raise UsageError(f'{place}.{key} must be a list of texts such as ["..."]')
+    try:
+        alert = read_keys(Alert, table, name=name)
+    except ValueError:
+        raise UsageError(f"{place}.snooze.until must be a date such as 2026-12-01") from None
+    if WORSE in alert.on and "violation" not in alert.on:
+        raise UsageError(f"{place}.on has worse without violation: only a violation that was sent can get worse")
+    for key, addresses in (("from", (alert.sender or "",)), ("to", alert.to)):
+        if key in needed:
+            _check_addresses(f"{place}.{key}", addresses)
+    return alert
 
 
-def _texts(place: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value or not all(isinstance(each, str) and each for each in value):
-        raise UsageError(f'{place} must be a list of texts such as ["..."]')
-    return tuple(value)
-
-
-def _addresses(place: str, value: Any) -> tuple[str, ...]:
+def _check_addresses(place: str, texts: Iterable[str]) -> None:
     from email.utils import parseaddr
 
-    texts = _texts(place, value) if value != [None] else ()
-    if not texts or any("@" not in parseaddr(text)[1] or "\n" in text or "\r" in text for text in texts):
+    if any("@" not in parseaddr(text)[1] or "\n" in text or "\r" in text for text in texts):
         raise UsageError(f"{place} must be an e-mail address such as dpo@example.org (to: a list of them)")
-    return texts
-
-
-def _number(place: str, value: Any, most: int, what: str) -> int:
-    if type(value) is not int or not 1 <= value <= most:
-        raise UsageError(f"{place} must be a whole number of {what} from 1 to {most}")
-    return value
-
-
-def _secret(place: str, value: Any, why: str) -> Secret:
-    """The error never repeats the value, which could be the secret itself."""
-    kind, _, name = value.partition(":") if isinstance(value, str) else ("", "", "")
-    if kind not in ("env", "file") or not name:
-        raise UsageError(f'{place} must be "env:NAME" or "file:PATH", not the secret itself: {why}')
-    return Secret(value)
 
 
 def _matches(pattern: str, source: str, table: str) -> bool:

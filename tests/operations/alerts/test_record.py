@@ -151,7 +151,7 @@ def test_the_overview_tells_it_all_but_the_address(history: History) -> None:
     assert shown.told == (SentVerdict("clinic", "main.patients", Verdict.VIOLATION),)
     [kept] = shown.kept
     assert (kept.attempts, kept.failure) == (3, "the server returned status 500")
-    assert shown.snoozed == (Snooze("main.visits", date(2026, 12, 1), "soon"),)
+    assert shown.snoozed == (Snooze(date(2026, 12, 1), "main.visits", "soon"),)
     assert "SECRET_PLACE" not in str(shown)
     assert isinstance(record.pending()[0], PendingMessage)
 
