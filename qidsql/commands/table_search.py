@@ -132,6 +132,7 @@ class TableSearch:
         self.profiler.stop_at_failures()
         self.weights = self._weights(weights)
         self._witnesses: Witnesses | None = None
+        self._sampler: TableSampler | None = None
         self._notes = self.table.notes + comparison_notes(self._columns)
 
     def begin(self) -> None:
@@ -181,7 +182,8 @@ class TableSearch:
         return self.profiler.entity is None and self.profiler.nulls is Nulls.EQUAL
 
     def sampler(self, seed: int) -> TableSampler:
-        return TableSampler(self.profiler, self.table, self._columns, seed)
+        self._sampler = TableSampler(self.profiler, self.table, self._columns, seed)
+        return self._sampler
 
     def sample(self, size: int, seed: int) -> Relation:
         """So many of the rows, drawn at random; with an entity, of the entities. Raises UsageError."""
@@ -211,11 +213,14 @@ class TableSearch:
 
     @property
     def _all_notes(self) -> tuple[str, ...]:
-        witnesses = self._witnesses
-        if witnesses is None or not witnesses.sets:
-            return self._notes
-        sets = plural(witnesses.sets, "column set was", "column sets were")
-        return (*self._notes, f"{sets} decided by {plural(witnesses.rows, 'witness row')}, without measuring them")
+        notes, witnesses = self._notes, self._witnesses
+        if witnesses is not None and witnesses.sets:
+            sets = plural(witnesses.sets, "column set was", "column sets were")
+            notes += (f"{sets} decided by {plural(witnesses.rows, 'witness row')}, without measuring them",)
+        if self._sampler is not None and self._sampler.coded:
+            rows = plural(self._sampler.coded, "row")
+            notes += (f"sample: {rows} left the engine as codes, not values; codes of few values can be decoded",)
+        return notes
 
     def _weights(self, given: Mapping[str, int]) -> tuple[int, ...]:
         by_name: dict[str, int] = {}

@@ -196,6 +196,16 @@ Verify: TypeAlias = Annotated[
     Option("measure a sample's result on the full table as well", flags=("--verify/--no-verify",), panel=SAMPLE),
 ]
 
+SampleSizes: TypeAlias = Annotated[
+    str | None,
+    Option(
+        "draw so many rows (for the separation ratio: pairs of rows); of several sub-tables their ascending sizes",
+        "N[,N]",
+        panel=SAMPLE,
+        special=True,
+    ),
+]
+
 MaxStatements: TypeAlias = Annotated[int | None, Option(f"statements at most; {STATEMENTS}", "N", panel=BUDGET)]
 MaxSize: TypeAlias = Annotated[int | None, Option("largest column set to search", "N", panel=BUDGET, in_policies=True)]
 MaxSeconds: TypeAlias = Annotated[float | None, Option("seconds at most", "N", panel=BUDGET, in_policies=True)]

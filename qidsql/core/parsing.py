@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeVar
 
 from qidsql.declarations.options import Names
@@ -37,6 +38,15 @@ def chance(name: str, value: str | float | Fraction | None) -> Fraction | None:
     found = None if value is None else fraction(name, value)
     if found is not None and not 0 < found < 1:
         raise UsageError(f"{setting(name)} must be between 0 and 1")
+    return found
+
+
+def ascending(name: str, value: str | None) -> tuple[int, ...]:
+    """Positive whole numbers in ascending order, from their text (1000,10000). Raises UsageError."""
+    parts = [part.strip() for part in value.split(",")] if value is not None else []
+    found = tuple(int(part) for part in parts if part.isascii() and part.isdigit())
+    if len(found) != len(parts) or any(before >= after for before, after in pairwise((0, *found))):
+        raise UsageError(f"{setting(name)} must be whole numbers in ascending order such as 1000,10000, got {value}")
     return found
 
 

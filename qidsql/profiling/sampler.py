@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 
-from qidsql.core.tables import Column, Table
+from qidsql.core.tables import Column, Nulls, Table
 from qidsql.errors import UsageError
 from qidsql.measures.profiles import Profiler
+from qidsql.profiling.coded_sample import CodedSample
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.search.pair_sample import PairSample
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_pairs import pair_masks
 from qidsql.sql.sample import sample
+
+CODED_CELLS = 4_000_000  # a sample has as many at most in memory
 
 
 class TableSampler:
@@ -30,6 +33,7 @@ class TableSampler:
         self.seed = seed
         self._profiler, self._table, self._columns = profiler, table, tuple(columns)
         self._rows: int | None = None
+        self._drawn: list[CodedSample] = []
 
     def rows(self) -> int:
         """Rows of the whole table. One statement, unless a profile is known. Raises as `TableProfiler.profiles`."""
@@ -41,11 +45,22 @@ class TableSampler:
     def of_rows(self, size: int) -> Profiler:
         """A profiler over `size` rows drawn without replacement. A smaller sample is part of a larger one.
 
-        Over the whole table if it has no more rows. Sends no statement until it is used.
+        Over the whole table if it has no more rows. Sends no statement until it is used. The sample is drawn once and
+        profiled by its codes in memory; if it has too many cells for that or a NULL matches anything, each profile
+        draws it again.
         """
         if size >= self.rows():
             return self._profiler
-        return self._profiler.over(self._sample(size), size)
+        sample = self._profiler.over(self._sample(size), size)
+        if size * sample.columns > CODED_CELLS or sample.nulls is not Nulls.EQUAL:
+            return sample
+        self._drawn.append(CodedSample(sample))
+        return self._drawn[-1]
+
+    @property
+    def coded(self) -> int:
+        """How many rows have left the engine as codes."""
+        return sum(sample.rows for sample in self._drawn)
 
     def of_pairs(self, size: int) -> Profiler:
         """A profiler over `size` independent random pairs of rows: one statement now, none when it is used."""

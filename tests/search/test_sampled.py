@@ -3,6 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
+from random import Random
 
 import pytest
 
@@ -11,8 +12,10 @@ from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Separation, Violates
 from qidsql.measures.profiles import Profiler
 from qidsql.profiling.budget import Budget
+from qidsql.profiling.coded_sample import CodedSample
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.sampler import TableSampler
+from qidsql.protection.masking import sampled_masking
 from qidsql.search.pair_sample import PairSample
 from qidsql.search.sampled import NOTHING, sampled_key, sampled_separation
 from qidsql.sql.relation import relation
@@ -200,6 +203,49 @@ def test_one_row_has_no_pairs(store: Store) -> None:
     store.table("t", {"a": "INTEGER"}, [(1,)])
     with store.connect() as engine:
         assert sampler(engine, "t", 0).of_pairs(9).profiles([1])[0].separation_ratio == 1
+
+
+@pytest.mark.parametrize("seed", always(0, longer=range(1, 12)))
+def test_a_sample_drawn_once_has_the_profiles_of_the_same_rows_by_statements(store: Store, seed: int) -> None:
+    draw = Random(seed)
+    rows = [tuple(draw.choice([*range(most), *[None] * (most % 2)]) for most in (1, 2, 3, 6, 40)) for _ in range(150)]
+    store.table("t", dict.fromkeys("abcde", "INTEGER"), [*rows, *rows[:40]])
+    masks = draw.sample(range(1, 32), 31)
+    with store.connect() as engine:
+        drawn = sampler(engine, "t", seed)
+        once, by_statements = drawn.of_rows(80), drawn._profiler.over(drawn._sample(80), 80)
+        asked = engine.statements
+        assert isinstance(once, CodedSample)
+        assert not drawn.coded
+        found = [profile for start in range(0, 31, 5) for profile in once.profiles(masks[start : start + 5])]
+        assert engine.statements == asked + 1
+        assert drawn.coded == 80
+        assert found == by_statements.profiles(masks)
+        assert not isinstance(drawn.of_rows(190), CodedSample)  # the table
+
+
+def test_a_sample_of_many_cells_is_drawn_by_each_statement(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(n, n % 5) for n in range(50)])
+    monkeypatch.setattr("qidsql.profiling.sampler.CODED_CELLS", 59)
+    with store.connect() as engine:
+        drawn = sampler(engine, "t", 1)
+        assert not isinstance(drawn.of_rows(30), CodedSample)
+        assert drawn.of_rows(30).profiles([1])[0].classes == 30
+        assert isinstance(drawn.of_rows(29), CodedSample)
+
+
+def test_a_sampled_distinct_key_and_masking_draw_once(store: Store) -> None:
+    store.table("t", {"a": "INTEGER", "b": "INTEGER", "c": "INTEGER"}, [(n, n % 50, n % 3) for n in range(4_000)])
+    with store.connect() as engine:
+        drawn = sampler(engine, "t", 1)
+        asked = engine.statements
+        assert sampled_key(drawn._profiler, Distinct(Fraction(1, 2)), drawn).found[0].mask == 0b001
+        assert engine.statements - asked == 3  # rows of the table, the sample, and the verification
+        other = sampler(engine, "t", 1)
+        asked = engine.statements
+        plan = sampled_masking(other._profiler, Distinct(Fraction(1, 2), strict=True), other, 900)
+        assert plan.published == 0b110
+        assert engine.statements - asked == 3
 
 
 def test_statements_and_budget_of_a_sampled_key(store: Store) -> None:

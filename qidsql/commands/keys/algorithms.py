@@ -58,12 +58,14 @@ def _sampled(search: "TableSearch", criterion: Criterion, request: SearchOptions
 
 def _pruned(search: "TableSearch", criterion: Criterion, request: SearchOptions, on_found: OnFound) -> SearchResult:
     sampler, delta = search.sampler(request.sampling.seed or 0), request.sampling.delta or DELTA
-    return pruned(search.profiler, criterion, sampler, delta=delta, max_size=request.max_size, on_found=on_found)
+    size = request.sampling.sizes[0] if request.sampling.sizes else None
+    return pruned(search.profiler, criterion, sampler, size, delta, request.max_size, on_found=on_found)
 
 
 def _iterative(search: "TableSearch", criterion: Criterion, request: SearchOptions, on_found: OnFound) -> SearchResult:
     sampler, delta = search.sampler(request.sampling.seed or 0), request.sampling.delta or DELTA
-    return iterative(search.profiler, criterion, sampler, delta=delta, max_size=request.max_size, on_found=on_found)
+    sizes = request.sampling.sizes or None
+    return iterative(search.profiler, criterion, sampler, sizes, delta, request.max_size, on_found=on_found)
 
 
 def _minimal_keys(

@@ -103,7 +103,12 @@ class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
                 f"the algorithm {name} compares rows, not entities; with --entity omit --epsilon and --algorithm"
             )
         if sampling.given and not algorithm.samples:
-            raise UsageError(f"--delta, --seed and --no-verify are for samples; the algorithm {name} takes none")
+            given = "--delta, --seed, --sample-sizes and --no-verify"
+            raise UsageError(f"{given} are for samples; the algorithm {name} takes none")
+        if sampling.sizes and name == "sampled":
+            raise UsageError("the size of this sample follows from --epsilon and --delta; omit --sample-sizes")
+        if len(sampling.sizes) > 1 and name == "pruned":
+            raise UsageError("the algorithm pruned has one sub-table; for several --sample-sizes use iterative")
         if self.weights and wanted is not Wanted.MINIMUM:
             raise UsageError(f"--weights are for one smallest set, not for {WORDS[wanted]}")
         if self.max_size is not None and wanted is not Wanted.ALL:

@@ -66,7 +66,7 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
 
 def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:
     criterion, sampling = request.forbidden, request.sampling
-    if request.exact or sampling.epsilon is None:
+    if request.exact or not request.sampled:
         with suppress(Stopped):  # a stop shows again at the next profile
             search.profiler.singles()  # a greedy plan compares these first; they show how many rows there are
         breadth = search.profiler.breadth
@@ -74,7 +74,10 @@ def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:
             return exact_masking(search.profiler, criterion, search.weights, search.witnesses(criterion), breadth)
         return greedy_masking(search.profiler, criterion, search.weights, breadth)
     delta = sampling.delta or DELTA
-    size = request.criterion.near_sample(sampling.epsilon, delta, search.profiler.columns)
+    if sampling.epsilon is None:
+        [size] = sampling.sizes
+    else:
+        size = request.criterion.near_sample(sampling.epsilon, delta, search.profiler.columns)
     sampler = search.sampler(sampling.seed or 0)
     return sampled_masking(search.profiler, criterion, sampler, size, delta, search.weights, verify=sampling.verify)
 

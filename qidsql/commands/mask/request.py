@@ -58,14 +58,23 @@ class MaskRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
         _ = self.column_weights
         self.policy.check(self.forbidden)
         sampling = self.sampling
-        if sampling.given and sampling.epsilon is None:
-            raise UsageError("--delta, --seed and --no-verify are for samples: give --epsilon as well")
-        if sampling.epsilon is not None:
+        if sampling.given and not self.sampled:
+            raise UsageError(
+                "--delta, --seed and --no-verify are for samples: give --epsilon or --sample-sizes as well"
+            )
+        if (sampling.epsilon is not None and sampling.sizes) or len(sampling.sizes) > 1:
+            raise UsageError("a masking draws one sample: choose --epsilon, or one number for --sample-sizes")
+        if self.sampled:
             if self.exact:
                 raise UsageError("--exact searches the full table and --epsilon a sample; choose one")
-            self.criterion.near_sample(sampling.epsilon, sampling.delta or DELTA, 1)
+            self.criterion.near_sample(sampling.epsilon or DELTA, sampling.delta or DELTA, 1)
             if self.entity is not None:
                 raise UsageError("a sample of rows does not measure entities; omit --entity or --epsilon")
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the columns are chosen on a sample."""
+        return self.sampling.epsilon is not None or bool(self.sampling.sizes)
 
     @cached_property
     def policy(self) -> Policy:
@@ -84,7 +93,7 @@ class MaskRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     @property
     def plan(self) -> str:
         """A description of the search."""
-        how = "implicit-hitting-set, proved" if self.exact else "greedy" if self.epsilon is None else "sampled"
+        how = "implicit-hitting-set, proved" if self.exact else "sampled" if self.sampled else "greedy"
         return f"columns to publish without a {self.forbidden.name}, by {how}"
 
 

@@ -214,6 +214,16 @@ def test_a_sample_is_measured_on_the_full_table_unless_told_not_to(engine: Engin
     assert beta.criterion == "0.72-separation quasi-identifier"
 
 
+def test_sub_tables_of_chosen_sizes_lose_no_set(engine: Engine) -> None:
+    distinct = Distinct(Fraction(1, 2))
+    complete = {found.columns for found in ask(engine, criterion=distinct, all=True).column_sets}
+    for algorithm, sizes in (("pruned", "25"), ("iterative", "25"), ("iterative", "10, 25,35")):
+        result = ask(engine, criterion=distinct, algorithm=algorithm, sample_sizes=sizes, delta="1/1000")
+        assert result.certificate is not None
+        assert result.certificate.sizes == tuple(map(int, sizes.split(",")))
+        assert {found.columns for found in result.column_sets} == complete
+
+
 def test_json_has_the_words_of_the_audit(engine: Engine) -> None:
     report = json.loads(json.dumps(ask(engine, all=True).to_dict()))
     assert report["verdict"] == "finished"
@@ -246,6 +256,13 @@ def test_the_report_shows_as_many_sets_as_asked_for(engine: Engine) -> None:
         ({"algorithm": "sampled"}, "--epsilon"),
         ({"all": True, "epsilon": 0.5}, "one small set"),
         ({"seed": 1}, "takes none"),
+        ({"sample_sizes": "50"}, "takes none"),
+        ({"sample_sizes": "50", "epsilon": 0.1}, "follows from --epsilon"),
+        ({"sample_sizes": "50,90", "algorithm": "pruned"}, "one sub-table"),
+        *(
+            ({"sample_sizes": each, "algorithm": "iterative"}, "ascending")
+            for each in ("", "5,5", "9,5", "0", "-1", "a")
+        ),
         ({"weights": {"a": 2}, "all": True}, "one smallest set"),
         ({"max_size": 2}, "--all"),
         ({"distinct": 0.5, "epsilon": 0.5}, "must be 1"),

@@ -26,6 +26,7 @@ from tests.stores import EVERY_ENGINE, TWO_ENGINES, DuckDBStore, PostgresStore, 
 
 pytestmark = EVERY_ENGINE
 
+SAMPLE_NOTE = "sample: 33 rows left the engine as codes, not values; codes of few values can be decoded"
 HALF, FOUR_FIFTHS = Fraction(1, 2), Fraction(4, 5)
 FORBIDDEN: list[tuple[Criterion, Definition]] = [
     (Distinct(HALF), lambda rows, mask: distinct_ratio(rows, mask) > HALF),
@@ -125,6 +126,10 @@ def test_a_sampled_plan_carries_its_certificate(engine: Engine) -> None:
         assert unmeasured.profile is None
         assert unmeasured.safe is None or not unmeasured.published
         assert "Sample" in rendering.render(unmeasured)
+        sized = ask(engine, asked, sample_sizes="33", verify=False)
+        assert sized.certificate is not None
+        assert (sized.certificate.sizes, sized.certificate.unit) == ((33,), unit)
+        assert sized.account.notes == (() if unit != "rows" else (SAMPLE_NOTE,))
 
 
 def test_a_spent_budget_publishes_what_is_known_to_be_safe(engine: Engine) -> None:
@@ -176,6 +181,10 @@ def test_the_report_says_what_to_publish(engine: Engine) -> None:
         ({"distinct": HALF, "exact": True, "epsilon": HALF}, "choose one"),
         ({"distinct": HALF, "seed": 1}, "give --epsilon"),
         ({"violates": 3, "epsilon": HALF}, "small classes"),
+        ({"distinct": 0.5, "sample_sizes": "50", "epsilon": 0.1}, "one number for --sample-sizes"),
+        ({"distinct": 0.5, "sample_sizes": "50,90"}, "one number for --sample-sizes"),
+        ({"distinct": 0.5, "sample_sizes": "50", "exact": True}, "choose one"),
+        ({"violates": 5, "sample_sizes": "50"}, "cannot rule out"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options: dict[str, Any], words: str) -> None:
