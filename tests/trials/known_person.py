@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 from random import Random
+from unittest.mock import patch
 
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.protection.suppression.for_known_people import plan_for_known_people
@@ -31,7 +32,9 @@ def _plan(bench: Workbench, random: Random) -> str | None:
         tuple(None if random.random() < 0.1 else random.randint(1, each) for each in values)
         for _ in range(random.randint(k, 6 if k == 2 else 5))
     ]
-    plan = plan_for_known_people(patterns_of(bench, rows), k, weights)
+    few = {"NEAREST": random.choice((1, 2, 20)), "VIOLATED": random.choice((1, 10)), "PENALTY": random.choice((0, 1))}
+    with patch.multiple("qidsql.protection.suppression.matchings", **few):
+        plan = plan_for_known_people(patterns_of(bench, rows), k, weights)
     people, masks = released_rows(bench)
     if Counter(people) != Counter(rows):
         return f"{rows} became {people}"

@@ -39,6 +39,7 @@ UPDATES_AT_ONCE = 20  # of the prices, before an anonymization is made by them
 CHECK = 2.5  # the check of a bound takes so many times as long as the numbering of the groups
 BOUNDED = 10_000_000_000  # row patterns x (row patterns + column sets): the bound by rows is computed up to there
 MOST_COMPARED = 3_000_000_000  # pairs of row patterns that are matched with each other before a deadline
+MATCHED = 1e-7  # seconds for each of them, at least
 GREEDY = "greedy"
 
 
@@ -188,6 +189,8 @@ class Anonymizer:
         if self._k != 2 or pairs > (MOST_COMPARED if self._left is None else self._left):
             return
         until = None if self._deadline is None else now + (self._deadline - now) / 3
+        if until is not None and now + MATCHED * pairs > until:
+            return
 
         def check() -> None:
             self._check(0)

@@ -23,6 +23,7 @@ from qidsql.protection.suppression.fits import Fits
 from qidsql.search.transport import Transport
 
 NEAREST = 20  # people whom a row may be made to fit at first
+PENALTY = 1  # weights of all columns, at first, for a row without a person
 VIOLATED = 10  # pairs added for a row whose prices do not hold
 
 
@@ -107,7 +108,7 @@ class _Permutation:
 
     def cheapest(self) -> tuple[MatchedRows, int, NDArray[np.int64]]:
         """The units after it, a lower bound of what it costs in addition, and the prices of people that prove it."""
-        penalty = sum(self._fits.weights) + 1
+        penalty = PENALTY * sum(self._fits.weights) + 1
         transport = Transport(self._units.sizes, self._sizes, penalty)
         rows, people = self._nearest()
         transport.add(rows, people, self._costs(rows, people))
