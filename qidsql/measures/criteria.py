@@ -30,8 +30,9 @@ class Criterion(ABC):
     """A monotone test on class profiles: once a column set meets it, every superset does.
 
     `finding` is the kind of finding of a column set that meets it, and part of the finding's id in a history.
-    `pairs_decide`: a set fails the criterion if and only if two rows agree on it. `few_columns`: minimal sets are
-    usually small, and best searched from the single columns upwards. `unit` is the unit of samples;
+    `pairs_decide`: a set fails the criterion if and only if two rows agree on it. `covers_pairs`: it requires a number
+    of pairs of rows to be separated, so that greedy searches keep a factor to the lightest set. `few_columns`: minimal
+    sets are usually small, and best searched from the single columns upwards. `unit` is the unit of samples;
     `tested_on_samples`: they can refute it (see `on_sample`), and `sure_on_samples`: without any chance of error.
     `proved_below`: a single class of fewer rows proves that a set meets it; None: no single class does.
     `counts_classes`: it is undefined if a NULL matches anything, as there are no classes then; `measures_rows`: nor
@@ -41,6 +42,7 @@ class Criterion(ABC):
     finding: ClassVar[str]
     unit: ClassVar[Unit] = Unit.ROWS
     pairs_decide: ClassVar[bool] = False
+    covers_pairs: ClassVar[bool] = False
     few_columns: ClassVar[bool] = False
     tested_on_samples: ClassVar[bool] = False
     sure_on_samples: ClassVar[bool] = False
@@ -133,7 +135,7 @@ class Key(Criterion):
     """
 
     finding = "key"
-    pairs_decide = tested_on_samples = sure_on_samples = True
+    pairs_decide = covers_pairs = tested_on_samples = sure_on_samples = True
 
     @property
     def name(self) -> str:
@@ -264,6 +266,7 @@ class Separation(Ratio):
     """Separation ratio of at least beta [Motwani & Xu, 1.1]."""
 
     finding = "separation"
+    covers_pairs = True
     unit = Unit.PAIRS
 
     def of(self, profile: ClassProfile) -> Fraction:

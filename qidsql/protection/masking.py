@@ -129,7 +129,15 @@ def sampled_masking(
         stopped, safe, profile = plan.stopped, None, plan.profile
     except Stopped as stop:
         return _plan(criterion, "sampled", 0, cost, sum(cost), None, stop)
-    certificate = Certificate(f"no {criterion.name}", criterion.unit, (drawn,), sampler.seed, delta, verified=verify)
+    certificate = Certificate(
+        f"no {criterion.name}",
+        criterion.unit,
+        (drawn,),
+        sampler.seed,
+        delta,
+        "Motwani & Xu, Theorems 11 and 12",
+        verified=verify,
+    )
     if verify and plan.published:
         try:
             [profile] = profiler.profiles([plan.published])

@@ -99,7 +99,9 @@ def _search(
     certificate = None
     if not proved:
         promise = "no set is missing, and every set is minimal"
-        certificate = Certificate(promise, criterion.unit, tuple(sizes), sampler.seed, delta)
+        certificate = Certificate(
+            promise, criterion.unit, tuple(sizes), sampler.seed, delta, "Hoeffding 1963, Theorems 1 and 4"
+        )
     to_size = result.complete_to_size if proved else 0
     failing = (*refuted, *result.failing) if proved else ()
     return SearchResult(

@@ -35,8 +35,8 @@ def ignore_found(found: Sequence[Found]) -> None:
 class Certificate:
     """The guarantee of a result found on a sample.
 
-    With a probability of 1 - delta over the choice of the sample, the result keeps the `promise`. If `verified`, its
-    profile was measured on the full table as well, else on the sample.
+    With a probability of 1 - delta over the choice of the sample, the result keeps the `promise`, by the `theorem`. If
+    `verified`, its profile was measured on the full table as well, else on the sample.
     """
 
     promise: str
@@ -44,6 +44,7 @@ class Certificate:
     sizes: tuple[int, ...]  # of the samples, nested where there are several
     seed: int
     delta: Fraction
+    theorem: str
     epsilon: Fraction | None = None
     verified: bool = True
 
@@ -60,7 +61,7 @@ class SearchResult:
     them: every set that meets the criterion contains a column outside each of them.
 
     A search for one smallest set gives its `cost` (the sum of the columns' weights) and the `lower_bound` that is
-    proved for the cost of every such set.
+    proved for the cost of every such set; a greedy one what it guarantees of the weight, as a `guarantee` in words.
     """
 
     criterion: Criterion
@@ -74,6 +75,7 @@ class SearchResult:
     cost: int | None = None
     lower_bound: int | None = None
     failing: tuple[int, ...] = ()
+    guarantee: str = ""
 
     @property
     def optimal(self) -> bool:

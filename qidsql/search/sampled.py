@@ -8,7 +8,7 @@ from qidsql.errors import Stopped
 from qidsql.measures.criteria import Criterion, Key, Ratio, Separation, Unit
 from qidsql.measures.profiles import Profiler, Sampler
 from qidsql.measures.sample_sizes import antichain, beta_pairs
-from qidsql.search.greedy import greedy
+from qidsql.search.greedy import cover_guarantee, greedy
 from qidsql.search.result import Certificate, Found, SearchResult
 
 DELTA = Fraction(1, 100)
@@ -44,7 +44,11 @@ def sampled_key(
     except Stopped as stop:
         return SearchResult(criterion, "sampled", (), False, 0, stop)
     promise = criterion.name if is_key else NOTHING
-    certificate = Certificate(promise, criterion.unit, (size,), sampler.seed, delta, 1 - criterion.beta)
+    pairs = criterion.unit is Unit.PAIRS
+    theorem = f"Motwani & Xu, Theorem {5 if pairs else 7}"
+    certificate = Certificate(promise, criterion.unit, (size,), sampler.seed, delta, theorem, 1 - criterion.beta)
+    guarantee = cover_guarantee(size if pairs else size * size, "key of the table") if is_key else ""
+    found = replace(found, guarantee=guarantee)
     return _measured(found, criterion, profiler, certificate, verify)
 
 
@@ -71,7 +75,10 @@ def sampled_separation(
         found = greedy(sampler.of_pairs(pairs), Separation(Fraction(passing, pairs)), weights)
     except Stopped as stop:
         return SearchResult(criterion, "sampled", (), False, 0, stop)
-    certificate = Certificate(promise.name, Unit.PAIRS, (pairs,), sampler.seed, delta, epsilon)
+    certificate = Certificate(
+        promise.name, Unit.PAIRS, (pairs,), sampler.seed, delta, "Motwani & Xu, Theorem 8", epsilon
+    )
+    found = replace(found, guarantee=f"{cover_guarantee(passing, criterion.name)}, but for delta")
     return _measured(found, promise, profiler, certificate, verify)
 
 
@@ -87,4 +94,14 @@ def _measured(
             found = tuple(Found(f.mask, profiler.profiles([f.mask])[0]) for f in found)
         except Stopped as stop:
             stopped, certificate = stop, replace(certificate, verified=False)
-    return SearchResult(criterion, "sampled", found, False, 0, stopped, minimal=False, certificate=certificate)
+    return SearchResult(
+        criterion,
+        "sampled",
+        found,
+        False,
+        0,
+        stopped,
+        minimal=False,
+        certificate=certificate,
+        guarantee=on_sample.guarantee,
+    )

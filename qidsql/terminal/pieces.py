@@ -67,7 +67,7 @@ def certificate(rests_on: Certificate) -> str:
     measured = "measured on the full table" if rests_on.verified else "not measured on the full table"
     return (
         f"{sizes} {rests_on.unit}, {epsilon}delta = {decimal(rests_on.delta)}, seed {rests_on.seed}; "
-        f"promise: {rests_on.promise}; {measured}"
+        f"promise: {rests_on.promise} ({rests_on.theorem}); {measured}"
     )
 
 

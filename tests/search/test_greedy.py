@@ -55,8 +55,19 @@ def test_a_greedy_key_weighs_no_more_than_theorem_2_allows() -> None:
         if not keys:
             continue
         lightest = min(sum(weights[place] for place in positions(key)) for key in keys)
-        [found] = greedy(RowsProfiler(rows), Key(), weights).found
+        result = greedy(RowsProfiler(rows), Key(), weights)
+        [found] = result.found
         assert sum(weights[place] for place in positions(found.mask)) <= (1 + 2 * log(len(rows))) * lightest
+        [factor] = re.findall(r"^at most ([\d.]+) times the weight of the lightest key \[", result.guarantee)
+        assert 0 <= float(factor) - (1 + 2 * log(len(rows))) < 0.02
+
+
+def test_only_what_covers_pairs_of_rows_is_guaranteed() -> None:
+    rows = [(1, 1), (1, 2), (2, 2)]
+    for criterion in (Key(), Separation(Fraction(1, 2))):
+        assert greedy(RowsProfiler(rows), criterion).guarantee
+    for other in (Distinct(Fraction(1, 2)), Violates(2), RowsAtRisk(2, Fraction(1, 2))):
+        assert greedy(RowsProfiler(rows), other).guarantee == ""
 
 
 def test_motwani_xu_table_1() -> None:

@@ -79,6 +79,7 @@ def keys(engine: Engine, request: KeysRequest, on_stage: Callable[[str], None] =
         complete_to_size=result.complete_to_size,
         cost=weight,
         lower_bound=result.lower_bound,
+        guarantee=result.guarantee if sets else "",
         impossible=impossible,
         failing=search.proof(result.failing),
         certificate=result.certificate,

@@ -23,6 +23,8 @@ def report(console: Console, result: KeysResult) -> None:
     if result.lower_bound is not None:
         proof = "proved optimal" if result.optimal else f"proved bound {count(result.lower_bound)}"
         rows.add_row("Weight", f"{'none' if result.cost is None else count(result.cost)}, {proof}")
+    elif result.guarantee:
+        rows.add_row("Weight", f"{count(result.column_sets[0].weight)}, {result.guarantee}")
     if result.certificate is not None:
         rows.add_row("Sample", certificate(result.certificate))
     console.print(rows)

@@ -36,6 +36,7 @@ class KeysResult(Result):
     complete_to_size: Annotated[int, "the list is proved complete up to so many columns"]
     cost: Annotated[int | None, "the weight of the one requested set"]
     lower_bound: Annotated[int | None, "a proved lower bound of the weight of every set"]
+    guarantee: Annotated[str, "what a greedy search guarantees of the weight of its set; else empty"]
     impossible: Annotated[str, "why there can be none; else empty"]
     failing: Annotated[
         tuple[tuple[str, ...], ...] | None,
