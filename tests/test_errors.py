@@ -47,6 +47,7 @@ NOT_FOR_USERS = {  # errors that an engine catches itself; their texts can be a 
     "RowSecurity",
     "ServerGone",
     "_Enough",
+    "_Late",
     "_Untraceable",
 }
 
