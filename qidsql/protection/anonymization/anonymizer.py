@@ -15,7 +15,7 @@ from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.protection.anonymization.assignment import Assignment, Group, cheapest_assignment
 from qidsql.protection.anonymization.bound_check import bound_of
 from qidsql.protection.anonymization.cycles import plan_by_cycles
-from qidsql.protection.anonymization.groups import Groups, number_type
+from qidsql.protection.anonymization.groups import Groups, least_losses, number_type
 from qidsql.protection.anonymization.local_search import LocalSearch
 from qidsql.protection.anonymization.placements import greedy_placement, priced_placement
 from qidsql.protection.anonymization.plan import Plan
@@ -37,7 +37,7 @@ WORK = 3_000_000_000  # numbers looked at when there is no deadline: about a min
 PATIENCE = 60.0  # seconds for the integer program when there is no deadline
 UPDATES_AT_ONCE = 20  # of the prices, before an anonymization is made by them
 CHECK = 2.5  # the check of a bound takes so many times as long as the numbering of the groups
-BOUNDED = 10_000_000_000  # row patterns x (row patterns + column sets): the bound by rows is computed up to there
+BOUNDED = 10_000_000_000  # comparisons of row patterns and column sets for the bound by rows before a deadline
 MOST_COMPARED = 3_000_000_000  # pairs of row patterns that are matched with each other before a deadline
 MATCHED = 1e-7  # seconds for each of them, at least
 GREEDY = "greedy"
@@ -159,14 +159,16 @@ class Anonymizer:
     def _bound_rows(self) -> None:
         """Raise the lower bound by what each row needs, within a third of the time left; without a deadline, where that
         takes about a minute or less."""
-        patterns, deadline = self._patterns.patterns, self._deadline
-        if deadline is not None:
-            now = time.monotonic()
-            deadline = now + (deadline - now) / 3
-        elif patterns * (patterns + (1 << len(self._weights))) > BOUNDED:
+        few, until = len(self._weights) <= FEW_COLUMNS, self._third()
+        if until is None and (4 * self._pairs if few else self._pairs + self._records.count**2) > BOUNDED:
             return
-        bound = bound_by_rows(self._patterns, self._k, self._weights, deadline, self._on_stage)
-        self._lower_bound = max(self._lower_bound, bound)
+        with suppress(_Late):
+            if few:
+                losses = least_losses(self._records, self._k, self._weights, self._check_until(until))
+                bound = int(losses @ self._records.sizes)
+            else:
+                bound = bound_by_rows(self._patterns, self._k, self._weights, until, self._on_stage)
+            self._lower_bound = max(self._lower_bound, bound)
 
     def _place(self, column_sets: Iterable[int]) -> NDArray[np.int64]:
         """Open the groups of these column sets, and place the rows in them the greedy way."""
@@ -185,21 +187,15 @@ class Anonymizer:
 
     def _cut_cycles(self) -> None:
         """At k = 2, keep the plan by cycles if it is the cheapest, and its bound; within a third of the time left."""
-        pairs, now = self._records.count**2, time.monotonic()
+        pairs = self._records.count**2
         if self._k != 2 or pairs > (MOST_COMPARED if self._left is None else self._left):
             return
-        until = None if self._deadline is None else now + (self._deadline - now) / 3
-        if until is not None and now + MATCHED * pairs > until:
+        until = self._third()
+        if until is not None and time.monotonic() + MATCHED * pairs > until:
             return
-
-        def check() -> None:
-            self._check(0)
-            if until is not None and time.monotonic() > until:
-                raise _Late
-
         self._on_stage("matching rows with other rows")
         with suppress(_Late):
-            plan, bound = plan_by_cycles(self._records, self._weights, check)
+            plan, bound = plan_by_cycles(self._records, self._weights, self._check_until(until))
             self._lower_bound = max(self._lower_bound, bound)
             self._best = min(self._best, plan, key=lambda each: each.cost)
         self._check(pairs)
@@ -275,6 +271,21 @@ class Anonymizer:
         return prices is None or prices.bound <= bound_of(
             self._records, self._k, self._weights, prices.best, prices.parts
         )
+
+    def _third(self) -> float | None:
+        """The moment at which a third of the time left is over."""
+        now = time.monotonic()
+        return None if self._deadline is None else now + (self._deadline - now) / 3
+
+    def _check_until(self, until: float | None) -> Callable[..., None]:
+        """A check of the budget that raises _Late after that moment."""
+
+        def check(work: int = 0) -> None:
+            self._check(work)
+            if until is not None and time.monotonic() > until:
+                raise _Late
+
+        return check
 
     def _check(self, work: int) -> None:
         """Count work; raise BudgetSpent if the budget is used up, and _Enough if there is none and enough is done."""

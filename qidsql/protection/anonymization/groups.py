@@ -1,6 +1,6 @@
 """The groups of rows that suppression could make identical: the classes of k rows or more on each column set."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,28 +80,48 @@ class Groups:
         return found
 
     def _number_classes(self) -> list[int]:
-        """Fill `numbers`, each set from one that it extends; return the number of classes of each set."""
+        """Fill `numbers`; return the number of classes of each set."""
         counts = [0] * len(self.sets)
-        rows = np.arange(self.records.count)
-        path = [(0, rows, np.zeros(len(rows), dtype=np.int64))]  # each a beginning of the next
-        for place in sorted(range(len(self.sets)), key=lambda place: tuple(positions(self.sets[place]))):
-            self._check(0)
-            kept = self.sets[place]
-            while path[-1][0] != kept & ((1 << path[-1][0].bit_length()) - 1):
-                path.pop()
-            for column in positions(kept & ~path[-1][0]):
-                before, rows, classes = path[-1]
-                path.append((before | 1 << column, *self._refined(rows, classes, column)))
-            _, rows, classes = path[-1]
+        for place, rows, classes in large_classes(self.records, self.k, self.sets, self._check):
             self.numbers[place, rows] = classes
             counts[place] = int(classes.max(initial=-1)) + 1
         return counts
 
-    def _refined(
-        self, rows: NDArray[np.intp], classes: NDArray[np.int64], column: int
-    ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-        """The records that are still in classes of k rows after one more column, and their classes."""
-        keys = self.records.refined(rows, classes, column)
-        large = np.bincount(keys, weights=self.records.sizes[rows]) >= self.k  # exact below 2^53 rows
-        chosen = large[keys]
-        return rows[chosen], (np.cumsum(large) - 1)[keys[chosen]]
+
+def large_classes(
+    records: Records, k: int, sets: Sequence[int], check: Callable[[int], object]
+) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.int64]]]:
+    """For the place of each column set the records in classes of k rows or more, and the numbers of their classes.
+
+    Each set is refined from one that it extends. `check` is called for each set and may raise.
+    """
+    rows = np.arange(records.count)
+    path = [(0, rows, np.zeros(len(rows), dtype=np.int64))]  # each a beginning of the next
+    for place in sorted(range(len(sets)), key=lambda place: tuple(positions(sets[place]))):
+        check(0)
+        kept = sets[place]
+        while path[-1][0] != kept & ((1 << path[-1][0].bit_length()) - 1):
+            path.pop()
+        for column in positions(kept & ~path[-1][0]):
+            before, rows, classes = path[-1]
+            path.append((before | 1 << column, *_refined(records, k, rows, classes, column)))
+        yield place, *path[-1][1:]
+
+
+def least_losses(records: Records, k: int, weights: Sequence[int], check: Callable[[int], object]) -> NDArray[np.int64]:
+    """For each record the least loss with which k rows agree on what it keeps, of all column sets."""
+    everything = (1 << records.columns) - 1
+    found = np.full(records.count, sum(weights))
+    for kept, rows, _ in large_classes(records, k, range(everything + 1), check):
+        found[rows] = np.minimum(found[rows], weight_of(everything & ~kept, weights))
+    return found
+
+
+def _refined(
+    records: Records, k: int, rows: NDArray[np.intp], classes: NDArray[np.int64], column: int
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """The records that are still in classes of k rows after one more column, and their classes."""
+    keys = records.refined(rows, classes, column)
+    large = np.bincount(keys, weights=records.sizes[rows]) >= k  # exact below 2^53 rows
+    chosen = large[keys]
+    return rows[chosen], (np.cumsum(large) - 1)[keys[chosen]]

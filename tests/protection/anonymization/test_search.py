@@ -13,7 +13,7 @@ from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.errors import BudgetSpent, Interrupted, StatementError, Stopped, UsageError
 from qidsql.protection.anonymization.anonymizer import Anonymizer
 from qidsql.protection.anonymization.bound_check import bound_of
-from qidsql.protection.anonymization.groups import Groups
+from qidsql.protection.anonymization.groups import Groups, least_losses
 from qidsql.protection.anonymization.local_search import LocalSearch
 from qidsql.protection.anonymization.placements import greedy_placement, priced_placement
 from qidsql.protection.anonymization.prices import Prices
@@ -192,11 +192,13 @@ def test_a_search_that_fails_keeps_its_plan(bench: Workbench, ending: str) -> No
 def test_little_memory_gives_a_worse_plan_but_a_right_one(bench: Workbench, seed: int) -> None:
     rows, k, weights = drawn(seed)
     best = least(rows, k, weights)
+    sizes = records_of(rows).sizes
     plenty, little = (Anonymizer(patterns_of(bench, rows), k, weights, memory) for memory in (PLENTY, 20))
     for anonymizer in (little, plenty):
         found = anonymizer.run()
         assert found.lower_bound <= best <= found.cost == cost_of_shares(bench, rows, k, weights)
         assert not anonymizer.wrong()
+        assert found.lower_bound >= least_losses(records_of(rows), k, weights, lambda work: None) @ sizes
     assert anonymizer.run(exact=True).cost == best
 
 
