@@ -174,6 +174,8 @@ def test_the_python_in_the_manual_runs(clinic: Path, monkeypatch: pytest.MonkeyP
     exec(code, names)
     for left, right in re.findall(r"^(result\..*?)  # (.*)$", code, flags=re.MULTILINE):
         assert right.startswith("the ") or eval(left, names) == eval(right, names)
+    [sentence] = re.findall(r'\("(Whoever knows .*?)"\)', " ".join(TEXTS["qidsql/help/reports.md"].split()))
+    assert sentence in " ".join(re.sub("<.*?>", "", str(eval("result.to_html()", names))).split())
 
 
 def test_the_index_lists_every_page() -> None:
