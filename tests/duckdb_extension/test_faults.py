@@ -495,6 +495,7 @@ def test_what_is_installed_loads_by_its_name(shell: Shell, home: Path) -> None:
     assert answer == [{"columns": ["id"]}]
 
 
+@pytest.mark.exhaustive
 def test_install_lists_what_it_replaces_and_uninstall_removes_all_of_it(home: Path) -> None:
     variables = {"HOME": str(home), "PATH": os.environ["PATH"]}
     old = home / ".duckdb/extensions/v1.0.0/linux_amd64/qidsql.duckdb_extension"
