@@ -8,6 +8,7 @@ import pytest
 
 import qidsql
 from qidsql.engines.base import Engine
+from tests.exhaustive import always
 from tests.slow_engine import slow
 from tests.trials.rounds import answer
 
@@ -23,8 +24,10 @@ ROUNDS: dict[str, tuple[Call, int]] = {
     "audit": (lambda engine: qidsql.audit(engine, k=2), 5),
 }
 
+LONGER = ("smallest of five", "hundreds", "most to publish")
 
-@pytest.mark.parametrize("name", ROUNDS)
+
+@pytest.mark.parametrize("name", always("smallest", "all", "to publish", "audit", longer=LONGER))
 def test_rounds_on_adult(name: str, shared: Path) -> None:
     call, most = ROUNDS[name]
     with slow(shared / "adult.csv") as engine:
