@@ -193,7 +193,8 @@ class _Process:
         from qidsql.engines.duckdb.embedded import engine_for
 
         self._close_in_time()
-        with engine_for(call.tables[0], Connection(self.api, call.instance), call.search_path, call.cache) as engine:
+        table = call.tables[0] if call.tables else ""  # without one: this database, or the one of the search path
+        with engine_for(table, Connection(self.api, call.instance), call.search_path, call.cache) as engine:
             yield engine
 
     def _close_in_time(self) -> None:

@@ -1,10 +1,12 @@
-"""The rows of the table functions for anonymize, risk, link and kmap."""
+"""The rows of the table functions for anonymize, impact, risk, link, kmap and graph."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from qidsql.commands.anonymize.result import AnonymizeResult
+    from qidsql.commands.graph.result import GraphResult
+    from qidsql.commands.impact.result import ImpactResult
     from qidsql.commands.kmap.result import KmapResult
     from qidsql.commands.link.result import LinkResult
     from qidsql.commands.risk.result import RiskResult
@@ -53,6 +55,29 @@ def anonymize_rows(result: "AnonymizeResult") -> Iterable[Row]:
     )
     for name, cells in result.by_column.items():
         yield _row(ANONYMIZE, finding="column", columns=[name], cells=cells)
+
+
+IMPACT = {
+    "column": "VARCHAR",
+    "cells": "BIGINT",
+    "suppressed": "BIGINT",
+    "values_before": "BIGINT",
+    "values_after": "BIGINT",
+    "vanished": "BIGINT",
+    "added": "BIGINT",
+    "rows_before": "BIGINT",
+    "rows_after": "BIGINT",
+    "verdict": "VARCHAR",
+    "reason": "VARCHAR",
+}
+
+
+def impact_rows(result: "ImpactResult") -> Iterable[Row]:
+    """The table, without a column, then its columns."""
+    reason = "; ".join((result.reason, *result.account.unfinished))
+    yield _row(IMPACT, result, column=None, verdict=str(result.verdict), reason=reason)
+    for each in result.variables:
+        yield _row(IMPACT, each, column=each.name)
 
 
 RISK = {
@@ -135,3 +160,28 @@ def kmap_rows(result: "KmapResult") -> Iterable[Row]:
     """One row; without figures if nothing was measured."""
     words = {"population": result.population, "verdict": str(result.verdict), "reason": result.reason}
     yield _row(KMAP, result.figures, columns=[str(each) for each in result.columns], **words)
+
+
+GRAPH = {
+    "finding": "VARCHAR",
+    "columns": "VARCHAR[]",
+    "tables": "VARCHAR[]",
+    "optimal": "BOOLEAN",
+    "complete": "BOOLEAN",
+    "verdict": "VARCHAR",
+    "reason": "VARCHAR",
+}
+
+
+def graph_rows(result: "GraphResult") -> Iterable[Row]:
+    """The smallest separating set, other ones, the paths, and what to protect in each table that is to be published."""
+    reason = "; ".join((result.reason, *result.account.unfinished))
+    words = {"verdict": str(result.verdict), "reason": reason, "tables": result.together}
+    yield _row(GRAPH, result, finding="separating set", columns=result.cut, **words)
+    for cut in result.column_sets:
+        if cut.columns != result.cut:
+            yield _row(GRAPH, finding="other separating set", columns=cut.columns)
+    for path in result.paths:
+        yield _row(GRAPH, finding="path", columns=path.attributes, tables=path.tables)
+    for table in result.protection.tables if result.protection else ():
+        yield _row(GRAPH, finding="to protect", columns=table.columns, tables=[table.table])

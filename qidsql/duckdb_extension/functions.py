@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from qidsql.duckdb_extension.figures import (
     ANONYMIZE,
+    GRAPH,
+    IMPACT,
     KMAP,
     LINK,
     RISK,
     anonymize_rows,
+    graph_rows,
+    impact_rows,
     kmap_rows,
     link_rows,
     risk_rows,
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from qidsql.commands.mask.result import MaskResult
     from qidsql.commands.suppress.result import SuppressResult
     from qidsql.commands.uniques.result import UniquesResult
+    from qidsql.declarations.commands import Command
     from qidsql.declarations.options import Parameter
     from qidsql.engines.base import Engine, ExecutedStatement
     from qidsql.measures.profiles import ClassProfile
@@ -77,11 +82,17 @@ class TableFunction:
 
     @cached_property
     def parameters(self) -> Columns:
-        return {each.name: each.form.sql for each in self.options if each.option.in_shells and not each.option.argument}
+        shown = (each for each in self.options if each.option.in_shells and not each.option.argument)
+        return {each.name: each.form.sql for each in shown if each.name not in self.tables}
+
+    @property
+    def _declared(self) -> "Command":
+        declared: Command = import_module(f"qidsql.commands.{self.command}.request").COMMAND
+        return declared
 
     @property
     def _request(self) -> Any:
-        return import_module(f"qidsql.commands.{self.command}.request").COMMAND.request
+        return self._declared.request
 
     def check(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> None:
         """Checks the call without reading a row of the table. Raises UsageError, UnknownName or another QidsqlError."""
@@ -106,6 +117,10 @@ class TableFunction:
     def _result(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> Any:
         work = getattr(import_module(f"qidsql.commands.{self.command}.{self.command}"), self.command)
         options = {**dict(zip(self.tables, tables, strict=True)), **options}
+        if self._declared.opens:
+            from qidsql.engines.source import Source
+
+            return work(Source(engine), self._request(**options))
         if "policy_file" not in options:
             return work(engine, self._request(**options))
         from qidsql.declarations.options import with_given
@@ -356,4 +371,6 @@ FUNCTIONS = (
     TableFunction("risk", RISK, risk_rows),
     TableFunction("link", LINK, link_rows, tables=("left", "right")),
     TableFunction("kmap", KMAP, kmap_rows, tables=("published", "people")),
+    TableFunction("impact", IMPACT, impact_rows, tables=("table", "protected")),
+    TableFunction("graph", GRAPH, graph_rows, tables=()),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from qidsql.duckdb_extension.capi import BIGINT, BOOLEAN, DOUBLE, VARCHAR, Api, ResultHandle, ShortText
 
-HUGEINT, UHUGEINT = 16, 32
+HUGEINT, UHUGEINT, SQLNULL = 16, 32, 36
 TYPES = {"BOOLEAN": BOOLEAN, "BIGINT": BIGINT, "HUGEINT": HUGEINT, "DOUBLE": DOUBLE, "VARCHAR": VARCHAR}
 C_TYPES: dict[int, Any] = {BOOLEAN: ctypes.c_bool, BIGINT: ctypes.c_int64, DOUBLE: ctypes.c_double}
 NUMBERS: dict[int, Any] = {  # duckdb_type: the C type in a vector
@@ -79,6 +79,8 @@ def rows_of(api: Api, result: ResultHandle) -> Iterator[tuple[Any, ...]]:
 
 def _cells(api: Api, vector: int, kind: int, size: int) -> list[Any]:
     data, validity = api.vector_get_data(vector), api.vector_get_validity(vector)
+    if kind == SQLNULL:  # of a literal NULL
+        return [None] * size
     if kind in NUMBERS:
         cells: list[Any] = list((NUMBERS[kind] * size).from_address(data))
     elif kind in (HUGEINT, UHUGEINT):

@@ -10,6 +10,7 @@ from tests.duckdb_hosts import Answer, Host, Refused
 
 SETUP = [
     "CREATE TABLE people AS SELECT i AS id, i % 7 AS age, i % 3 AS town, i * 11 AS income FROM range(90) AS r(i)",
+    "CREATE TABLE copied AS SELECT id, CASE WHEN id > 3 THEN age END AS age, town, income FROM people",
     "CREATE TABLE voters AS SELECT i % 7 AS age, i % 3 AS town, 'x' || i AS voter FROM range(180) AS r(i)",
 ]
 POLICY = """\
@@ -32,6 +33,8 @@ QUERIES = [
     f"FROM qid_risk('people', {ROLES}, sampling_fraction := '0.5')",
     f"FROM qid_link('people', 'voters', {ON})",
     f"FROM qid_kmap('people', 'voters', {ON})",
+    "FROM qid_impact('people', 'copied')",
+    "FROM qid_graph(identifiers := ['voters.voter'], sensitive := ['people.income'], accept_names := true)",
 ]
 
 
@@ -49,7 +52,7 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
     named = f"FROM qid_verdict('people', policy_file := '{policy}')"
     missing = "FROM qid_link('people')"
     answers = host.run([host.load, *SETUP, *QUERIES, named, missing])[1 + len(SETUP) :]
-    lines, verdict, proposed, anonymized, risk, link, kmap, by_policy = map(rows, answers[:-1])
+    lines, verdict, proposed, anonymized, risk, link, kmap, impact, graph, by_policy = map(rows, answers[:-1])
     assert isinstance(answers[-1], Refused)
     roles: dict[str, Any] = {"identifiers": ["id"], "sensitive": ["income"]}
     with qidsql.connect(str(path)) as engine:
@@ -76,4 +79,15 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
         assert (link[0]["verdict"], link[0]["rows"]) == (joined.verdict, joined.link.left.rows)
         mapped = qidsql.kmap(engine, "people", "voters", on=["age=age", "town=town"])
         assert mapped.figures is not None
+        compared = qidsql.impact(engine, "people", protected="copied")
+        assert [(row["column"], row["suppressed"]) for row in impact] == [
+            (None, compared.suppressed),
+            *((each.name, each.suppressed) for each in compared.variables),
+        ]
+        assert compared.suppressed == 4
+        cut = qidsql.graph(engine, identifiers="voters.voter", sensitive="people.income", accept_names=True)
+        assert cut.cut
+        assert (graph[0]["finding"], sorted(graph[0]["columns"])) == ("separating set", sorted(cut.cut))
+        assert graph[0]["verdict"] == cut.verdict
+        assert sum(row["finding"] == "path" for row in graph) == len(cut.paths) > 0
         assert [(row["k_map"], row["verdict"]) for row in kmap] == [(mapped.figures.k_map, mapped.verdict)]
