@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from qidsql.errors import BudgetSpent
+
 _END: ContextVar[float | None] = ContextVar("end of the time limit", default=None)
 
 
@@ -29,3 +31,9 @@ def limit() -> float | None:
 def earlier(one: float | None, other: float | None) -> float | None:
     """The earlier of two times; None is never."""
     return other if one is None else one if other is None else min(one, other)
+
+
+def check_time(deadline: float | None) -> None:
+    """Raise BudgetSpent if the time, of `time.monotonic`, is past; None is never."""
+    if deadline is not None and time.monotonic() > deadline:
+        raise BudgetSpent("the time budget (--max-seconds) is used up")

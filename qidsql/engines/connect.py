@@ -67,11 +67,13 @@ def connect_or_unreached(source: str | Frame | None = None, **options: Any) -> E
 
 
 def same_place(text: str, other: str) -> bool:
-    """Whether two texts name the same source: the same URL, the same path, or a file and its folder."""
+    """Whether two texts name the same source: the same URL, the same path, or a data file and its folder."""
     if text == other:
         return True
     first, second = _path(text), _path(other)
-    return first is not None and second is not None and second in (first, first.parent)
+    if first is None or second is None or second != first.parent:
+        return first is not None and first == second
+    return _file(text)[0] is FILES[-1]  # a database in a folder is no file of the folder
 
 
 def folder_of(text: str) -> Path | None:

@@ -111,7 +111,7 @@ class Recorder(Console):
             self.blocks.append(Grid(heads, figures, list(map(list, rows))))
             return
         for label, *texts in rows:
-            if label.text.startswith(NEXT):
+            if label.text.startswith(NEXT.removesuffix(":")):  # the command itself can be gone already
                 return
             self._keep_field(label.text, " ".join(each.text for each in texts))
 

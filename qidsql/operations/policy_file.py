@@ -26,7 +26,7 @@ from qidsql.wording.option_names import POLICY_FILE, written_as
 
 HISTORY_NAME = "qidsql-history.duckdb"
 CHECK = re.compile(  # the comment CHECK, which init writes after values that a person has to confirm
-    r"""^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\s-])+=\s*(?:"[^"]*"|'[^']*'|true|false)\s*\#\s*(?:new:\s*)?CHECK\b"""
+    r"""^\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\s-])+=\s*(?:"[^"]*"|'[^']*'|\{[^#]*\}|true|false)\s*\#\s*(?:new:\s*)?CHECK\b"""
 )
 PASSWORD = r"://[^/@:]*:[^@]+@|://[^/@]*@[^/@]*@|\bpassword\s*=|\bpasswd\s*=|motherduck_token|[?&](token|pwd|secret)="
 
@@ -219,6 +219,7 @@ class _Reader:
         path: KeyPath = ("tables", place)
         defaults = self.content.get("defaults", {})
         self.common(given, path)
+        own = dict.fromkeys(given.get("roles", {}), path)
         typed = given.get("table", "")
         if redacted(typed) != typed and not typed.startswith('"'):  # in quotes it is always a name
             self.note((*path, "table"), "looks like a URL with a password; expected schema.name, or a pattern")
@@ -243,7 +244,7 @@ class _Reader:
             exemptions=(*self.exemptions(given, path), *self.exemptions(defaults, ("defaults",))),
             audit=given.get("audit", True),
             on_new=given.get("on_new", defaults.get("on_new")),
-            undecided=frozenset(name for name in given.get("roles", {}) if self.is_marked((*path, "roles", name))),
+            undecided=self.undecided({**dict.fromkeys(defaults.get("roles", {}), ("defaults",)), **own}),
             decided=not self.is_marked((*path, "audit")),
         )
         try:
@@ -254,6 +255,10 @@ class _Reader:
             at = next((place for place in places if place in self.toml.lines), path)
             self.note(at, str(error))
         return entry
+
+    def undecided(self, places: Mapping[str, KeyPath]) -> frozenset[str]:
+        """The columns whose role is marked CHECK; `places` are the tables of the file that have their roles."""
+        return frozenset(name for name, path in places.items() if self.is_marked((*path, "roles", name)))
 
     def is_marked(self, path: KeyPath) -> bool:
         """Whether the value of a key is marked CHECK."""

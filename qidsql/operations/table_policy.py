@@ -110,7 +110,8 @@ def _entry(engine: Engine, file: PolicyFile, source: str | None, table: Table, n
         raise UsageError(
             f"{file.path} lists {table.name} for several sources (lines {lines}), none of which is this one"
         )
-    return next(iter(plain or entries), None)
+    exact = [entry for entry in plain if entry.table == str(table.name)]
+    return next(iter(exact or plain or entries), None)
 
 
 def _is_source(url: str, source: str | None) -> bool:
@@ -122,13 +123,13 @@ def _is_source(url: str, source: str | None) -> bool:
 
 def _is_about(engine: Engine, entry: TableEntry, table: Table) -> bool:
     """Whether an entry is about the table, as in a run."""
-    if entry.table is None or entry.table == str(table.name):
+    if entry.table == str(table.name):
         return True
     if entry.is_pattern:
         return entry.matches(str(table.name))
     if not TableIndex([table.name]).about(entry):
         return False
-    try:  # a name without its schema can mean another table
+    try:  # a name without its schema, or none, can mean another table
         return engine.describe(entry.table).name == table.name
     except Stopped:
         raise

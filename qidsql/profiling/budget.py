@@ -25,6 +25,7 @@ class Meter:
         self.sets = 0
         self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
         self.most = self.allowed = budget.max_statements
+        self.rows: dict[int, int] = {}  # counted first, by the identity of the relation
         self.values = 0  # that statements have read since `allow`: rows x columns of each scan
         self.most_values: int | None = None
         self.setting = setting("max_statements")

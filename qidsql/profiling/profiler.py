@@ -6,13 +6,13 @@ the NULLs of each column: column sets without any are profiled as usual.
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from math import prod
 from typing import Any, TypeVar
 
 from qidsql.core.tables import Nulls, names_of, positions
 from qidsql.engines.base import Engine
-from qidsql.errors import StatementError, StatementFailed
+from qidsql.errors import SnapshotLost, StatementError, StatementFailed
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
 from qidsql.profiling.batches import Batches, ProfileStatement
 from qidsql.profiling.budget import Budget, Meter
@@ -20,6 +20,7 @@ from qidsql.sql.classes import class_sizes, column_counts, distinct_hashes, enti
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Statement
+from qidsql.wording.numbers import count
 
 Answer = TypeVar("Answer")
 
@@ -275,6 +276,7 @@ class TableProfiler:
         [sizes] = self.ask([self._sizes_statement(mask)])
         self._known[mask] = sizes.profile(self.k)
         self._meter.sets += 1
+        self._same_rows(self._known[mask].rows)
         return sizes
 
     def known(self) -> dict[str, ClassProfile]:
@@ -290,6 +292,7 @@ class TableProfiler:
         """Rows, and the NULLs of each column. One statement, one scan."""
         if self._counts is None:
             [self._counts] = self.ask([self._counts_statement()])
+            self._same_rows(self._counts[0])
             self.rows = self._counts[0]
         return self._counts
 
@@ -316,6 +319,19 @@ class TableProfiler:
                 self._keep([self.everything], [answer.profile(self.k)])
 
         self._run(statements, keep)
+        for rows in {profile.rows for profile in self._known.values()} | {self._counts[0] if self._counts else 0}:
+            self._same_rows(rows)
+
+    def _same_rows(self, rows: int) -> None:
+        """Raise SnapshotLost if another statement counted other rows: then no two figures belong together."""
+        if self.entity is not None or self.source.is_sample:
+            return
+        first = self._meter.rows.setdefault(id(self.source), rows)
+        if first != rows:
+            raise SnapshotLost(
+                f"two statements counted {count(first)} and {count(rows)} rows: the source changes from statement to "
+                f"statement, as a view with random() or the time does; audit a copy of it"
+            )
 
     def _keep(self, masks: Sequence[int], profiles: Sequence[ClassProfile]) -> None:
         self._known.update(zip(masks, profiles, strict=True))
@@ -418,7 +434,9 @@ class TableProfiler:
             while todo:
                 step = min(4 * self.engine.workers, max(1, self._meter.statements_left))
                 values = sum(self._values(part) for part, _ in todo[:step])
-                self._run([statement for _, statement in todo[:step]], keep, values)
+                done = self._run([statement for _, statement in todo[:step]], keep, values)
+                for profile in chain.from_iterable(done):
+                    self._same_rows(profile.rows)
                 del todo[:step]
 
     def _run(

@@ -119,5 +119,9 @@ def run_solver(solver: "highspy.Highs", tick: Callable[[], object]) -> Stopped |
         except KeyboardInterrupt:
             stopped = Interrupted("interrupted; the integer program was not fully solved")
             solver.cancelSolve()
+        except BaseException:  # a solver that is left running aborts the process at its end
+            solver.cancelSolve()
+            solver.joinSolve(result)
+            raise
     solver.joinSolve(result)
     return stopped

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from qidsql.core.policy import Policy
 from qidsql.core.results import Account, SearchAccount
-from qidsql.core.tables import Nulls
+from qidsql.core.tables import FILES, Nulls
 from qidsql.measures.disclosure_limits import limits_among
 
 
@@ -38,6 +38,13 @@ def weights(account: SearchAccount) -> str:
     """The option that gives weights to columns."""
     given = ",".join(f"{name}={weight}" for name, weight in account.weights.items())
     return f" --weights {shlex.quote(given)}" if given else ""
+
+
+def copy_step(verb: str, account: SearchAccount, options: str) -> tuple[str, str]:
+    """The command that writes the protected copy, on the same columns, with its purpose."""
+    kept = " --keep-identifiers" if account.policy.keep_identifiers else ""
+    into = " --into NAME" + (".parquet" if account.kind in FILES else "")
+    return command(verb, account, options + roles(account.policy) + weights(account) + kept + into), "writes the copy"
 
 
 def column_set(names: Sequence[str]) -> str:

@@ -170,10 +170,10 @@ class _Anonymization:
         cells = sum(found.cells)
         share = percent(Fraction(cells, self._rows * len(found.cells)))
         made = f"suppressing {plural(cells, 'cell')} ({share}) makes the table {k}-anonymous"
-        if found.optimal:
-            return f"{made}; proved: fewer do not suffice"
-        least = count(found.lower_bound)
         weighted = any(each != 1 for each in self._protection.weights)
+        if found.optimal:
+            return f"{made}; proved: {'no lighter cells' if weighted else 'fewer do not'} suffice"
+        least = count(found.lower_bound)
         return f"{made}; proved: {f'a weight of at least {least} is' if weighted else f'at least {least} are'} needed"
 
     def _result(self, verdict: Verdict, reason: str, unfinished: str = "") -> AnonymizeResult:

@@ -1,13 +1,12 @@
 """The anonymize report for the terminal: the outcome first, then its cost column by column."""
 
-import shlex
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from qidsql.commands.anonymize.result import AnonymizeResult
 from qidsql.core.results import Verdict
+from qidsql.terminal.next_steps import copy_step, print_steps
 from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural, share
 
@@ -47,9 +46,7 @@ def report(console: Console, result: AnonymizeResult) -> None:
             console.print(f"{statement};", soft_wrap=True)
     print_cost(console, result.account, written=result.target, values=CODES_LEFT)
     if result.verdict is Verdict.FINISHED and result.cost and result.target is None and not result.script:
-        words = [result.account.source, result.account.table, "--k", str(k), "--into", "NAME"]
-        command = " ".join(word if word == "NAME" else shlex.quote(word) for word in words)
-        console.print(f"Next: qidsql anonymize {command}      writes the copy", soft_wrap=True)
+        print_steps(console, [copy_step("anonymize", result.account, f" --k {k}")])
 
 
 def _cost(result: AnonymizeResult) -> str:

@@ -13,7 +13,7 @@ from qidsql.commands.audit.proposed_roles import with_proposals
 from qidsql.commands.audit.remedies import withhold
 from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult, ColumnFinding
-from qidsql.commands.audit.verdict import assumptions, judge
+from qidsql.commands.audit.verdict import assumptions, judge, of_persons
 from qidsql.commands.table_search import comparison_notes, table_profiler, unknown_table
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
@@ -28,6 +28,7 @@ from qidsql.profiling.coded_copy import coded
 from qidsql.profiling.disclosing import disclosing
 from qidsql.profiling.disclosures import disclosures
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.sql.classes import column_counts
 from qidsql.sql.statements import Statement
 from qidsql.wording.numbers import percent
 
@@ -74,7 +75,11 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
 
 
 def _judged(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
-    return judge(str(draft.table.name), policy, draft.rows, draft.columns, draft.profile, draft.profile_with_proposed)
+    whole = draft.profile_with_proposed
+    verdict, reason = judge(str(draft.table.name), policy, draft.rows, draft.columns, draft.profile, whole)
+    if verdict is Verdict.PASS and policy.entity is not None:
+        return of_persons(policy, whole or draft.profile, draft.unnamed, reason)
+    return verdict, reason
 
 
 def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence[str]) -> AuditResult:
@@ -204,6 +209,7 @@ def _examine(
             draft.todo = []
             _measure_with_proposed(every, audited, table, policy, draft)
             if not any(criterion.met_by(draft.profile) for criterion in policy.criteria):
+                draft.unnamed = _rows_without_entity(every, draft)
                 return
             _explain(audited, limited, table, policy, draft.profile, draft, on_stage, on_part)
         except StatementError as error:  # the verdict is proved; only the reasons stay incomplete
@@ -222,6 +228,16 @@ def _measure_with_proposed(
         wide = disclosing(every.narrowed([name for name in every.names if name in names]), table, policy.criteria)
         draft.profile_with_proposed = wide.profile(wide.everything)
         draft.todo = []
+
+
+def _rows_without_entity(profiler: TableProfiler, draft: Draft) -> int:
+    """How many rows have no entity: they count as one more. One statement, if there are entities."""
+    if profiler.entity is None:
+        return 0
+    draft.todo = ["the rows without an entity"]
+    [(_, (rows,))] = profiler.ask([column_counts(profiler.engine.dialect, profiler.source, (profiler.entity,))])
+    draft.todo = []
+    return rows
 
 
 def _explain(

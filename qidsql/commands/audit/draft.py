@@ -18,6 +18,7 @@ class Draft:
     rows: int | None = None
     profile: ClassProfile | None = None
     profile_with_proposed: ClassProfile | None = None  # of the columns left out by proposal too
+    unnamed: int | None = None  # rows without an entity, if they could change the verdict
     class_sizes: tuple[SizeBin, ...] = ()
     disclosed: list[Disclosed] = field(default_factory=list)
     column_sets: list[ColumnSetFinding] = field(default_factory=list)

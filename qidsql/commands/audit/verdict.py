@@ -62,6 +62,13 @@ def judge(
             f"{table} is {profile.smallest}-anonymous on the columns audited, but {', '.join(unreadable)} could not be "
             f"read: grant SELECT, or declare what is not published: {role('other', unreadable)}"
         )
+    unlimited = [c.name for c in columns if c.proposed and c.role is Role.SENSITIVE]
+    if unlimited and limits_among(policy.criteria):
+        return Verdict.INCONCLUSIVE, (
+            f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, but nobody has confirmed that "
+            f"{few(unlimited)} is sensitive, and what is disclosed about it was not limited: confirm the roles "
+            f"({setting('roles')} accepted)"
+        )
     if proposed:
         return _judge_with_proposed(table, policy, profile, with_proposed, audited, proposed)
     return Verdict.PASS, anonymity(table, policy, profile, audited) + _limits(policy)
@@ -83,6 +90,21 @@ def _judge_with_proposed(
     return Verdict.INCONCLUSIVE, (
         f"{table} is {profile.smallest}-anonymous on {_columns(audited)}, but nobody has confirmed that "
         f"{few(proposed)} can be left out; {with_them(policy, with_proposed)}: {confirm}"
+    )
+
+
+def of_persons(policy: Policy, profile: ClassProfile | None, unnamed: int | None, reason: str) -> tuple[Verdict, str]:
+    """The verdict on a table that meets the policy if its rows without an entity are those of one more entity.
+
+    They may be those of entities counted already, so each class may have one entity less.
+    """
+    if unnamed is None or profile is None:
+        return Verdict.INCONCLUSIVE, f"{reason}; rows without a value of {policy.entity} were not counted"
+    if not unnamed or (profile.smallest > policy.k and len(policy.criteria) == 1):
+        return Verdict.PASS, reason
+    return Verdict.INCONCLUSIVE, (
+        f"{reason}; but {plural(unnamed, 'row has', 'rows have')} no {policy.entity} and may be of entities counted "
+        f"already: fill it in, or leave these rows out ({setting('where')})"
     )
 
 

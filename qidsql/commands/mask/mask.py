@@ -110,6 +110,6 @@ def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | 
     if plan.safe is None and plan.certificate is not None:
         return f"{what}, but for a chance of {decimal(plan.certificate.delta)}; not measured on the full table"
     if plan.optimal:
-        return f"{what}; proved: no choice publishes more"
+        return f"{what}; proved: no choice publishes {'more' if plain else 'a greater weight'}"
     more = count(plan.gap) if plain else f"the weight {count(plan.gap)}"
     return f"{what}; another choice might publish {more} more"

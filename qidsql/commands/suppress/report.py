@@ -1,15 +1,14 @@
 """The suppress report for the terminal: the outcome, the losses by column, rows by cells, the next step."""
 
-import shlex
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qidsql.commands.suppress.request import Attack
+from qidsql.commands.suppress.request import Attack, SuppressionMethod
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.known_people import known_people_facts
+from qidsql.terminal.next_steps import copy_step, print_steps
 from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural, share
 
@@ -95,7 +94,7 @@ def _foot(console: Console, result: SuppressResult) -> None:
     shown = any(loss.most for loss in result.losses)
     values = "values are shown as requested, and every distinct row left the engine as codes" if shown else CODES_LEFT
     print_cost(console, work, written=result.target, values=values)
-    source, name = shlex.quote(work.source), shlex.quote(work.table)
     if result.target is None and not result.script and result.cells:
         against = f" --against {result.against}" if result.against is Attack.KNOWN_PERSON else ""
-        console.print(f"Next: qidsql suppress {source} {name} --k {result.k}{against} --into NAME      writes the copy")
+        method = f" --method {result.method}" if result.method is SuppressionMethod.SHARED else ""
+        print_steps(console, [copy_step("suppress", work, f" --k {result.k}{against}{method}")])

@@ -243,12 +243,14 @@ class _Suppression:
             return f"nothing needs to be suppressed: {plan.k} rows or more can be each person's"
         if not plan.cells:
             return f"nothing needs to be suppressed: every row matches {plural(plan.k - 1, 'other')}"
-        proof = "proved: no row is safe with fewer blanks of its own" if plan.optimal else "fewer may suffice"
+        plain = all(each == 1 for each in plan.weights)
+        fewer = "fewer" if plain else "lighter"
+        proof = f"proved: no row is safe with {fewer} blanks of its own" if plan.optimal else f"{fewer} may suffice"
         if matched:
-            least = f"at least {count(plan.lower_bound or 0)}"
-            needed = "no fewer suffice" if plan.optimal else f"{least} are needed"
+            least = f"{'' if plain else 'a weight of '}at least {count(plan.lower_bound or 0)}"
+            needed = f"no {fewer} suffice" if plan.optimal else f"{least} is needed"
             proof = f"{plan.k} released rows can be each person's then; proved for disjoint matchings: {needed}"
-        weighted = f", of the weight {count(plan.weight)}," if any(each != 1 for each in plan.weights) else ""
+        weighted = "" if plain else f", of the weight {count(plan.weight)},"
         return f"{cells}{weighted} in {plural(plan.records, 'row')} are to be suppressed; {proof}"
 
     def _result(self, verdict: Verdict, reason: str, unfinished: str = "") -> SuppressResult:

@@ -18,7 +18,8 @@ from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.commands.verify.request import VerifyRequest
 from qidsql.commands.verify.result import Claim, Holds, VerifyResult
 from qidsql.core.results import Verdict
-from qidsql.core.tables import positions, weight_of
+from qidsql.core.sampling import Wanted
+from qidsql.core.tables import Table, positions, weight_of
 from qidsql.declarations.options import parameters
 from qidsql.declarations.results import MISMATCH, loaded
 from qidsql.engines.base import Engine
@@ -27,7 +28,7 @@ from qidsql.measures.criteria import Criterion
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks
 from qidsql.search.minimum_hitting_set import minimum_hitting_set
-from qidsql.wording.numbers import count, decimal, plural
+from qidsql.wording.numbers import count, decimal, few, plural
 
 DOUBTFUL = 16  # sets that are measured where the proof leaves some open
 FROM_POLICY = ("where", "entity", "nulls", "k")
@@ -61,6 +62,7 @@ def verify(
             facts = _Facts(search, criterion, whole, on_stage)
             if criterion.name != claimed.criterion and rows:
                 raise UsageError(f"{request.result} is about another criterion than its options ask for")
+            checks += _columns(claimed, search.table)
             for check in _of_keys(claimed, facts) if isinstance(claimed, KeysResult) else _of_mask(claimed, facts):
                 checks.append(check)  # one by one: those made before a stop are kept
     except Stopped as stop:
@@ -75,6 +77,14 @@ def verify(
         written=claimed.account.started,
         checks=tuple(checks),
     )
+
+
+def _columns(claimed: KeysResult | MaskResult, table: Table) -> Iterator[Claim]:
+    """A column that is new since the result took no part in it."""
+    seen = {*claimed.account.columns, *(each.name for each in claimed.account.left_out)}
+    new = [column.name for column in table.columns if column.name not in seen]
+    if new:
+        yield Claim("all columns of the table took part or were left out", Holds.UNKNOWN, f"new since: {few(new)}")
 
 
 class _Facts:
@@ -136,6 +146,7 @@ def _of_keys(claimed: KeysResult, facts: _Facts) -> Iterator[Claim]:
         doubtful = [least.mask] if least.lower_bound < claimed.lower_bound else []
         bound = f"each set that meets the criterion has at least the weight {count(claimed.lower_bound)}"
         yield _unless_met(facts, bound, doubtful, proof)
+    yield from _theorems(claimed)
 
 
 def _found(claimed: KeysResult, found: Sequence[int], facts: _Facts) -> Iterator[Claim]:
@@ -154,15 +165,32 @@ def _found(claimed: KeysResult, found: Sequence[int], facts: _Facts) -> Iterator
             "" if all(each.meets for each, _ in pairs) else ", or not, as stated"
         )
         yield Claim(claim, _holds(right), f"{_sets(found)} measured")
+        weights = [weight_of(mask, facts.weights) for mask in found]
         same = all(each.profile == profile for each, profile in pairs)
+        same = same and weights == [each.weight for each in claimed.column_sets]
+        same = same and claimed.cost in (None, weights[0])
         yield Claim("their figures are those of the table", _holds(same), "measured")
+
+
+def _theorems(claimed: KeysResult) -> Iterator[Claim]:
+    """What rests on a theorem about the search, which no column sets of the result show."""
+    certificate = claimed.certificate
+    if certificate is not None and claimed.wanted is Wanted.ALL:
+        chance = f"{certificate.promise}, but for a chance of {decimal(certificate.delta)}"
+        yield Claim(chance, Holds.UNKNOWN, f"{certificate.theorem}; not shown by the result")
+    if claimed.guarantee:
+        yield Claim(f"the set weighs {claimed.guarantee}", Holds.UNKNOWN, "not shown by the result")
 
 
 def _of_mask(claimed: MaskResult, facts: _Facts) -> Iterator[Claim]:
     [published] = facts.masks([claimed.published])
-    if published and claimed.safe is not False:
-        [meets] = facts.which_meet([published], "published set")
-        yield Claim("the published columns do not meet the criterion", _holds(not meets), "measured together")
+    if published:
+        [profile] = facts.profiles([published], "published set")
+        meets = facts.criterion.met_by(profile)
+        if claimed.safe is not False:
+            yield Claim("the published columns do not meet the criterion", _holds(not meets), "measured together")
+        if claimed.profile is not None:
+            yield Claim("their figures are those of the table", _holds(profile == claimed.profile), "measured")
     weight = weight_of(published, facts.weights)
     yield Claim(f"they have the weight {count(claimed.weight)}", _holds(weight == claimed.weight), "added up")
     if claimed.bound is None:
@@ -201,11 +229,12 @@ def _judge(checks: Sequence[Claim], unfinished: Sequence[str]) -> tuple[Verdict,
     wrong = [check.text for check in checks if check.holds is Holds.NO]
     unknown = [check.text for check in checks if check.holds is Holds.UNKNOWN]
     if wrong:
-        return Verdict.VIOLATION, f"{plural(len(wrong), 'claim')} of {count(len(checks))} does not hold: {wrong[0]}"
+        number = plural(len(wrong), f"of {count(len(checks))} claims does", f"of {count(len(checks))} claims do")
+        return Verdict.VIOLATION, f"{number} not hold: {'; '.join(wrong)}"
     if unfinished or not checks:
         return Verdict.INCONCLUSIVE, "; ".join(unfinished) or "the result claims nothing"
     if unknown:
-        return Verdict.INCONCLUSIVE, f"not proved: {unknown[0]}"
+        return Verdict.INCONCLUSIVE, f"not proved: {'; '.join(unknown)}"
     return Verdict.PASS, f"{plural(len(checks), 'claim')} checked: each holds on the table as it is now"
 
 

@@ -1,13 +1,14 @@
 """The plan that withstands someone who knows people: k disjoint matchings of all people with all released rows."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from sqlglot import exp
 
-from qidsql.errors import BudgetSpent, UsageError
+from qidsql.core.time_limit import check_time
+from qidsql.errors import UsageError
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.matchings import matchings
 from qidsql.protection.suppression.plan import MAX_COLUMNS, SuppressionPlan, plan_masks
@@ -15,7 +16,7 @@ from qidsql.protection.suppression.price_check import bound_by_prices
 from qidsql.sql.templates import fill
 from qidsql.wording.numbers import count, plural
 
-MOST_PATTERNS = 100_000  # all pairs of which are compared
+MOST_PATTERNS = 100_000  # all pairs of which are compared, at k = 2; each further permutation multiplies the arcs
 
 
 def plan_for_known_people(
@@ -35,16 +36,15 @@ def plan_for_known_people(
         raise UsageError(
             f"suppression takes up to {MAX_COLUMNS} columns, not {len(patterns.names)}; name them with --column"
         )
-    if patterns.patterns > MOST_PATTERNS:
+    most = MOST_PATTERNS // (k - 1) ** 2
+    if patterns.patterns > most:
         raise UsageError(
-            f"--against known-person compares all pairs of {plural(patterns.patterns, 'distinct row')}, more than "
-            f"{count(MOST_PATTERNS)}; leave out columns (--exclude), make values coarser, or use qidsql anonymize"
+            f"--against known-person compares all pairs of {plural(patterns.patterns, 'distinct row')}, more than the "
+            f"{count(most)} that are possible for k = {k}; leave out columns (--exclude), make values coarser, or use "
+            f"qidsql anonymize"
         )
 
-    def check() -> None:
-        if deadline is not None and time.monotonic() > deadline:
-            raise BudgetSpent("the time budget (--max-seconds) is used up")
-
+    check = partial(check_time, deadline)
     on_stage(f"matching {plural(patterns.rows, 'row')} with other people")
     records = patterns.records()
     found = matchings(records, k, weights, check)

@@ -1,10 +1,13 @@
 """Whom an attacker finds in a copy, from the copy and its original: both coded together, without knowing whose row is
 whose."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from qidsql.core.time_limit import check_time
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.known_people import MOST_PAIRS, KnownPeople, admissible_below, fits_of
 from qidsql.protection.suppression.plan_check import MOST
@@ -34,11 +37,11 @@ def people_of_copy(patterns: RowPatterns, k: int, deadline: float | None = None)
     people, released_rows, alone, below_k, rows_below_k, pairs = map(integer, counts[0])
     admissible = None
     if people == released_rows and pairs <= MOST_PAIRS:
-        admissible = _admissible(patterns, k)
+        admissible = _admissible(patterns, k, people, deadline)
     return KnownPeople(people, alone, below_k, rows_below_k, None, admissible)
 
 
-def _admissible(patterns: RowPatterns, k: int) -> int | None:
+def _admissible(patterns: RowPatterns, k: int, everybody: int, deadline: float | None) -> int | None:
     """The number of people with fewer than k rows that can be theirs; None if no assignment of all rows fits."""
     bench = patterns.bench
     fits = bench.numbers(
@@ -47,11 +50,11 @@ def _admissible(patterns: RowPatterns, k: int) -> int | None:
     )
     pattern, people = _numbered(fits["pattern"], fits["people"])
     release, rows = _numbered(fits["release"], fits["size"])
-    if people.sum() != rows.sum():
+    if people.sum() != everybody or rows.sum() != everybody:  # a person fits no row, or a row nobody
         return None
     transport = Transport(people, rows, 1)
     transport.add(pattern, release, np.zeros(len(pattern), dtype=np.int64))
-    shipment = transport.solve()
+    shipment = transport.solve(partial(check_time, deadline))
     if shipment.unmet:
         return None
     used = shipment.amounts > 0
