@@ -37,6 +37,8 @@ from qidsql.commands.suppress.request import SuppressRequest
 from qidsql.commands.suppress.suppress import suppress as run_suppress
 from qidsql.commands.tables.request import TablesRequest
 from qidsql.commands.tables.tables import tables as run_tables
+from qidsql.commands.turns.request import TurnsRequest
+from qidsql.commands.turns.turns import turns as run_turns
 from qidsql.commands.uniques.request import UniquesRequest
 from qidsql.commands.uniques.uniques import uniques as run_uniques
 from qidsql.commands.verify.request import VerifyRequest
@@ -76,6 +78,7 @@ __all__ = [
     "risk",
     "suppress",
     "tables",
+    "turns",
     "uniques",
     "verify",
 ]
@@ -114,6 +117,7 @@ profile = python_function(ProfileRequest, _on(run_profile), "profile")
 risk = python_function(RiskRequest, _on(run_risk), "risk")
 keys = python_function(KeysRequest, _on(run_keys), "keys")
 mask = python_function(MaskRequest, _on(run_mask), "mask")
+turns = python_function(TurnsRequest, _on(run_turns), "turns")
 uniques = python_function(UniquesRequest, _on(run_uniques), "uniques")
 suppress = python_function(SuppressRequest, _on(run_suppress), "suppress")
 anonymize = python_function(AnonymizeRequest, _on(run_anonymize), "anonymize")

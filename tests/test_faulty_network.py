@@ -122,6 +122,7 @@ COMMANDS = {
     "link": ("t", "t2", "--on", "a=a"),
     "kmap": ("t", "t2", "--on", "a=a"),
     "graph": ("--identifier", "t.a", "--sensitive", "t.b"),
+    "turns": ("t", "--turn", "drop=a"),
 }
 
 

@@ -45,6 +45,7 @@ HEADINGS = {
         "graph": "Which attributes link a person to a secret",
     },
     "Protect": {
+        "turns": "Recode or drop columns, turn by turn",
         "mask": "Columns that can be published together",
         "suppress": "Fewest cells to suppress: each row matches k - 1",
         "anonymize": "Fewest cells to suppress: each row equals k - 1",

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent, Refuted
 from qidsql.measures.criteria import Criterion
-from qidsql.measures.profiles import Profiler
+from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.hitting_sets import transposed
 from qidsql.search.result import Found, SearchResult
 
 if TYPE_CHECKING:  # searches pass here too, and need no protection
     from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer
     from qidsql.protection.masking import MaskingPlan
+    from qidsql.protection.records import Records
     from qidsql.protection.suppression.known_people import KnownPeople
     from qidsql.protection.suppression.plan import SuppressionPlan
     from qidsql.protection.uniques.counts import UniqueCounts
@@ -134,6 +135,12 @@ def unique_counts(counts: "UniqueCounts", k: int) -> None:
     from qidsql.protection.uniques.counts import agree_with_classes
 
     _must(agree_with_classes(counts, k), "the unsafe combinations contradict the class sizes")
+
+
+def codes_of_rows(records: "Records", profile: ClassProfile, k: int) -> None:
+    """Raise Refuted if the codes of the rows and the engine's class profile count other rows, or others below k."""
+    below = int(records.sizes[records.sizes < k].sum())
+    _must((records.rows, below) == (profile.rows, profile.rows_at_risk), "the codes contradict the class profile")
 
 
 class _Failing:

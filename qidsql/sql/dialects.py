@@ -8,6 +8,7 @@ import sqlglot
 from sqlglot import exp
 
 from qidsql.core.tables import Column, Comparison
+from qidsql.core.value_kinds import ValueKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Dialect:
     case. `longest_name`: the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited.
     `materialized`: a common table expression that says so is evaluated once; without it a numbering of its rows must be
     decided by their contents (see `decided`).
+    `recodable`: patterns of the types whose columns can be recoded, by the kind of their values.
     `own_hashes`: the hashes are functions of the connection, which a printed script cannot call. `opening`, `closing`:
     statements before and after a script (see `script`).
     """
@@ -61,6 +63,7 @@ class Dialect:
     longest_name: int | None = None
     own_hashes: bool = False
     materialized: bool = True
+    recodable: tuple[tuple[ValueKind, str], ...] = ()
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()
 

@@ -1,15 +1,19 @@
 """The audited rows as a node to select from: a table, its columns in comparable form, and the user's condition."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 
 from sqlglot import exp
 
+from qidsql.core.recodings import Recoding
 from qidsql.core.tables import Column, Comparison, Table, TableName
 from qidsql.sql.dialects import Dialect
+from qidsql.sql.recodings import recoded
 
 ALIAS = "relation"
+Recodings = Mapping[str, Sequence[Recoding]]  # of the columns that have any, in the order in which they are applied
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,14 @@ def relation(dialect: Dialect, table: Table, columns: Sequence[Column]) -> Relat
     return _relation(dialect, table, tuple(columns))
 
 
+def recoded_relation(dialect: Dialect, table: Table, columns: Sequence[Column], recodings: Recodings) -> Relation:
+    """The same rows with recoded columns, each then in its comparable form; NULL stays NULL."""
+    if not recodings:
+        return relation(dialect, table, columns)
+    long = frozenset(column.name for column in columns if dialect.is_long(column))
+    return Relation(_selected(dialect, table, columns, recodings), long=long)
+
+
 @lru_cache(maxsize=64)
 def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...]) -> Relation:
     source = table_node(table.name)
@@ -54,21 +66,36 @@ def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...]) -> Re
         return Relation(
             exp.alias_(source, ALIAS, table=True), address=address[0] if len(address) == 1 else None, long=long
         )
-    select = exp.select(*comparable_columns(dialect, columns)).from_(source)
+    return Relation(_selected(dialect, table, columns), long=long)
+
+
+def _selected(
+    dialect: Dialect, table: Table, columns: Sequence[Column], recodings: Recodings = MappingProxyType({})
+) -> exp.Expr:
+    select = exp.select(*comparable_columns(dialect, columns, recodings)).from_(table_node(table.name))
     if table.condition is not None:
         select = select.where(condition(table))
-    return Relation(select.subquery(ALIAS), long=long)
+    return select.subquery(ALIAS)
 
 
-def comparable_columns(dialect: Dialect, columns: Sequence[Column]) -> list[exp.Expr]:
-    """Each column in its comparable form, under its name."""
+def comparable_columns(
+    dialect: Dialect, columns: Sequence[Column], recodings: Recodings = MappingProxyType({})
+) -> list[exp.Expr]:
+    """Each column, recoded if it has recodings, in its comparable form, under its name."""
     return [
         exp.alias_(
-            dialect.comparable(exp.column(exp.to_identifier(column.name, quoted=True)), column.comparison),
+            dialect.comparable(_value(column.name, recodings.get(column.name, ())), column.comparison),
             exp.to_identifier(column.name, quoted=True),
         )
         for column in columns
     ]
+
+
+def _value(name: str, recodings: Sequence[Recoding]) -> exp.Expr:
+    value: exp.Expr = exp.column(exp.to_identifier(name, quoted=True))
+    for recoding in recodings:
+        value = recoded(value, recoding)
+    return value
 
 
 def table_node(name: TableName) -> exp.Table:

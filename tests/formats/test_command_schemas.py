@@ -46,6 +46,7 @@ RUNS: Sequence[tuple[str, ...]] = (
     ("uniques", "people", *SOME, "--k", "4", "--max-size", "2"),
     ("uniques", "people", "--scores", "suda"),
     ("uniques", "people", *SOME, "--scores", "dis", "--sampling-fraction", "0.1"),
+    ("turns", "people", *SOME, "--k", "3", "--turn", "zip=prefix:2", "--turn", "drop=sex"),
     ("suppress", "people", *SOME, "--k", "3", "--weights", "zip=2"),
     ("suppress", "people", *SOME, "--k", "3", "--sql", "view"),
     ("anonymize", "people", *SOME, "--k", "3"),

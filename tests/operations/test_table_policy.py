@@ -31,6 +31,7 @@ COMMANDS = {  # with the options that say what the file says
     "keys": [*LEFT_OUT, "--k", "4"],
     "mask": [*LEFT_OUT, "--violates", "4"],
     "uniques": [*LEFT_OUT, "--k", "4"],
+    "turns": [*LEFT_OUT, "--k", "4"],
     "suppress": [*LEFT_OUT, "--k", "4"],
     "anonymize": [*LEFT_OUT, "--k", "4", "--method", "heuristic"],
     "profile": [*LEFT_OUT, "--k", "4"],

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
 
 
@@ -52,4 +53,11 @@ DUCKDB = Dialect(
     value_hash=_value_hash,
     about_distinct=_about_distinct,
     caseless=True,
+    recodable=(
+        (ValueKind.WHOLE, r"u?(tiny|small|big)?int(eger)?"),
+        (ValueKind.DECIMAL, r"decimal\((1?\d|2[0-8]),\d+\)"),  # with more digits a remainder would be a float
+        (ValueKind.TEXT, r"varchar"),
+        (ValueKind.DATE, r"date"),
+        (ValueKind.TIMESTAMP, r"timestamp(_s|_ms)?"),
+    ),
 )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
 
 # Until the transaction ends, unqualified names find only Postgres' own objects. Otherwise anyone who can create objects
@@ -65,6 +66,13 @@ POSTGRES = Dialect(
     value_hash=_value_hash,
     about_distinct=_about_distinct,
     lowers=True,
+    recodable=(
+        (ValueKind.WHOLE, r"smallint|integer|bigint"),
+        (ValueKind.DECIMAL, r"numeric(\(.*\))?"),
+        (ValueKind.TEXT, r"text|character( varying)?(\(\d+\))?"),
+        (ValueKind.DATE, r"date"),
+        (ValueKind.TIMESTAMP, r"timestamp(\(\d\))? without time zone"),
+    ),
     longest_name=63,
     opening=("BEGIN", SYSTEM_PATH),
     closing=("COMMIT",),

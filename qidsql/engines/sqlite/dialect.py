@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from qidsql.core.tables import Comparison
+from qidsql.core.value_kinds import ValueKind
 from qidsql.sql.dialects import Dialect
 
 SERIES = "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {}) SELECT n AS {} FROM s"
@@ -58,6 +59,7 @@ SQLITE = SQLiteDialect(
     about_distinct=lambda value: exp.Count(this=exp.Distinct(expressions=[value.copy()]), big_int=True),
     caseless=True,
     own_hashes=True,
+    recodable=((ValueKind.TEXT, r"text|clob|n?(var)?char(acter)?(\(\d+\))?"),),  # no dates, and no exact remainders
 )
 
 

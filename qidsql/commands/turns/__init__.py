@@ -1,0 +1,1 @@
+"""qidsql turns: request, work, result, report."""

@@ -1,0 +1,81 @@
+"""The report of `turns` for the terminal: the table of turns, and what could be done next."""
+
+from rich.console import Console
+
+from qidsql.commands.turns.result import Turn, TurnsResult
+from qidsql.core.results import Verdict
+from qidsql.terminal.fitted_table import Head, print_table
+from qidsql.terminal.next_steps import column_set, command, print_steps
+from qidsql.terminal.pieces import CODES_LEFT, facts, print_cost, print_verdict
+from qidsql.wording.numbers import count, plural, share
+
+HEADS = (
+    Head("Turn"),
+    Head("change", text=True),
+    Head("values", text=True),
+    Head("columns", leaves=1),
+    Head("below k"),
+    Head("of rows", leaves=2),
+    Head("unsafe"),
+    Head("in rows", leaves=3),
+    Head("cells"),
+)
+
+
+def report(console: Console, result: TurnsResult) -> None:
+    """Write the report."""
+    print_verdict(console, result.verdict, result.reason)
+    rows = facts(result.account)
+    if result.turns:
+        rows.add_row("below k", f"rows in classes of fewer than k = {result.k} on all columns left")
+        size = plural(result.max_size, "column")
+        rows.add_row(
+            "unsafe", f"minimal combinations of values, of up to {size}, that fewer than {result.k} rows share"
+        )
+        rows.add_row("cells", "that the optimal suppression would still blank (qidsql suppress)")
+    console.print(rows)
+    if result.turns and result.account.rows:
+        console.print()
+        print_table(console, HEADS, [_line(turn, result.account.rows) for turn in result.turns])
+    print_cost(console, result.account, values=CODES_LEFT)
+    if result.verdict is not Verdict.INCONCLUSIVE:
+        _next(console, result)
+
+
+def _line(turn: Turn, rows: int) -> list[str]:
+    return [
+        count(turn.number),
+        turn.change or "as it is",
+        _values(turn),
+        count(len(turn.columns)),
+        count(turn.rows_below_k),
+        share(turn.rows_below_k, rows),
+        count(turn.combinations),
+        count(turn.rows_at_risk),
+        "none helps" if turn.cells is None else count(turn.cells),
+    ]
+
+
+def _values(turn: Turn) -> str:
+    if turn.values_before is None:
+        return ""
+    return f"{count(turn.values_before)} → {'lost' if turn.values_after is None else count(turn.values_after)}"
+
+
+def _next(console: Console, result: TurnsResult) -> None:
+    """What to recode next, and what would make the rest safe."""
+    last, work = result.turns[-1], result.account
+    if last.worst is not None:
+        share_of = f"{count(last.by_column[last.worst])} of {count(last.combinations)}"
+        console.print(f"{last.worst} is in {share_of} unsafe combinations: recode or drop it next.")
+    recoded = any(turn.change and turn.values_after is not None for turn in result.turns)
+    if recoded:
+        then = "audit" if result.verdict is Verdict.PASS else "suppress or anonymize"
+        console.print(f"To publish: recode the columns in a view as in the turns, then {then} the view.")
+        return
+    options = f" --k {result.k}{column_set(last.columns)}"
+    if result.verdict is Verdict.PASS:
+        print_steps(console, [(command("audit", work, options), "the columns left, audited")])
+    elif last.cells is not None:
+        words = f"blanks {plural(last.cells, 'cell')}"
+        print_steps(console, [(command("suppress", work, options), words)])

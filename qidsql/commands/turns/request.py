@@ -1,0 +1,85 @@
+"""The request of `turns`: what is recoded or dropped, turn by turn."""
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Annotated, Self
+
+from qidsql.core.options import Columns, Exclude, Identifiers, K, MaxSeconds, Sensitive, TableName, Where
+from qidsql.core.parsing import names
+from qidsql.core.policy import Audited, PolicyOptions
+from qidsql.core.recodings import Recoding
+from qidsql.declarations.commands import Command
+from qidsql.declarations.options import Names, Option
+from qidsql.errors import UsageError
+
+DROP = "drop="
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one turn does to one column. Without a recoding the column is dropped."""
+
+    column: str
+    recoding: Recoding | None
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The change of this text: drop=COLUMN or COLUMN=RECODING. Raises UsageError."""
+        if text.startswith(DROP):
+            return cls(text.removeprefix(DROP), None)
+        column, sign, recoding = text.rpartition("=")
+        if not sign or not column:
+            raise UsageError(f"--turn must be drop=COLUMN or COLUMN=RECODING such as birth_date=year, got {text}")
+        return cls(column, Recoding.read(recoding))
+
+    def __str__(self) -> str:
+        return f"{self.column}={self.recoding}" if self.recoding else f"{DROP}{self.column}"
+
+
+@dataclass(frozen=True)
+class TurnsRequest(PolicyOptions, Audited):
+    """Recode or drop columns turn by turn, and see at each turn what is still unsafe and what it costs.
+
+    Turn 0 is the table as it is; each turn comes on top of those before. Reports for each the rows below k, the minimal
+    unsafe value combinations and the cells that the optimal suppression would still blank. Nothing is written. Each
+    distinct row leaves the engine as codes, not values; codes of few values can be turned back.
+    """
+
+    table: TableName = None
+    _: KW_ONLY
+    k: K = 2
+    turns: Annotated[
+        Names,
+        Option(
+            "drop=COLUMN, or COLUMN=month, year or decade (dates), prefix:N (texts), or width:N (numbers: "
+            "floor(x / N) * N); repeat, in order",
+            "CHANGE",
+            ("--turn",),
+        ),
+    ] = ()
+    max_size: Annotated[int, Option("count unsafe combinations of up to so many columns; default: 3", "N", least=1)] = 3
+    columns: Columns = ()
+    exclude: Exclude = ()
+    identifiers: Identifiers = ()
+    sensitive: Sensitive = ()
+    where: Where = None
+    max_seconds: MaxSeconds = None
+
+    def check(self) -> None:
+        _ = self.policy, self.changes
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """The turns after turn 0."""
+        return tuple(Change.read(text) for text in names(self.turns))
+
+
+COMMAND = Command(
+    TurnsRequest,
+    examples=(
+        "qidsql turns warehouse.duckdb patients --k 3 --turn birth_date=year --turn drop=occupation",
+        "qidsql turns people.parquet --k 5 --turn age=width:5 --turn zip_code=prefix:3 --turn age=width:10",
+    ),
+    exit_codes="0 no row is below k after the last turn, 1 some are, 2 error, 3 inconclusive",
+    without=("workers", "snapshot"),
+)

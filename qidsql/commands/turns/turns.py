@@ -1,0 +1,177 @@
+"""The turns of Wilson's section 5: review the unsafe combinations, recode or drop a column, search again."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from qidsql.commands import gate
+from qidsql.commands.table_search import TableSearch, one_answer
+from qidsql.commands.turns.request import Change, TurnsRequest
+from qidsql.commands.turns.result import Turn, TurnsResult
+from qidsql.core.recodings import Recoding
+from qidsql.core.results import Verdict
+from qidsql.engines.base import Engine
+from qidsql.errors import Stopped, UnknownName, UsageError
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.row_patterns import RowPatterns
+from qidsql.protection.suppression.plan import MAX_COLUMNS, SuppressionPlan
+from qidsql.sql.relation import recoded_relation
+from qidsql.wording.numbers import count, plural, share
+
+
+@one_answer
+def turns(engine: Engine, request: TurnsRequest, on_stage: Callable[[str], None] = lambda stage: None) -> TurnsResult:
+    """The rows below k, the unsafe combinations and the cells to suppress, of the table and after each turn.
+
+    A pass if no row is below k after the last turn, counted by the engine on the recoded columns. Two statements a
+    turn: the class profile, and the codes of the rows, on which the search and the suppression work. A stop (budget,
+    Ctrl-C) makes the verdict inconclusive: the result has the turns finished by then. Raises UsageError, UnknownName,
+    AccessError, StatementError.
+
+    [Wilson, section 5]
+    """
+    on_stage("reading the catalog")
+    search = TableSearch(engine, request.table, request.policy, {})
+    review = _Review(engine, search, request, on_stage)
+    unfinished = ""
+    try:
+        review.run()
+    except Stopped as stop:
+        unfinished = str(stop)
+    except KeyboardInterrupt:
+        unfinished = "interrupted"
+    return review.result(unfinished)
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """The columns that are left after a turn, and the recodings of those that have any."""
+
+    change: Change | None
+    names: tuple[str, ...]
+    recodings: Mapping[str, tuple[Recoding, ...]] = field(default_factory=dict)
+
+
+class _Review:
+    """One run of `turns`; keeps the turns that are finished."""
+
+    def __init__(
+        self, engine: Engine, search: TableSearch, request: TurnsRequest, on_stage: Callable[[str], None]
+    ) -> None:
+        self._engine, self._search, self._request, self._on_stage = engine, search, request, on_stage
+        self._rows: int | None = None
+        self._values: dict[str, int] = {}  # of each column after the last turn
+        self._done: list[Turn] = []
+
+    def run(self) -> None:
+        """Check all turns, then do them. Raises Stopped, UsageError, StatementError."""
+        self._search.begin()
+        for number, stage in enumerate(list(self._stages())):
+            self._on_stage(f"turn {number} of {len(self._request.changes)}")
+            self._done.append(self._turn(number, stage))
+
+    def _stages(self) -> Iterator[_Stage]:
+        """The table as it is, then after each change. Raises UnknownName, UsageError."""
+        stage = _Stage(None, self._search.profiler.names)
+        yield stage
+        for change in self._request.changes:
+            stage = self._after(stage, replace(change, column=self._column(stage, change)))
+            yield stage
+
+    def _column(self, stage: _Stage, change: Change) -> str:
+        """The changed column as the table writes it."""
+        name = self._search.table.column(change.column).name
+        if name in stage.names:
+            return name
+        if name in self._search.profiler.names:
+            raise UsageError(f"--turn {change}: an earlier turn dropped {name}")
+        raise UnknownName("searched column", [name], str(self._search.table.name), stage.names)
+
+    def _after(self, stage: _Stage, change: Change) -> _Stage:
+        name, recoding = change.column, change.recoding
+        if recoding is None:
+            names = tuple(each for each in stage.names if each != name)
+            if not names:
+                raise UsageError(f"--turn {change}: no column is left; leave this turn out")
+            left = {each: recodings for each, recodings in stage.recodings.items() if each != name}
+            return _Stage(change, names, left)
+        recoding.check(self._search.table.column(name), self._engine.dialect.recodable)
+        recodings = {**stage.recodings, name: (*stage.recodings.get(name, ()), recoding)}
+        return _Stage(change, stage.names, recodings)
+
+    def _profiler(self, stage: _Stage) -> TableProfiler:
+        search = self._search
+        rows = recoded_relation(self._engine.dialect, search.table, search.table.resolve(stage.names), stage.recodings)
+        return search.profiler.over(rows, self._rows, stage.names)
+
+    def _turn(self, number: int, stage: _Stage) -> Turn:
+        """What is unsafe at this stage."""
+        from qidsql.protection.uniques.counts import UniqueCounts
+        from qidsql.protection.uniques.minimal_uniques import MinimalUniques
+
+        k, profiler = self._request.k, self._profiler(stage)
+        profile = profiler.profile(profiler.everything)
+        self._rows = profile.rows
+        with RowPatterns.of(profiler) as patterns:
+            records = patterns.records()
+            gate.codes_of_rows(records, profile, k)
+            found = MinimalUniques(records, k, self._request.max_size, check=profiler.check_time)
+            counts = UniqueCounts(records, found.largest)
+            for block, masks in found:
+                counts.add(block, masks)
+            if found.largest >= records.columns:
+                gate.unique_counts(counts, k)
+            cells = 0 if not profile.rows_at_risk else self._cells(patterns, profiler.deadline)
+            values = dict(zip(stage.names, patterns.values, strict=True))
+        before, self._values = self._values, values
+        return Turn(
+            number=number,
+            change=None if stage.change is None else str(stage.change),
+            values_before=None if stage.change is None else before[stage.change.column],
+            values_after=None if stage.change is None else values.get(stage.change.column),
+            columns=stage.names,
+            rows_below_k=profile.rows_at_risk,
+            combinations=counts.combinations,
+            rows_at_risk=sum(counts.by_smallest.values()),
+            by_column={
+                name: sum(sizes.values()) for name, sizes in zip(stage.names, counts.by_column(), strict=True) if sizes
+            },
+            cells=cells,
+        )
+
+    def _cells(self, patterns: RowPatterns, deadline: float | None) -> int | None:
+        """The cells of the optimal suppression; None if the rows, or too many columns, have none."""
+        k = self._request.k
+        if patterns.rows < k or len(patterns.names) > MAX_COLUMNS:
+            return None
+        return gate.suppression(SuppressionPlan.of(patterns, k, deadline=deadline), True, deadline).cells
+
+    def result(self, unfinished: str) -> TurnsResult:
+        return TurnsResult(
+            verdict=self._verdict(unfinished),
+            reason=self._reason(unfinished),
+            k=self._request.k,
+            max_size=self._request.max_size,
+            turns=tuple(self._done),
+            account=self._search.account(self._rows, [unfinished] if unfinished else []),
+        )
+
+    def _verdict(self, unfinished: str) -> Verdict:
+        if unfinished or not self._rows:
+            return Verdict.INCONCLUSIVE
+        return Verdict.VIOLATION if self._done[-1].rows_below_k else Verdict.PASS
+
+    def _reason(self, unfinished: str) -> str:
+        k, asked = self._request.k, len(self._request.changes) + 1
+        if unfinished:
+            return f"{count(len(self._done))} of {plural(asked, 'turn')} (turn 0 included) were finished"
+        if not self._rows:
+            return "there is nothing to review: no row"
+        last = self._done[-1]
+        if last.rows_below_k:
+            when = "in the table as it is" if last.change is None else f"after turn {last.number}"
+            rows = f"{plural(last.rows_below_k, 'row')} ({share(last.rows_below_k, self._rows)})"
+            return f"no turn reaches the policy: {when} {rows} are below k = {k}"
+        first = next(turn for turn in self._done if not turn.rows_below_k)
+        what = "the table as it is" if first.change is None else f"turn {first.number} ({first.change})"
+        later = "; the turns after it lose more than k needs" if first is not last else ""
+        return f"{what} is the first with no row below k = {k}{later}"
