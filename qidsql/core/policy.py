@@ -79,6 +79,8 @@ class Policy(Requirements):
     origin: Annotated[PolicyOrigin | None, OMITTED, "the policy file behind it"] = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.k, int):
+            raise UsageError(f"k must be a whole number, such as 5, not {type(self.k).__name__}")
         if self.k < 2:
             raise UsageError(f"k must be at least 2, got {self.k}: every table is 1-anonymous")
         for each in parameters(Requirements):

@@ -73,7 +73,8 @@ def same_place(text: str, other: str) -> bool:
     first, second = _path(text), _path(other)
     if first is None or second is None or second != first.parent:
         return first is not None and first == second
-    return _file(text)[0] is FILES[-1]  # a database in a folder is no file of the folder
+    is_database = first.is_file() and any(each.is_database(first) for each in FILES)
+    return not is_database  # which is no table of its folder
 
 
 def folder_of(text: str) -> Path | None:

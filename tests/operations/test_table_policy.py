@@ -4,6 +4,7 @@ import json
 import random
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import qidsql
@@ -206,3 +207,59 @@ def test_the_screen_and_the_page_name_the_policy(folder: Path) -> None:
     assert "policy of qidsql.toml:3" in inside("keys", "people.csv", cwd=folder).out
     page = inside("audit", "people.csv", "--format", "html", cwd=folder).out
     assert "qidsql.toml:3" in page
+
+
+def two_tables(folder: Path, entries: str, name: str = "two.duckdb") -> str:
+    """A database whose tables `a` and `b` have a column that nobody can share, and a policy file beside it."""
+    path = folder / name
+    with duckdb.connect(str(path)) as connection:
+        for table in ("a", "b"):
+            connection.execute(f"CREATE TABLE {table} AS SELECT i % 2 AS g, i AS income FROM range(40) AS r(i)")
+    (folder / "qidsql.toml").write_text(f'[sources.two]\nurl = "{name}"\n{entries}')
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        "[[tables]]\nk = 5\nroles.income = 'other'\n",  # of which of the two tables?
+        "[[tables]]\nk = 5\nroles.income = 'other'\n[[tables]]\ntable = 'main.b'\nk = 5\n",
+        "[[tables]]\ntable = 'b'\nroles.income = 'other'\n[[tables]]\ntable = 'main.b'\nk = 5\n",
+        "[defaults.roles]\nincome = 'other'  # CHECK\n[[tables]]\ntable = 'main.b'\nk = 5\n",
+        "[[tables]]\ntable = 'main.b'\nk = 5\nroles = { income = 'other' }  # CHECK\n",
+    ],
+)
+def test_no_pass_rests_on_an_entry_that_is_not_surely_about_the_table(entries: str, tmp_path: Path) -> None:
+    assert inside("audit", two_tables(tmp_path, entries), "b", cwd=tmp_path).code in (1, 3)
+
+
+def test_a_policy_of_files_is_none_of_a_database_in_their_folder(tmp_path: Path) -> None:
+    path = two_tables(tmp_path, "")
+    (tmp_path / "qidsql.toml").write_text(
+        "[sources.files]\nurl = '.'\n[[tables]]\ntable = '*'\nroles.income = 'other'\n"
+    )
+    assert inside("audit", path, "b", cwd=tmp_path).code in (1, 3)
+
+
+def test_a_sensitive_column_that_nobody_confirmed_is_no_pass_of_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "two.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT i % 2 AS g, i // 2 % 5 AS a, i % 2 AS b FROM range(600) AS r(i)")
+    entry = "[[tables]]\ntable = 'main.t'\nk = 5\nl_diversity = 2\n[tables.roles]\na = 'sensitive'\nb = 'sensitive'"
+    for mark, code in (("", 1), ("  # CHECK", 3)):
+        (tmp_path / "qidsql.toml").write_text(f"[sources.two]\nurl = 'two.duckdb'\n{entry}{mark}\n")
+        assert inside("audit", str(path), "t", cwd=tmp_path).code == code
+
+
+def test_rows_without_a_person_and_rows_that_change_are_no_pass(tmp_path: Path) -> None:
+    path = tmp_path / "two.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT NULLIF(i % 5, 4) AS who, 'x' AS s FROM range(50) AS r(i)")
+        connection.execute("CREATE TABLE big AS SELECT i % 50 AS z FROM range(20000) AS r(i)")
+        connection.execute("CREATE VIEW chance AS SELECT z FROM big WHERE random() < 0.3")
+    for k, verdict in ((4, "pass"), (5, "inconclusive"), (6, "violation")):
+        assert qidsql.audit(str(path), "t", entity="who", k=k).verdict == verdict
+    assert qidsql.audit(str(path), "t", entity="who", k=5, where="who IS NOT NULL").verdict == "violation"
+    changing = qidsql.audit(str(path), "chance", k=5)
+    assert changing.verdict == "inconclusive"
+    assert any("the source changes from statement to statement" in why for why in changing.account.unfinished)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from qidsql.errors import BudgetSpent, Interrupted
-from qidsql.search.integer_program import IntegerProgram, solve
+from qidsql.search.integer_program import IntegerProgram, run_solver, solve
 
 
 def random_program(seed: int, columns: int, rows: int) -> IntegerProgram:
@@ -71,3 +71,29 @@ def test_a_deadline_leaves_the_best_found_and_a_bound() -> None:
 def test_ctrl_c_ends_it() -> None:
     found = solve(HARD, tick=_thread.interrupt_main)  # while the solver is at work
     assert isinstance(found.stopped, Interrupted)
+
+
+class _Enough(Exception):
+    """Ends a search from within its ticks, as a part of a search does."""
+
+
+def test_no_solver_is_left_running() -> None:
+    import highspy
+
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    random = Random(1)
+    rows, columns = 60, 60
+    for _ in range(columns):
+        solver.addCol(1.0, 0.0, 1.0, 0, [], [])
+        solver.changeColIntegrality(solver.getNumCol() - 1, highspy.HighsVarType.kInteger)
+    for _ in range(rows):
+        chosen = random.sample(range(columns), 7)
+        solver.addRow(1.0, float("inf"), len(chosen), chosen, [1.0] * len(chosen))
+
+    def tick() -> None:
+        raise _Enough
+
+    with pytest.raises(_Enough):
+        run_solver(solver, tick)
+    assert not solver.is_solver_running()
