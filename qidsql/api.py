@@ -49,7 +49,7 @@ from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.engines.kind import Frame
 from qidsql.engines.source import Source
-from qidsql.errors import Interrupted
+from qidsql.errors import Interrupted, QidsqlError
 from qidsql.operations.table_policy import with_policy
 
 PRESENTATIONS |= {
@@ -63,6 +63,7 @@ Request = TypeVar("Request")
 Result = TypeVar("Result")
 
 __all__ = [
+    "QidsqlError",
     "anonymize",
     "audit",
     "connect",

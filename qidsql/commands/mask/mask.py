@@ -44,6 +44,8 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
     measured = None if plan is None or plan.safe is None else plan.profile
     singles = search.profiler.known().values()  # no statement: a plan that publishes nothing has measured these
     rows = next((profile.rows for profile in ([measured] if measured else singles)), None)
+    if rows == 0:  # nothing was measured, so nothing is known to be safe
+        plan, published, measured = None, 0, None
     names = search.names(published)
     return MaskResult(
         verdict=Verdict.INCONCLUSIVE if unfinished or rows == 0 else Verdict.FINISHED,
@@ -97,10 +99,10 @@ def _script(engine: Engine, search: TableSearch, request: MaskRequest, published
 
 
 def _reason(plan: MaskingPlan | None, published: int, columns: int, rows: int | None, plain: bool) -> str:
-    if plan is None:
-        return "the search did not finish: no columns are known to be safe"
     if rows == 0:
         return "there is nothing to measure: no row"
+    if plan is None:
+        return "the search did not finish: no columns are known to be safe"
     what = f"{count(published)} of {plural(columns, 'column')} can be published"
     if plan.safe is False:
         return (
