@@ -92,8 +92,8 @@ def sqlite_store(tmp_path: Path) -> Iterator[SQLiteStore]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: a fifth of the time goes to waiting, for networks that fail and signals."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than there are cores: a fifth of the time goes to waiting, for networks that fail and signals."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -46,6 +46,7 @@ from tests.random_tables import random_table
 from tests.spark_server import SailProcess, sail, spark_url
 from tests.sql.golden_statements import FOLDER, golden
 from tests.stores import SparkStore, quoted
+from tests.trials.disturbed import PROOF
 
 ENDLESS = "SELECT a.id % 7 AS x, b.id % 5 AS y FROM RANGE(10000000) AS a CROSS JOIN RANGE(10000000) AS b"
 SECRET = "geheim"
@@ -83,7 +84,7 @@ def parquet(path: Path, names: Sequence[str], rows: Sequence[Sequence[object]]) 
 pytestmark = pytest.mark.spark
 
 OWN = {"source", "engine", "kind", "snapshot", "seconds", "started", "table"}
-OWN |= {"statements", "rounds", "scans", "sets_profiled"}
+OWN |= {"statements", "rounds", "scans", "sets_profiled", *PROOF}
 COMMANDS: dict[str, Callable[[str, str], Any]] = {
     "audit": lambda source, table: qidsql.audit(source, table, k=5),
     "audit of persons": lambda source, table: qidsql.audit(source, table, k=3, entity="years"),

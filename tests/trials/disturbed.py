@@ -5,7 +5,8 @@ from typing import Any, Protocol
 
 CODES = {"pass": 0, "finished": 0, "violation": 1, "error": 2, "inconclusive": 3}
 WORK = ("statements", "rounds", "scans", "sets_profiled")
-INCIDENTAL = (*WORK, "source", "snapshot", "started", "seconds", "policy", "notes")
+PROOF = ("failing", "quasi_identifiers")  # other column sets can prove the same
+INCIDENTAL = (*WORK, *PROOF, "source", "snapshot", "started", "seconds", "policy", "notes")
 
 
 class Ended(Protocol):
