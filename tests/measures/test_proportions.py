@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from qidsql.measures.proportions import Interval, interval
+from tests.exhaustive import always
 
 Z = 1.959963984540054
 
@@ -22,7 +23,7 @@ def score(share: float, size: float) -> tuple[float, float]:
     return (-b - root) / (2 * a), (-b + root) / (2 * a)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", always(*range(50), longer=range(50, 200)))
 def test_the_formula_over_rows(seed: int) -> None:
     """v = sum of w^2 (y - p)^2 / (sum of w)^2, row by row, and the score interval on p (1 - p) / v."""
     random = Random(seed)
