@@ -30,9 +30,13 @@ Run: TypeAlias = Callable[[int, int, Ground], Iterator[str | None]]  # number of
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """One class: what is tried, how often in full, how often within the test command, and how."""
+    """One class: what is tried, how often in full, how often within the test command, and how.
+
+    `may_fail` is the share of which a failure is no fault: of mutants, some are equivalent to the original.
+    """
 
     title: str
     full: int
     fast: int
     run: Run
+    may_fail: float = 0

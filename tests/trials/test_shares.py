@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from itertools import islice
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -23,4 +24,5 @@ def test_a_share_of(name: str, more: int, tmp_path: Path, request: pytest.Fixtur
     ground = Ground(tmp_path, lambda: str(request.getfixturevalue("postgres_url")), patience=20)
     outcomes = list(islice(trials.run(number, 0, ground), number))
     assert len(outcomes) == number
-    assert [outcome for outcome in outcomes if outcome is not None] == []
+    failed = [outcome for outcome in outcomes if outcome is not None]
+    assert len(failed) <= ceil(trials.may_fail * number), failed
