@@ -24,7 +24,7 @@ HOUSE = Path(__file__).resolve().parents[1]
 FILES = [HOUSE / "README.md", *sorted(manual.PAGES.glob("*.md"))]
 TEXTS = {str(path.relative_to(HOUSE)): path.read_text(encoding="utf-8") for path in FILES}
 WHOLE = "\n".join(TEXTS.values())
-OF_OTHERS = {"--version", "--record"}  # options that no command has: the program's, and that of the benchmarks
+OF_OTHERS = {"--version", "--record", "--no-compile"}  # that no command has: of the program, of the benchmarks, of pip
 
 
 def blocks(language: str) -> Iterator[str]:
