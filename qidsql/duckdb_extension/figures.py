@@ -15,7 +15,7 @@ Row: TypeAlias = tuple[Any, ...]
 Columns: TypeAlias = dict[str, str]
 
 
-def _row(kinds: Columns, figures: object = None, /, **cells: object) -> Row:
+def row_of(kinds: Columns, figures: object = None, /, **cells: object) -> Row:
     """The cells by name; the others are the fields of `figures`, if these are not None."""
     found = {name: cells.get(name, getattr(figures, name, None)) for name in kinds}
     return tuple(
@@ -40,7 +40,7 @@ ANONYMIZE = {
 
 def anonymize_rows(result: "AnonymizeResult") -> Iterable[Row]:
     """The plan, then the columns."""
-    yield _row(
+    yield row_of(
         ANONYMIZE,
         finding="table",
         columns=result.account.columns,
@@ -54,7 +54,7 @@ def anonymize_rows(result: "AnonymizeResult") -> Iterable[Row]:
         reason=result.reason,
     )
     for name, cells in result.by_column.items():
-        yield _row(ANONYMIZE, finding="column", columns=[name], cells=cells)
+        yield row_of(ANONYMIZE, finding="column", columns=[name], cells=cells)
 
 
 IMPACT = {
@@ -75,9 +75,9 @@ IMPACT = {
 def impact_rows(result: "ImpactResult") -> Iterable[Row]:
     """The table, without a column, then its columns."""
     reason = "; ".join((result.reason, *result.account.unfinished))
-    yield _row(IMPACT, result, column=None, verdict=str(result.verdict), reason=reason)
+    yield row_of(IMPACT, result, column=None, verdict=str(result.verdict), reason=reason)
     for each in result.variables:
-        yield _row(IMPACT, each, column=each.name)
+        yield row_of(IMPACT, each, column=each.name)
 
 
 RISK = {
@@ -97,15 +97,15 @@ RISK = {
 def risk_rows(result: "RiskResult") -> Iterable[Row]:
     """The risk in the table, the estimates for the population, and the risk by survey weights."""
     words = {"columns": result.account.columns, "verdict": str(result.verdict), "reason": result.reason}
-    yield _row(RISK, result.prosecutor, finding="table", **words)
+    yield row_of(RISK, result.prosecutor, finding="table", **words)
     if population := result.population:
-        yield _row(
+        yield row_of(
             RISK, finding="population", rows=population.size, unique_rows=population.exact, reason=population.obstacle
         )
         for each in population.estimates:
-            yield _row(RISK, finding=f"population by {each.method}", unique_rows=each.uniques, reason=each.failure)
+            yield row_of(RISK, finding=f"population by {each.method}", unique_rows=each.uniques, reason=each.failure)
     if weighted := result.weighted:
-        yield _row(RISK, weighted, finding="survey weights", rows=weighted.population)
+        yield row_of(RISK, weighted, finding="survey weights", rows=weighted.population)
 
 
 LINK = {
@@ -127,13 +127,13 @@ def link_rows(result: "LinkResult") -> Iterable[Row]:
     """The rows of the left table by their matches, those of the right one, and the pairs of columns compared."""
     join = result.link
     words = {"verdict": str(result.verdict), "reason": result.reason, "singled_out": join.singled_out if join else None}
-    yield _row(LINK, join.left if join else None, finding="join", left=result.left, right=result.right, **words)
+    yield row_of(LINK, join.left if join else None, finding="join", left=result.left, right=result.right, **words)
     if join:
-        yield _row(LINK, join.right, finding="join, from the right", left=result.left, right=result.right)
+        yield row_of(LINK, join.right, finding="join, from the right", left=result.left, right=result.right)
     for each in result.columns_compared:
         finding = "joinable" if each.joinable else "not joinable"
         cells = {"left": each.left.column, "right": each.right.column, "common_values": each.common}
-        yield _row(LINK, finding=finding, **cells, reason=each.ground)
+        yield row_of(LINK, finding=finding, **cells, reason=each.ground)
 
 
 KMAP = {
@@ -159,7 +159,7 @@ KMAP = {
 def kmap_rows(result: "KmapResult") -> Iterable[Row]:
     """One row; without figures if nothing was measured."""
     words = {"population": result.population, "verdict": str(result.verdict), "reason": result.reason}
-    yield _row(KMAP, result.figures, columns=[str(each) for each in result.columns], **words)
+    yield row_of(KMAP, result.figures, columns=[str(each) for each in result.columns], **words)
 
 
 GRAPH = {
@@ -177,11 +177,11 @@ def graph_rows(result: "GraphResult") -> Iterable[Row]:
     """The smallest separating set, other ones, the paths, and what to protect in each table that is to be published."""
     reason = "; ".join((result.reason, *result.account.unfinished))
     words = {"verdict": str(result.verdict), "reason": reason, "tables": result.together}
-    yield _row(GRAPH, result, finding="separating set", columns=result.cut, **words)
+    yield row_of(GRAPH, result, finding="separating set", columns=result.cut, **words)
     for cut in result.column_sets:
         if cut.columns != result.cut:
-            yield _row(GRAPH, finding="other separating set", columns=cut.columns)
+            yield row_of(GRAPH, finding="other separating set", columns=cut.columns)
     for path in result.paths:
-        yield _row(GRAPH, finding="path", columns=path.attributes, tables=path.tables)
+        yield row_of(GRAPH, finding="path", columns=path.attributes, tables=path.tables)
     for table in result.protection.tables if result.protection else ():
-        yield _row(GRAPH, finding="to protect", columns=table.columns, tables=[table.table])
+        yield row_of(GRAPH, finding="to protect", columns=table.columns, tables=[table.table])

@@ -20,6 +20,7 @@ from qidsql.duckdb_extension.figures import (
     kmap_rows,
     link_rows,
     risk_rows,
+    row_of,
 )
 from qidsql.duckdb_extension.sentences import REPORT, VERDICT, report_rows, verdict_rows
 from qidsql.errors import Interrupted
@@ -337,12 +338,9 @@ SUPPRESS = {
 
 def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
     """The plan, then the rows by the number of cells suppressed, and the columns."""
-
-    def row(finding: str, **cells: object) -> Row:
-        return tuple({"finding": finding, **cells}.get(name) for name in SUPPRESS)
-
-    yield row(
-        "table",
+    yield row_of(
+        SUPPRESS,
+        finding="table",
         columns=result.account.columns,
         cells=result.cells,
         rows=result.records,
@@ -353,10 +351,9 @@ def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
         reason=result.reason,
     )
     for cells, rows in result.by_cells.items():
-        yield row("rows by cells", cells=cells, rows=rows)
+        yield row_of(SUPPRESS, finding="rows by cells", cells=cells, rows=rows)
     for loss in result.losses:
-        values = {"values": loss.values, "values_touched": loss.values_touched, "values_gone": loss.values_gone}
-        yield row("column", columns=[loss.name], cells=loss.cells, **values)
+        yield row_of(SUPPRESS, loss, finding="column", columns=[loss.name])
 
 
 FUNCTIONS = (

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
+from qidsql.sql.relation import Relation
 from qidsql.wording.numbers import count, plural
 from qidsql.wording.option_names import setting
 
@@ -25,7 +26,7 @@ class Meter:
         self.sets = 0
         self.deadline = None if budget.max_seconds is None else time.monotonic() + budget.max_seconds
         self.most = self.allowed = budget.max_statements
-        self.rows: dict[int, int] = {}  # counted first, by the identity of the relation
+        self.rows: dict[Relation, int] = {}  # that the first statement on a relation counted
         self.values = 0  # that statements have read since `allow`: rows x columns of each scan
         self.most_values: int | None = None
         self.setting = setting("max_statements")

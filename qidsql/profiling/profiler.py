@@ -319,14 +319,15 @@ class TableProfiler:
                 self._keep([self.everything], [answer.profile(self.k)])
 
         self._run(statements, keep)
-        for rows in {profile.rows for profile in self._known.values()} | {self._counts[0] if self._counts else 0}:
-            self._same_rows(rows)
+        self._same_rows(self.counts()[0])
+        for profile in self._known.values():
+            self._same_rows(profile.rows)
 
     def _same_rows(self, rows: int) -> None:
         """Raise SnapshotLost if another statement counted other rows: then no two figures belong together."""
         if self.entity is not None or self.source.is_sample:
             return
-        first = self._meter.rows.setdefault(id(self.source), rows)
+        first = self._meter.rows.setdefault(self.source, rows)
         if first != rows:
             raise SnapshotLost(
                 f"two statements counted {count(first)} and {count(rows)} rows: the source changes from statement to "

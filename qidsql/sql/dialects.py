@@ -122,12 +122,16 @@ class Dialect:
 
     def render(self, tree: exp.Expr, copy: bool = False) -> str:
         """The statement's text for this engine. Without `copy`, which takes as long again, the tree is used up."""
-        tree = tree.copy() if copy else tree
+        tree = self.adapted(tree.copy() if copy else tree)
         own = {"WIDE": self.wide, "HASHED": self.hashed}
         for cast in list(tree.find_all(exp.Cast, bfs=False)):
             if (kind := cast.to.args.get("kind")) in own:
                 cast.set("to", own[kind].copy())
         return tree.sql(dialect=self.writer, comments=False, copy=False)
+
+    def adapted(self, tree: exp.Expr) -> exp.Expr:
+        """The tree in the forms that the engine has, for those that sqlglot does not translate; uses it up."""
+        return tree
 
     def pretty(self, statement: str, verbatim: Sequence[str] = ()) -> str:
         """A rendered statement formatted over several lines; the texts in `verbatim` stay unchanged."""

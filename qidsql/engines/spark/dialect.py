@@ -37,14 +37,13 @@ class SparkDialect(Dialect):
     def days(self, start: exp.Expr, end: exp.Expr) -> exp.Expr:
         return exp.DateDiff(this=end, expression=start)
 
-    def render(self, tree: exp.Expr, copy: bool = False) -> str:
-        tree = tree.copy() if copy else tree
+    def adapted(self, tree: exp.Expr) -> exp.Expr:
         root = exp.Tuple(expressions=[tree])  # so that each node has a parent
         for node in list(root.find_all(*_FORMS)):
             _FORMS[type(node)](node)
         [tree] = root.expressions
         tree.parent = None
-        return super().render(tree, copy=False)
+        return tree
 
 
 def _table_expression(cte: exp.Expr) -> None:

@@ -20,10 +20,9 @@ class SQLiteDialect(Dialect):
         binary = exp.to_identifier(self.byte_collation, quoted=True)
         return column if comparison is Comparison.VALUE else exp.Collate(this=column, expression=binary)
 
-    def render(self, tree: exp.Expr, copy: bool = False) -> str:
-        """The statement's text. A sum that may exceed 64 bits becomes WIDE_SUM, since SQLite would return a float; a
+    def adapted(self, tree: exp.Expr) -> exp.Expr:
+        """A sum that may exceed 64 bits becomes WIDE_SUM, since SQLite would return a float; a
         series of numbers becomes a recursive query."""
-        tree = tree.copy() if copy else tree
         for total in list(tree.find_all(exp.Sum)):
             if any(cast.to.args.get("kind") == "WIDE" for cast in total.find_all(exp.Cast)):
                 factors = list(total.this.args.values())[:2] if isinstance(total.this, exp.Mul) else [total.this]
@@ -33,7 +32,7 @@ class SQLiteDialect(Dialect):
             assert table is not None
             text = SERIES.format(series.args["end"].sql("sqlite"), table.args["alias"].columns[0].name)
             table.replace(exp.maybe_parse(text, dialect="sqlite", into=exp.Select).subquery(table.alias))
-        return super().render(tree)
+        return tree
 
 
 def _hash(*values: exp.Expr) -> exp.Expr:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from qidsql.core.time_limit import check_time
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
 from qidsql.protection.anonymization.assignment import Assignment, Group, cheapest_assignment
 from qidsql.protection.anonymization.bound_check import bound_of
@@ -289,8 +290,7 @@ class Anonymizer:
 
     def _check(self, work: int) -> None:
         """Count work; raise BudgetSpent if the budget is used up, and _Enough if there is none and enough is done."""
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise BudgetSpent("the time budget (--max-seconds) is used up")
+        check_time(self._deadline)
         if self._left is not None and work:
             self._left -= work
             if self._left < 0:

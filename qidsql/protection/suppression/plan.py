@@ -7,7 +7,6 @@ left are solved by counts on every column set, or by the search among nearby rec
 solved pattern is skipped from then on.
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from itertools import groupby, islice
 from sqlglot import exp
 
 from qidsql.core.tables import positions, weight_of
-from qidsql.errors import BudgetSpent, UsageError
+from qidsql.core.time_limit import check_time
+from qidsql.errors import UsageError
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
 from qidsql.sql.masks import Packing
@@ -347,8 +347,7 @@ class _Planner:
         self._on_stage(f"suppressing: {count(self.unsolved)} of {plural(self._patterns.patterns, 'pattern')} left")
 
     def _check_time(self) -> None:
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise BudgetSpent("the time budget (--max-seconds) is used up")
+        check_time(self._deadline)
 
 
 def _together(queries: Sequence[exp.Query]) -> exp.Subquery:
