@@ -107,7 +107,8 @@ def _opening(work: Callable[[Source, Request], Result]) -> Callable[[str | Frame
 
     def done(source: str | Frame | Engine | None, request: Request) -> Result:
         with _ctrl_c_is_an_error():
-            return work(_source(source, request), request)
+            text = source if isinstance(source, str) else None
+            return work(_source(source, request), with_policy(None, request, text, source is None or text is not None))
 
     done.__doc__ = work.__doc__
     return done

@@ -78,7 +78,7 @@ def fill(store: Store) -> None:
         store.execute("CREATE TYPE aviary AS (a text, b bigint)")
         store.execute("CREATE DOMAIN plumage AS text CHECK (VALUE LIKE 'cnry%')")
         store.execute(
-            "CREATE FUNCTION shout(bird text) RETURNS text LANGUAGE plpgsql AS "
+            "CREATE FUNCTION shout(bird text) RETURNS text LANGUAGE plpgsql STABLE AS "
             "$$BEGIN RAISE EXCEPTION 'caught %', bird USING HINT = bird, DETAIL = bird; END$$"
         )
     else:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from qidsql.measures.criteria import Criterion, Distinct, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Distinct, RowsBelowK, Separation, Violates
 
 
 def options_of(criterion: Criterion) -> dict[str, Any]:
     """The options that ask for it; none for a key."""
     match criterion:
-        case RowsAtRisk(k, share):
-            return {"k": k, "rows_at_risk": share}
+        case RowsBelowK(k, share):
+            return {"k": k, "rows_below_k": share}
         case Distinct(beta):
             return {"distinct": beta}
         case Separation(beta):

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from socket import create_server
@@ -23,6 +24,7 @@ from tests.postgres_server import wait_until
 
 os.environ.setdefault("RUST_LOG", "off")  # else Sail logs to stderr
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+STANDALONE = "org.apache.spark.deploy"
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",  # else 200 tasks for a few rows
     "spark.ui.enabled": "false",
@@ -50,41 +52,98 @@ def sail() -> str:
     return f"sc://{host}:{port}"
 
 
-def _pyspark() -> str:
-    """Spark on two cores of this machine. It ends with this process."""
+def spark_home() -> Path:
+    """The folder of Spark: SPARK_HOME, or that of pyspark. Skips the test where there is none, or no Java."""
     found = importlib.util.find_spec("pyspark")
-    home = None if found is None or found.origin is None else Path(found.origin).parent
-    if home is None or not (home / "bin" / "spark-submit").exists():
-        pytest.skip("no Spark here: pip install pyspark")
+    installed = "" if found is None or found.origin is None else str(Path(found.origin).parent)
+    home = Path(os.environ.get("SPARK_HOME", installed))
+    if not (home / "bin" / "spark-submit").exists():
+        pytest.skip("no Spark here: pip install pyspark, or set SPARK_HOME")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("no Java here, which Spark needs: install a JRE of version 17 or later")
-    with create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    pairs = [*SETTINGS.items(), ("spark.connect.grpc.binding.port", str(port))]
-    options = [part for key, value in pairs for part in ("--conf", f"{key}={value}")]
-    log = Path(tempfile.mkstemp(suffix=".log")[1])
-    with log.open("w") as stream:
-        command = [home / "bin" / "spark-submit", "--master", "local[2]", "--driver-memory", "2g"]
-        environment = os.environ | {"SPARK_HOME": str(home)}
-        server = subprocess.Popen(
-            [*command, *options, "--class", SERVER, "spark-internal"], stdout=stream, stderr=stream, env=environment
-        )
-    _kept.append(_Ending(server, log))
-    wait_until(lambda: "Spark Connect server started" in log.read_text() or server.poll() is not None)
-    assert server.poll() is None, log.read_text()[-2000:]
+    return home
+
+
+def _pyspark() -> str:
+    """Spark on two cores of this machine. It ends with this process."""
+    port = _free_port()
+    server = _Java("spark-submit", *_connect_server("local[2]", "2g", port))
+    _kept.append(server)
+    server.wait_for("Spark Connect server started")
     return f"sc://127.0.0.1:{port}"
 
 
-class _Ending:
-    """Ends a server when this process ends."""
+def _connect_server(master: str, memory: str, port: int, **settings: str) -> list[str]:
+    """The arguments of spark-submit for a server on that port."""
+    pairs = SETTINGS | {"spark.connect.grpc.binding.port": str(port)} | settings
+    options = [part for key, value in pairs.items() for part in ("--conf", f"{key}={value}")]
+    return ["--master", master, "--driver-memory", memory, *options, "--class", SERVER, "spark-internal"]
 
-    def __init__(self, server: "subprocess.Popen[bytes]", log: Path) -> None:
-        self._server, self._log = server, log
+
+def _free_port() -> int:
+    with create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+class _Java:
+    """A process of Spark's, which ends with this object."""
+
+    def __init__(self, script: str, *arguments: str) -> None:
+        home = spark_home()
+        self._log = Path(tempfile.mkstemp(suffix=".log")[1])
+        environment = os.environ | {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
+        with self._log.open("w") as stream:
+            command = [home / "bin" / script, *arguments]
+            self.process = subprocess.Popen(
+                command, stdout=stream, stderr=stream, env=environment, start_new_session=True
+            )
+
+    def wait_for(self, words: str) -> None:
+        wait_until(lambda: words in self._log.read_text() or self.process.poll() is not None)
+        assert self.process.poll() is None, self._log.read_text()[-2000:]
+
+    def kill(self) -> None:
+        """The process, and what it started: the executors of a worker."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
     def __del__(self) -> None:
-        self._server.terminate()
-        self._server.wait()
-        self._log.unlink()
+        self.kill()
+        self._log.unlink(missing_ok=True)
+
+
+class SparkCluster:
+    """A standalone cluster on this machine: a server and two workers of one core each. Use it in a `with` block."""
+
+    def __init__(self) -> None:
+        port, web, connect = _free_port(), _free_port(), _free_port()
+        self._folder = tempfile.TemporaryDirectory()
+        here = ("--host", "127.0.0.1")
+        self._master = _Java(
+            "spark-class", f"{STANDALONE}.master.Master", *here, "--port", str(port), "--webui-port", str(web)
+        )
+        self._master.wait_for("I have been elected leader")
+        url = f"spark://127.0.0.1:{port}"
+        size = ("--cores", "1", "--memory", "1g", "--work-dir", self._folder.name)
+        self.workers = [
+            _Java("spark-class", f"{STANDALONE}.worker.Worker", *here, *size, "--webui-port", "0", url)
+            for _ in range(2)
+        ]
+        for worker in self.workers:
+            worker.wait_for("Successfully registered with master")
+        settings = {"spark.executor.memory": "900m", "spark.driver.host": "127.0.0.1"}
+        self.server = _Java("spark-submit", *_connect_server(url, "1g", connect, **settings))
+        self.server.wait_for("Spark Connect server started")
+        self.url = f"sc://127.0.0.1:{connect}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in (self.server, *self.workers, self._master):
+            each.kill()
+        self._folder.cleanup()
 
 
 class SailProcess:

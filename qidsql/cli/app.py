@@ -50,7 +50,7 @@ HEADINGS = {
         "suppress": "Fewest cells to suppress: each row matches k - 1",
         "anonymize": "Fewest cells to suppress: each row equals k - 1",
         "impact": "What suppression does to cells and statistics",
-        "verify": "Check a result by the sets that prove it",
+        "verify": "Check a result by what proves it",
     },
     "Operate": {
         "init": "Write qidsql.toml, with a role for every column",
@@ -196,7 +196,18 @@ def _usage(error: Any) -> str:
         given = context.get_parameter_source(option.name)
         if given is not None and given.name == "ENVIRONMENT":
             return f"{option.envvar} (for {option.opts[0]}): {error.message}"
-    return str(error.format_message())
+    return str(error.format_message()) + _policy_hint(getattr(error, "option_name", ""), context)
+
+
+def _policy_hint(unknown: str, context: Any) -> str:
+    """How the command takes the policy file, if an unknown option looks like that."""
+    if context is None or unknown not in ("--config", "--policy", "--policy-file"):
+        return ""
+    if any("--policy" in each.opts for each in context.command.params):
+        return "; the policy file is --policy FILE"
+    if any(each.name == "config" for each in context.command.params):
+        return f"; the policy file is an argument: {context.command_path} FILE"
+    return ""
 
 
 def _internal(error: Exception) -> str:

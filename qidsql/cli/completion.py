@@ -63,7 +63,7 @@ def _source(ctx: typer.Context, incomplete: str) -> list[str]:
 def _tables(ctx: typer.Context, incomplete: str) -> list[str]:
     """By their bare names where these are unique and no schema is typed."""
     source, _ = _typed(ctx)
-    return [shlex.quote(name) for name in _names(_catalog(source), "." in incomplete)]
+    return [_quoted(name) for name in _names(_catalog(source), "." in incomplete)]
 
 
 def _columns(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -72,9 +72,14 @@ def _columns(ctx: typer.Context, incomplete: str) -> list[str]:
     tables = _catalog(source)
     wanted = [each for each in tables if table in (None, str(each.name), _bare(each))]
     if len(wanted) == 1:
-        return [shlex.quote(each.name) for each in wanted[0].columns]
+        return [_quoted(each.name) for each in wanted[0].columns]
     named = zip(_names(wanted), wanted, strict=True)
-    return [shlex.quote(f"{name}.{each.name}") for name, owner in named for each in owner.columns]
+    return [_quoted(f"{name}.{each.name}") for name, owner in named for each in owner.columns]
+
+
+def _quoted(name: str) -> str:
+    """The name as bash needs it; other shells quote what they insert, and compare what is typed with the bare name."""
+    return shlex.quote(name) if os.environ.get("_QIDSQL_COMPLETE", "").endswith("bash") else name
 
 
 def _typed(ctx: typer.Context) -> tuple[str | None, str | None]:

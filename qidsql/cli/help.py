@@ -4,7 +4,6 @@ import os
 import re
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from qidsql.cli.console import report_text, screen
@@ -12,8 +11,8 @@ from qidsql.cli.streams import put
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UnknownName
+from qidsql.wording.manual import page_text
 
-PAGES = Path(__file__).parents[1] / "help"
 INDEX = "README"  # the page that a repository's site shows for the folder
 LISTED = re.compile(r"^- \[(\w+)\]\(\1\.md\): (.+)$", re.MULTILINE)
 LINK = re.compile(r"\[([^]]+)\]\((\w+)\.md(?:#[\w-]*)?\)")
@@ -22,11 +21,6 @@ LINK = re.compile(r"\[([^]]+)\]\((\w+)\.md(?:#[\w-]*)?\)")
 def topics() -> dict[str, str]:
     """The pages in their order, each with a line on what it describes."""
     return dict(LISTED.findall(page_text(INDEX)))
-
-
-def page_text(name: str) -> str:
-    """A page as it is written, in Markdown."""
-    return (PAGES / f"{name}.md").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, kw_only=True)

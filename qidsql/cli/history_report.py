@@ -31,7 +31,7 @@ def _grid(found: RecordedRuns) -> Table:
     grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("Run", "Started (UTC)", "Verdict"):
         grid.add_column(heading, no_wrap=True)
-    for heading in ("rows", "k", "required", "below k") if of_table else ("tables", "statements", "took"):
+    for heading in ("Rows", "k", "Smallest", "Below k") if of_table else ("Tables", "Statements", "Took"):
         grid.add_column(heading, justify="right", no_wrap=True)
     grid.add_column("")
     for run, before in zip(found.runs, [*found.runs[1:], None], strict=True):
@@ -48,8 +48,8 @@ def _grid(found: RecordedRuns) -> Table:
 def _cells(run: RunSummary | RecordedTable) -> tuple[str, ...]:
     if isinstance(run, RunSummary):
         return count(run.tables), count(run.statements), seconds(run.seconds)
-    below_k = "" if run.share_at_risk is None else percent_of_rows(run.share_at_risk)
-    return *("" if each is None else count(each) for each in (run.rows, run.k, run.k_required)), below_k
+    below_k = "" if run.share_below_k is None else percent_of_rows(run.share_below_k)
+    return *("" if each is None else count(each) for each in (run.rows, run.k, run.smallest)), below_k
 
 
 def _remarks(run: RunSummary | RecordedTable, before: RunSummary | RecordedTable | None) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """qidsql report"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,6 +9,7 @@ from qidsql.cli.command import hide_counts
 from qidsql.cli.history import opened_history
 from qidsql.cli.options import (
     DOCUMENTS,
+    TERMINAL,
     DocumentFormat,
     HistoryUrl,
     MinCount,
@@ -17,31 +19,41 @@ from qidsql.cli.options import (
     report_format,
 )
 from qidsql.cli.run import written
-from qidsql.cli.streams import parts
+from qidsql.cli.streams import parts, write_output
+from qidsql.core.parsing import names
 from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Option
+from qidsql.declarations.options import Names, Option
+from qidsql.errors import UsageError
+from qidsql.wording.numbers import moment, plural
 
 if TYPE_CHECKING:
+    from qidsql.core.results import Result
+    from qidsql.formats.command_reports import CommandReport
     from qidsql.operations.document import RunResult
+
+
+PAGES = ("html", "markdown")  # formats of any result, and of dossiers
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRequest:
-    """Render the report of a recorded run or audit in another format.
+    """Render recorded runs and results of any command: one in another format, or several as one dossier.
 
-    Nothing is audited, and no source is opened. With --min-count the report can be shared where small counts must not
-    be: it keeps verdicts and column sets, and of the counts only the total number of rows of each table.
+    Nothing is audited, and no source is opened. A result of another command than audit and run, and a dossier of
+    several results in the order given, is a page or Markdown. With --min-count the report of a run or an audit can be
+    shared where small counts must not be: it keeps verdicts and column sets, and of the counts only the total number of
+    rows of each table.
     """
 
     of: Annotated[
-        str,
+        Names,
         Option(
-            "a recorded run (its id, a prefix of it, last, last~1), or a file written by qidsql audit or run with "
-            "--format json",
-            "[RUN|FILE.json]",
+            "a recorded run (its id, a prefix of it, last, last~1), or a file written by any command with --format "
+            "json; several make a dossier; default: last",
+            "[RUN|FILE.json]...",
             argument=True,
         ),
-    ] = "last"
+    ] = ()
     config: PolicyPath = Path("qidsql.toml")
     history: HistoryUrl = None
     format: DocumentFormat = None
@@ -53,6 +65,7 @@ COMMAND = Command(
     ReportRequest,
     examples=(
         "qidsql report last --output report.html",
+        "qidsql report audit.json suppress.json verify.json --output dossier.html",
         "qidsql report audit.json --min-count 11 --format markdown",
     ),
     exit_codes="0 written, 2 error; the verdict does not count",
@@ -63,18 +76,56 @@ def run(request: ReportRequest) -> None:
     """Renders the report. Raises UsageError, TomlFileError, StoreError."""
     format = report_format(DOCUMENTS, request.format, request.output)
     check_min_count(request.min_count, format)
-    document = hide_counts(_document(request), request.min_count)
-    with parts(request.output) as put:
-        for text in written(document, format, request.output):
-            put(text)
+    results = [_result(request, each) for each in names(request.of) or ("last",)]
+    document = _document(results)
+    if document is not None:
+        document = hide_counts(document, request.min_count)
+        with parts(request.output) as put:
+            for text in written(document, format, request.output):
+                put(text)
+        return
+    if format == TERMINAL and request.format is None and request.output is None:
+        format = "markdown"
+    if request.min_count is not None:
+        raise UsageError("--min-count hides the counts of one run or one audit; of other results leave it out")
+    if format not in PAGES:
+        raise UsageError(f"a dossier and results of other commands are html or markdown, not {format}")
+    write_output(_dossier(results, format), request.output)
 
 
-def _document(request: ReportRequest) -> "RunResult":
-    """The document in a file or in the history. Raises UsageError, TomlFileError."""
-    path = Path(request.of)
+def _result(request: ReportRequest, name: str) -> "RunResult | Result":
+    """The result in a file or in the history. Raises UsageError, TomlFileError."""
+    path = Path(name)
     if path.suffix == ".json" or path.is_file():
-        from qidsql.formats.reading import read_document
+        from qidsql.formats.reading import result_in
 
-        return read_document(path)
+        return result_in(path)
     history = opened_history(request.config, request.history)
-    return history.result(history.find(request.of).run)
+    return history.result(history.find(name).run)
+
+
+def _document(results: "Sequence[RunResult | Result]") -> "RunResult | None":
+    """The document of the only result, if it is one of a run or an audit."""
+    from qidsql.commands.audit.result import AuditResult
+    from qidsql.operations.document import RunResult, as_document
+
+    if len(results) > 1:
+        return None
+    [only] = results
+    return as_document(only) if isinstance(only, AuditResult) else only if isinstance(only, RunResult) else None
+
+
+def _dossier(results: "Sequence[RunResult | Result]", format: str) -> str:
+    from qidsql.core.results import Result
+    from qidsql.formats.command_reports import CommandReport, report_as
+
+    reports = [CommandReport.of(each) if isinstance(each, Result) else _of_run(each) for each in results]
+    return report_as(reports, format)
+
+
+def _of_run(document: "RunResult") -> "CommandReport":
+    from qidsql.cli.run_report import report
+    from qidsql.formats.command_reports import CommandReport
+
+    title = f"{plural(len(document.tables), 'table')}, {moment(document.started)}"
+    return CommandReport.printed(title, "Which tables violate the policy", report(document))

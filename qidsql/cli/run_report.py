@@ -1,4 +1,4 @@
-"""The report of a run at a terminal: its tables, changes and errors."""
+"""The report of a run at a terminal: its tables, violations first, changes and errors."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from rich.text import Text
 from qidsql.cli.coverage_report import print_coverage
 from qidsql.core.results import Verdict
 from qidsql.formats.figures import number
+from qidsql.formats.severity import rank_of
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import Finding, FindingState, TableRun
 from qidsql.wording.numbers import count, few, plural, seconds
@@ -47,30 +48,32 @@ class _Row:
     """The row of a table, without its audit and unchanged findings, to save memory."""
 
     table: TableRun
-    k: str
-    required: str
+    rank: tuple[int, float]
     rows: str
+    k: str
+    smallest: str
     below_k: str
     states: str
     changes: tuple[Finding, ...]
-    is_large_enough: bool  # in violation for another reason than k, which its row does not show
+    is_large_enough: bool  # in violation, not by k: for a reason that its row does not show
 
     @classmethod
     def of(cls, table: TableRun) -> "_Row":
         audit, profile = table.audit, table.audit.profile if table.audit else None
-        share = profile.share_at_risk if profile else None
+        share = profile.share_below_k if profile else None
         states = Counter(finding.state for finding in table.findings)
-        k = profile.smallest if profile else None
+        smallest = profile.smallest if profile else None
         return cls(
             table=replace(table, audit=None, findings=(), trend=()),
-            k="" if k is None else count(k),
-            required=count(audit.account.policy.k) if audit else "",
+            rank=rank_of(table),
+            k=count(audit.account.policy.k) if audit else "",
+            smallest="" if smallest is None else count(smallest),
             rows=number(audit.account.rows) if audit and audit.account.rows is not None else "",
             below_k="" if share is None else percent_of_rows(float(share)),
             states=", ".join(f"{states[state]} {state}" for state in STATES if states[state]),
             changes=tuple(finding for finding in table.findings if finding.state in SIGNS),
             is_large_enough=bool(
-                audit and k is not None and table.verdict is Verdict.VIOLATION and k >= audit.account.policy.k
+                audit and table.verdict is Verdict.VIOLATION and (smallest or 0) >= audit.account.policy.k
             ),
         )
 
@@ -81,7 +84,7 @@ def report(document: RunResult, recorded: bool = True) -> Callable[[Console], No
     def put(console: Console) -> None:
         console.print(Text.assemble((document.verdict.upper(), COLOURS[document.verdict]), f"  {document.reason}."))
         console.print()
-        rows = [_Row.of(table) for table in document.tables]
+        rows = sorted((_Row.of(table) for table in document.tables), key=lambda row: row.rank)
         _tables(console, rows)
         if document.coverage:
             print_coverage(console, document.coverage)
@@ -99,18 +102,18 @@ def _tables(console: Console, rows: Sequence[_Row]) -> None:
     if not rows:
         return
     grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading, justify in (("Table", "left"), ("Verdict", "left"), ("k", "right"), ("required", "right")):
-        grid.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    grid.add_column("rows", justify="right")
-    grid.add_column("below k", justify="right")
-    grid.add_column("findings", overflow="fold")
+    for heading in ("Table", "Verdict"):
+        grid.add_column(heading, overflow="fold")
+    for heading in ("Rows", "k", "Smallest", "Below k"):
+        grid.add_column(heading, justify="right")
+    grid.add_column("Findings", overflow="fold")
     several = len({row.table.source for row in rows}) > 1
     for row in rows:
         verdict = row.table.verdict + (" (resumed)" if row.table.resumed else "")
         grid.add_row(
             row.table.place if several else row.table.table,
             Text(verdict, style=COLOURS[row.table.verdict]),
-            *(row.k, row.required, row.rows, row.below_k, row.states),
+            *(row.rows, row.k, row.smallest, row.below_k, row.states),
         )
     console.print(grid)
     console.print()
@@ -157,7 +160,7 @@ def print_changes(console: Console, findings: Sequence[tuple[Finding, str]]) -> 
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for finding, subject in findings:
-        now, was = finding.measures.share_at_risk, finding.was.share_at_risk if finding.was else None
+        now, was = finding.measures.share_below_k, finding.was.share_below_k if finding.was else None
         moved = (
             f" (below k {percent_of_rows(was)} -> {percent_of_rows(now)})"
             if was is not None and now is not None

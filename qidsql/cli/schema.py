@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
-from typing import Annotated, Any, cast, get_type_hints
+from typing import Annotated, Any, cast
 
 from qidsql import commands
 from qidsql.cli.options import Output
@@ -72,9 +72,10 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def result_class(name: str) -> type:
-    """The class of a command's result: the return type of its work."""
+    """The class of a command's result."""
     if name in DOCUMENTS:
         module, kind = DOCUMENTS[name]
         return cast(type, getattr(import_module(module), kind))
-    work = getattr(import_module(f"qidsql.commands.{name}.{name}"), name)
-    return cast(type, get_type_hints(work)["return"])
+    from qidsql.formats import reading
+
+    return cast(type, reading.class_of_command(name))

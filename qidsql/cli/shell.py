@@ -14,8 +14,8 @@ class ShellRequest:
     """Start the DuckDB shell with qidsql loaded: audits are table functions on the shell's tables.
 
     Installs the extension first if needed. Table functions: FROM qid_report('table', k := 5), qid_verdict, qid_audit,
-    qid_keys, qid_mask, qid_uniques, qid_suppress, qid_anonymize, qid_impact, qid_risk, qid_link, qid_kmap,
-    qid_graph; macros: qidsql.profile, qidsql.violations, qidsql.columns.
+    qid_keys, qid_mask, qid_uniques, qid_suppress, qid_anonymize, qid_turns, qid_impact, qid_risk,
+    qid_link, qid_kmap, qid_graph; macros: qidsql.profile, qidsql.violations, qidsql.columns.
     """
 
     database: Annotated[Path | None, Option("a DuckDB file; default: in memory", "[DATABASE]", argument=True)] = None

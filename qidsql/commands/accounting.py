@@ -60,6 +60,6 @@ class Accounting:
             rows=rows,
             sets_profiled=sets_profiled,
             unfinished=tuple(unfinished),
-            notes=(*(policy.origin.sentences if policy.origin else ()), *notes),
+            notes=(*(policy.origin.sentences if policy.origin else ()), *notes, *engine.remarks),
             **self.spent,
         )

@@ -94,27 +94,47 @@ def suppression(plan: "SuppressionPlan", separately: bool, deadline: float | Non
     `separately`: every row counts with its own blank cells, a NULL being a value; then no cell can be restored
     alone in the patterns that lose most. Queries the workbench only. Raises Stopped, StatementError.
     """
-    from qidsql.protection.suppression.plan_check import plan_check, rows_at_risk
+    from qidsql.protection.suppression.plan_check import plan_check, rows_below_k
 
     if separately:
         check = plan_check(plan, deadline)
         _must(not check.unsafe, "fewer than k rows agree with the visible cells of a row")
         _must(not check.needless, "a row loses a cell that it could keep")
     else:
-        _must(not rows_at_risk(plan, deadline), "a row matches fewer than k rows after the suppression")
+        _must(not rows_below_k(plan, deadline), "a row matches fewer than k rows after the suppression")
     return plan
 
 
-def known_people_safe(known: "KnownPeople | None") -> "KnownPeople":
+def matched(holds: bool) -> None:
+    """Raise Refuted if the matchings of a plan do not hold."""
+    _must(holds, "a row does not fit a person whom it is matched with, or a matching is none")
+
+
+def known_people_safe(known: "KnownPeople | None", matched: bool = False) -> "KnownPeople":
     """Return the counts if everybody fits k rows, also for someone who knows all people, else raise Refuted.
 
-    Raises BudgetSpent if they were not counted: then nothing is known.
+    `matched`: k disjoint matchings of all people with all rows were checked, which proves that k rows can be anyone's
+    where those are too many to be counted. Raises BudgetSpent if nothing is known.
     """
+    if known is not None and known.admissible_below_k is None and matched:
+        known = replace(known, admissible_below_k=0)
     if known is None or known.admissible_below_k is None:
         raise BudgetSpent("the plan has too many pairs of people and rows to check whom it singles out")
     _must(not known.rows_below_k, "a released row fits fewer than k people")
     _must(not known.below_k, "fewer than k released rows fit a person")
     _must(not known.admissible_below_k, "fewer than k released rows can be a person's if everybody is known")
+    return known
+
+
+def combinations_safe(known: "KnownPeople | None") -> "KnownPeople":
+    """Return the counts if k released rows show each combination of values that a row shows, else raise Refuted.
+
+    Raises BudgetSpent if they were not counted: then nothing is known.
+    """
+    if known is None:
+        raise BudgetSpent("the plan has too many released rows to check which combinations of values they show")
+    _must(not known.shown_below_k, "fewer than k released rows show a combination of values")
+    _must(not known.rows_below_k, "a released row fits fewer than k people")
     return known
 
 
@@ -140,7 +160,12 @@ def unique_counts(counts: "UniqueCounts", k: int) -> None:
 def codes_of_rows(records: "Records", profile: ClassProfile, k: int) -> None:
     """Raise Refuted if the codes of the rows and the engine's class profile count other rows, or others below k."""
     below = int(records.sizes[records.sizes < k].sum())
-    _must((records.rows, below) == (profile.rows, profile.rows_at_risk), "the codes contradict the class profile")
+    _must((records.rows, below) == (profile.rows, profile.rows_below_k), "the codes contradict the class profile")
+
+
+def copy_of_turn(written: ClassProfile, rows: int, below_k: int) -> None:
+    """Raise Refuted if a recoded copy has other rows, or others below k, than the turn that it is a copy of."""
+    _must((written.rows, written.rows_below_k) == (rows, below_k), "the copy is not the table as after the last turn")
 
 
 class _Failing:

@@ -1,5 +1,6 @@
 """The common part of the commands that suppress cells: the columns they work on, the copy they write, the account."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -75,6 +76,14 @@ class TableProtection:
         self._recognised = dict.fromkeys(found, reason)
         self.profiler = self.profiler.narrowed(kept)
         self._plan_copy()
+
+    def search_deadline(self, coding: float) -> float | None:
+        """The end of a search for a plan, which leaves time for a copy and its audit, at most half of it: each takes
+        about as long as the `coding` of the rows did, in seconds."""
+        deadline = self.profiler.deadline
+        if deadline is not None and self.copy is not None:
+            deadline -= min(2 * coding, (deadline - time.monotonic()) / 2)
+        return deadline
 
     def account(self, rows: int | None, unfinished: Sequence[str]) -> SearchAccount:
         """The account of the work so far."""

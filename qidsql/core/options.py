@@ -67,7 +67,7 @@ DistinctRatio: TypeAlias = Annotated[
 SeparationRatio: TypeAlias = Annotated[
     Ratio, Option("column sets of at least this separation ratio", "RATIO", panel=CRITERION, in_policies=True)
 ]
-RowsBelowK: TypeAlias = Annotated[
+LeastShareBelowK: TypeAlias = Annotated[
     Ratio,
     Option("column sets that put this share of the rows below k", "RATIO", panel=CRITERION, in_policies=True),
 ]
@@ -191,6 +191,16 @@ Delta: TypeAlias = Annotated[
     Ratio, Option("the probability that a sample misleads; default: 0.01", "RATIO", panel=SAMPLE)
 ]
 Seed: TypeAlias = Annotated[int | None, Option("the sample to draw; default: 0", "N", panel=SAMPLE)]
+Approximate: TypeAlias = Annotated[
+    Ratio,
+    Option(
+        "estimate the rows below k to this share of all rows, from a sample of whole classes, in two scans; a "
+        "violation that it shows is one, but nothing passes",
+        "RATIO",
+        panel=SAMPLE,
+        in_shells=False,
+    ),
+]
 Verify: TypeAlias = Annotated[
     bool,
     Option("measure a sample's result on the full table as well", flags=("--verify/--no-verify",), panel=SAMPLE),

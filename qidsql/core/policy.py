@@ -110,12 +110,12 @@ class Policy(Requirements):
             raise UsageError(
                 f"{_option(criterion)} counts classes, and with {setting('nulls')} wildcard there are none "
                 f"(a NULL would be in several); use {setting('separation')}, {setting('k')} or "
-                f"{setting('rows_at_risk')}"
+                f"{setting('rows_below_k')}"
             )
         if criterion.measures_rows and self.entity is not None:
             raise UsageError(
                 f"{_option(criterion)} measures rows; with {setting('entity')} use {setting('k')} or "
-                f"{setting('rows_at_risk')}"
+                f"{setting('rows_below_k')}"
             )
 
     @classmethod
@@ -147,6 +147,7 @@ def _option(criterion: Criterion) -> str:
     return setting(criterion.options.split()[0].removeprefix("--").replace("-", "_"))
 
 
+ROLES = ("identifiers", "sensitive", "exclude", "quasi_identifiers")  # the fields of a policy that list columns
 BUDGETS = ("max_statements", "max_seconds")  # limits of the work; they do not change what is audited
 CONDITION = "where"  # can contain cell values
 
@@ -197,6 +198,8 @@ class PolicyOptions:
     """
 
     weighs: ClassVar[bool] = False  # the command uses the weights of a policy file
+    confirmed: ClassVar[bool] = False  # no role marked CHECK leaves a column out: a verdict must not rest on it
+    subject: ClassVar[str] = "table"  # the field with the name of the table that the policy is about
 
     policy_file: Annotated[
         FileName,
@@ -230,6 +233,16 @@ class PolicyOptions:
     def settings_of(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The fields of this request that follow from settings of a policy file."""
         return settings
+
+    @classmethod
+    def taken_roles(cls) -> tuple[str, ...]:
+        """The roles of a policy file that the command uses, named like the fields of a policy."""
+        own = {each.name for each in fields(cls)}
+        return tuple(role for role in ROLES if role in own)
+
+    def roles_of(self, roles: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+        """The fields of this request that follow from the columns of these roles."""
+        return roles
 
 
 class Audited:

@@ -22,18 +22,18 @@ from qidsql.core.options import (
     HierarchicalCloseness,
     HierarchyFile,
     K,
+    LeastShareBelowK,
     LValues,
     OrderedCloseness,
     RecursiveL,
     Reveals,
-    RowsBelowK,
     Sensitive,
     SeparationRatio,
 )
 from qidsql.core.parsing import fraction, names, positive_share
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
-from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.disclosure_limits import (
     AnyDifference,
     DisclosureLimit,
@@ -57,7 +57,7 @@ class Requirements:
     k: K = 5
     distinct: DistinctRatio = None
     separation: SeparationRatio = None
-    rows_at_risk: RowsBelowK = None
+    rows_below_k: LeastShareBelowK = None
     l_diversity: LValues = None
     entropy_l: EntropyL = None
     recursive_l: RecursiveL = None
@@ -121,7 +121,7 @@ def _violates(k: int, requirements: Requirements) -> Criterion:
 
 
 CRITERIA: Mapping[str, Callable[[Any, Any], Criterion]] = {
-    "rows_at_risk": lambda value, given: RowsAtRisk(given.k, positive_share("rows_at_risk", value)),
+    "rows_below_k": lambda value, given: RowsBelowK(given.k, positive_share("rows_below_k", value)),
     "distinct": lambda value, given: Distinct(positive_share("distinct", value)),
     "separation": lambda value, given: Separation(positive_share("separation", value)),
     "violates": _violates,

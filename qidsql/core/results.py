@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from qidsql.core.policy import Policy
-from qidsql.declarations.results import Rounded, plain
+from qidsql.declarations.results import Rounded, plain, reported
 from qidsql.version import __version__
 
 
@@ -73,10 +73,14 @@ PRESENTATIONS: dict[str, Callable[..., Any]] = {}  # of results; `qidsql.api` re
 class Result:
     """The result of a command. `format` changes when a key changes its meaning."""
 
-    format: int = field(default=1, init=False)
+    format: int = field(default=2, init=False)
     qidsql: Annotated[str, "the version that wrote this"] = __version__
     verdict: Verdict
     reason: Annotated[str, "the result in one sentence"]
+
+    @reported
+    def command(self) -> Annotated[str, "the command that wrote this"]:
+        return type(self).__module__.split(".")[2]
 
     @property
     def ending(self) -> Verdict:

@@ -113,7 +113,9 @@ class Table:
     `kind` is "table", "view", "materialized view", "partitioned table", "foreign table" or "file".
     `estimated_rows` is the catalog's guess and only affects how statements are batched. `row_address` names the hidden
     columns that together identify each row as long as the data is unchanged; empty if there are none. `condition`
-    limits the rows (see `Engine.narrowed`); None: all of them.
+    limits the rows (see `Engine.narrowed`); None: all of them. `version` is the one that all statements read, of a
+    table that keeps its earlier versions; None: the current one.
+    `time_dependent`: a view that uses the current time.
     """
 
     name: TableName
@@ -123,6 +125,8 @@ class Table:
     notes: tuple[str, ...] = ()
     row_address: tuple[str, ...] = ()
     condition: Condition | None = None
+    version: int | None = None
+    time_dependent: bool = False
 
     def column(self, name: str) -> Column:
         """The column of that name. Raises UnknownName."""

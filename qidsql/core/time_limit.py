@@ -36,4 +36,4 @@ def earlier(one: float | None, other: float | None) -> float | None:
 def check_time(deadline: float | None) -> None:
     """Raise BudgetSpent if the time, of `time.monotonic`, is past; None is never."""
     if deadline is not None and time.monotonic() > deadline:
-        raise BudgetSpent("the time budget (--max-seconds) is used up")
+        raise BudgetSpent("the time budget is used up")

@@ -6,7 +6,8 @@ The command NAME is a folder `qidsql/commands/NAME/` with
     NAME.py      `NAME(engine, request, on_stage)`: does the work and returns a result
                  (and `planned_statements(engine, request)`, if more than the first statement is known in advance)
     result.py    the result
-    report.py    `report(console, result)`: prints the result at a terminal
+    report.py    `report(console, result)`: prints the result at a terminal;
+                 `opening(result)`: the sentence that its page begins with, for people who sign
 
 and an entry in the list of commands (`qidsql.cli.app`).
 """

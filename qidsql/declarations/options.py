@@ -156,12 +156,22 @@ def python_function(
         return work(source, with_given(request, (*signature.bind(*args, **kwargs).arguments,), *args, **kwargs))
 
     kinds = get_type_hints(request)
-    own = [each.replace(annotation=kinds[each.name]) for each in inspect.signature(request).parameters.values()]
+    public = {each.name for each in parameters(request)}
+    own = [
+        each.replace(annotation=kinds[each.name], default=_plain(each.default))
+        for each in inspect.signature(request).parameters.values()
+        if each.name in public
+    ]
     needed = any(each.kind is not each.KEYWORD_ONLY and each.default is each.empty for each in own)
     default = inspect.Parameter.empty if needed else None
     source = inspect.Parameter("source", inspect.Parameter.POSITIONAL_ONLY, default=default)
-    words = [f"{each.name}: {each.option.help}" for each in parameters(request)]
+    words = [f"{each.name}: {each.option.help.replace('(repeat)', '(one or several)')}" for each in parameters(request)]
     function.__name__ = function.__qualname__ = name
     function.__signature__ = inspect.Signature([source, *own])  # type: ignore[attr-defined]
     function.__doc__ = "\n".join([inspect.getdoc(work) or "", "", f"source: {SOURCE}", *words])
     return function
+
+
+def _plain(default: Any) -> Any:
+    """A default as `help` shows it: a choice by its text."""
+    return str(default) if isinstance(default, StrEnum) else default

@@ -1,4 +1,4 @@
-"""The rows of the table functions for anonymize, impact, risk, link, kmap and graph."""
+"""The rows of the table functions for anonymize, turns, impact, risk, link, kmap and graph."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from qidsql.commands.kmap.result import KmapResult
     from qidsql.commands.link.result import LinkResult
     from qidsql.commands.risk.result import RiskResult
+    from qidsql.commands.turns.result import TurnsResult
 
 Row: TypeAlias = tuple[Any, ...]
 Columns: TypeAlias = dict[str, str]
@@ -57,6 +58,33 @@ def anonymize_rows(result: "AnonymizeResult") -> Iterable[Row]:
         yield row_of(ANONYMIZE, finding="column", columns=[name], cells=cells)
 
 
+TURNS = {
+    "turn": "BIGINT",
+    "change": "VARCHAR",
+    "values_before": "BIGINT",
+    "values_after": "BIGINT",
+    "columns": "VARCHAR[]",
+    "rows_below_k": "BIGINT",
+    "combinations": "BIGINT",
+    "rows_unsafe": "BIGINT",
+    "cells": "BIGINT",
+    "weight": "BIGINT",
+    "verdict": "VARCHAR",
+    "script": "VARCHAR[]",
+    "reason": "VARCHAR",
+}
+
+
+def turns_rows(result: "TurnsResult") -> Iterable[Row]:
+    """The verdict and the view of the last turn, then the turns."""
+    reason = "; ".join((result.reason, *result.account.unfinished))
+    yield row_of(
+        TURNS, columns=result.account.columns, verdict=str(result.verdict), script=result.script, reason=reason
+    )
+    for each in result.turns:
+        yield row_of(TURNS, each, turn=each.number)
+
+
 IMPACT = {
     "column": "VARCHAR",
     "cells": "BIGINT",
@@ -73,8 +101,11 @@ IMPACT = {
 
 
 def impact_rows(result: "ImpactResult") -> Iterable[Row]:
-    """The table, without a column, then its columns."""
-    reason = "; ".join((result.reason, *result.account.unfinished))
+    """The table, without a column, then its columns. Whom the copy singles out is part of the reason."""
+    from qidsql.terminal.known_people import known_people_lines
+
+    _, found = known_people_lines(result.known, result.k) if result.known and result.k else ((), ())
+    reason = "; ".join((result.reason, *result.account.unfinished, *found))
     yield row_of(IMPACT, result, column=None, verdict=str(result.verdict), reason=reason)
     for each in result.variables:
         yield row_of(IMPACT, each, column=each.name)
@@ -85,6 +116,7 @@ RISK = {
     "columns": "VARCHAR[]",
     "rows": "DOUBLE",
     "unique_rows": "DOUBLE",
+    "rows_below_k": "BIGINT",
     "rows_above": "BIGINT",
     "highest": "DOUBLE",
     "average": "DOUBLE",

@@ -14,6 +14,7 @@ from qidsql.duckdb_extension.figures import (
     KMAP,
     LINK,
     RISK,
+    TURNS,
     anonymize_rows,
     graph_rows,
     impact_rows,
@@ -21,6 +22,7 @@ from qidsql.duckdb_extension.figures import (
     link_rows,
     risk_rows,
     row_of,
+    turns_rows,
 )
 from qidsql.duckdb_extension.sentences import REPORT, VERDICT, report_rows, verdict_rows
 from qidsql.errors import Interrupted
@@ -45,13 +47,13 @@ MEASURES = {
     "smallest": "BIGINT",
     "largest": "BIGINT",
     "k": "BIGINT",
-    "classes_at_risk": "BIGINT",
-    "rows_at_risk": "BIGINT",
+    "classes_below_k": "BIGINT",
+    "rows_below_k": "BIGINT",
     "unique_rows": "BIGINT",
     "colliding_pairs": "HUGEINT",
     "distinct_ratio": "DOUBLE",
     "separation_ratio": "DOUBLE",
-    "share_at_risk": "DOUBLE",
+    "share_below_k": "DOUBLE",
 }
 WORDS = ("note", "reason", "line")  # columns whose text can name options
 TRACE = {"step": "BIGINT", "seconds": "DOUBLE", "purpose": "VARCHAR", "statement": "VARCHAR"}
@@ -118,17 +120,18 @@ class TableFunction:
     def _result(self, engine: "Engine", tables: Sequence[str], options: Mapping[str, Any]) -> Any:
         work = getattr(import_module(f"qidsql.commands.{self.command}.{self.command}"), self.command)
         options = {**dict(zip(self.tables, tables, strict=True)), **options}
+        subject: Any = engine
         if self._declared.opens:
             from qidsql.engines.source import Source
 
-            return work(Source(engine), self._request(**options))
+            subject = Source(engine)
         if "policy_file" not in options:
-            return work(engine, self._request(**options))
+            return work(subject, self._request(**options))
         from qidsql.declarations.options import with_given
         from qidsql.operations.table_policy import with_policy
 
         request = with_given(self._request, options, **options)
-        return work(engine, with_policy(engine, request, None, search=False))
+        return work(subject, with_policy(engine, request, None, search=False))
 
 
 def in_sql(text: str) -> str:
@@ -301,7 +304,7 @@ def _uniques_rows(result: "UniquesResult") -> Iterable[Row]:
         "table",
         columns=result.account.columns,
         combinations=result.combinations,
-        rows=result.rows_at_risk,
+        rows=result.rows_unsafe,
         verdict=str(result.verdict),
         complete=result.complete,
         reason=result.reason,
@@ -337,7 +340,7 @@ SUPPRESS = {
 
 
 def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
-    """The plan, then the rows by the number of cells suppressed, and the columns."""
+    """The plan, the attacks that it withstands and leaves open, the rows by cells suppressed, and the columns."""
     yield row_of(
         SUPPRESS,
         finding="table",
@@ -350,6 +353,13 @@ def _suppress_rows(result: "SuppressResult") -> Iterable[Row]:
         script=result.script,
         reason=result.reason,
     )
+    if result.known is not None:
+        from qidsql.terminal.known_people import known_people_lines
+
+        withstood, found = known_people_lines(result.known, result.k)
+        for finding, lines in (("withstands", withstood), ("open", found)):
+            for line in lines:
+                yield row_of(SUPPRESS, finding=finding, reason=line)
     for cells, rows in result.by_cells.items():
         yield row_of(SUPPRESS, finding="rows by cells", cells=cells, rows=rows)
     for loss in result.losses:
@@ -365,6 +375,7 @@ FUNCTIONS = (
     TableFunction("audit", REPORT, report_rows, called="report"),
     TableFunction("audit", VERDICT, verdict_rows, called="verdict"),
     TableFunction("anonymize", ANONYMIZE, anonymize_rows),
+    TableFunction("turns", TURNS, turns_rows),
     TableFunction("risk", RISK, risk_rows),
     TableFunction("link", LINK, link_rows, tables=("left", "right")),
     TableFunction("kmap", KMAP, kmap_rows, tables=("published", "people")),

@@ -21,27 +21,27 @@ VERDICT = {
     "proposed": "VARCHAR[]",
     "k": "BIGINT",
     "smallest": "BIGINT",
-    "rows_at_risk": "BIGINT",
-    "share_at_risk": "DOUBLE",
+    "rows_below_k": "BIGINT",
+    "share_below_k": "DOUBLE",
     "complete": "BOOLEAN",
 }
 
 
 def report_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
-    """The lines of the report for people."""
+    """The lines of the report for people, without the next command: no command line reaches a shell's database."""
     from rich.console import Console
 
     from qidsql.commands.audit.report import report
 
     text = io.StringIO()
     report(Console(file=text, width=WIDTH, no_color=True, highlight=False, markup=False, emoji=False), result)
-    return ((line.rstrip(),) for line in text.getvalue().splitlines())
+    return ((line.rstrip(),) for line in text.getvalue().splitlines() if not line.startswith("Next: "))
 
 
 def verdict_rows(result: "AuditResult") -> Iterable[tuple[Any, ...]]:
     """One row: the verdict, and the figures of all audited columns together."""
     account, profile = result.account, result.profile
-    figures = (profile.smallest, profile.rows_at_risk, float(profile.share_at_risk)) if profile else (None,) * 3
+    figures = (profile.smallest, profile.rows_below_k, float(profile.share_below_k)) if profile else (None,) * 3
     yield (
         account.table,
         str(result.verdict),

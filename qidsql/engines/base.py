@@ -70,6 +70,7 @@ class Engine(ABC):
     label_beside = ""  # the second source, for messages, if there is one
     options_in_path = False  # text after a ? in the source is options, none of them secret
     limited = True  # whether the time limit of the calling block applies
+    labelled = False  # its catalog has comments, labels or keys
     latency = 0.0  # seconds of an empty statement, measured when connecting; 0: in this process, or on this machine
 
     def __init__(self, workers: int, folder: PrivateFolder | None = None) -> None:
@@ -108,6 +109,14 @@ class Engine(ABC):
     def memory_limit(self) -> int | None:
         """How many bytes of this process's memory the engine may use; None if it runs in another process."""
         return None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Facts about the work so far that a reader of the result may need."""
+        return ()
+
+    def expect(self, rows: int) -> None:  # noqa: B027 - not every engine plans by it
+        """Takes note of how many rows the next statements read. It changes no answer, only how fast it comes."""
 
     def exports(self) -> Path:
         """A private folder for files that statements export (`into`); removed when the engine is closed."""
@@ -199,9 +208,11 @@ class Engine(ABC):
         on the row and the time: no subquery, aggregate, window or parameter, no hidden column, and only built-in
         functions and operators that change nothing and do not depend on the session. The engine has bound it to the
         table when this returns; a repeated call sends no statement. If the condition depends on the time, all further
-        statements run on one session.
+        statements run on one session, as they do on a view that uses the current time.
         Raises UsageError, UnknownName, AccessError, StatementError.
         """
+        if table.time_dependent:
+            self._freeze_time()
         if where is None:
             return table
         key = (table.name, where)

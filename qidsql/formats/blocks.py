@@ -20,6 +20,7 @@ from qidsql.terminal.pieces import bar_length
 WIDE = 100_000  # columns: no column leaves a table, no text is cut
 TONES = {"red": "risk", "green": "kept", "yellow": "unknown", "magenta": "risk"}
 NEXT = "Next:"  # a suggested command: useful at a terminal only
+OF_SPECIALISTS = ("Algorithm", "Found")  # how the answer was searched for: at the terminal and in the JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,8 @@ class Recorder(Console):
         for label, *texts in rows:
             if label.text.startswith(NEXT.removesuffix(":")):  # the command itself can be gone already
                 return
+            if label.text in OF_SPECIALISTS:
+                continue
             self._keep_field(label.text, " ".join(each.text for each in texts))
 
     def _keep_field(self, label: str, text: str) -> None:

@@ -87,7 +87,7 @@ def before_and_after(before: float, after: float, name: str) -> Markup:
 def trend(steps: Sequence[TrendStep], name: str) -> Markup:
     """A line chart of the share of rows below k, run by run, scaled to the maximum. A run without a figure is a gap,
     and so is a change of the policy, since figures before and after it are not comparable."""
-    shares = [step.point.share_at_risk for step in steps]
+    shares = [step.point.share_below_k for step in steps]
     known = [value for value in shares if value is not None]
     most = max([*known, 0.0]) or 1.0
     width = (RIGHT - LEFT) / max(1, len(steps) - 1)

@@ -1,32 +1,49 @@
-"""The report of any command as an HTML page or as Markdown."""
+"""The reports of any commands as an HTML page or as Markdown: one result, or several as a dossier."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from markupsafe import Markup
+
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Result, Verdict
 from qidsql.formats.blocks import Block, Cell, Fields, Grid, Heading, Report, Sentence, Verbatim, blocks_of
+from qidsql.formats.glossary import GlossaryEntry, terms_in
 from qidsql.formats.markdown import SIGNS, escaped
+from qidsql.formats.person import sentences
 from qidsql.formats.registry import rendered
 from qidsql.formats.texts import VERDICTS, breakable, without_options
-from qidsql.operations.document import as_document
+from qidsql.operations.document import BROKEN, as_document
 from qidsql.version import __version__
 from qidsql.wording.pages import page
+
+UNSETTLED = "This ended without a certain answer and is no approval: solve what is named below, then repeat it."
 
 
 @dataclass(frozen=True, slots=True)
 class CommandReport:
-    """A report with its title, the question that its command answers, and the verdict, if there is one."""
+    """A report with its title, the question that its command answers, and the verdict, if there is one.
+
+    `opening`: what was found and what to do, in words for people who sign.
+    """
 
     title: str
     question: str
     blocks: list[Block]
     verdict: Verdict | None = None
     reason: str = ""
+    opening: Sequence[Markup] = ()
+
+    @property
+    def text(self) -> str:
+        """All words."""
+        return " ".join(
+            [*(each.striptags() for each in self.opening), self.reason, self.question, *map(str, self.blocks)]
+        )
 
     @classmethod
     def printed(cls, title: str, question: str, report: Report) -> "CommandReport":
@@ -37,17 +54,22 @@ class CommandReport:
     def of(cls, result: Result) -> "CommandReport":
         """The report of a command's result."""
         folder = type(result).__module__.rpartition(".")[0]
-        print_report = import_module(f"{folder}.report").report
+        own = import_module(f"{folder}.report")
         request = import_module(f"{folder}.request").COMMAND.request
-        found, reason = blocks_of(lambda console: print_report(console, result)), without_options(result.reason)
+        found, reason = blocks_of(lambda console: own.report(console, result)), without_options(result.reason)
         if reason and found and isinstance(found[0], Fields) and found[0].rows[0][1] == [reason]:
             del found[0].rows[0]  # the verdict, which each format shows in its own way
-        return cls(_subject(result), question_of(request), [*_release(result), *found], result.verdict, reason)
+        if isinstance(result, AuditResult):
+            opening = sentences(result)
+        else:
+            opening = [breakable(UNSETTLED if result.verdict in BROKEN else own.opening(result))]
+        blocks = [*_release(result), *found]
+        return cls(_subject(result), question_of(request), blocks, result.verdict, reason, opening)
 
 
-def report_as(report: CommandReport, format: str) -> str:
-    """The report as `html` or `markdown`."""
-    return WRITERS[format](report)
+def report_as(reports: "CommandReport | Sequence[CommandReport]", format: str) -> str:
+    """A report, or a dossier of several, as `html` or `markdown`."""
+    return WRITERS[format]([reports] if isinstance(reports, CommandReport) else reports)
 
 
 def presented(result: Result, format: str) -> str:
@@ -62,7 +84,7 @@ def presented(result: Result, format: str) -> str:
 
 def fragment_of(result: Result) -> str:
     """The report as HTML without a style of its own, for a notebook."""
-    return _filled("blocks.html.j2", CommandReport.of(result))
+    return _filled("blocks.html.j2", [CommandReport.of(result)])
 
 
 def question_of(request: type) -> str:
@@ -84,28 +106,43 @@ def _subject(result: Any) -> str:
     return str(found or getattr(account, "outside", None) or "Report")
 
 
-def _html(report: CommandReport) -> str:
-    return _filled("command.html.j2", report)
+def _html(reports: Sequence[CommandReport]) -> str:
+    return _filled("command.html.j2", reports)
 
 
-def _filled(template: str, report: CommandReport) -> str:
-    kinds = {id(block): type(block).__name__ for block in report.blocks}
+def _filled(template: str, reports: Sequence[CommandReport]) -> str:
     return page(
         template,
         {"breakable": breakable},
-        report=report,
+        report=reports[0],
+        reports=reports,
+        subjects=list(dict.fromkeys(each.title for each in reports)),
+        glossary=_glossary(reports),
         verdicts=VERDICTS,
         version=__version__,
-        kind=lambda block: kinds[id(block)],
+        kind=lambda block: type(block).__name__,
     )
 
 
-def _markdown(report: CommandReport) -> str:
-    sign = f"{SIGNS[report.verdict]} · " if report.verdict else ""
-    head = [f"### {sign}{escaped(report.title)}", f"{escaped(report.question)}."]
-    parts = [*head, *([f"{escaped(report.reason)}."] if report.reason else [])]
-    parts += ("\n".join(PARTS[type(block)](block)) for block in report.blocks)
+def _glossary(reports: Sequence[CommandReport]) -> list[GlossaryEntry]:
+    return terms_in(" ".join(each.text for each in reports))
+
+
+def _markdown(reports: Sequence[CommandReport]) -> str:
+    parts = [part for report in reports for part in _markdown_parts(report)]
+    terms = [f"- **{escaped(each.name)}** {escaped(each.meaning)}" for each in _glossary(reports)]
+    parts += ["#### Terms", "\n".join(terms)] if terms else []
     return "\n\n".join([*parts, f"<sub>qidsql {__version__}</sub>"]) + "\n"
+
+
+def _markdown_parts(report: CommandReport) -> Iterator[str]:
+    sign = f"{SIGNS[report.verdict]} · " if report.verdict else ""
+    yield f"### {sign}{escaped(report.title)}"
+    yield escaped(report.question if report.question.endswith("?") else f"{report.question}.")
+    yield from (escaped(each.striptags()) for each in report.opening)
+    if report.reason:
+        yield f"{escaped(report.reason)}."
+    yield from ("\n".join(PARTS[type(block)](block)) for block in report.blocks)
 
 
 def _heading(block: Heading) -> Iterator[str]:

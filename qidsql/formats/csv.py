@@ -15,7 +15,7 @@ from qidsql.operations.document import RunResult
 from qidsql.operations.table_run import MEASURED, Finding, TableRun
 
 SUBJECT = ("source", "table", "owner", "verdict", "finding", "state", "columns")
-COLUMNS = (*SUBJECT, "k", *MEASURED, "accepted", "expires", "text", "run", "started", "id")
+COLUMNS = (*SUBJECT, *MEASURED, "accepted", "expires", "text", "run", "started", "id")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # the first characters of formulas
 
 

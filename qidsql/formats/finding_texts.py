@@ -25,7 +25,7 @@ TITLES = {
     FindingKind.KEY: "A column set identifies every row",
     FindingKind.DISTINCT: "A column set reaches the distinct ratio",
     FindingKind.SEPARATION: "A column set reaches the separation ratio",
-    FindingKind.ROWS_AT_RISK: "A column set puts too many rows at risk",
+    FindingKind.ROWS_BELOW_K: "A column set puts too many rows below k",
     **{kind: f"A column set discloses a sensitive column ({kind})" for kind in DISCLOSURE},
 }
 HELP = {
@@ -38,7 +38,7 @@ HELP = {
     FindingKind.KEY: "No two rows agree on these columns: someone who knows the values of a person finds the row.",
     FindingKind.DISTINCT: "The number of classes divided by the number of rows reaches the limit of the policy.",
     FindingKind.SEPARATION: "The share of pairs of rows that differ in these columns reaches the limit of the policy.",
-    FindingKind.ROWS_AT_RISK: "The share of rows in classes below k reaches the limit of the policy.",
+    FindingKind.ROWS_BELOW_K: "The share of rows in classes below k reaches the limit of the policy.",
     **{
         kind: "Whoever knows these columns learns more about the sensitive column than the policy allows: rows that "
         f"agree on them form a class, and each class must have {words}."

@@ -50,7 +50,7 @@ def written(document: RunResult) -> Iterator[str]:
         },
         share=_share,
         share_of=figures.share_of,
-        part=lambda profile: figures.part_of(profile.rows_at_risk, profile.rows),
+        part=lambda profile: figures.part_of(profile.rows_below_k, profile.rows),
         percent=percent,
         classes=figures.classes,
         distinct_ratio=figures.distinct_ratio,
@@ -149,14 +149,14 @@ def _highest(profile: Profile | None) -> Fraction | None:
 def _now(document: RunResult, table: TableRun) -> TrendPoint:
     """This run as the last point of a table's trend."""
     account, profile = (table.audit.account, table.audit.profile) if table.audit else (None, None)
-    share = profile.share_at_risk if profile else None
+    share = profile.share_below_k if profile else None
     return TrendPoint(
         run=document.run,
         started=document.started,
         verdict=table.verdict,
         rows=account.rows if account else None,
-        k=profile.smallest if profile else None,
-        share_at_risk=None if share is None else float(share),
+        smallest=profile.smallest if profile else None,
+        share_below_k=None if share is None else float(share),
         question=question(account.policy) if account else None,
     )
 
@@ -171,7 +171,7 @@ def _trend(points: Sequence[TrendPoint]) -> list[TrendStep]:
 
 def _share(profile: Profile | None) -> str:
     """The share of rows in classes below k."""
-    return figures.share_of(profile.rows_at_risk, profile.rows).replace(" %", "\u00a0%") if profile else figures.UNKNOWN
+    return figures.share_of(profile.rows_below_k, profile.rows).replace(" %", "\u00a0%") if profile else figures.UNKNOWN
 
 
 def _drivers(audit: Audit) -> list[_Driver]:
@@ -190,4 +190,4 @@ def _drivers(audit: Audit) -> list[_Driver]:
 
 
 def _left(without: Profile | None) -> float:
-    return 2.0 if without is None else figures.part_of(without.rows_at_risk, without.rows)
+    return 2.0 if without is None else figures.part_of(without.rows_below_k, without.rows)

@@ -93,7 +93,7 @@ def _end_suite(suite: ElementTree.Element) -> None:
     ElementTree.SubElement(suite, "system-err")
 
 
-LIMITS = (FindingKind.ROWS_AT_RISK, FindingKind.DISTINCT, FindingKind.SEPARATION, *DISCLOSURE)
+LIMITS = (FindingKind.ROWS_BELOW_K, FindingKind.DISTINCT, FindingKind.SEPARATION, *DISCLOSURE)
 
 
 def limit_of(policy: Policy, kind: FindingKind) -> Fraction | int | str | None:

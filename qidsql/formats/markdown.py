@@ -58,7 +58,7 @@ def _row(document: RunResult, table: TableRun) -> str:
     smallest, below = "", ""
     if audit and profile:
         smallest = f"{number(profile.smallest)} (required: {audit.account.policy.k})"
-        below = share_of(profile.rows_at_risk, profile.rows)
+        below = share_of(profile.rows_below_k, profile.rows)
     findings = str(len(table.open_findings) or "")
     if document.baseline:
         states = [finding.state for finding in table.findings]
@@ -93,7 +93,7 @@ def _details(document: RunResult, table: TableRun, alone: bool) -> list[str]:
     if more > 0:
         lines.append(f"- ... and {more} more")
     if audit := table.audit:
-        for option in audit.withheld:
+        for option in audit.helpful:
             lines.append(f"- without {escaped(', '.join(option.columns))}: {_outcome(option, audit)}")
         lines += [f"- not finished: {escaped(left)}" for left in audit.account.unfinished]
     if not lines:
@@ -106,12 +106,12 @@ def _outcome(option: Withheld | HiddenWithheld, audit: Audit) -> str:
     profile = option.profile
     if profile.smallest is None:
         return "the policy is met" if option.passes else f"still {escaped(option.still)}"
-    at_risk = share_of(profile.rows_at_risk, profile.rows)
-    return f"smallest class {number(profile.smallest)}, {at_risk} of the {unit_of(audit)} below k"
+    below = share_of(profile.rows_below_k, profile.rows)
+    return f"smallest class {number(profile.smallest)}, {below} of the {unit_of(audit)} below k"
 
 
 def _measures(measures: Measures | None) -> str:
-    return f"k = {number(measures.k)}, {number(measures.rows_at_risk)} below k" if measures else ""
+    return f"smallest class {number(measures.smallest)}, {number(measures.rows_below_k)} below k" if measures else ""
 
 
 def _foot(document: RunResult) -> str:

@@ -167,7 +167,7 @@ def _point(point: TrendPoint, audit: Audit | None, least: int) -> TrendPoint:
     """A table in an earlier run; its number of entities is not recorded."""
     entity = audit is not None and audit.account.policy.entity is not None
     rows = point.rows if isinstance(point.rows, Range) else total(point.rows, least)
-    return replace(point, rows=None if entity else rows, k=None, share_at_risk=None)
+    return replace(point, rows=None if entity else rows, smallest=None, share_below_k=None)
 
 
 def _reason(verdict: Verdict, audit: AuditResult) -> str:
@@ -176,6 +176,9 @@ def _reason(verdict: Verdict, audit: AuditResult) -> str:
     columns = plural(sum(column.audited for column in audit.columns), "column")
     recognised = [column.name for column in audit.columns if column.recognised]
     unreadable = [column.name for column in audit.columns if column.role is Role.UNREADABLE]
+    if audit.estimate is not None:
+        found = f"is not {policy.k}-anonymous" if verdict is Verdict.VIOLATION else "was not fully examined"
+        return f"{name} {found} on the {columns} audited, by a sample of the classes"
     if verdict is Verdict.PASS and audit.verdict is not Verdict.PASS:
         return f"{name} passes by exceptions: its violations are accepted"
     if verdict is Verdict.PASS:

@@ -72,10 +72,10 @@ def _alone(profile: ClassProfile, unit: tuple[str, str]) -> str:
 
 def _of_all(profile: ClassProfile, unit: tuple[str, str]) -> str:
     one, many = unit
-    fewer = f"fewer than {count(profile.k)} {many} for {_part(profile.rows_at_risk, profile)} of them"
+    fewer = f"fewer than {count(profile.k)} {many} for {_part(profile.rows_below_k, profile)} of them"
     if profile.unique_rows:
         return f"exactly one {one}, for {_part(profile.unique_rows, profile)} of the {many}, and {fewer}."
-    if profile.rows_at_risk:
+    if profile.rows_below_k:
         return f"at least {count(profile.smallest)} {many}, but {fewer}."
     return f"at least {count(profile.smallest)} {many}, and cannot tell from these columns which of them is the person."
 

@@ -98,14 +98,14 @@ def _metrics(document: RunResult) -> Iterator[tuple[str, str, list[Sample]]]:
         [(table.labels, _last_judged(table)) for table in tables],
     )
     yield gauge("table_rows", "Rows audited.", [(labels, account.rows) for labels, account in accounts])
-    yield gauge("table_k_required", "The class size that the policy requires.", [(x, a.policy.k) for x, a in accounts])
-    yield gauge("table_smallest_class", "Size of the smallest class.", [(x, p.smallest) for x, p in profiles])
+    yield gauge("table_k", "The class size that the policy requires.", [(x, a.policy.k) for x, a in accounts])
+    yield gauge("table_smallest", "Size of the smallest class.", [(x, p.smallest) for x, p in profiles])
     yield gauge(
-        "table_below_k",
+        "table_rows_below_k",
         "Rows (with an entity: entities) in classes below k.",
-        [(labels, profile.rows_at_risk) for labels, profile in profiles],
+        [(labels, profile.rows_below_k) for labels, profile in profiles],
     )
-    yield gauge("table_below_k_ratio", "Share of rows in classes below k.", [(x, p.share_at_risk) for x, p in profiles])
+    yield gauge("table_share_below_k", "Share of rows in classes below k.", [(x, p.share_below_k) for x, p in profiles])
     yield gauge("table_findings", "Findings, by state.", [sample for table in tables for sample in _findings(table)])
     yield gauge("table_statements", "Statements of its audit.", [(x, account.statements) for x, account in accounts])
     yield gauge("table_duration_seconds", "Duration of its audit.", [(x, account.seconds) for x, account in accounts])

@@ -35,25 +35,25 @@ class RequirementRow:
 def requirement_rows(audit: Audit) -> list[RequirementRow]:
     """A row for each requirement."""
     limits = (_kept(limit, audit) for limit in limits_among(audit.account.policy.criteria))
-    return [_smallest(audit), *_at_risk(audit), *_ratios(audit), *limits, _identifiers(audit)]
+    return [_smallest(audit), *_below_k(audit), *_ratios(audit), *limits, _identifiers(audit)]
 
 
 def _smallest(audit: Audit) -> RequirementRow:
     profile, unit = audit.profile, unit_of(audit)
     measured = figures.number(profile.smallest if profile else None)
-    met = _none(profile.rows_at_risk, audit) if profile else None
+    met = _none(profile.rows_below_k, audit) if profile else None
     required = f"at least {figures.number(audit.account.policy.k)}"
     return RequirementRow("Smallest class (k)", SMALLEST.format(unit), required, measured, met)
 
 
-def _at_risk(audit: Audit) -> Iterator[RequirementRow]:
+def _below_k(audit: Audit) -> Iterator[RequirementRow]:
     policy, profile = audit.account.policy, audit.profile
-    if policy.rows_at_risk is None:
+    if policy.rows_below_k is None:
         return
-    part, whole = (profile.rows_at_risk, profile.rows) if profile else (None, None)
-    most = Fraction(policy.rows_at_risk)
+    part, whole = (profile.rows_below_k, profile.rows) if profile else (None, None)
+    most = Fraction(policy.rows_below_k)
     known = Fraction(part, whole) if part is not None and isinstance(whole, int) and whole else None
-    met = _below(known, most, audit, FindingKind.ROWS_AT_RISK)
+    met = _below(known, most, audit, FindingKind.ROWS_BELOW_K)
     name, required = f"{unit_of(audit).capitalize()} in classes below k", f"less than {decimal(100 * most)} %"
     yield RequirementRow(name, BELOW, required, figures.share_of(part, whole), met)
 
@@ -89,9 +89,9 @@ def _kept(limit: DisclosureLimit, audit: Audit) -> RequirementRow:
     return RequirementRow(*words, figures.number(found.rows), not found.classes)
 
 
-def _none(at_risk: int | None, audit: Audit) -> bool | None:
+def _none(below: int | None, audit: Audit) -> bool | None:
     """Whether no row is below k; decided by the search if the count is hidden."""
-    return _found_none(audit, FindingKind.BELOW_K) if at_risk is None else at_risk == 0
+    return _found_none(audit, FindingKind.BELOW_K) if below is None else below == 0
 
 
 def _below(value: Fraction | None, limit: Fraction, audit: Audit, kind: FindingKind) -> bool | None:

@@ -1,4 +1,7 @@
-"""SARIF 2.1.0 for code scanning: one result per finding, at the line of its table in qidsql.toml."""
+"""SARIF 2.1.0 for code scanning: one result per finding, at the line of its table in qidsql.toml.
+
+Rules have no `helpUri`, which would have to be a public address: their `help` contains the page of the manual.
+"""
 
 import hashlib
 import json
@@ -10,11 +13,12 @@ from typing import Any
 from urllib.parse import quote
 
 from qidsql.core.results import Verdict
-from qidsql.formats.finding_texts import COVERAGE, HELP, TITLES, UNCOVERED
+from qidsql.formats.finding_texts import COVERAGE, DISCLOSURE, HELP, TITLES, UNCOVERED
 from qidsql.formats.json import STEP, filled
 from qidsql.operations.coverage import Gap, Severity
 from qidsql.operations.document import BROKEN, RunResult
 from qidsql.operations.table_run import CAUSES, FindingKind, FindingState, TableRun
+from qidsql.wording.manual import section
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 STATES = {
@@ -25,6 +29,13 @@ STATES = {
     FindingState.POLICY_CHANGED: "updated",
 }  # any other: unchanged
 SEVERITIES = {"error": "8.0", "warning": "5.0", "note": "2.0"}  # GitHub: high from 7, medium from 4, low below
+MANUAL: dict[str, tuple[str, str]] = {
+    FindingKind.DIRECT_IDENTIFIER: ("audit", "The columns"),
+    Verdict.ERROR: ("reports", "Exit codes"),
+    Verdict.INCONCLUSIVE: ("reports", "Exit codes"),
+    COVERAGE: ("policy", "Coverage"),
+    **dict.fromkeys(DISCLOSURE, ("limits", "")),
+}  # the section on a kind of results; any other kind: the figures of an audit
 NO_VERDICT = {
     Verdict.ERROR: ("The audit failed", "There is no verdict on the table; the message says why."),
     Verdict.INCONCLUSIVE: (
@@ -63,10 +74,16 @@ def _rule(kind: str, title: str, help: str) -> dict[str, Any]:
         "name": "".join(word.capitalize() for word in kind.split("-")),
         "shortDescription": {"text": title},
         "fullDescription": {"text": help},
-        "help": {"text": help},
+        "help": {"text": help, "markdown": f"{help}\n\n{_manual(kind)}"},
         "defaultConfiguration": {"level": level(kind)},
         "properties": {"tags": ["privacy", "security"], "security-severity": SEVERITIES[level(kind)]},
     }
+
+
+def _manual(kind: str) -> str:
+    """What the manual says about this kind of results."""
+    page, heading = MANUAL.get(kind, ("audit", "The figures"))
+    return section(page, heading)
 
 
 def level(kind: str) -> str:

@@ -11,9 +11,9 @@ ORDER = (Verdict.VIOLATION, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
 
 
 def rank_of(table: TableRun) -> tuple[int, float]:
-    """The place of a table; of several violations the one with the largest share of rows at risk comes first."""
+    """The place of a table; of several violations the one with the largest share of rows below k comes first."""
     profile = table.audit.profile if table.audit else None
-    return ORDER.index(table.verdict), -part_of(profile.rows_at_risk, profile.rows) if profile else 0.0
+    return ORDER.index(table.verdict), -part_of(profile.rows_below_k, profile.rows) if profile else 0.0
 
 
 def most_severe(document: RunResult, verdicts: Iterable[Verdict]) -> Verdict:

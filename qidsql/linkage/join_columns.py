@@ -14,7 +14,7 @@ from qidsql.linkage.containment import ContainmentSearch, compared_column
 from qidsql.linkage.joinable import CONTAINED, Containment
 from qidsql.linkage.names import names_agree
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.relation import condition, table_node
+from qidsql.sql.relation import condition, rows_node
 from qidsql.sql.values_in_common import TABLE
 from qidsql.wording.numbers import few, plural
 
@@ -110,6 +110,13 @@ def listed_sides(engine: Engine, left: Table, right: Table) -> Sides:
     return _compared_as_described(in_catalog[left.name], left), _compared_as_described(in_catalog[right.name], right)
 
 
+def without_withheld(sides: Sides, withheld: Sequence[str]) -> Sides:
+    """The two tables; the first without columns that are not published. Raises UnknownName."""
+    published, other = sides
+    gone = {column_named(name, published) for name in withheld}
+    return replace(published, columns=tuple(each for each in published.columns if each not in gone)), other
+
+
 def _compared_as_described(listed: CatalogTable, table: Table) -> CatalogTable:
     """The table of the catalog; the description of a single table knows more of how its columns are compared."""
     described = {column.name: column.comparison for column in table.columns}
@@ -156,9 +163,9 @@ def columns_to_join(
 def joined_source(table: Table) -> exp.Expr:
     """The rows of a table as a node to select from, under the alias that the columns of a pair refer to."""
     if table.condition is None:
-        return exp.alias_(table_node(table.name), TABLE, table=True)
+        return exp.alias_(rows_node(table), TABLE, table=True)
     columns = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in table.columns if column.readable]
-    rows = exp.select(*columns).from_(table_node(table.name)).where(condition(table))
+    rows = exp.select(*columns).from_(rows_node(table)).where(condition(table))
     return rows.subquery(TABLE)
 
 

@@ -161,14 +161,15 @@ class Key(Criterion):
         if whole.entities:
             return "no key exists: some entities share all their values with another"
         if whole.wildcard:
-            return f"no key exists: {count(whole.duplicate_rows)} rows match another in all columns searched"
+            matching = plural(whole.duplicate_rows, "row matches", "rows match")
+            return f"no key exists: {matching} another in all columns searched"
         duplicates = plural(whole.duplicate_rows, "row is a duplicate", "rows are duplicates")
         return f"no key exists: {duplicates} of another row in all columns searched"
 
     @property
     def forbidden(self) -> Criterion:
         raise UsageError(
-            "name what may not be published: --distinct 0.5, --separation 0.8, --violates 5 or --rows-at-risk 0.01"
+            "name what may not be published: --distinct 0.5, --separation 0.8, --violates 5 or --rows-below-k 0.01"
         )
 
     def almost(self, epsilon: Fraction) -> "Ratio":
@@ -322,10 +323,10 @@ class Violates(Criterion):
 
 
 @dataclass(frozen=True, slots=True)
-class RowsAtRisk(Criterion):
+class RowsBelowK(Criterion):
     """At least this share of the rows is in classes below k."""
 
-    finding = "rows-at-risk"
+    finding = "rows-below-k"
 
     k: int
     share: Fraction
@@ -336,18 +337,18 @@ class RowsAtRisk(Criterion):
 
     @property
     def options(self) -> str:
-        return f" --rows-at-risk {decimal(self.share)} --k {self.k}"
+        return f" --rows-below-k {decimal(self.share)} --k {self.k}"
 
     def met_by(self, profile: ClassProfile) -> bool:
         if profile.k != self.k:
             raise ValueError(f"the profile was taken for k = {profile.k}, not {self.k}")
-        return profile.rows > 0 and profile.share_at_risk >= self.share
+        return profile.rows > 0 and profile.share_below_k >= self.share
 
     def progress(self, profile: ClassProfile) -> Progress:
-        return profile.rows_at_risk, -profile.colliding_pairs
+        return profile.rows_below_k, -profile.colliding_pairs
 
     def reached(self, profile: ClassProfile) -> str:
-        return f"put {percent(profile.share_at_risk)} of the rows below k = {self.k}"
+        return f"put {percent(profile.share_below_k)} of the rows below k = {self.k}"
 
 
 @dataclass(frozen=True, slots=True)

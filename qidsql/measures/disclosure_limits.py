@@ -18,7 +18,7 @@ from typing import ClassVar
 from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion, Progress
 from qidsql.measures.profiles import ClassProfile, Disclosing
-from qidsql.wording.numbers import count, decimal, percent, plural
+from qidsql.wording.numbers import are, count, decimal, percent, plural
 
 MILLION = 1_000_000
 
@@ -109,7 +109,7 @@ class DisclosureLimit(Criterion):
         unit = "entities" if profile.entities else "rows"
         rows = self.of(profile).rows
         share = percent(Fraction(rows, profile.rows))
-        return f"{count(rows)} of {count(profile.rows)} {unit} ({share}) are in classes {self.excess}"
+        return f"{count(rows)} of {count(profile.rows)} {unit} ({share}) {are(rows)} in classes {self.excess}"
 
     @property
     def forbidden(self) -> Criterion:

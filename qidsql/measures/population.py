@@ -47,7 +47,7 @@ class PopulationMatch:
         return _classes(self._published)
 
     @cached_property
-    def smallest_class(self) -> int | None:
+    def smallest(self) -> int | None:
         """The published table alone is k-anonymous for k up to that."""
         return min((each.rows for each in self._published), default=None)
 
@@ -135,7 +135,7 @@ class PopulationMatch:
 
     @cached_property
     def journalist_max(self) -> Fraction | None:
-        """The chance that a row is the person picked from its class, for the row most at risk: 1 / smallest F."""
+        """The highest chance that a row is the person picked from its class: 1 / smallest F."""
         return Fraction(1, min(each.people for each in self._matched)) if self._matched else None
 
     @cached_property

@@ -12,9 +12,9 @@ from qidsql.wording.numbers import count
 
 COUNTS = (
     *("classes", "smallest", "largest", "k"),
-    *("classes_at_risk", "rows_at_risk", "unique_rows", "colliding_pairs"),
+    *("classes_below_k", "rows_below_k", "unique_rows", "colliding_pairs"),
 )
-RATIOS = ("distinct_ratio", "separation_ratio", "share_at_risk")
+RATIOS = ("distinct_ratio", "separation_ratio", "share_below_k")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class ClassProfile:
     """The equivalence classes of one column set in figures.
 
     Rows that agree on the set form a class. With `entities`, "rows" are distinct entities: a class's size is the
-    number of distinct entities in it, an entity is at risk if any of its classes is below k, and the two ratios, which
+    number of distinct entities in it, an entity is below k if any of its classes is below k, and the two ratios, which
     are about rows, are undefined.
 
     With `wildcard`, a NULL matches anything, which is not transitive: there are no classes, the two counts of classes
@@ -44,9 +44,9 @@ class ClassProfile:
     classes: int
     smallest: int  # 0 for an empty table
     largest: int
-    k: int  # the k that the two "at risk" counts refer to
-    classes_at_risk: int  # classes below k
-    rows_at_risk: int  # rows in classes below k
+    k: int  # the k that the two counts "below k" refer to
+    classes_below_k: int  # classes below k
+    rows_below_k: int  # rows in classes below k
     unique_rows: int  # rows in classes of size 1
     colliding_pairs: int  # sum of c * (c - 1) over the classes: ordered pairs that the set does not separate
     entities: bool = False
@@ -67,9 +67,9 @@ class ClassProfile:
         return 1 - Fraction(self.colliding_pairs, pairs) if pairs else Fraction(1)
 
     @property
-    def share_at_risk(self) -> Fraction:
+    def share_below_k(self) -> Fraction:
         """Rows in classes below k / rows; 0 for an empty table."""
-        return Fraction(self.rows_at_risk, self.rows) if self.rows else Fraction(0)
+        return Fraction(self.rows_below_k, self.rows) if self.rows else Fraction(0)
 
     @property
     def duplicate_rows(self) -> int:
@@ -94,13 +94,13 @@ class ClassProfile:
             "smallest": self.smallest,
             "largest": self.largest,
             "k": self.k,
-            "classes_at_risk": None if self.wildcard else self.classes_at_risk,
-            "rows_at_risk": self.rows_at_risk,
+            "classes_below_k": None if self.wildcard else self.classes_below_k,
+            "rows_below_k": self.rows_below_k,
             "unique_rows": self.unique_rows,
             "colliding_pairs": self.colliding_pairs,
             "distinct_ratio": float(self.distinct_ratio) if meaningful and not self.wildcard else None,
             "separation_ratio": float(self.separation_ratio) if meaningful else None,
-            "share_at_risk": float(self.share_at_risk),
+            "share_below_k": float(self.share_below_k),
             **({"disclosing": [asdict(each) for each in self.disclosing]} if self.disclosing else {}),
         }
 
@@ -110,7 +110,7 @@ class ClassProfile:
         entities, wildcard = "entities" in written, written["classes"] is None
         counts = {name: written[name] for name in COUNTS}
         if wildcard:
-            counts |= {"classes": 0, "classes_at_risk": 0}
+            counts |= {"classes": 0, "classes_below_k": 0}
         if not all(isinstance(count, int) for count in counts.values()):
             raise TypeError("a count of the class profile is missing")
         return cls(
@@ -161,7 +161,7 @@ class ClassProfile:
 
     def of_matches(self) -> "ClassProfile":
         """The same profile if a NULL matches anything, for a column set without any NULL."""
-        return replace(self, classes=0, classes_at_risk=0, wildcard=True)
+        return replace(self, classes=0, classes_below_k=0, wildcard=True)
 
     @classmethod
     def of_sizes(cls, sizes: Mapping[int, int], k: int) -> "ClassProfile":
@@ -172,8 +172,8 @@ class ClassProfile:
             smallest=min(sizes, default=0),
             largest=max(sizes, default=0),
             k=k,
-            classes_at_risk=sum(count for size, count in sizes.items() if size < k),
-            rows_at_risk=sum(size * count for size, count in sizes.items() if size < k),
+            classes_below_k=sum(count for size, count in sizes.items() if size < k),
+            rows_below_k=sum(size * count for size, count in sizes.items() if size < k),
             unique_rows=sizes.get(1, 0),
             colliding_pairs=sum(size * (size - 1) * count for size, count in sizes.items()),
         )
@@ -200,8 +200,8 @@ class ClassSizes:
             smallest=by_class.smallest,
             largest=by_class.largest,
             k=k,
-            classes_at_risk=by_class.classes_at_risk,
-            rows_at_risk=sum(count for size, count in self.rows.items() if size < k),
+            classes_below_k=by_class.classes_below_k,
+            rows_below_k=sum(count for size, count in self.rows.items() if size < k),
             unique_rows=self.rows.get(1, 0),
             colliding_pairs=by_class.colliding_pairs,
             entities=self.entities,
@@ -230,8 +230,8 @@ class MatchSizes(ClassSizes):
             smallest=self.smallest,
             largest=self.largest,
             k=k,
-            classes_at_risk=0,
-            rows_at_risk=sum(count for frequency, count in self.rows.items() if frequency < k),
+            classes_below_k=0,
+            rows_below_k=sum(count for frequency, count in self.rows.items() if frequency < k),
             unique_rows=self.rows.get(1, 0),
             colliding_pairs=self.matching_pairs,
             wildcard=True,

@@ -12,29 +12,29 @@ from qidsql.core.tables import Role
 from qidsql.operations.policy_entries import Exemption
 from qidsql.operations.table_run import CAUSES, Acceptance, Finding, FindingKind, FindingState, Measures
 
-MARGIN = Fraction(1, 100)  # of all rows: a share at risk that moves by less is unchanged: tables change every night
+MARGIN = Fraction(1, 100)  # of all rows: a share below k that moves by less is unchanged: tables change every night
 
 
 class Extent(NamedTuple):
     """The extent of a finding: smallest class, rows below k, and all rows; 0 if not known."""
 
-    k: int
-    at_risk: int
+    smallest: int
+    rows_below_k: int
     whole: int
 
     @classmethod
     def of(cls, measures: Measures) -> "Extent":
         """The extent of a finding; a figure hidden by --min-count is 0, so that no message reveals it."""
-        return cls(measures.k or 0, measures.rows_at_risk or 0, measures.total or 0)
+        return cls(measures.smallest or 0, measures.rows_below_k or 0, measures.total or 0)
 
     @property
     def share(self) -> Fraction:
-        """Rows at risk / all rows, exactly."""
-        return Fraction(self.at_risk, self.whole) if self.whole else Fraction(0)
+        """Rows below k / all rows, exactly."""
+        return Fraction(self.rows_below_k, self.whole) if self.whole else Fraction(0)
 
     def worse_than(self, other: "Extent") -> bool:
-        """Whether the smallest class is smaller or no longer known, or the share at risk larger by `MARGIN`."""
-        return self.k < other.k or self.share - other.share >= MARGIN
+        """Whether the smallest class is smaller or no longer known, or the share below k larger by `MARGIN`."""
+        return self.smallest < other.smallest or self.share - other.share >= MARGIN
 
 
 def with_states(

@@ -50,7 +50,7 @@ class TableDiff:
 class Diff:
     """The changes between two runs."""
 
-    format: int = field(default=1, init=False)
+    format: int = field(default=2, init=False)
     kind: str = field(default="diff", init=False)
     before: ComparedRun
     after: ComparedRun

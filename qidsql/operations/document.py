@@ -15,7 +15,7 @@ from qidsql.operations.findings import findings
 from qidsql.operations.table_run import FindingState, TableRun
 from qidsql.version import __version__
 
-FORMAT = 2  # of documents of runs
+FORMAT = 3  # of documents of runs
 FRESH = (FindingState.NEW, FindingState.WORSE, FindingState.POLICY_CHANGED)
 BROKEN = (Verdict.ERROR, Verdict.INCONCLUSIVE)  # no verdict on the table: must never be read as a pass
 

@@ -43,7 +43,7 @@ def findings(result: AuditResult, source: str) -> list[Finding]:
     whole = result.profile
     if whole is not None and Violates(policy.k).met_by(whole):
         text = f"{name} is {whole.smallest}-anonymous on {plural(len(audited), 'column')}; the policy requires"
-        text = f"{text} {policy.k}; {percent(whole.share_at_risk)} below k"
+        text = f"{text} {policy.k}; {percent(whole.share_below_k)} below k"
         found.append(finding(FindingKind.K_ANONYMITY, audited, whole, text))
     searched = {search.criterion: search for search in result.searches}
     for criterion in criteria(policy):
@@ -95,6 +95,6 @@ def finding_id(source: str, table: str, kind: str, columns: Sequence[str], about
 
 def _sentence(found: ColumnSetFinding, criterion: Criterion) -> str:
     names, profile = " + ".join(found.columns), found.profile
-    figures = f"smallest class {profile.smallest}, {percent(profile.share_at_risk)} below k"
+    figures = f"smallest class {profile.smallest}, {percent(profile.share_below_k)} below k"
     exceeding = f"; {criterion.violation(profile)}" if criterion.about and profile.disclosing else ""
     return f"{names} is a {criterion.name}: {figures}{exceeding}"

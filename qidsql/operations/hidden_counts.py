@@ -37,9 +37,9 @@ class HiddenProfile:
 
     classes: ClassVar[None] = None
     smallest: ClassVar[None] = None
-    rows_at_risk: ClassVar[None] = None
+    rows_below_k: ClassVar[None] = None
     colliding_pairs: ClassVar[None] = None
-    share_at_risk: ClassVar[None] = None
+    share_below_k: ClassVar[None] = None
 
     def to_plain(self) -> dict[str, Any]:
         rows = {"at_least": self.rows.at_least, "at_most": self.rows.at_most} if isinstance(self.rows, Range) else None
@@ -141,6 +141,11 @@ class HiddenAudit:
     least_withheld: LeastWithheld | None
     assumptions: tuple[str, ...]
     complete: bool
+
+    @property
+    def helpful(self) -> tuple[HiddenWithheld, ...]:
+        """All options: which of them help is a count."""
+        return self.withheld
 
     def found_by(self, search: SearchFinding) -> tuple[HiddenSet, ...]:
         """The column sets of one search."""

@@ -1,4 +1,7 @@
-"""Completes the request of a command on one table with the roles and requirements of its policy file.
+"""Completes the request of a command with the roles and requirements that the policy file has for its table.
+
+`link` and `kmap` take those of the table to be published, `impact` those of the original; a graph, which is about all
+tables, has `qidsql.operations.graph_policy`.
 
 The file is the one that the request names, else the first that lists the table: the qidsql.toml beside the data, then
 that of the current directory. What the user gives counts:
@@ -13,25 +16,24 @@ The origin of what was taken goes into the policy, and so into every report.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from qidsql.commands.audit.request import AuditRequest
+from qidsql.commands.graph.request import GraphRequest
 from qidsql.core.parsing import names
-from qidsql.core.policy import PolicyOptions, PolicyOrigin
+from qidsql.core.policy import ROLES, PolicyOptions, PolicyOrigin
 from qidsql.core.tables import PolicyRole, Table
 from qidsql.engines.base import Engine
-from qidsql.engines.connect import same_place, source_text
-from qidsql.errors import BudgetSpent, QidsqlError, Stopped, TomlFileError, UsageError
+from qidsql.errors import BudgetSpent, QidsqlError, Stopped, UsageError
+from qidsql.operations.graph_policy import graph_with_policy
 from qidsql.operations.plan import TableIndex
-from qidsql.operations.policy_discovery import policy_files
-from qidsql.operations.policy_file import PolicyFile, TableEntry, read_policy_file
+from qidsql.operations.policy_file import PolicyFile, TableEntry
+from qidsql.operations.policy_lookup import REMEDY, files_for, sources_of
 from qidsql.wording.numbers import plural
 
 Request = TypeVar("Request")
 Roles: TypeAlias = dict[str, tuple[str, ...]]
 
-ROLES = ("identifiers", "sensitive", "exclude", "quasi_identifiers")
 POLICY_ROLE = {
     "identifiers": PolicyRole.DIRECT_IDENTIFIER,
     "sensitive": PolicyRole.SENSITIVE,
@@ -40,10 +42,9 @@ POLICY_ROLE = {
 LEFT_OUT = tuple(POLICY_ROLE)
 OTHERS = ("columns", "entity", "reveals", "weight")  # options that also give a role to the columns that they name
 NAMELESS = ("where",)  # settings whose value is not repeated, since it can contain cell values
-REMEDY = "--no-policy ignores the file"
 
 
-def with_policy(engine: Engine, request: Request, source: str | None, search: bool = True) -> Request:
+def with_policy(engine: Engine | None, request: Request, source: str | None, search: bool = True) -> Request:
     """The request, completed by the policy file; unchanged without one, and if the command does not take one.
 
     `source` is the user's text for the source; with `search`, a file that is not named is looked for. Describes the
@@ -52,22 +53,20 @@ def with_policy(engine: Engine, request: Request, source: str | None, search: bo
     """
     if not isinstance(request, PolicyOptions):
         return request
+    if isinstance(request, GraphRequest):
+        return cast(Request, graph_with_policy(request, source, search))
+    assert engine is not None, "only a graph takes its policy without a table"
     return replace(request, **_completion(engine, request, source, search), awaits_policy=False)
 
 
 def _completion(engine: Engine, request: PolicyOptions, source: str | None, search: bool) -> dict[str, Any]:
     """The fields of the request that follow from the policy file."""
     named = request.policy_file
-    if request.no_policy:
-        if named is not None:
-            raise UsageError("--policy names the policy file and --no-policy uses none; choose one")
-        return {}
-    found = [Path(named)] if named is not None else policy_files(source) if search else ()
-    files = [_read(path, named is None) for path in found]
+    files = files_for(request, source, search)
     if not files:
         return {}
     try:
-        table = engine.describe(getattr(request, "table", None))
+        table = engine.describe(getattr(request, request.subject))
     except BudgetSpent:  # every further statement raises it again
         return {}
     unlisted: list[str] = []
@@ -78,17 +77,7 @@ def _completion(engine: Engine, request: PolicyOptions, source: str | None, sear
         unlisted.append(_unlisted(file, table))
     if named is not None:
         raise UsageError(f"{unlisted[0]}; add it with: qidsql init SOURCE --update -o {named}")
-    return {"origin": PolicyOrigin(file=str(found[0]), notes=tuple(unlisted))}
-
-
-def _read(path: Path, found: bool) -> PolicyFile:
-    """The policy file. Raises TomlFileError; for a file that was found by itself with the remedy."""
-    try:
-        return read_policy_file(path)
-    except TomlFileError as error:
-        if not found:
-            raise
-        raise TomlFileError([*error.problems, f"{path} was found by itself: correct it; {REMEDY}"]) from None
+    return {"origin": PolicyOrigin(file=str(files[0].path), notes=tuple(unlisted))}
 
 
 def _unlisted(file: PolicyFile, table: Table) -> str:
@@ -100,9 +89,7 @@ def _entry(engine: Engine, file: PolicyFile, source: str | None, table: Table, n
 
     If the file was named and none of its sources is this one, its entries are compared by the table's name alone.
     """
-    sources = [name for name, each in file.sources.items() if _is_source(each.url, source)]
-    if not sources and named:
-        sources = [*file.sources]
+    sources = sources_of(file, source, named)
     entries = [entry for entry in file.tables if entry.source in sources and _is_about(engine, entry, table)]
     plain = [entry for entry in entries if not entry.is_pattern]
     if len({entry.source for entry in plain or entries}) > 1:
@@ -112,13 +99,6 @@ def _entry(engine: Engine, file: PolicyFile, source: str | None, table: Table, n
         )
     exact = [entry for entry in plain if entry.table == str(table.name)]
     return next(iter(exact or plain or entries), None)
-
-
-def _is_source(url: str, source: str | None) -> bool:
-    try:
-        return same_place(source_text(source)[0], source_text(url)[0])
-    except UsageError:  # a variable that is not set
-        return False
 
 
 def _is_about(engine: Engine, entry: TableEntry, table: Table) -> bool:
@@ -154,7 +134,8 @@ class _Entry:
                 self.table.resolve([*self.entry.roles, *self.entry.weights])
             roles, unconfirmed = self._confirmed(self._roles())
             settings = self.given.settings_of(self._settings())
-            more = {**roles, **settings, **self._weights(roles), **unconfirmed, "origin": self._origin(roles, settings)}
+            more = {**self.given.roles_of({role: roles[role] for role in self._taken_roles}), **settings}
+            more |= {**self._weights(roles), **unconfirmed, "origin": self._origin(roles, settings)}
             replace(self.given, **more, awaits_policy=False)  # checks the values
         except UsageError as error:
             raise UsageError(f"{error} (with the policy of {self.file.path}:{self.entry.line}; {REMEDY})") from None
@@ -178,20 +159,24 @@ class _Entry:
         if names(getattr(self.given, "columns", ())):
             of_file["quasi_identifiers"] = ()
         return {
-            role: (*names(getattr(self.given, role)), *(name for name in of_file[role] if name not in mine))
+            role: (*names(getattr(self.given, role, ())), *(name for name in of_file[role] if name not in mine))
             for role in ROLES
         }
 
     def _confirmed(self, roles: Roles) -> tuple[Roles, dict[str, Any]]:
-        """For an audit, the roles without those that are marked CHECK and leave a column out, and these on their own.
-
-        A verdict must not rest on them: nobody has confirmed them.
+        """For a verdict, the roles without those that are marked CHECK and leave a column out, since nobody has
+        confirmed them; for an audit, these on their own.
         """
-        if not isinstance(self.given, AuditRequest):
+        if not self.given.confirmed:
             return roles, {}
         open_ones = self._present(self.entry.undecided) - self._named_here
         marked = {name: POLICY_ROLE[role] for role in LEFT_OUT for name in roles[role] if name in open_ones}
-        return {role: tuple(n for n in roles[role] if n not in marked) for role in ROLES}, {"unconfirmed": marked}
+        others = {"unconfirmed": marked} if isinstance(self.given, AuditRequest) else {}
+        return {role: tuple(n for n in roles[role] if n not in marked) for role in ROLES}, others
+
+    @property
+    def _taken_roles(self) -> tuple[str, ...]:
+        return type(self.given).taken_roles()
 
     @property
     def _named_here(self) -> frozenset[str]:
@@ -234,7 +219,9 @@ class _Entry:
         options, entry, given = self.entry.options, self.entry, self.given
         mine = self._named_here
         undecided = self._present(entry.undecided)
-        of_file = ({name for role in ROLES for name in roles[role]} | undecided) - mine
+        if not set(LEFT_OUT) <= set(self._taken_roles):  # a command that does not use all roles
+            undecided &= {name for role in self._taken_roles for name in self._roles()[role]}
+        of_file = ({name for role in self._taken_roles for name in roles[role]} | undecided) - mine
         taken = type(given).taken()
         unused = [name for name in options if name not in taken or (name not in given.given and name not in settings)]
         unused += ["weights"] if entry.all_weights and not given.weighs else []

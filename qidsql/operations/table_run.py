@@ -20,7 +20,7 @@ class FindingKind(StrEnum):
     KEY = "key"  # a minimal column set that distinguishes all rows
     DISTINCT = "distinct"  # a minimal column set that reaches the distinct ratio
     SEPARATION = "separation"
-    ROWS_AT_RISK = "rows-at-risk"
+    ROWS_BELOW_K = "rows-below-k"
     L_DIVERSITY = "l-diversity"  # a minimal column set that discloses more of a sensitive column than this limit allows
     ENTROPY_L = "entropy-l"
     RECURSIVE_L = "recursive-l"
@@ -57,11 +57,11 @@ class Measures:
     With an entity, `entities` is set instead of `rows`, and the ratios have no meaning.
     """
 
-    k: int | None = None  # the smallest class
+    smallest: int | None = None  # the smallest class
     rows: int | None = None
     entities: int | None = None
-    rows_at_risk: int | None = None
-    share_at_risk: float | None = None
+    rows_below_k: int | None = None
+    share_below_k: float | None = None
     unique_rows: int | None = None
     distinct_ratio: float | None = None
     separation_ratio: float | None = None
@@ -81,7 +81,7 @@ class Measures:
         if self == Measures():
             return {}
         unit = "entities" if self.rows is None else "rows"
-        names = ("k", unit, "rows_at_risk", "share_at_risk", "unique_rows", "distinct_ratio", "separation_ratio")
+        names = ("smallest", unit, "rows_below_k", "share_below_k", "unique_rows", "distinct_ratio", "separation_ratio")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
@@ -93,18 +93,21 @@ class Measures:
         kinds = {field.name: "number" if field.type == float | None else "integer" for field in fields(cls)}
         return {
             "type": "object",
-            "description": "k (the smallest class), rows at risk and ratios; those that apply",
+            "description": "the smallest class, rows below k and ratios; those that apply",
             "properties": {name: {"type": [kind, "null"], "minimum": 0} for name, kind in kinds.items()},
             "required": [],
         }
 
 
-MEASURED = ("entities", "rows", "rows_at_risk", "share_at_risk", "unique_rows", "distinct_ratio", "separation_ratio")
+MEASURED = (
+    *("smallest", "entities", "rows", "rows_below_k", "share_below_k", "unique_rows"),
+    *("distinct_ratio", "separation_ratio"),
+)
 
 
 def plain_measures(profile: Mapping[str, Any]) -> dict[str, Any]:
     """The measures of a finding in plain form, from a class profile in plain form."""
-    return {"k": profile["smallest"], **{name: profile[name] for name in MEASURED if name in profile}}
+    return {name: profile[name] for name in MEASURED if name in profile}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +145,8 @@ class TrendPoint:
     started: datetime
     verdict: Verdict
     rows: Total
-    k: int | None
-    share_at_risk: float | None
+    smallest: int | None
+    share_below_k: float | None
     question: Annotated[str | None, "a fingerprint of the policy: figures are comparable where it is equal"] = None
 
 

@@ -4,6 +4,7 @@ import sys
 import time
 from dataclasses import dataclass
 
+from qidsql.core.time_limit import check_time
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent
 from qidsql.sql.relation import Relation
@@ -56,5 +57,4 @@ class Meter:
         self.values += values
 
     def check_time(self) -> None:
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise BudgetSpent("the time budget is used up")
+        check_time(self.deadline)

@@ -2,9 +2,9 @@
 
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from qidsql.core.tables import positions
+from qidsql.core.tables import Nulls, positions
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.sql.row_codes import row_patterns
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-KEPT = 8_000_000  # class numbers of column sets that are kept, in all
+KEPT = 8_000_000  # class numbers of column sets, or flags of pairs, that are kept, in all
 
 
 class CodedSample:
     """Column sets in, profiles of the sample out: one statement and one scan at the first, none after it.
 
     Each distinct row of the sample leaves the engine as codes, not values; codes of few values can be decoded. `sample`
-    profiles the same rows by statements; NULL is one more value.
+    profiles the same rows by statements. If a NULL matches anything, all pairs of distinct rows are compared.
     """
 
     def __init__(self, sample: TableProfiler) -> None:
         self.columns = sample.columns
-        self._sample = sample
+        self._sample, self._wildcard = sample, sample.nulls is Nulls.WILDCARD
         self._codes: list[NDArray[np.int64]] = []
         self._sizes: NDArray[np.int64] | None = None
-        self._kept: OrderedDict[int, NDArray[np.int64]] = OrderedDict()
+        self._kept: OrderedDict[int, NDArray[Any]] = OrderedDict()
 
     @property
     def rows(self) -> int:
@@ -59,14 +59,34 @@ class CodedSample:
         import numpy as np
 
         assert self._sizes is not None
-        rows = np.bincount(self._classes(mask), weights=self._sizes).astype(np.int64)
+        if self._wildcard:
+            return self._of_matches(self._agreement(mask) @ self._sizes)
+        rows = np.bincount(self._agreement(mask), weights=self._sizes).astype(np.int64)
         sizes, numbers = np.unique(rows[rows > 0], return_counts=True)  # not every code is in the sample
         return ClassProfile.of_sizes(Counter(dict(zip(sizes.tolist(), numbers.tolist(), strict=True))), self._sample.k)
 
-    def _classes(self, mask: int) -> "NDArray[np.int64]":
-        """The number of each row's class. Searches extend sets by a column, so those of the last sets are kept."""
-        import numpy as np
+    def _of_matches(self, matching: "NDArray[np.int64]") -> ClassProfile:
+        """The profile, from the number of rows that match each distinct row, itself included."""
+        sizes, k = self._sizes, self._sample.k
+        assert sizes is not None
+        return ClassProfile(
+            rows=int(sizes.sum()),
+            classes=0,
+            smallest=min(matching.tolist(), default=0),
+            largest=max(matching.tolist(), default=0),
+            k=k,
+            classes_below_k=0,
+            rows_below_k=int(sizes[matching < k].sum()),
+            unique_rows=int(sizes[matching == 1].sum()),
+            colliding_pairs=int(sizes @ (matching - 1)),
+            wildcard=True,
+        )
 
+    def _agreement(self, mask: int) -> "NDArray[Any]":
+        """The number of each distinct row's class; if a NULL matches anything, a line of flags of those that match it.
+
+        Searches extend sets by a column, so what was found for the last sets is kept.
+        """
         if mask in self._kept:
             self._kept.move_to_end(mask)
             return self._kept[mask]
@@ -74,11 +94,26 @@ class CodedSample:
         known = next((place for place in places if mask & ~(1 << place) in self._kept), None)
         last = places[-1] if known is None else known
         rest = mask & ~(1 << last)
-        found = self._codes[last]
-        if rest:
-            found = self._classes(rest) * (int(found.max(initial=0)) + 1) + found
-            found = np.unique(found, return_inverse=True)[1].reshape(-1)
+        extended = self._matching if self._wildcard else self._numbered
+        found = extended(self._agreement(rest) if rest else None, self._codes[last])
         self._kept[mask] = found
-        while len(self._kept) > 2 and len(self._kept) * len(found) > KEPT:
+        while len(self._kept) > 2 and len(self._kept) * found.size > KEPT:
             self._kept.popitem(last=False)
         return found
+
+    @staticmethod
+    def _numbered(classes: "NDArray[np.int64] | None", codes: "NDArray[np.int64]") -> "NDArray[np.int64]":
+        """The numbers of the classes after one more column."""
+        import numpy as np
+
+        if classes is None:
+            return codes
+        numbers = classes * (int(codes.max(initial=0)) + 1) + codes
+        found: NDArray[np.int64] = np.unique(numbers, return_inverse=True)[1].reshape(-1)
+        return found
+
+    @staticmethod
+    def _matching(flags: "NDArray[np.bool_] | None", codes: "NDArray[np.int64]") -> "NDArray[np.bool_]":
+        """The rows that match each row after one more column; code 0 is NULL."""
+        same: NDArray[np.bool_] = (codes[:, None] == codes) | (codes[:, None] == 0) | (codes == 0)
+        return same if flags is None else flags & same

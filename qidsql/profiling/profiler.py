@@ -13,10 +13,18 @@ from typing import Any, TypeVar
 from qidsql.core.tables import Nulls, names_of, positions
 from qidsql.engines.base import Engine
 from qidsql.errors import SnapshotLost, StatementError, StatementFailed
+from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, bin_starts
 from qidsql.profiling.batches import Batches, ProfileStatement
 from qidsql.profiling.budget import Budget, Meter
-from qidsql.sql.classes import class_sizes, column_counts, distinct_hashes, entity_profile
+from qidsql.sql.classes import (
+    TableOverview,
+    class_sizes,
+    column_counts,
+    distinct_hashes,
+    entity_profile,
+    table_overview,
+)
 from qidsql.sql.matching_rows import Domain, matching_profile, matching_sizes
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import Statement
@@ -256,6 +264,21 @@ class TableProfiler:
             sampled += self._run([statement], values=self._values(part))[0]
         return sampled
 
+    def overview(self) -> TableOverview:
+        """Rows, and of each column the rows that have a value and about how many values. One statement, one scan."""
+        [found] = self.ask([table_overview(self.engine.dialect, self.source, self.names)])
+        self._same_rows(found.rows)
+        self.rows = found.rows
+        return found
+
+    def estimate(self, share: int, rows: int) -> ClassEstimate:
+        """The classes of all columns of so many rows from a sample, about one in `share`. One statement, one scan.
+
+        Only if the dialect has `class_hash`, of rows, and if NULL is a value. Raises as `profiles`.
+        """
+        [sample] = self.sampled([self.everything], share)
+        return ClassEstimate.of(sample, share, rows)
+
     def singles(self) -> list[ClassProfile]:
         """The profile of every single column, in as few scans as the engine allows. Raises as `profiles`."""
         masks = self._singles
@@ -328,6 +351,7 @@ class TableProfiler:
         if self.entity is not None or self.source.is_sample:
             return
         first = self._meter.rows.setdefault(self.source, rows)
+        self.engine.expect(rows)
         if first != rows:
             raise SnapshotLost(
                 f"two statements counted {count(first)} and {count(rows)} rows: the source changes from statement to "

@@ -13,6 +13,7 @@ from qidsql.sql.row_pairs import pair_masks
 from qidsql.sql.sample import sample
 
 CODED_CELLS = 4_000_000  # a sample has as many at most in memory
+MATCHED_ROWS = 2_000  # and so many rows, if all pairs of them are compared since a NULL matches anything
 
 
 class TableSampler:
@@ -46,13 +47,13 @@ class TableSampler:
         """A profiler over `size` rows drawn without replacement. A smaller sample is part of a larger one.
 
         Over the whole table if it has no more rows. Sends no statement until it is used. The sample is drawn once and
-        profiled by its codes in memory; if it has too many cells for that or a NULL matches anything, each profile
-        draws it again.
+        profiled by its codes in memory; if it has too many cells for that (or rows, if a NULL matches anything), each
+        profile draws it again.
         """
         if size >= self.rows():
             return self._profiler
         sample = self._profiler.over(self._sample(size), size)
-        if size * sample.columns > CODED_CELLS or sample.nulls is not Nulls.EQUAL:
+        if size * sample.columns > CODED_CELLS or (sample.nulls is Nulls.WILDCARD and size > MATCHED_ROWS):
             return sample
         self._drawn.append(CodedSample(sample))
         return self._drawn[-1]

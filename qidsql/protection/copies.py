@@ -76,14 +76,18 @@ class ProtectedCopy:
             with self._right_to_write():
                 types = {"mask": "BIGINT", **dict.fromkeys(codes, "INTEGER"), **dict.fromkeys(ends, "BIGINT")}
                 received = engine.import_file(plan, types)
-                query = suppressed_by_plan(
-                    engine.dialect, self.table, columns, self.copied, received, patterns.shuffle_key, parting
-                )
-                if self.path is not None:
-                    text = engine.dialect.render(query)
-                    engine.run(Statement(text, f"copy into {self}", lambda rows: None, self._copy), deadline)
-                else:
-                    self._make(query, deadline)
+            key, copied = patterns.shuffle_key, self.copied
+            query = suppressed_by_plan(engine.dialect, self.table, columns, copied, received, key, parting)
+            self.write_rows(query, deadline)
+
+    def write_rows(self, query: exp.Query, deadline: float | None) -> None:
+        """Write the rows of a query of the engine as the copy, invisible to others before `keep`. Raises as `write`."""
+        with self._right_to_write():
+            if self.path is None:
+                self._make(query, deadline)
+                return
+            text = self.engine.dialect.render(query)
+            self.engine.run(Statement(text, f"copy into {self}", lambda rows: None, self._copy), deadline)
 
     def receive(self, path: Path, types: Mapping[str, str], deadline: float | None) -> None:
         """Make the table from the rows of a file that the workbench has exported. Raises as `write`."""

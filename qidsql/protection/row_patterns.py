@@ -38,8 +38,10 @@ class RowPatterns:
     shuffle_key: str
 
     @classmethod
-    def of(cls, profiler: TableProfiler) -> "RowPatterns":
+    def of(cls, profiler: TableProfiler, shuffle_key: str | None = None) -> "RowPatterns":
         """The row patterns over the profiler's columns. One statement, one scan, on the profiler's budget.
+
+        With the `shuffle_key` of other rows, columns with the same values as theirs get the same codes.
 
         The workbench may use half as much memory as DuckDB as the source, at least 256 MB; else 1 GB.
 
@@ -49,7 +51,7 @@ class RowPatterns:
         columns = [f"c{place}" for place in range(len(names))]
         codes = [exp.column(column) for column in columns]
         types = [("size", "BIGINT"), *((column, "INTEGER") for column in columns), ("shuffle_key", "VARCHAR")]
-        query = row_patterns(engine.dialect, profiler.source, names)
+        query = row_patterns(engine.dialect, profiler.source, names, shuffle_key)
         with engine.temporary_export("row_patterns") as path:
             profiler.ask([Statement(query, f"row patterns over {len(names)} columns", lambda rows: None, path)])
             limit = engine.memory_limit
@@ -66,12 +68,12 @@ class RowPatterns:
                 largest = [exp.Max(this=code) for code in codes]  # how many values each column has
                 totals = exp.select("COUNT(*)", "COALESCE(SUM(size), 0)", *largest).from_("patterns")
                 [(patterns, rows, *values)] = bench.query(totals, "counting of row patterns")
-                [[shuffle_key]] = bench.query(exp.select("MAX(shuffle_key)").from_(source), "key of the codes")
+                [[key]] = bench.query(exp.select("MAX(shuffle_key)").from_(source), "key of the codes")
             except BaseException:
                 bench.close()
                 raise
         found = tuple(integer(each) for each in values)
-        return cls(bench, names, integer(rows), integer(patterns), found, str(shuffle_key))
+        return cls(bench, names, integer(rows), integer(patterns), found, str(key))
 
     def records(self) -> "Records":
         """The codes and sizes as arrays, column by column. Raises StatementError, Interrupted."""

@@ -8,7 +8,7 @@ from qidsql.core.tables import positions, weight_of
 from qidsql.errors import BudgetSpent
 from qidsql.search.failing_sets import FailingSets
 from qidsql.search.hitting_sets import MinimalHittingSets
-from qidsql.search.minimum_hitting_set import minimum_hitting_set
+from qidsql.search.minimum_hitting_set import LeastHittingSets
 
 UNPROVED = "the solver could not prove its smallest hitting set"
 LEAST = 16  # hitting sets tested in one round
@@ -31,6 +31,7 @@ class Lightest:
         self.bound = 0
         self.certificates: Sequence[int] = ()
         self._failing, self._costs, self._tick = failing, costs, tick
+        self._hitting_sets = LeastHittingSets(costs, tick=tick)
         self._breadth = max(LEAST, breadth)
         self._growing = -(-self._breadth // GROWING)
 
@@ -45,10 +46,8 @@ class Lightest:
         self._failing.advance(first)
         while True:
             self.certificates = self._failing.complements
-            least = minimum_hitting_set(
-                self.certificates, self._costs, tick=self._tick, minimal=True, at_least=self.bound
-            )
-            self.bound = max(self.bound, least.lower_bound)
+            least = self._hitting_sets.least(self.certificates, minimal=True)
+            self.bound = least.lower_bound
             if least.stopped is not None:
                 raise least.stopped
             if self._cost(self.best) == self.bound:

@@ -11,7 +11,7 @@ from qidsql.measures.profiles import ClassProfile, Profiler
 from qidsql.search.anchors import Anchors
 from qidsql.search.failing_sets import FailingSets
 from qidsql.search.lightest import UNPROVED, Lightest
-from qidsql.search.minimum_hitting_set import light_hitting_set, minimum_hitting_set
+from qidsql.search.minimum_hitting_set import LeastHittingSets, light_hitting_set
 from qidsql.search.result import ENDINGS, Found, SearchResult, stopped_by
 from qidsql.search.row_pairs import RowPairs
 from qidsql.search.twins import WithoutTwins
@@ -96,20 +96,22 @@ class _ByPairs:
     ) -> None:
         self.bound = 0
         self.certificates: Sequence[int] = ()
+        self._hitting_sets = LeastHittingSets(costs, tick=tick)
         self._failing, self._pairs, self._costs, self._whole, self._tick = failing, pairs, costs, whole, tick
 
     def run(self, useful: Sequence[int]) -> None:
         """Find a lightest key. Raises Stopped."""
         pairs, meeting, bisected = self._pairs, self._failing.meeting, False
+        settled = 0  # anchors whose keys are known
         while True:
             self.certificates = pairs.masks
-            least = minimum_hitting_set(
-                self.certificates, self._costs, tick=self._tick, minimal=True, at_least=self.bound
-            )
-            self.bound = max(self.bound, least.lower_bound)
+            least = self._hitting_sets.least(self.certificates, minimal=True)
+            self.bound = least.lower_bound
             if least.stopped is not None:
                 raise least.stopped
-            meeting.update(dict.fromkeys(_settled(pairs, least.mask, self._costs, self._tick), self._whole))
+            keys = _settled(pairs, pairs.anchors[settled:], least.mask, self._costs, self._tick)
+            meeting.update(dict.fromkeys(keys, self._whole))
+            settled = len(pairs.anchors)
             if pairs.masks and not bisected and len(meeting) == 1:
                 bisected = True
                 _bisect(self._failing, least.mask, useful)
@@ -120,10 +122,12 @@ class _ByPairs:
             pairs.learn_of(least.mask)
 
 
-def _settled(pairs: Anchors, candidate: int, costs: Sequence[int], tick: Callable[[], object]) -> list[int]:
-    """Proved keys, as they contain an anchor and hit all masks: one of each anchor, and the candidate."""
+def _settled(
+    pairs: Anchors, anchors: Sequence[int], candidate: int, costs: Sequence[int], tick: Callable[[], object]
+) -> list[int]:
+    """Proved keys, as they contain an anchor and hit all masks: one of each of these anchors, and the candidate."""
     keys = []
-    for anchor in pairs.anchors:
+    for anchor in anchors:
         keys.append(anchor | light_hitting_set([mask for mask in pairs.masks if not mask & anchor], costs))
         tick()
     return [*keys, candidate] if pairs.settles(candidate) else keys

@@ -35,8 +35,8 @@ class PairProfile(ClassProfile):
         raise ValueError("a sample of pairs has no distinct ratio")
 
     @property
-    def share_at_risk(self) -> Fraction:
-        raise ValueError("a sample of pairs has no rows at risk")
+    def share_below_k(self) -> Fraction:
+        raise ValueError("a sample of pairs has no rows below k")
 
 
 class PairSample:

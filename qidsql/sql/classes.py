@@ -1,7 +1,8 @@
 """Statements that count the classes of column sets by size."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from sqlglot import exp
@@ -40,8 +41,8 @@ def entity_profile(
     )
 
     def read(rows: list[Row]) -> list[ClassProfile]:
-        for _, classes, count, smallest, largest, below, at_risk, unique, colliding in (map(integer, r) for r in rows):
-            return [ClassProfile(count, classes, smallest, largest, k, below, at_risk, unique, colliding, True)]
+        for _, classes, count, smallest, largest, below, few, unique, colliding in (map(integer, r) for r in rows):
+            return [ClassProfile(count, classes, smallest, largest, k, below, few, unique, colliding, True)]
         return [ClassSizes({}, {}, True).profile(k)]
 
     return Statement(dialect.render(tree), purpose_of("class profile", [columns]), read)
@@ -87,17 +88,23 @@ def _grouped(column_sets: Sequence[ColumnNames]) -> tuple[ColumnNames, list[int]
 
 
 def profiles_of_sampled_classes(
-    dialect: Dialect, source: Relation, column_sets: Sequence[ColumnNames], k: int, share: int
+    dialect: Dialect,
+    source: Relation,
+    column_sets: Sequence[ColumnNames],
+    k: int,
+    share: int,
+    seed: int | None = None,
 ) -> Statement[list[ClassProfile]]:
     """The profiles of a sample of each set's classes, about one in `share`, whose sizes are exact.
 
-    A class is in the sample or not by the hash of its values. For `dialect.hashes_values` only: equal values must have
-    equal hashes. One statement, a scan per set.
+    A class is in the sample or not by the hash of its values, so the dialect must have `class_hash`. Each seed draws
+    another sample; by default the share does. One statement, a scan per set.
     """
+    assert dialect.class_hash is not None
     parts = []
     for number, names in enumerate(column_sets):
         columns = source.columns(names)
-        place = dialect.shuffled(dialect.row_hash(columns), share)
+        place = dialect.shuffled(dialect.class_hash(columns), share if seed is None else seed)
         classes = fill_query(
             "classes/sampled_classes",
             set_number=number,
@@ -148,6 +155,29 @@ def column_counts(dialect: Dialect, source: Relation, columns: ColumnNames) -> S
         return total, tuple(total - count for count in present)
 
     return Statement(dialect.render(tree), f"rows, and NULLs of {len(columns)} columns", read)
+
+
+@dataclass(frozen=True, slots=True)
+class TableOverview:
+    """What one scan tells. `columns`: of each the rows that have a value, and the number of values, about."""
+
+    rows: int
+    distinct_rows: int  # about
+    columns: Mapping[str, tuple[int, int]]
+
+
+def table_overview(dialect: Dialect, source: Relation, columns: ColumnNames) -> Statement[TableOverview]:
+    """The rows, how many of them differ in these columns, and the values of each column, about. One scan."""
+    nodes = source.columns(columns)
+    counts = [dialect.about_distinct((dialect.class_hash or dialect.row_hash)(nodes))]
+    counts += [count for node in nodes for count in (exp.Count(this=node, big_int=True), dialect.about_distinct(node))]
+
+    def read(rows: list[Row]) -> TableOverview:
+        total, distinct, *found = (integer(cell) for cell in rows[0])
+        pairs = zip(found[::2], found[1::2], strict=True)
+        return TableOverview(total, distinct, dict(zip(columns, pairs, strict=True)))
+
+    return Statement(dialect.render(_counting(source, counts)), f"overview of {len(columns)} columns", read)
 
 
 def distinct_hashes(

@@ -7,7 +7,7 @@ from sqlglot import exp
 from qidsql.core.tables import Column, Table, TableName
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.masks import big
-from qidsql.sql.relation import condition, table_node
+from qidsql.sql.relation import condition, rows_node, table_node
 from qidsql.sql.row_codes import dictionary
 from qidsql.sql.table_changes import making
 from qidsql.sql.templates import fill, fill_query
@@ -34,7 +34,7 @@ def suppressed_by_plan(
         "copies/suppressed_rows",
         originals=_originals(copied),
         aliased=[*values, *_row_in_pattern(comparable, parting)],
-        table=table_node(table.name),
+        table=rows_node(table),
         condition=condition(table),
         published=_published(columns, copied, "classes", exp.column("mask", table="plan")),
     )
@@ -71,7 +71,7 @@ def suppressed_by_counts(
         "copies/suppressed_by_counts",
         originals=_originals(copied),
         mask=_mask(dialect, columns, masks, k),
-        table=table_node(table.name),
+        table=rows_node(table),
         condition=condition(table),
         published=_published(columns, copied, "planned", exp.column("mask", table="planned")),
     )

@@ -26,6 +26,8 @@ class Dialect:
     `hashes_values`: whether `row_hash` takes any types, gives equal values (NULL equals NULL) equal hashes, and is
     cheaper than a comparison. `short_types`: a pattern for types whose values are as cheap to carry as their hash.
     `bits`: the type to which an integer is cast for counting its bits.
+    `class_hash`: an integer, equal for equal values of any types and NULLs, by which classes can be sampled; None if
+    the engine has none.
     `decimal`, `number`: types for comparing exact numbers, and any numbers. `value_hash`: a non-negative 63-bit hash of
     a number (True) or another value, equal for equal values. `about_distinct`: counts distinct values, approximately if
     that is cheaper. `caseless`: names never differ only in letter case. `lowers`: unquoted names are read in lower
@@ -57,6 +59,7 @@ class Dialect:
     union_rows: int = 0
     finest_sets: int = 0
     hashes_values: bool = False
+    class_hash: Callable[[Sequence[exp.Expr]], exp.Expr] | None = None
     short_types: str = ".*"
     caseless: bool = False
     lowers: bool = False

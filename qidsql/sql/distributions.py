@@ -10,7 +10,7 @@ from sqlglot.errors import SqlglotError
 from qidsql.core.tables import Column, Comparison, Table
 from qidsql.measures.least_squares import Covariate, Sums
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.relation import ALIAS, Relation, table_node
+from qidsql.sql.relation import ALIAS, Relation, rows_node
 from qidsql.sql.statements import Row, Statement, integer
 from qidsql.sql.templates import fill, fill_query
 
@@ -263,7 +263,7 @@ def _type(dialect: Dialect, column: Column) -> exp.DataType | None:
 
 
 def _rows(table: Table) -> Relation:
-    return Relation(exp.alias_(table_node(table.name), ALIAS, table=True))
+    return Relation(exp.alias_(rows_node(table), ALIAS, table=True))
 
 
 def _weight(table: Table, name: str | None) -> exp.Expr:

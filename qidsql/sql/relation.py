@@ -59,7 +59,7 @@ def recoded_relation(dialect: Dialect, table: Table, columns: Sequence[Column], 
 
 @lru_cache(maxsize=64)
 def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...]) -> Relation:
-    source = table_node(table.name)
+    source = rows_node(table)
     long = frozenset(column.name for column in columns if dialect.is_long(column))
     if table.condition is None and all(column.comparison is Comparison.VALUE for column in columns):
         address = [exp.column(exp.to_identifier(name), table=exp.to_identifier(ALIAS)) for name in table.row_address]
@@ -72,7 +72,7 @@ def _relation(dialect: Dialect, table: Table, columns: tuple[Column, ...]) -> Re
 def _selected(
     dialect: Dialect, table: Table, columns: Sequence[Column], recodings: Recodings = MappingProxyType({})
 ) -> exp.Expr:
-    select = exp.select(*comparable_columns(dialect, columns, recodings)).from_(table_node(table.name))
+    select = exp.select(*comparable_columns(dialect, columns, recodings)).from_(rows_node(table))
     if table.condition is not None:
         select = select.where(condition(table))
     return select.subquery(ALIAS)
@@ -84,14 +84,15 @@ def comparable_columns(
     """Each column, recoded if it has recodings, in its comparable form, under its name."""
     return [
         exp.alias_(
-            dialect.comparable(_value(column.name, recodings.get(column.name, ())), column.comparison),
+            dialect.comparable(recoded_column(column.name, recodings.get(column.name, ())), column.comparison),
             exp.to_identifier(column.name, quoted=True),
         )
         for column in columns
     ]
 
 
-def _value(name: str, recodings: Sequence[Recoding]) -> exp.Expr:
+def recoded_column(name: str, recodings: Sequence[Recoding]) -> exp.Expr:
+    """The column, after these recodings in their order."""
     value: exp.Expr = exp.column(exp.to_identifier(name, quoted=True))
     for recoding in recodings:
         value = recoded(value, recoding)
@@ -102,6 +103,14 @@ def table_node(name: TableName) -> exp.Table:
     """The table's name as a node, every part quoted."""
     parts = [exp.to_identifier(part, quoted=True) if part else None for part in (name.name, name.schema, name.catalog)]
     return exp.Table(this=parts[0], db=parts[1], catalog=parts[2])
+
+
+def rows_node(table: Table) -> exp.Table:
+    """The table as a node to read rows from, in its version."""
+    node = table_node(table.name)
+    if table.version is not None:
+        node.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(table.version)))
+    return node
 
 
 def condition(table: Table) -> exp.Expr:

@@ -9,20 +9,23 @@ from qidsql.sql.relation import Relation
 from qidsql.sql.templates import Filling, fill, fill_query
 
 
-def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str]) -> str:
+def row_patterns(dialect: Dialect, source: Relation, names: Sequence[str], shuffle_key: str | None = None) -> str:
     """The text of the query for the row patterns: size, c0, c1, ..., shuffle_key. One scan of the relation.
 
     A code is the position of a value, from 1, in a shuffled order of its column's values; NULL for a NULL cell. One row
-    has the key of the shuffle, which every other statement on the same codes needs.
+    has the key of the shuffle, which every other statement on the same codes needs. With the key of other rows, equal
+    columns of values have equal codes.
     """
+    own = exp.select("shuffle_key").from_("shuffle").subquery()
+    key: exp.Expr = own if shuffle_key is None else exp.Literal.string(shuffle_key)
     query = _coded(
         source,
         names,
         "row_codes/row_patterns",
-        [dictionary(dialect, place, exp.select("shuffle_key").from_("shuffle").subquery()) for place in _places(names)],
+        [dictionary(dialect, place, key.copy()) for place in _places(names)],
         columns=source.columns(names),
         row_hash=dialect.row_hash([exp.column(f"v{place}") for place in _places(names)]),
-        shuffle_key=_in_one_row(dialect, exp.select("shuffle_key").from_("shuffle").subquery()),
+        shuffle_key=_in_one_row(dialect, key.copy()),
     )
     return dialect.render(query)
 

@@ -8,7 +8,7 @@ from qidsql.core.sampling import MAX_SEED
 from qidsql.core.tables import Column, Table
 from qidsql.errors import UsageError
 from qidsql.sql.dialects import Dialect
-from qidsql.sql.relation import ALIAS, Relation, comparable_columns, condition, relation, table_node
+from qidsql.sql.relation import ALIAS, Relation, comparable_columns, condition, relation, rows_node
 from qidsql.sql.templates import fill_query
 
 
@@ -28,7 +28,7 @@ def sample(dialect: Dialect, table: Table, columns: Sequence[Column], size: int,
     rows = fill_query(
         "sample/sample_rows",
         columns=comparable_columns(dialect, columns),
-        table=table_node(table.name),
+        table=rows_node(table),
         condition=condition(table),
         place=dialect.shuffled(dialect.row_hash(address), seed),
         size=size,

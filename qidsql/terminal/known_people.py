@@ -7,10 +7,18 @@ from qidsql.wording.numbers import count, plural, share
 
 
 def known_people_facts(rows: Table, known: KnownPeople, k: int) -> None:
-    """Add the attacks that released rows withstand, whom the others find, and the attacks that were not counted."""
+    """Add the lines about whom an attacker finds."""
+    withstood, found = known_people_lines(known, k)
+    for label, lines in (("Withstands", withstood), ("Open", found)):
+        for number, line in enumerate(lines):
+            rows.add_row("" if number else label, line)
+
+
+def known_people_lines(known: KnownPeople, k: int) -> tuple[list[str], list[str]]:
+    """The attacks that released rows withstand; and whom the others find, with the attacks that were not counted."""
     found, withstood = [], []
     if known.rows_below_k:
-        found.append(f"{plural(known.rows_below_k, 'released row')} with fewer than {k} people whom it could fit")
+        found.append(f"{plural(known.rows_below_k, 'released row')} with fewer than {k} people who fit")
     else:
         withstood.append(f"someone who looks up a released row: each fits at least {k} people")
     if known.below_k:
@@ -21,6 +29,16 @@ def known_people_facts(rows: Table, known: KnownPeople, k: int) -> None:
         )
     else:
         withstood.append(f"someone who knows a person: everybody fits at least {k} released rows")
+    if known.shown_below_k:
+        rare = f"; {count(known.shown_below_k)} one that fewer than {k} rows show" if k > 2 else ""
+        found.append(
+            f"{plural(known.shown_once or 0, 'released row')} still {'shows' if known.shown_once == 1 else 'show'} a "
+            f"combination of values that is unique among them{rare} (qidsql suppress --against unique-combinations)"
+        )
+    elif known.shown_below_k is None:
+        found.append("not counted: combinations of values that few released rows show")
+    else:
+        withstood.append(f"someone who searches the rows for unique combinations: at least {k} rows show each")
     if known.admissible_below_k:
         found.append(
             f"someone who knows everybody rules out rows: {plural(known.admissible_below_k, 'person', 'people')} left "
@@ -39,6 +57,14 @@ def known_people_facts(rows: Table, known: KnownPeople, k: int) -> None:
         )
     if found:
         found.append(f"qidsql anonymize withstands all of these: each row equals {plural(k - 1, 'other')}")
-    for label, lines in (("Withstands", withstood), ("Open", found)):
-        for number, line in enumerate(lines):
-            rows.add_row("" if number else label, line)
+    return withstood, found
+
+
+def singled_out(known: KnownPeople, columns: str) -> str:
+    """Whom someone who knows people's values of these columns still finds, in a sentence for people who sign."""
+    if known.alone:
+        return f"Whoever knows a person's values of {columns} still finds {plural(known.alone, 'person', 'people')}."
+    nobody = f"By {columns} alone, nobody is found by exactly one row"
+    if known.below_k or known.rows_below_k or known.admissible_below_k:
+        return f"{nobody}, but who knows people's values can narrow some down to too few rows."
+    return f"{nobody}."

@@ -31,4 +31,4 @@ def measures(profile: ClassProfile | None, columns: Sequence[Head], places: tupl
     if not profile.wildcard:
         distinct = [] if profile.entities else [ratio(profile.distinct_ratio, places[0])]
         ratios = [count(profile.classes), *distinct, *ratios]
-    return [*ratios, count(profile.smallest), percent(profile.share_at_risk), *exceeding(profile)]
+    return [*ratios, count(profile.smallest), percent(profile.share_below_k), *exceeding(profile)]

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from qidsql.core.results import Account, LeftOut, SearchAccount, Verdict
 from qidsql.search.result import Certificate
-from qidsql.wording.numbers import count, decimal, few, plural, seconds
+from qidsql.wording.numbers import count, counted, decimal, few, plural, seconds
 
 GREEN = "bold green"
 COLOURS = {
@@ -62,11 +62,12 @@ def by_reason(named: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def certificate(rests_on: Certificate) -> str:
     """The sample that a result is based on."""
-    sizes = ", ".join(count(size) for size in rests_on.sizes)
+    *sizes, last = rests_on.sizes
+    drawn = ", ".join([*map(count, sizes), counted(last, rests_on.unit)])
     epsilon = "" if rests_on.epsilon is None else f"epsilon = {decimal(rests_on.epsilon)}, "
     measured = "measured on the full table" if rests_on.verified else "not measured on the full table"
     return (
-        f"{sizes} {rests_on.unit}, {epsilon}delta = {decimal(rests_on.delta)}, seed {rests_on.seed}; "
+        f"{drawn}, {epsilon}delta = {decimal(rests_on.delta)}, seed {rests_on.seed}; "
         f"promise: {rests_on.promise} ({rests_on.theorem}); {measured}"
     )
 

@@ -1,6 +1,6 @@
 """Numbers, ratios and lists as text. Rounding never turns a part into all or nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -44,6 +44,25 @@ def seconds(value: float) -> str:
 def plural(value: int, one: str, many: str = "") -> str:
     """1 row, 2 rows"""
     return f"{count(value)} {one if value == 1 else many or one + 's'}"
+
+
+def are(value: int) -> str:
+    """1 is, 2 are"""
+    return "is" if value == 1 else "are"
+
+
+SINGULAR = {"rows": "row", "entities": "entity", "pairs": "pair"}
+
+
+def counted(value: int, unit: str) -> str:
+    """As `plural`, for a unit that is named in the plural: 1 row, 2 rows, 1 entity (patient), 2 pairs of rows"""
+    many, *more = unit.split(" ")
+    return f"{count(value)} {' '.join([SINGULAR[many] if value == 1 else many, *more])}"
+
+
+def weighing(value: int, weights: Iterable[int], one: str) -> str:
+    """As much as all these weigh: their number where each weighs 1."""
+    return f"the weight {count(value)}" if any(weight != 1 for weight in weights) else plural(value, one)
 
 
 def few(names: Sequence[str], most: int = 12) -> str:

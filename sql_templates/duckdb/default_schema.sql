@@ -1,3 +1,7 @@
--- The schema of unqualified names, and its database.
--- Result: one row: schema_name, database_name
-SELECT system.main.current_schema() AS schema_name, system.main.current_database() AS database_name
+-- The schema of unqualified names, its database, and the limits of the work.
+-- Result: one row: schema_name, database_name, threads, memory_limit ("1.8 GiB")
+SELECT
+  system.main.current_schema() AS schema_name,
+  system.main.current_database() AS database_name,
+  system.main.current_setting('threads') AS threads,
+  system.main.current_setting('memory_limit') AS memory_limit

@@ -46,8 +46,8 @@ WITH classes AS (
     CAST(COALESCE(SUM(class_count), 0) AS BIGINT) AS class_count,
     COALESCE(MIN(class_size), 0) AS smallest,
     COALESCE(MAX(class_size), 0) AS largest,
-    CAST(COALESCE(SUM(class_count) FILTER (WHERE class_size < k), 0) AS BIGINT) AS classes_at_risk,
-    CAST(COALESCE(SUM(class_size * class_count) FILTER (WHERE class_size < k), 0) AS BIGINT) AS rows_at_risk,
+    CAST(COALESCE(SUM(class_count) FILTER (WHERE class_size < k), 0) AS BIGINT) AS classes_below_k,
+    CAST(COALESCE(SUM(class_size * class_count) FILTER (WHERE class_size < k), 0) AS BIGINT) AS rows_below_k,
     CAST(COALESCE(SUM(class_count) FILTER (WHERE class_size = 1), 0) AS BIGINT) AS unique_rows,
     COALESCE(SUM(CAST(class_size AS HUGEINT) * (class_size - 1) * class_count), 0) AS colliding_pairs
   FROM sizes
@@ -60,13 +60,13 @@ SELECT
   smallest,
   largest,
   CAST(k AS BIGINT) AS k,
-  classes_at_risk,
-  rows_at_risk,
+  classes_below_k,
+  rows_below_k,
   unique_rows,
   colliding_pairs,
   CASE WHEN row_count > 0 THEN class_count / row_count END AS distinct_ratio,
   CASE WHEN pairs > 0 THEN (pairs - colliding_pairs) / pairs WHEN row_count > 0 THEN 1 END AS separation_ratio,
-  CASE WHEN row_count > 0 THEN rows_at_risk / row_count ELSE 0 END AS share_at_risk
+  CASE WHEN row_count > 0 THEN rows_below_k / row_count ELSE 0 END AS share_below_k
 FROM ratios;
 
 -- The classes below k, smallest first: class_size, and the values of the columns.
@@ -111,8 +111,8 @@ WITH cells AS (
     COUNT(*) AS class_count,
     MIN(class_size) AS smallest,
     MAX(class_size) AS largest,
-    COUNT(*) FILTER (WHERE class_size < k) AS classes_at_risk,
-    CAST(COALESCE(SUM(class_size) FILTER (WHERE class_size < k), 0) AS BIGINT) AS rows_at_risk,
+    COUNT(*) FILTER (WHERE class_size < k) AS classes_below_k,
+    CAST(COALESCE(SUM(class_size) FILTER (WHERE class_size < k), 0) AS BIGINT) AS rows_below_k,
     COUNT(*) FILTER (WHERE class_size = 1) AS unique_rows,
     SUM(CAST(class_size AS HUGEINT) * (class_size - 1)) AS colliding_pairs
   FROM classes
@@ -128,12 +128,12 @@ SELECT
   smallest,
   largest,
   CAST(k AS BIGINT) AS k,
-  classes_at_risk,
-  rows_at_risk,
+  classes_below_k,
+  rows_below_k,
   unique_rows,
   colliding_pairs,
   class_count / row_count AS distinct_ratio,
   CASE WHEN pairs > 0 THEN (pairs - colliding_pairs) / pairs ELSE 1 END AS separation_ratio,
-  rows_at_risk / row_count AS share_at_risk
+  rows_below_k / row_count AS share_below_k
 FROM ratios
 ORDER BY classes DESC, name;

@@ -1,6 +1,6 @@
 -- The table profiles: the measures of every single column in every audit.
 --   role        the column's role in the audit; nulls, distinct_ratio, separation_ratio NULL if not measured
---   k           its smallest class; rows_at_risk in classes below the k of the policy
+--   smallest    its smallest class; rows_below_k in classes below the k of the policy
 CREATE TABLE IF NOT EXISTS profiles (
   run TEXT NOT NULL,
   place BIGINT NOT NULL,
@@ -8,9 +8,9 @@ CREATE TABLE IF NOT EXISTS profiles (
   column_type TEXT NOT NULL,
   role TEXT NOT NULL,
   nulls BIGINT,
-  k BIGINT,
+  smallest BIGINT,
   classes BIGINT,
-  rows_at_risk BIGINT,
+  rows_below_k BIGINT,
   distinct_ratio DOUBLE,
   separation_ratio DOUBLE,
   PRIMARY KEY (run, place, column_name)

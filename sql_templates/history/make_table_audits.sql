@@ -1,8 +1,8 @@
 -- The table table_audits: one row per table of a run, in the order of the policy file (place).
 --   source      its name in the policy file, source_label the source itself (never a password)
 --   engine, snapshot, started, seconds, statements, row_count, entities, policy   of the audit; NULL if it failed
---   k           the smallest class of all audited columns together; k_required the k that the policy requires
---   rows_at_risk, share_at_risk   in classes below k_required
+--   k           the k that the policy requires; smallest the smallest class of all audited columns together
+--   rows_below_k, share_below_k   in classes of fewer than k
 --   document    the table in the run document: JSON, compressed by zlib (qidsql report RUN --format json writes it)
 CREATE TABLE IF NOT EXISTS table_audits (
   run TEXT NOT NULL,
@@ -23,9 +23,9 @@ CREATE TABLE IF NOT EXISTS table_audits (
   row_count BIGINT,
   entities BIGINT,
   k BIGINT,
-  k_required BIGINT,
-  rows_at_risk BIGINT,
-  share_at_risk DOUBLE,
+  smallest BIGINT,
+  rows_below_k BIGINT,
+  share_below_k DOUBLE,
   policy TEXT,
   document VARBINARY NOT NULL,
   PRIMARY KEY (run, place)

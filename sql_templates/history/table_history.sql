@@ -1,8 +1,8 @@
 -- One table in all runs, newest first.
 -- Parameters: :source, :table_name
--- Result: number, run, started, verdict, reason, row_count, k, k_required, share_at_risk, complete, policy
-SELECT runs.number, runs.run, runs.started, audit.verdict, audit.reason, audit.row_count, audit.k, audit.k_required,
-  audit.share_at_risk, runs.complete, audit.policy
+-- Result: number, run, started, verdict, reason, row_count, k, smallest, share_below_k, complete, policy
+SELECT runs.number, runs.run, runs.started, audit.verdict, audit.reason, audit.row_count, audit.k, audit.smallest,
+  audit.share_below_k, runs.complete, audit.policy
 FROM table_audits AS audit
 JOIN runs ON runs.run = audit.run
 WHERE audit.source = :source AND audit.table_name = :table_name

@@ -74,9 +74,9 @@ END $$;
 
 CREATE OR REPLACE FUNCTION qidsql.measures(relation regclass, compared text[], k integer)
 RETURNS TABLE (
-  "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint, classes_at_risk bigint,
-  rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
-  separation_ratio double precision, share_at_risk double precision
+  "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint, classes_below_k bigint,
+  rows_below_k bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
+  separation_ratio double precision, share_below_k double precision
 )
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 BEGIN
@@ -119,9 +119,9 @@ END $$;
 -- The measures of one column set; of all columns if none is named.
 CREATE OR REPLACE FUNCTION qidsql.profile(relation regclass, columns text[] DEFAULT NULL, k integer DEFAULT 5)
 RETURNS TABLE (
-  "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint, classes_at_risk bigint,
-  rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
-  separation_ratio double precision, share_at_risk double precision
+  "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint, classes_below_k bigint,
+  rows_below_k bigint, unique_rows bigint, colliding_pairs numeric, distinct_ratio double precision,
+  separation_ratio double precision, share_below_k double precision
 )
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
   SELECT * FROM qidsql.measures(relation, qidsql.compared(relation, columns), k)
@@ -159,8 +159,8 @@ END $$;
 CREATE OR REPLACE FUNCTION qidsql.columns(relation regclass, k integer DEFAULT 5)
 RETURNS TABLE (
   name text, nulls bigint, "rows" bigint, classes bigint, smallest bigint, largest bigint, k_required bigint,
-  classes_at_risk bigint, rows_at_risk bigint, unique_rows bigint, colliding_pairs numeric,
-  distinct_ratio double precision, separation_ratio double precision, share_at_risk double precision
+  classes_below_k bigint, rows_below_k bigint, unique_rows bigint, colliding_pairs numeric,
+  distinct_ratio double precision, separation_ratio double precision, share_below_k double precision
 )
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 DECLARE

@@ -56,7 +56,7 @@ def one_run(source: str, table: str, k: int, into: str) -> None:
     print(
         *(f"{each:8.1f}" for each in (*seconds, processor)),
         f"{memory:8,} {result.cells or 0:12,} {result.records or 0:10,}",
-        f" {result.verdict}, {result.at_risk} at risk; {'; '.join(result.algorithm)}",
+        f" {result.verdict}, {result.rows_below_k} below k; {'; '.join(result.algorithm)}",
         flush=True,
     )
 

@@ -122,7 +122,7 @@ def test_a_pass_needs_every_statement(clinic: Path) -> None:
         (["CLINIC", "people", "--k", "many"], ["--k", "whole number"]),
         (["CLINIC", "people", "--distinct", "1.5"], ["--distinct must be above 0 and at most 1"]),
         (["CLINIC", "people", "--separation", "0"], ["--separation must be above 0"]),
-        (["CLINIC", "people", "--rows-at-risk", "much"], ["--rows-at-risk must be a ratio such as 0.9, 9/10 or 90%"]),
+        (["CLINIC", "people", "--rows-below-k", "much"], ["--rows-below-k must be a ratio such as 0.9, 9/10 or 90%"]),
         (["CLINIC", "people", "--distinct", "1/0"], ["--distinct must be a ratio"]),
         (["CLINIC", "people", "--distinct", "nan"], ["--distinct must be a ratio"]),
         (["CLINIC", "people", "-c", "age", "--exclude", "age"], ["column age is given as", "choose one"]),

@@ -101,3 +101,14 @@ def test_the_script_completes_in_bash(sources: Path, tmp_path: Path) -> None:
 
 
 PROGRAM = "import sys; sys.argv[0] = 'qidsql'; from qidsql.cli.app import main; main()"
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_quote_what_they_insert(shell: str, sources: Path) -> None:
+    """They compare what is typed with the name itself, so that a name with a blank is found by its first letter."""
+    variables = {"_QIDSQL_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    typed = "qidsql audit clinic.duckdb patients -c z"
+    outcome = inside(cwd=sources, _TYPER_COMPLETE_ARGS=typed, **variables)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "zip code" in outcome.out
+    assert "'zip code'" not in outcome.out

@@ -11,7 +11,7 @@ from qidsql.core.parsing import names
 from qidsql.core.policy import Policy, changed_settings, question
 from qidsql.declarations.results import loaded, plain
 from qidsql.errors import UsageError
-from qidsql.measures.criteria import Distinct, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Distinct, RowsBelowK, Separation, Violates
 from qidsql.wording.option_names import POLICY_FILE, written_as
 
 HALF = Fraction(1, 2)
@@ -24,7 +24,7 @@ HALF = Fraction(1, 2)
         ({"k": 0}, "k must be at least 2"),
         ({"distinct": Fraction(0)}, "--distinct must be above 0"),
         ({"separation": Fraction(-1, 2)}, "--separation must be above 0"),
-        ({"rows_at_risk": Fraction(11, 10)}, "--rows-at-risk must be above 0 and at most 1"),
+        ({"rows_below_k": Fraction(11, 10)}, "--rows-below-k must be above 0 and at most 1"),
         ({"max_size": 0}, "--max-size must be more than 0"),
         ({"max_statements": 0}, "--max-statements must be more than 0"),
         ({"max_seconds": -0.5}, "--max-seconds must be more than 0"),
@@ -45,11 +45,11 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], said: str) -> None:
     "options",
     [
         {"k": 2},
-        {"distinct": Fraction(1), "separation": Fraction(1), "rows_at_risk": Fraction(1)},
-        {"rows_at_risk": Fraction(1, 10**9)},
+        {"distinct": Fraction(1), "separation": Fraction(1), "rows_below_k": Fraction(1)},
+        {"rows_below_k": Fraction(1, 10**9)},
         {"max_size": 1, "max_statements": 1, "max_seconds": 0.001},
-        {"nulls": "wildcard", "separation": HALF, "rows_at_risk": HALF},
-        {"entity": "person", "rows_at_risk": HALF},
+        {"nulls": "wildcard", "separation": HALF, "rows_below_k": HALF},
+        {"entity": "person", "rows_below_k": HALF},
     ],
 )
 def test_what_can_be_is_taken(options: dict[str, Any]) -> None:
@@ -82,8 +82,8 @@ def test_what_is_no_ratio_is_refused(written: str) -> None:
 
 def test_names_are_one_or_several_or_none() -> None:
     assert (names(None), names("ab"), names(["a", "b"]), names([])) == ((), ("ab",), ("a", "b"), ())
-    policy = Policy.read(columns="zip", exclude=["a", "b"], rows_at_risk="5%")
-    assert (policy.columns, policy.exclude, policy.rows_at_risk) == (("zip",), ("a", "b"), Fraction(1, 20))
+    policy = Policy.read(columns="zip", exclude=["a", "b"], rows_below_k="5%")
+    assert (policy.columns, policy.exclude, policy.rows_below_k) == (("zip",), ("a", "b"), Fraction(1, 20))
 
 
 def test_the_defaults_are_these() -> None:
@@ -112,10 +112,10 @@ def test_options_are_named_as_they_were_given() -> None:
 
 def test_each_ratio_is_one_more_criterion() -> None:
     assert Policy(k=3).criteria == (Violates(3),)
-    policy = Policy(k=3, distinct=HALF, separation=Fraction(1, 3), rows_at_risk=Fraction(1, 4))
+    policy = Policy(k=3, distinct=HALF, separation=Fraction(1, 3), rows_below_k=Fraction(1, 4))
     assert policy.criteria == (
         Violates(3),
-        RowsAtRisk(3, Fraction(1, 4)),
+        RowsBelowK(3, Fraction(1, 4)),
         Distinct(HALF),
         Separation(Fraction(1, 3)),
     )

@@ -7,7 +7,7 @@ import pytest
 
 from qidsql.core.requirements import CriterionOptions
 from qidsql.errors import UsageError
-from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 
 HALF = Fraction(1, 2)
 
@@ -20,7 +20,7 @@ HALF = Fraction(1, 2)
         ({"violates": 2}, Violates(2)),
         ({"distinct": "50%"}, Distinct(HALF)),
         ({"separation": 1}, Separation(Fraction(1))),
-        ({"k": 3, "rows_at_risk": 0.5}, RowsAtRisk(3, HALF)),
+        ({"k": 3, "rows_below_k": 0.5}, RowsBelowK(3, HALF)),
         ({"all_classes": True}, Determines()),
     ],
 )
@@ -35,7 +35,7 @@ def test_options_ask_for_one_criterion(options: dict[str, Any], criterion: Crite
         ({"violates": 0}, "--violates must be at least 2, got 0"),
         ({"distinct": 0}, "--distinct must be above 0"),
         ({"separation": 2}, "--separation must be above 0 and at most 1"),
-        ({"rows_at_risk": 0}, "--rows-at-risk must be above 0"),
+        ({"rows_below_k": 0}, "--rows-below-k must be above 0"),
         ({"distinct": HALF, "violates": 2}, "choose one criterion, not --distinct 0.5 --violates 2"),
         ({"separation": HALF, "all_classes": True}, "choose one criterion"),
     ],

@@ -50,6 +50,6 @@ def test_the_python_function_takes_the_fields_and_shows_their_words() -> None:
     with pytest.raises(TypeError, match="rows"):
         function("here", rows=3)  # type: ignore[call-arg]
     names = list(inspect.signature(function).parameters)
-    assert names == ["source", "table", "columns", "most_rows", "ratio", "inner"]
+    assert names == ["source", "table", "columns", "most_rows", "ratio"]  # inner is no option
     assert inspect.getdoc(function).startswith("Does the work.")  # type: ignore[union-attr]
     assert "most_rows: as many rows" in inspect.getdoc(function)  # type: ignore[operator]

@@ -17,6 +17,7 @@ from qidsql.operations.schedule import Schedule
 from tests.commandline import several
 from tests.docker.image import HOUSE
 from tests.docker.test_compose import check
+from tests.spark_server import SERVER, STANDALONE
 
 EXAMPLES = HOUSE / "docker" / "examples"
 NIGHTLY = Schedule.read("0 3 * * *", "UTC")
@@ -30,6 +31,8 @@ def test_all_of_them_are_tested_here() -> None:
         "cronjob.yaml",
         "airflow_dag.py",
         "github-workflow.yaml",
+        "spark-compose.yaml",
+        "sail-cluster.yaml",
     }
 
 
@@ -70,13 +73,42 @@ def test_the_units_are_of_one_form() -> None:
         assert set(unit.sections()) == sections
 
 
+def validated(path: Path) -> int:
+    """By Kubernetes' own schemas, in which no unknown key passes; 0 if it is valid."""
+    command = [sys.executable, "-m", "kubernetes_validate", "--strict", "-k", "1.33", str(path)]
+    return subprocess.run(command, capture_output=True).returncode
+
+
+def test_the_cluster_of_sail() -> None:
+    """The server has the role that lets it start workers, and is found under the service's name and port."""
+    assert validated(EXAMPLES / "sail-cluster.yaml") == 0
+    account, role, binding, service, server = YAML(typ="safe").load_all(EXAMPLES / "sail-cluster.yaml")
+    pod = server["spec"]["template"]
+    assert account["metadata"]["name"] == binding["subjects"][0]["name"] == pod["spec"]["serviceAccountName"]
+    assert role["metadata"]["name"] == binding["roleRef"]["name"]
+    assert service["spec"]["selector"] == pod["metadata"]["labels"] == server["spec"]["selector"]["matchLabels"]
+    [container] = pod["spec"]["containers"]
+    assert service["spec"]["ports"][0]["targetPort"] == container["ports"][0]["name"]
+    assert str(service["spec"]["ports"][0]["port"]) == container["command"][-1]
+
+
+def test_the_cluster_of_spark(tmp_path: Path) -> None:
+    path = EXAMPLES / "spark-compose.yaml"
+    done = check("vendor.compose-spec", path)
+    assert done.returncode == 0, done.stdout
+    (tmp_path / "wrong.yaml").write_text(path.read_text().replace("mem_limit", "memory_limit"))
+    assert check("vendor.compose-spec", tmp_path / "wrong.yaml").returncode == 1
+    services = YAML(typ="safe").load(path)["services"]
+    for name, needed in (("worker", "master"), ("connect", "worker"), ("auditor", "connect")):
+        assert services[name]["depends_on"] == [needed]
+    classes = [word.removeprefix("--class=") for name in ("master", "worker", "connect")
+               for word in services[name]["command"] if "org.apache.spark" in word]  # fmt: skip
+    assert classes == [f"{STANDALONE}.master.Master", f"{STANDALONE}.worker.Worker", SERVER]
+    assert services["auditor"]["environment"]["LAKE_URL"] == "sc://connect:15002"
+    assert "--conf=spark.connect.grpc.binding.port=15002" in services["connect"]["command"]
+
+
 def test_the_cron_job_of_kubernetes(tmp_path: Path) -> None:
-    """Against Kubernetes' own schemas, in which no unknown key passes."""
-
-    def validated(path: Path) -> int:
-        command = [sys.executable, "-m", "kubernetes_validate", "--strict", "-k", "1.33", str(path)]
-        return subprocess.run(command, capture_output=True).returncode
-
     assert validated(EXAMPLES / "cronjob.yaml") == 0
     (tmp_path / "wrong.yaml").write_text((EXAMPLES / "cronjob.yaml").read_text().replace("schedule:", "scheduled:"))
     assert validated(tmp_path / "wrong.yaml") != 0

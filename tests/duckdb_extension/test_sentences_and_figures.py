@@ -30,10 +30,12 @@ QUERIES = [
     f"FROM qid_verdict('people', {ROLES})",
     "FROM qid_verdict('people')",
     f"FROM qid_anonymize('people', {ROLES}, k := 5)",
+    f"FROM qid_turns('people', {ROLES}, k := 5, turns := ['drop=town', 'age=width:4'])",
     f"FROM qid_risk('people', {ROLES}, sampling_fraction := '0.5')",
     f"FROM qid_link('people', 'voters', {ON})",
     f"FROM qid_kmap('people', 'voters', {ON})",
-    "FROM qid_impact('people', 'copied')",
+    "FROM qid_impact('people', 'copied', k := 2)",
+    f"FROM qid_suppress('people', {ROLES}, k := 5)",
     "FROM qid_graph(identifiers := ['voters.voter'], sensitive := ['people.income'], accept_names := true)",
 ]
 
@@ -52,7 +54,9 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
     named = f"FROM qid_verdict('people', policy_file := '{policy}')"
     missing = "FROM qid_link('people')"
     answers = host.run([host.load, *SETUP, *QUERIES, named, missing])[1 + len(SETUP) :]
-    lines, verdict, proposed, anonymized, risk, link, kmap, impact, graph, by_policy = map(rows, answers[:-1])
+    lines, verdict, proposed, anonymized, turned, risk, link, kmap, impact, suppressed, graph, by_policy = map(
+        rows, answers[:-1]
+    )
     assert isinstance(answers[-1], Refused)
     roles: dict[str, Any] = {"identifiers": ["id"], "sensitive": ["income"]}
     with qidsql.connect(str(path)) as engine:
@@ -70,6 +74,12 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
             expected.cost,
             "finished",
         ]
+        turns = qidsql.turns(engine, "people", k=5, turns=["drop=town", "age=width:4"], **roles)
+        assert [row["turn"] for row in turned] == [None, 0, 1, 2]
+        assert (turned[0]["verdict"], turned[0]["reason"]) == (turns.verdict, turns.reason)
+        assert [row["rows_below_k"] for row in turned[1:]] == [each.rows_below_k for each in turns.turns]
+        assert [row["cells"] for row in turned[1:]] == [each.cells for each in turns.turns]
+        assert "qid_turns" not in turned[0]["script"][0] and "people_recoded" in turned[0]["script"][0]
         found = qidsql.risk(engine, "people", sampling_fraction="0.5", **roles)
         assert found.prosecutor is not None
         assert risk[0]["highest"] == float(found.prosecutor.highest)
@@ -85,6 +95,10 @@ def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
             *((each.name, each.suppressed) for each in compared.variables),
         ]
         assert compared.suppressed == 4
+        assert "can still be found by someone who knows them" in impact[0]["reason"]
+        assert not any("qidsql profile" in row["line"] for row in lines)
+        assert {row["finding"] for row in suppressed} >= {"table", "withstands"}
+        assert all(row["reason"] for row in suppressed if row["finding"] in ("withstands", "open"))
         cut = qidsql.graph(engine, identifiers="voters.voter", sensitive="people.income", accept_names=True)
         assert cut.cut
         assert (graph[0]["finding"], sorted(graph[0]["columns"])) == ("separating set", sorted(cut.cut))

@@ -70,7 +70,7 @@ TRANSCRIPT: list[tuple[str, object]] = [
     # plans
     ("CREATE VIEW never AS SELECT error('it ran') AS a, 1 AS b", None),
     ("EXPLAIN FROM qid_keys('never')", ...),
-    ("FROM qid_keys('never')", "qidsql: DuckDB could not compute a value (class profile of a + b)"),
+    ("FROM qid_keys('never')", "qidsql: DuckDB could not compute a value for the class profile of a + b"),
     ("PREPARE found AS SELECT columns FROM qid_keys('people', max_size := $most, \"all\" := $every)", None),
     ("EXECUTE found(most := 1, every := true)", [[["id"]]]),
     ("SET threads = 1", None),
@@ -135,7 +135,7 @@ WRONG = {
     "FROM qid_keys('people', columns := NULL)": "columns must not be NULL; leave it out",
     "FROM qid_keys('people', \"distinct\" := 'many')": "distinct must be a ratio such as 0.9, 9/10 or 90%, got many",
     "FROM qid_keys('people', \"all\" := true, minimal := true)": "choose one of all and minimal",
-    "FROM qid_mask('people')": "name what may not be published: distinct 0.5, separation 0.8, violates 5 or rows_at_",
+    "FROM qid_mask('people')": "name what may not be published: distinct 0.5, separation 0.8, violates 5 or rows_b",
     "FROM qid_keys('people', \"where\" := 'a = 1; DROP TABLE people')": "the where condition cannot be read as one",
     "FROM qid_keys('people', \"where\" := 'a > DATE ''2024-01-01''')": "the where condition has an operation that",
     "FROM qid_audit('people', \"where\" := 'random() > 0.5')": "the where condition calls random, which may return",
@@ -214,8 +214,8 @@ CASES: Cases = [
     ("audit", {"k": 3, "separation": 0.8, "sensitive": ["d"]}),
     ("audit", {"k": 4, "entity": "d", "where": "a < 5", "exclude": ["id"], "max_size": 2}),
     ("audit", {"k": 6, "columns": ["b", "c"], "nulls": "wildcard", "separation": "1/10"}),
-    ("audit", {"rows_at_risk": 0.5, "keep_identifiers": True, "identifiers": ["b"]}),
-    ("keys", {**SOME, "all": True, "rows_at_risk": 0.2, "k": 2}),
+    ("audit", {"rows_below_k": 0.5, "keep_identifiers": True, "identifiers": ["b"]}),
+    ("keys", {**SOME, "all": True, "rows_below_k": 0.2, "k": 2}),
     ("keys", {**SOME, "separation": 0.9}),
     ("keys", {**SOME, "distinct": "9%", "weights": "a=3,d=2", "where": "d > 2 AND a <> 4"}),
     ("keys", {**SOME, "minimal": True, "separation": "99%"}),
@@ -343,7 +343,7 @@ def uniques_differences(found: list[dict[str, Any]], expected: dict[str, Any]) -
     scores = expected["scores"] or {"top": []}
     return differences(
         combinations=(whole["combinations"], expected["combinations"]),
-        rows=(whole["rows"], expected["rows_at_risk"]),
+        rows=(whole["rows"], expected["rows_unsafe"]),
         complete=(whole["complete"], expected["complete"]),
         verdict=(whole["verdict"], expected["verdict"]),
         reason=(whole["reason"], in_sql(expected["reason"])),
@@ -401,7 +401,7 @@ def test_single_statements_equal_the_command_lines(host: Host, source: str) -> N
         )[2:]
     )
     [expected] = of_command_line(source, "profile", columns=["a", "c"], k=20)["column_sets"]
-    assert expected["rows_at_risk"] > 0
+    assert expected["rows_below_k"] > 0
     assert [measures(row) for row in profile] == [measures(expected)]
     [expected] = of_command_line(source, "profile")["column_sets"]
     assert [measures(row) for row in whole] == [measures(expected)]

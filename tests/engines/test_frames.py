@@ -77,3 +77,8 @@ def test_an_empty_frame_is_never_a_pass() -> None:
 
 def test_a_budget_that_is_spent_at_once() -> None:
     assert qidsql.audit(FRAMES[0], max_seconds=1e-6).verdict == "inconclusive"
+
+
+def test_a_connection_is_no_table() -> None:
+    with duckdb.connect() as connection, pytest.raises(UsageError, match=r"pass a relation of it"):
+        qidsql.audit(connection)  # type: ignore[arg-type]

@@ -1,13 +1,18 @@
 """The client's memory stays flat: DuckDB keeps its limit, and Python holds counts only."""
 
 import json
+import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import duckdb
 import pytest
 
+import qidsql
+from qidsql.engines.connect import connect
+from qidsql.engines.duckdb import spill
 from tests.commandline import environment
 
 ROWS = 4_000_000
@@ -48,3 +53,17 @@ def test_an_audit_keeps_within_the_memory_limit(tmp_path: Path) -> None:
     assert measured["verdict"] == "violation"
     assert measured["classes"] == ROWS
     assert measured["peak_mb"] < LIMIT_MB + CLIENT_MB, measured
+
+
+def test_what_was_spilled_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing where all fits. A watch ends with its engine."""
+    monkeypatch.setattr(spill, "LOOK", 0.001)
+    path = tmp_path / "people.parquet"
+    duckdb.sql(f"COPY (SELECT hash(i) AS a, hash(i, 1) AS b FROM range(800_000) AS t(i)) TO '{path}'")
+    with connect(f"{path}?memory_limit=25MB&threads=1") as engine:
+        notes = qidsql.profile(engine, "people", columns=["a", "b"]).account.notes
+        [thread] = [each for each in threading.enumerate() if each.name == "qidsql spill"]
+        assert any(re.fullmatch(r"up to \d+ MB at a time were spilled .*", note) for note in notes)
+    thread.join(10)
+    assert not thread.is_alive()
+    assert not any("spilled" in note for note in qidsql.profile(str(path), columns=["a"]).account.notes)

@@ -35,7 +35,7 @@ def slow(postgres_store: PostgresStore) -> PostgresStore:
     postgres_store.execute("CREATE TABLE t AS SELECT i % 5 AS a FROM generate_series(1, 1000) AS i")
     postgres_store.execute("CREATE TABLE switch AS SELECT 1 AS seconds")
     postgres_store.execute(
-        "CREATE FUNCTION nap() RETURNS text LANGUAGE plpgsql AS $$ BEGIN "
+        "CREATE FUNCTION nap() RETURNS text LANGUAGE plpgsql STABLE AS $$ BEGIN "
         f"PERFORM pg_sleep(seconds) FROM {postgres_store.schema}.switch WHERE seconds > 0; RETURN 'x'; END $$"
     )
     postgres_store.execute("CREATE VIEW v AS SELECT a, nap() AS b FROM t")

@@ -304,7 +304,7 @@ def test_a_condition_that_fails_shows_no_value(postgres_store: PostgresStore, wh
 def test_a_view_that_fails_shows_no_value(postgres_store: PostgresStore) -> None:
     postgres_store.execute(
         f"CREATE TABLE t AS SELECT '{CANARY}' AS b; CREATE VIEW v AS SELECT b::int AS b FROM t;"
-        "CREATE FUNCTION loud(text) RETURNS text LANGUAGE plpgsql AS "
+        "CREATE FUNCTION loud(text) RETURNS text LANGUAGE plpgsql STABLE AS "
         "$$ BEGIN RAISE EXCEPTION 'no %', $1; END $$; CREATE VIEW w AS SELECT loud(b) AS b FROM t"
     )
     for view in ("v", "w"):
@@ -317,7 +317,10 @@ def test_a_view_that_wants_to_write_is_refused(postgres_store: PostgresStore) ->
     postgres_store.execute(
         "CREATE TABLE t AS SELECT 1 AS b; CREATE FUNCTION write(int) RETURNS int LANGUAGE sql "
         f"SET search_path = {postgres_store.schema} AS 'INSERT INTO t VALUES (2) RETURNING b'; "
-        "CREATE VIEW v AS SELECT write(b) AS b FROM t"
+        "CREATE FUNCTION hidden(x int) RETURNS int LANGUAGE plpgsql STABLE "
+        f"SET search_path = {postgres_store.schema} AS $$ BEGIN RETURN write(x); END $$; "
+        "CREATE VIEW v AS SELECT hidden(b) AS b FROM t; CREATE VIEW w AS SELECT write(b) AS b FROM t"
     )
+    assert "uses write" in str(refusal(postgres_store, "w"))
     assert "only reads" in str(refusal(postgres_store, "v"))
     assert audited(postgres_store, "t").account.rows == 1

@@ -48,7 +48,7 @@ def document(cells: Cells, width: int, k: int) -> RunResult:
     by_row = {size: size * count for size, count in sizes["a", "b"].items()}
     result = AuditResult(
         verdict=Verdict.VIOLATION if below else Verdict.PASS,
-        reason=f"t is {whole.smallest}-anonymous: {whole.rows_at_risk} of {whole.rows} rows",
+        reason=f"t is {whole.smallest}-anonymous: {whole.rows_below_k} of {whole.rows} rows",
         entities=None,
         columns=tuple(
             ColumnFinding(

@@ -57,8 +57,8 @@ def single(folder: Path) -> dict[str, RunResult]:
     hostile = filled(next(place), {name: f"(i * {7 + n}) % {5 + n}" for n, name in enumerate(HOSTILE)}, 90, HOSTILE[0])
     results = {
         "pass": audited(filled(next(place), {"a": "i % 2", "b": "i % 3"}, 60)),
-        "violation": audited(source, sensitive="sex", distinct=0.9, separation=0.95, rows_at_risk="10%"),
-        "allowed": audited(filled(next(place), {"a": "i % 2"}, 60), distinct=0.9, rows_at_risk="10%"),
+        "violation": audited(source, sensitive="sex", distinct=0.9, separation=0.95, rows_below_k="10%"),
+        "allowed": audited(filled(next(place), {"a": "i % 2"}, 60), distinct=0.9, rows_below_k="10%"),
         "identifier": audited(filled(next(place), {"id": "i", "a": "i % 2"}, 60)),
         "inconclusive": audited(source, max_statements=1),
         "unfinished": audited(source, max_statements=4),
@@ -113,7 +113,7 @@ def with_states(findings: Iterable[Finding], states: Iterator[FindingState]) -> 
         replace(
             finding,
             state=state,
-            was=Measures(k=2, rows=400, rows_at_risk=17) if state in ("worse", "better") else None,
+            was=Measures(smallest=2, rows=400, rows_below_k=17) if state in ("worse", "better") else None,
             exception=accepted if state == "excepted" else None,
         )
         for finding, state in zip(findings, states, strict=False)
@@ -126,11 +126,11 @@ TREND = tuple(
         started=datetime(2026, 11, n + 1, 3, tzinfo=UTC),
         verdict=verdict,
         rows=rows,
-        k=k,
-        share_at_risk=share,
+        smallest=smallest,
+        share_below_k=share,
         question=f"q{n // 2}",
     )
-    for n, (verdict, rows, k, share) in enumerate(
+    for n, (verdict, rows, smallest, share) in enumerate(
         [
             (Verdict.PASS, 380, 5, 0.0),
             (Verdict.ERROR, None, None, None),

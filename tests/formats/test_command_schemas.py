@@ -73,7 +73,7 @@ COMMANDS_WITH_REPORT = frozenset(each[0] for each in RUNS) - {"history", "diff",
 NARROW = "not shown on a narrow screen; --format json has all"
 TAGS = (
     "html head meta link title style body a header main footer p div h1 h2 strong bdi wbr dl dt dd table thead tbody "
-    "tr th td svg rect pre"
+    "tr th td svg rect pre section"
 )
 BARS = set("█▏▎▍▌▋▊▉")
 ALERTED = """
@@ -180,7 +180,7 @@ def test_a_page_and_markdown_say_what_the_terminal_says(
     result = loaded(result_class(arguments[0]), written(*clinic, arguments))
     shown = rendering.render(result, 100_000)
     shown = shown[max(0, shown.find(result.reason)) :]  # a sign of the verdict is before the reason
-    shown = re.sub(r"(?m)^(Next: |      qidsql ).*$", "", shown)
+    shown = re.sub(r"(?m)^(Next: |      qidsql |Algorithm  |Found  ).*$", "", shown)
     shown = "\n".join(map(without_options, shown.splitlines()))
     report = CommandReport.of(result)
     page = lxml_html.document_fromstring(report_as(report, "html"))
@@ -194,6 +194,55 @@ def test_a_page_and_markdown_say_what_the_terminal_says(
         found = iter(words(said.text_content()))
         missing = [word for word in words(shown) if word not in found]
         assert missing == []
+
+
+@pytest.mark.parametrize("arguments", always(*ONCE, longer=[each for each in REPORTED if each not in ONCE]))
+def test_a_page_opens_with_a_sentence_and_explains_its_terms(
+    clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]
+) -> None:
+    """For readers who type no commands: no option and no algorithm is named."""
+    if clinic[2]:
+        pytest.skip("reports do not depend on the engine")
+    result = loaded(result_class(arguments[0]), written(*clinic, arguments))
+    report = CommandReport.of(result)
+    page = lxml_html.document_fromstring(report_as(report, "html"))
+    [opening] = page.xpath("//div[@class='person']")
+    assert opening.text_content().strip().endswith(".")
+    assert page.xpath("//main")[0][0] is opening
+    if result.verdict in ("inconclusive", "error"):
+        assert "is no approval" in opening.text_content()
+    for part in page.xpath("//style|//pre"):
+        part.drop_tree()
+    text = page.text_content()
+    assert not re.search(r"(?<![\w-])--[a-z]|integer program|hitting set|by counts on", text)
+    terms = [each.text for each in page.xpath("//dl[@class='glossary']//dt")]
+    assert all(term in report_as(report, "markdown") for term in terms if not set("()-") & set(term))
+
+
+def ones(value: Any) -> Any:
+    """The document with 1 for each count."""
+    if isinstance(value, dict):
+        kept = ("format", "number", "k", "max_size", "complete_to_size")
+        return {key: each if key in kept else ones(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [ones(each) for each in value]
+    return 1 if isinstance(value, int) and not isinstance(value, bool) and value > 1 else value
+
+
+@pytest.mark.parametrize("arguments", [each for each in RUNS if each[0] in COMMANDS_WITH_REPORT], ids=" ".join)
+def test_one_of_a_thing_is_no_plural(clinic: tuple[Path, str, tuple[str, ...]], arguments: tuple[str, ...]) -> None:
+    if clinic[2]:
+        pytest.skip("reports do not depend on the engine")
+    result = loaded(result_class(arguments[0]), ones(written(*clinic, arguments)))
+    shown = rendering.render(result, 100_000).replace(result.reason, "")
+    opening = " ".join(each.striptags() for each in CommandReport.of(result).opening)
+    for line in (*shown.splitlines(), opening):
+        wrong = re.search(
+            r"(?<![\w.,/=*-])(?<!to )(?<!of )1 (rows|cells|columns|tables|sets|classes|values|people|others|"
+            r"entities|statements|rounds|scans|pairs|combinations|turns|row are|cell are|column are|row match )\b",
+            line,
+        )
+        assert wrong is None, line
 
 
 def words(text: str) -> list[str]:

@@ -25,7 +25,7 @@ def test_a_line_for_each_finding_with_its_measures(document: RunResult) -> None:
         assert line["verdict"] == table.verdict
         assert line["table"] == table.table
         if finding is None:
-            assert (line["finding"], line["k"], line["text"]) == ("", "", table.sentence)
+            assert (line["finding"], line["smallest"], line["text"]) == ("", "", table.sentence)
             continue
         assert (line["finding"], line["state"], line["id"]) == (finding.kind, finding.state, finding.id)
         columns = ", ".join(finding.columns)
@@ -50,4 +50,4 @@ def test_no_field_is_a_formula(documents: Mapping[str, RunResult]) -> None:
 
 def test_small_counts_stay_hidden(documents: Mapping[str, RunResult]) -> None:
     for line in lines(without_small_counts(documents["violation"], 11)):
-        assert line["k"] == line["rows_at_risk"] == line["unique_rows"] == line["distinct_ratio"] == ""
+        assert line["smallest"] == line["rows_below_k"] == line["unique_rows"] == line["distinct_ratio"] == ""

@@ -68,14 +68,14 @@ def test_no_column_set_is_written_twice(documents: Mapping[str, RunResult]) -> N
 
 def test_what_a_finding_was_is_written_where_it_differs_from_now(documents: Mapping[str, RunResult]) -> None:
     [table] = documents["violation"].tables
-    found = [each for each in table.findings if each.kind in ("below-k", "rows-at-risk", "distinct")]
+    found = [each for each in table.findings if each.kind in ("below-k", "rows-below-k", "distinct")]
     same = replace(found[0], was=found[0].measures)
-    other = replace(found[1], was=replace(found[1].measures, k=99, rows_at_risk=7))
+    other = replace(found[1], was=replace(found[1].measures, smallest=99, rows_below_k=7))
     kept = [each for each in table.findings if each not in found[:2]]
     document = with_tables(documents["violation"], replace(table, findings=(same, other, *kept)))
     written = {each["id"]: each for each in json.loads(rendered(document, "json"))["tables"][0]["findings"]}
     assert written[same.id]["was"] == {}
-    assert written[other.id]["was"] == {"k": 99, "rows_at_risk": 7}
+    assert written[other.id]["was"] == {"smallest": 99, "rows_below_k": 7}
     assert document.tables[0].findings == (same, other, *kept)
 
 

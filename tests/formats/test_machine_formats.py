@@ -69,6 +69,17 @@ def test_sarif_is_valid(document: RunResult, sarif_schema: Any) -> None:
     assert len(set(prints)) == len(prints)
 
 
+def test_sarif_contains_the_manual_and_names_no_address(documents: Mapping[str, RunResult]) -> None:
+    [run] = json.loads(rendered(documents["violation"], "sarif"))["runs"]
+    rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
+    for rule in rules.values():
+        assert "helpUri" not in rule
+        assert rule["help"]["markdown"].startswith(rule["help"]["text"])
+        assert len(rule["help"]["markdown"]) > len(rule["help"]["text"]) + 200
+        assert "](" not in rule["help"]["markdown"], "a link within the manual leads nowhere from there"
+    assert "separation" in rules["separation"]["help"]["markdown"].lower()
+
+
 def test_sarif_points_to_the_line_of_the_table(documents: Mapping[str, RunResult]) -> None:
     [run] = json.loads(rendered(documents["run"], "sarif"))["runs"]
     lines = {table.table: table.line for table in documents["run"].tables}

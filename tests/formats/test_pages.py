@@ -145,7 +145,7 @@ def test_the_page_opens_with_a_person_by_the_definition(documents: Mapping[str, 
     assert shown["Highest risk"] == share(1, profile.smallest)
     average = share(profile.classes, profile.rows)  # the mean over the rows of 1 / their class
     assert shown["Average risk"] == ("–" if case in ("wildcard", "entity") else average)
-    assert shown["Share at risk"] == share(profile.rows_at_risk, profile.rows)
+    assert shown["Below k"] == share(profile.rows_below_k, profile.rows)
 
 
 def test_what_is_said_of_a_person_with_hidden_counts_is_what_the_lists_say(documents: Mapping[str, RunResult]) -> None:
@@ -172,7 +172,9 @@ def test_of_an_audit_that_measured_nothing_nothing_is_met(documents: Mapping[str
     [table] = documents["inconclusive"].tables
     assert table.audit and table.audit.profile is None
     started = datetime(2026, 11, 20, 3, tzinfo=UTC)
-    point = TrendPoint(run="r0", started=started, verdict=Verdict.INCONCLUSIVE, rows=None, k=None, share_at_risk=None)
+    point = TrendPoint(
+        run="r0", started=started, verdict=Verdict.INCONCLUSIVE, rows=None, smallest=None, share_below_k=None
+    )
     document = with_tables(documents["inconclusive"], replace(table, trend=(point,)))
     document = replace(document, baseline=Baseline("r0", started))
     page = page_of(document)

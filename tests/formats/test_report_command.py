@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from lxml import html as lxml_html
 
 from qidsql.commands.audit.result import AuditResult
 from qidsql.declarations.results import loaded, plain
@@ -66,13 +67,22 @@ def test_min_count_in_a_report_and_in_an_audit_are_one(source: Path, tmp_path: P
 
 def test_what_cannot_be_reported_is_said(source: Path, tmp_path: Path) -> None:
     other = inside("profile", source, "-c", "sex", "--format", "json", cwd=tmp_path)
-    (tmp_path / "other.json").write_text(other.out.replace('"format": 1', '"format": 2'))
-    (tmp_path / "older.json").write_text(other.out)
-    (tmp_path / "newer.json").write_text('{"qidsql": "9", "format": 3}')
+    (tmp_path / "other.json").write_text(other.out.replace('"profile"', '"risk"'))
+    (tmp_path / "older.json").write_text(other.out.replace('"format": 2', '"format": 1'))
+    (tmp_path / "newer.json").write_text('{"qidsql": "9", "kind": "run", "format": 4}')
+    (tmp_path / "before.json").write_text('{"qidsql": "0", "format": 1}')
+    (tmp_path / "none_such.json").write_text('{"qidsql": "9", "command": "../audit", "format": 3}')
+    (tmp_path / "one.json").write_text(other.out)
     (tmp_path / "text.json").write_text("verdict: pass")
-    assert "not the report of a run or an audit" in refused("report", "other.json", cwd=tmp_path)
+    assert "not the result of qidsql risk" in refused("report", "other.json", cwd=tmp_path)
+    assert "was written by an older qidsql; write it again" in refused("report", "before.json", cwd=tmp_path)
+    assert "does not name a command" in refused("report", "none_such.json", cwd=tmp_path)
+    assert "are html or markdown, not csv" in refused("report", "one.json", "one.json", "-o", "x.csv", cwd=tmp_path)
+    assert "of other results leave it out" in refused(
+        "report", "one.json", "--min-count", "11", "-o", "x.html", cwd=tmp_path
+    )
     assert "has format 1" in refused("report", "older.json", cwd=tmp_path)
-    assert "has format 3" in refused("report", "newer.json", cwd=tmp_path)
+    assert "has format 4" in refused("report", "newer.json", cwd=tmp_path)
     assert "is not JSON" in refused("report", "text.json", cwd=tmp_path)
     assert "cannot be read" in refused("report", "none.json", cwd=tmp_path)
     assert "--min-count needs a format that can hide counts" in refused(
@@ -103,3 +113,19 @@ def refused_record(folder: Path) -> str:
     """A document whose small counts are hidden has no place in the history."""
     assert inside("report", "last", "--min-count", "11", "-o", "hidden.json", cwd=folder).code == 0
     return refused("history", "--record", "hidden.json", cwd=folder)
+
+
+def test_a_dossier_has_each_result_once_and_one_glossary(source: Path, tmp_path: Path) -> None:
+    """From the finding to the remedy, in the order given, with a place to sign."""
+    assert inside("audit", source, "--quiet", "-o", "audit.json", cwd=tmp_path).code == 1
+    assert inside("mask", source, "--violates", "5", "--quiet", "-o", "mask.json", cwd=tmp_path).code == 0
+    assert inside("report", "audit.json", "mask.json", "-o", "dossier.html", cwd=tmp_path).code == 0
+    page = lxml_html.document_fromstring((tmp_path / "dossier.html").read_bytes())
+    targets = [link.get("href")[1:] for link in page.xpath("//ol[@class='contents']//a")]
+    assert [page.get_element_by_id(each).text_content()[:2] for each in targets] == ["1.", "2."]
+    assert len(page.xpath("//*[@id='glossary']")) == len(page.xpath("//*[@id='sign']")) == 1
+    reasons = [json.loads((tmp_path / f"{name}.json").read_text())["reason"] for name in ("audit", "mask")]
+    for text in (page.text_content(), inside("report", "audit.json", "mask.json", cwd=tmp_path).out):
+        said = " ".join(text.replace("\xa0", " ").replace("\\", "").split())
+        assert all(reason in said for reason in reasons)
+    assert "Privacy dossier" in page.text_content()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.profiles import ClassProfile, ClassSizes, MatchSizes, SizeBin, bin_starts, size_bins
 from qidsql.wording.numbers import decimal
 from tests.definitions import entity_profile_of, frequencies, matching_profile_of, profile_of, sizes_of
@@ -33,7 +33,7 @@ def test_ratios_are_the_definitions(rows: list[tuple[int, ...]]) -> None:
     pairs = [(one, other) for place, one in enumerate(rows) for other in rows[:place]]
     if rows:
         assert profile.distinct_ratio == Fraction(len(set(rows)), len(rows))
-        assert profile.share_at_risk == Fraction(sum(rows.count(row) < 3 for row in rows), len(rows))
+        assert profile.share_below_k == Fraction(sum(rows.count(row) < 3 for row in rows), len(rows))
     if pairs:
         assert profile.separation_ratio == Fraction(sum(one != other for one, other in pairs), len(pairs))
     assert profile.duplicate_rows == len(rows) - len(set(rows))
@@ -42,8 +42,8 @@ def test_ratios_are_the_definitions(rows: list[tuple[int, ...]]) -> None:
 def test_ratios_of_nothing_and_of_one_row() -> None:
     nothing, one = sized(), sized(1)
     assert (nothing.rows, nothing.smallest, nothing.largest) == (0, 0, 0)
-    assert (nothing.distinct_ratio, nothing.separation_ratio, nothing.share_at_risk) == (1, 1, 0)
-    assert (one.distinct_ratio, one.separation_ratio, one.share_at_risk) == (1, 1, 1)
+    assert (nothing.distinct_ratio, nothing.separation_ratio, nothing.share_below_k) == (1, 1, 0)
+    assert (one.distinct_ratio, one.separation_ratio, one.share_below_k) == (1, 1, 1)
 
 
 def test_class_sizes_take_their_rows_from_the_entities() -> None:
@@ -54,13 +54,13 @@ def test_class_sizes_take_their_rows_from_the_entities() -> None:
         smallest=1,
         largest=3,
         k=2,
-        classes_at_risk=2,
-        rows_at_risk=1,
+        classes_below_k=2,
+        rows_below_k=1,
         unique_rows=1,
         colliding_pairs=6,
         entities=True,
     )
-    assert sizes.profile(4).rows_at_risk == 3
+    assert sizes.profile(4).rows_below_k == 3
     assert ClassSizes({2: 1}, {2: 2}).profile(2).unique_rows == 0
 
 
@@ -102,17 +102,17 @@ def test_violates_begins_below_k() -> None:
     assert not Violates(3).met_by(sized())  # no row, nobody to single out
 
 
-def test_rows_at_risk_is_met_at_its_border() -> None:
+def test_rows_below_k_is_met_at_its_border() -> None:
     profile = sized(1, 1, 2, 5, 11, k=3)  # 4 of 20 rows
-    assert RowsAtRisk(3, Fraction(1, 5)).met_by(profile)
-    assert not RowsAtRisk(3, Fraction(1, 5) + Fraction(1, 10**30)).met_by(profile)
-    assert RowsAtRisk(3, Fraction(1)).met_by(sized(1, k=3))
-    assert not RowsAtRisk(3, Fraction(0)).met_by(sized(k=3))  # no row, none at risk
+    assert RowsBelowK(3, Fraction(1, 5)).met_by(profile)
+    assert not RowsBelowK(3, Fraction(1, 5) + Fraction(1, 10**30)).met_by(profile)
+    assert RowsBelowK(3, Fraction(1)).met_by(sized(1, k=3))
+    assert not RowsBelowK(3, Fraction(0)).met_by(sized(k=3))  # no row, none at risk
 
 
-def test_rows_at_risk_refuses_the_profile_of_another_k() -> None:
+def test_rows_below_k_refuses_the_profile_of_another_k() -> None:
     with pytest.raises(ValueError, match="k = 2, not 3"):
-        RowsAtRisk(3, Fraction(1, 5)).met_by(sized(1, k=2))
+        RowsBelowK(3, Fraction(1, 5)).met_by(sized(1, k=2))
 
 
 def test_determines_means_as_many_classes_as_the_goal() -> None:
@@ -125,7 +125,7 @@ criteria = st.one_of(
     st.builds(Violates, st.integers(2, 6)),
     st.builds(Distinct, st.fractions(0, 1, max_denominator=14)),
     st.builds(Separation, st.fractions(0, 1, max_denominator=91)),
-    st.builds(RowsAtRisk, st.just(3), st.fractions(0, 1, max_denominator=14)),
+    st.builds(RowsBelowK, st.just(3), st.fractions(0, 1, max_denominator=14)),
 )
 
 
@@ -263,10 +263,10 @@ def test_where_there_are_no_classes_none_are_counted() -> None:
 
 
 def test_a_profile_is_written_with_what_has_a_meaning() -> None:
-    counts = {"smallest": 1, "largest": 2, "k": 2, "rows_at_risk": 1, "unique_rows": 1, "colliding_pairs": 2}
-    ratios = {"distinct_ratio": 2 / 3, "separation_ratio": 2 / 3, "share_at_risk": 1 / 3}
-    classes = {"classes": 2, "classes_at_risk": 1}
-    none = {"classes": None, "classes_at_risk": None}
+    counts = {"smallest": 1, "largest": 2, "k": 2, "rows_below_k": 1, "unique_rows": 1, "colliding_pairs": 2}
+    ratios = {"distinct_ratio": 2 / 3, "separation_ratio": 2 / 3, "share_below_k": 1 / 3}
+    classes = {"classes": 2, "classes_below_k": 1}
+    none = {"classes": None, "classes_below_k": None}
     plain = sized(1, 2)
     assert plain.to_plain() == {"rows": 3, **counts, **ratios, **classes}
     assert plain.of_matches().to_plain() == {"rows": 3, **counts, **ratios, **none, "distinct_ratio": None}
@@ -290,7 +290,7 @@ def test_above_is_not_met_at_its_border() -> None:
 
 def test_criteria_are_named_by_what_they_ask() -> None:
     half = Fraction(1, 2)
-    named = (Key(), Distinct(half), Separation(half), Violates(3), RowsAtRisk(3, half), Determines(7))
+    named = (Key(), Distinct(half), Separation(half), Violates(3), RowsBelowK(3, half), Determines(7))
     assert [criterion.name for criterion in named] == [
         "key",
         "0.5-distinct quasi-identifier",

@@ -91,7 +91,7 @@ def search(criterion: str, *sets: str, complete: bool = True) -> Search:
 
 def finding(kind: Kind = Kind.BELOW_K, columns: str = "age", **more: Any) -> Finding:
     names = tuple(columns.split("+"))
-    figures = Measures(**{"k": 2, "rows": 1000, "rows_at_risk": 100} | more.pop("measures", {}))
+    figures = Measures(**{"smallest": 2, "rows": 1000, "rows_below_k": 100} | more.pop("measures", {}))
     return Finding(
         id=finding_id("db", "people", kind, names), kind=kind, columns=names, measures=figures, text="", **more
     )
@@ -175,7 +175,7 @@ def test_a_table_of_a_run_comes_back_as_it_was() -> None:
     excuse = Acceptance("known", date(2027, 1, 2))
     found = (
         finding(state=State.EXCEPTED, exception=excuse),
-        finding(Kind.KEY, "age+zip", state=State.WORSE, was=Measures(k=3)),
+        finding(Kind.KEY, "age+zip", state=State.WORSE, was=Measures(smallest=3)),
         finding(exception=Acceptance("for good", None)),
     )
     for each in found:
@@ -185,7 +185,7 @@ def test_a_table_of_a_run_comes_back_as_it_was() -> None:
         {"reason": "for good", "expires": None},
         None,
     ]
-    point = TrendPoint(run="r0", started=DAY, verdict=Verdict.PASS, rows=9, k=5, share_at_risk=0.0)
+    point = TrendPoint(run="r0", started=DAY, verdict=Verdict.PASS, rows=9, smallest=5, share_below_k=0.0)
     first = replace(table("violation", *found), trend=(point,), line=3, owner="ann", resumed=True)
     second = replace(table("pass"), audit=audit(SAFE, "pass"), policy_changed=("k 5 -> 2",))
     runs = run_of(first, second).tables
@@ -221,7 +221,7 @@ def test_the_document_of_one_audit() -> None:
     result = replace(result, account=replace(result.account, started=DAY.replace(microsecond=7)))
     document: dict[str, Any] = plain(as_document(result))
     assert as_document(result).started == as_document(result).finished == DAY
-    assert (document["format"], document["run"], result.ending) == (2, "", "violation")
+    assert (document["format"], document["run"], result.ending) == (3, "", "violation")
     assert (document["verdict"], document["exit_code"], document["statements"], document["seconds"]) == (
         "violation",
         1,
@@ -256,17 +256,17 @@ def test_the_findings_of_an_audit() -> None:
         ("key", ("age", "zip")),
     ]
     assert found[0].measures == Measures()
-    assert (found[1].measures.k, found[1].measures.rows_at_risk, found[1].state) == (1, 6, "new")
+    assert (found[1].measures.smallest, found[1].measures.rows_below_k, found[1].state) == (1, 6, "new")
     assert found[1].text == "main.people is 1-anonymous on 2 columns; the policy requires 5; 37.5 % below k"
     assert found[3].text == "zip + age is a column set below k = 5: smallest class 1, 37.5 % below k"
     assert found[3].id == "src/main.people/below-k/age+zip"
 
 
 def test_a_ratio_reached_by_all_columns_is_a_finding_where_its_search_found_no_set() -> None:
-    ratios: dict[str, Any] = {"distinct": Fraction(1, 5), "separation": Fraction(1, 5), "rows_at_risk": Fraction(1, 5)}
+    ratios: dict[str, Any] = {"distinct": Fraction(1, 5), "separation": Fraction(1, 5), "rows_below_k": Fraction(1, 5)}
     assert ids(audit(**ratios)) == [
         "k-anonymity",
-        "rows-at-risk/age+zip",
+        "rows-below-k/age+zip",
         "distinct/age+zip",
         "separation/age+zip",
     ]
@@ -296,7 +296,7 @@ def test_the_kinds_that_an_audit_has_listed_to_the_end() -> None:
     every = Policy(
         distinct=share,
         separation=share,
-        rows_at_risk=share,
+        rows_below_k=share,
         l_diversity=3,
         entropy_l=2,
         recursive_l="3,2",
@@ -332,23 +332,23 @@ def test_no_two_findings_share_an_id() -> None:
     ("before", "now", "state"),
     [
         ({}, {}, "unchanged"),
-        ({"k": 3}, {"k": 2}, "worse"),
-        ({"k": 2}, {"k": 3}, "better"),
-        ({"rows_at_risk": 100}, {"rows_at_risk": 110}, "worse"),  # by 1 % of the rows
-        ({"rows_at_risk": 100}, {"rows_at_risk": 109}, "unchanged"),
-        ({"rows_at_risk": 110}, {"rows_at_risk": 100}, "better"),
-        ({"rows_at_risk": 109}, {"rows_at_risk": 100}, "unchanged"),
-        ({"k": 2, "rows_at_risk": 100}, {"k": 3, "rows_at_risk": 200}, "worse"),
-        ({"k": 3, "rows_at_risk": 200}, {"k": 2, "rows_at_risk": 100}, "worse"),
-        ({"rows": 0, "rows_at_risk": 0}, {"rows_at_risk": 9}, "unchanged"),
-        ({"rows": 0, "rows_at_risk": 0}, {"rows_at_risk": 10}, "worse"),
-        ({"rows": 1, "rows_at_risk": 1}, {"rows": 1, "rows_at_risk": 1}, "unchanged"),
-        ({"rows": 1, "rows_at_risk": 1}, {"rows": 1, "rows_at_risk": 0}, "better"),
-        ({"rows_at_risk": 0}, {"rows_at_risk": 9}, "unchanged"),
-        ({"rows_at_risk": 0}, {"rows_at_risk": 10}, "worse"),
-        ({"k": None}, {"k": 0}, "unchanged"),
-        ({"k": None}, {"k": 1}, "better"),
-        ({"k": 1}, {"k": None}, "worse"),  # it may be, and nobody knows
+        ({"smallest": 3}, {"smallest": 2}, "worse"),
+        ({"smallest": 2}, {"smallest": 3}, "better"),
+        ({"rows_below_k": 100}, {"rows_below_k": 110}, "worse"),  # by 1 % of the rows
+        ({"rows_below_k": 100}, {"rows_below_k": 109}, "unchanged"),
+        ({"rows_below_k": 110}, {"rows_below_k": 100}, "better"),
+        ({"rows_below_k": 109}, {"rows_below_k": 100}, "unchanged"),
+        ({"smallest": 2, "rows_below_k": 100}, {"smallest": 3, "rows_below_k": 200}, "worse"),
+        ({"smallest": 3, "rows_below_k": 200}, {"smallest": 2, "rows_below_k": 100}, "worse"),
+        ({"rows": 0, "rows_below_k": 0}, {"rows_below_k": 9}, "unchanged"),
+        ({"rows": 0, "rows_below_k": 0}, {"rows_below_k": 10}, "worse"),
+        ({"rows": 1, "rows_below_k": 1}, {"rows": 1, "rows_below_k": 1}, "unchanged"),
+        ({"rows": 1, "rows_below_k": 1}, {"rows": 1, "rows_below_k": 0}, "better"),
+        ({"rows_below_k": 0}, {"rows_below_k": 9}, "unchanged"),
+        ({"rows_below_k": 0}, {"rows_below_k": 10}, "worse"),
+        ({"smallest": None}, {"smallest": 0}, "unchanged"),
+        ({"smallest": None}, {"smallest": 1}, "better"),
+        ({"smallest": 1}, {"smallest": None}, "worse"),  # it may be, and nobody knows
     ],
 )
 def test_what_is_worse_and_what_is_better(before: dict[str, Any], now: dict[str, Any], state: str) -> None:
@@ -359,7 +359,7 @@ def test_what_is_worse_and_what_is_better(before: dict[str, Any], now: dict[str,
 
 def test_entities_are_counted_where_rows_are_not() -> None:
     def of(at_risk: int) -> Finding:
-        return replace(finding(), measures=Measures(k=2, entities=100, rows_at_risk=at_risk))
+        return replace(finding(), measures=Measures(smallest=2, entities=100, rows_below_k=at_risk))
 
     assert [with_states([of(2)], [of(n)], ())[0].state for n in (1, 2, 3)] == ["worse", "unchanged", "better"]
     bare = replace(finding(), measures=Measures())

@@ -68,7 +68,7 @@ def test_a_document_comes_back_as_it_was(history: History, document: RunResult) 
     [head] = history.runs()
     assert (head.run, head.verdict, head.tables, head.complete) == (document.run, "violation", 2, True)
     assert [table for _, table in history.tables()] == ["main.risky", "main.safe"]
-    assert history.table_history("main", "main.risky")[0].k == 1
+    assert history.table_history("main", "main.risky")[0].smallest == 1
 
 
 def test_a_run_is_recorded_once(history: History, document: RunResult) -> None:
@@ -146,13 +146,13 @@ def test_the_tables_can_be_read_by_plain_sql(tmp_path: Path, document: RunResult
         there = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
         assert there == set(TABLES)
         rows = connection.execute(
-            "SELECT table_name, k, k_required, rows_at_risk, table_audits.verdict FROM table_audits JOIN runs "
+            "SELECT table_name, smallest, k, rows_below_k, table_audits.verdict FROM table_audits JOIN runs "
             "USING (run) ORDER BY place"
         ).fetchall()
         assert rows == [("main.risky", 1, 5, 2, "violation"), ("main.safe", 6, 5, 0, "pass")]
         kinds = connection.execute("SELECT kind, column_set, state FROM findings ORDER BY kind").fetchall()
         assert kinds == [("below-k", '["sex"]', "new"), ("k-anonymity", '["sex", "ward"]', "new")]
-        profiles = connection.execute("SELECT column_name, k, classes FROM profiles WHERE place = 0").fetchall()
+        profiles = connection.execute("SELECT column_name, smallest, classes FROM profiles WHERE place = 0").fetchall()
         assert sorted(profiles) == [("sex", 2, 3), ("ward", 13, 2)]
 
 

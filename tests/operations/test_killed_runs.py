@@ -74,7 +74,7 @@ url = "env:HISTORY_URL"
 schema = "killed"
 [alerts.desk]
 kind = "command"
-command = ["sh", "-c", "cat >> told; echo >> told"]
+command = ["sh", "-c", 'message=$(cat) && [ -n "$message" ] && echo "$message" >> told']  # none from a killed sender
 """
 
 

@@ -40,7 +40,7 @@ email = "direct identifier"
 source = "clinic"
 table = "public.patients"
 k = 7
-rows_at_risk = "5%"
+rows_below_k = "5%"
 owner = "clinic"
 where = "year = 2026"
 [tables.roles]
@@ -55,7 +55,7 @@ reason = "agreed"
 expires = 2027-03-31
 [[tables]]
 source = "files"
-rows_at_risk = 0.25
+rows_below_k = 0.25
 entity = "email"
 """
 
@@ -87,7 +87,7 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
     )
     assert patients.policy(["Email", "sex"]) == Policy(
         k=7,
-        rows_at_risk=Fraction(1, 20),
+        rows_below_k=Fraction(1, 20),
         where="year = 2026",
         max_seconds=60,
         identifiers=("email", "patient id"),
@@ -101,7 +101,7 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
     assert not accepted.covers("key", ["birth_date", "sex"])
     assert not accepted.covers("below-k", ["birth_date", "sex", "ward"])
     # the entity is no role: a default that makes it an identifier does not stand in its way
-    assert rest.policy(["email"]) == Policy(k=11, rows_at_risk=Fraction(1, 4), entity="email", max_seconds=60)
+    assert rest.policy(["email"]) == Policy(k=11, rows_below_k=Fraction(1, 4), entity="email", max_seconds=60)
     assert file.history_url == str(tmp_path / "qidsql-history.duckdb")
     assert file.overridden(k=9).tables[0].policy().k == 9
     assert file.overridden(k=None) == file
@@ -119,9 +119,9 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
         ("k = 7", 'k = 7\npreset = "ema"', r":17: tables\[1\].preset: cannot be combined with k; choose one"),
         ("max_seconds = 60", "max_seconds = 0", r":9: defaults.max_seconds: expected more than 0, got 0"),
         ('preset = "cms"', 'preset = "csm"', r":8: defaults.preset: expected five or cms or ema; did you mean cms\?"),
-        ('"5%"', '"lots"', r":17: tables\[1\].rows_at_risk"),
-        ('"5%"', "1.5", r":17: tables\[1\].rows_at_risk"),
-        ("rows_at_risk = 0.25", "separation = 0.9", r":32: tables\[2\].separation: .*entity use k or rows_at_risk"),
+        ('"5%"', '"lots"', r":17: tables\[1\].rows_below_k"),
+        ('"5%"', "1.5", r":17: tables\[1\].rows_below_k"),
+        ("rows_below_k = 0.25", "separation = 0.9", r":32: tables\[2\].separation: .*entity use k or rows_below_k"),
         (
             'source = "files"',
             'source = "file"',
@@ -139,7 +139,7 @@ def test_a_file_is_read_as_written(tmp_path: Path) -> None:
         ("format = 1", "format = 2", r":1: format: 2 needs a later qidsql; this one, \d.*, reads format 1. Upgrade it"),
         ("format = 1", "format = 0", r":1: format: expected 1"),
         ('table = "public.patients"', "table = 3 +", r"qidsql.toml:15:\d+: not valid TOML"),
-        ("rows_at_risk = 0.25", 'source = "files"', r"qidsql.toml:32:\d+: not valid TOML; this key .* twice"),
+        ("rows_below_k = 0.25", 'source = "files"', r"qidsql.toml:32:\d+: not valid TOML; this key .* twice"),
         ("[defaults]", "[sources.clinic]", r"qidsql.toml:7:\d+: not valid TOML; this key or table is given twice"),
         ("[[tables.exceptions]]", "[tables.exceptions]", r"exceptions: expected \[\[tables.exceptions\]\] in double"),
     ],

@@ -366,8 +366,8 @@ def test_a_long_change_goes_on_under_its_beginning(tmp_path: Path) -> None:
         columns=(),
         state=FindingState.WORSE,
         text="word " * 40,
-        measures=Measures(k=1, share_at_risk=0.5),
-        was=Measures(k=1, share_at_risk=0.4),
+        measures=Measures(smallest=1, share_below_k=0.5),
+        was=Measures(smallest=1, share_below_k=0.4),
     )
     text = report_text(lambda console: print_changes(console, [(finding, "main.t: ")]), 60, False)
     first, *rest = text.splitlines()

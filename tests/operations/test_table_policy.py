@@ -251,15 +251,10 @@ def test_a_sensitive_column_that_nobody_confirmed_is_no_pass_of_a_limit(tmp_path
         assert inside("audit", str(path), "t", cwd=tmp_path).code == code
 
 
-def test_rows_without_a_person_and_rows_that_change_are_no_pass(tmp_path: Path) -> None:
+def test_rows_without_a_person_are_no_pass(tmp_path: Path) -> None:
     path = tmp_path / "two.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE t AS SELECT NULLIF(i % 5, 4) AS who, 'x' AS s FROM range(50) AS r(i)")
-        connection.execute("CREATE TABLE big AS SELECT i % 50 AS z FROM range(20000) AS r(i)")
-        connection.execute("CREATE VIEW chance AS SELECT z FROM big WHERE random() < 0.3")
     for k, verdict in ((4, "pass"), (5, "inconclusive"), (6, "violation")):
         assert qidsql.audit(str(path), "t", entity="who", k=k).verdict == verdict
     assert qidsql.audit(str(path), "t", entity="who", k=5, where="who IS NOT NULL").verdict == "violation"
-    changing = qidsql.audit(str(path), "chance", k=5)
-    assert changing.verdict == "inconclusive"
-    assert any("the source changes from statement to statement" in why for why in changing.account.unfinished)

@@ -57,7 +57,7 @@ def test_profiles_by_codes_are_those_of_the_definitions(store: Store, seed: int)
 
 
 def _risk(profile: ClassProfile) -> tuple[int, int, int, int]:
-    return profile.rows, profile.smallest, profile.rows_at_risk, profile.colliding_pairs
+    return profile.rows, profile.smallest, profile.rows_below_k, profile.colliding_pairs
 
 
 def test_every_kind_of_value_has_a_code_of_its_own(store: Store) -> None:

@@ -105,7 +105,7 @@ def test_doubling_every_row_doubles_every_class(store: Store, tables: list[Rando
         assert (new.smallest, new.largest, new.unique_rows) == (2 * old.smallest, 2 * old.largest, 0)
         # 2c(2c - 1) = 4c(c - 1) + 2c, summed over the classes
         assert new.colliding_pairs == 4 * old.colliding_pairs + 2 * old.rows
-        assert new.rows_at_risk == 2 * old.unique_rows  # below 3 are now those that were alone
+        assert new.rows_below_k == 2 * old.unique_rows  # below 3 are now those that were alone
 
 
 def test_doubling_every_row_adds_no_entity(store: Store, tables: list[RandomTable]) -> None:
@@ -121,5 +121,5 @@ def test_another_column_only_splits_classes(store: Store, tables: list[RandomTab
                 few, many = answers[mask - 1], answers[more - 1]
                 assert many.classes >= few.classes
                 assert many.smallest <= few.smallest
-                assert many.rows_at_risk >= few.rows_at_risk
+                assert many.rows_below_k >= few.rows_below_k
                 assert many.colliding_pairs <= few.colliding_pairs

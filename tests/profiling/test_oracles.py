@@ -196,7 +196,7 @@ def test_samples_held_against_their_populations(store: Store, shared: Path, tmp_
                 found = result.figures
                 assert found is not None
                 assert (found.rows, found.people) == (case["sample_rows"], case["population_rows"])
-                assert (found.k_map, found.smallest_class) == (case["k_map"], case["k_anonymity"])
+                assert (found.k_map, found.smallest) == (case["k_map"], case["k_anonymity"])
                 assert found.rows_below_k == case[f"sample_rows_below_kmap_{k}"]
                 assert (result.verdict == "violation") is (case["k_map"] < k)
                 assert found.journalist_max == exact["journalist_max"] and found.marketer == exact["marketer"]

@@ -174,4 +174,4 @@ def test_sampled_classes_have_exact_sizes(cases: list[Case]) -> None:
             assert sample.classes <= len(sizes)
             assert {sample.smallest, sample.largest} <= {0, *sizes}
             assert sample.unique_rows <= sizes.count(1)
-            assert sample.rows_at_risk <= sum(size for size in sizes if size < case.k)
+            assert sample.rows_below_k <= sum(size for size in sizes if size < case.k)

@@ -109,7 +109,7 @@ def test_a_further_column_only_removes_matches(tables: tuple[Engine, list[NullTa
             if mask & other == mask:
                 less, more = known[mask], known[other]
                 assert less.smallest >= more.smallest and less.largest >= more.largest, table
-                assert less.rows_at_risk <= more.rows_at_risk and less.unique_rows <= more.unique_rows, table
+                assert less.rows_below_k <= more.rows_below_k and less.unique_rows <= more.unique_rows, table
                 assert less.colliding_pairs >= more.colliding_pairs, table
 
 

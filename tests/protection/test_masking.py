@@ -8,7 +8,7 @@ import pytest
 
 from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.measures.criteria import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.protection.masking import exact_masking, greedy_masking, sampled_masking
 from tests.adult import Adult
 from tests.search.small_tables import (
@@ -196,7 +196,7 @@ def test_a_sample_as_large_as_the_table_is_the_table() -> None:
     assert plan.published == greedy_masking(RowsProfiler(WIDE), Distinct(HALF)).published
 
 
-@pytest.mark.parametrize("criterion", [Violates(5), RowsAtRisk(5, HALF)])
+@pytest.mark.parametrize("criterion", [Violates(5), RowsBelowK(5, HALF)])
 def test_a_sample_cannot_rule_out_small_classes(criterion: Criterion) -> None:
     with pytest.raises(UsageError, match="cannot rule out"):
         sampled_masking(RowsProfiler(WIDE), criterion, RowsSampler(WIDE))

@@ -6,7 +6,7 @@ from fractions import Fraction
 from random import Random
 
 from qidsql.errors import BudgetSpent
-from qidsql.measures.criteria import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.pair_sample import PairSample
 
@@ -87,7 +87,7 @@ CRITERIA: list[tuple[Criterion, Definition]] = [
     (Separation(Fraction(4, 5)), lambda rows, mask: separation_ratio(rows, mask) >= Fraction(4, 5)),
     (Separation(Fraction(19, 20)), lambda rows, mask: separation_ratio(rows, mask) >= Fraction(19, 20)),
     (Violates(2), lambda rows, mask: min(class_sizes(rows, mask)) < 2),
-    (RowsAtRisk(2, Fraction(1, 4)), lambda rows, mask: share_below(rows, mask, 2) >= Fraction(1, 4)),
+    (RowsBelowK(2, Fraction(1, 4)), lambda rows, mask: share_below(rows, mask, 2) >= Fraction(1, 4)),
 ]
 
 

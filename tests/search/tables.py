@@ -8,7 +8,7 @@ from itertools import combinations
 from random import Random
 
 from qidsql.errors import BudgetSpent
-from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.sampler import TableSampler
 from qidsql.search.row_pairs import AgreeingPairs
@@ -72,7 +72,7 @@ def criteria(random: Random, rows: Sequence[Row], width: int) -> list[tuple[Crit
             lambda sizes: n < 2 or 1 - Fraction(sum(s * (s - 1) for s in sizes), n * (n - 1)) >= beta,
         ),
         (Violates(k), lambda sizes: any(size < k for size in sizes)),
-        (RowsAtRisk(K, beta), lambda sizes: n > 0 and Fraction(sum(s for s in sizes if s < K), n) >= beta),
+        (RowsBelowK(K, beta), lambda sizes: n > 0 and Fraction(sum(s for s in sizes if s < K), n) >= beta),
         (Determines(goal), lambda sizes: len(sizes) == goal),
     ]
 

@@ -9,7 +9,7 @@ import pytest
 
 from qidsql.core.tables import positions
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.measures.criteria import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.search.greedy import greedy, naive_greedy
 from tests.adult import Adult
 from tests.search.small_tables import (
@@ -66,7 +66,7 @@ def test_only_what_covers_pairs_of_rows_is_guaranteed() -> None:
     rows = [(1, 1), (1, 2), (2, 2)]
     for criterion in (Key(), Separation(Fraction(1, 2))):
         assert greedy(RowsProfiler(rows), criterion).guarantee
-    for other in (Distinct(Fraction(1, 2)), Violates(2), RowsAtRisk(2, Fraction(1, 2))):
+    for other in (Distinct(Fraction(1, 2)), Violates(2), RowsBelowK(2, Fraction(1, 2))):
         assert greedy(RowsProfiler(rows), other).guarantee == ""
 
 
@@ -86,7 +86,7 @@ def test_motwani_xu_table_1() -> None:
         (Separation(Fraction(1, 2)), (-6, 0)),
         (Distinct(Fraction(1, 2)), (3, 0)),
         (Distinct(Fraction(1, 2)).forbidden, (3, 0)),
-        (RowsAtRisk(2, Fraction(1, 2)), (2, -6)),
+        (RowsBelowK(2, Fraction(1, 2)), (2, -6)),
         (Violates(2), (-1, -6)),
     ],
 )

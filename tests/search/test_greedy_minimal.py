@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from qidsql.errors import BudgetSpent
-from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.search.greedy_minimal import greedy_minimal
 from tests.search.memory import MemoryProfiler, minimal_sets, random_rows
 
@@ -15,7 +15,7 @@ CRITERIA: list[Criterion] = [
     Distinct(Fraction(1, 2)),
     Separation(Fraction(4, 5)),
     Violates(3),
-    RowsAtRisk(3, Fraction(1, 4)),
+    RowsBelowK(3, Fraction(1, 4)),
 ]
 TABLES = range(150)
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qidsql.errors import BudgetSpent
-from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.search import levelwise as room
 from qidsql.search.levelwise import levelwise
 from tests.search.memory import MemoryProfiler, minimal_sets, random_rows
@@ -17,8 +17,8 @@ CRITERIA: list[Criterion] = [
     Separation(Fraction(4, 5)),
     Violates(2),
     Violates(4),
-    RowsAtRisk(3, Fraction(1, 4)),
-    RowsAtRisk(3, Fraction(1)),
+    RowsBelowK(3, Fraction(1, 4)),
+    RowsBelowK(3, Fraction(1)),
 ]
 TABLES = range(120)
 OF_TWO = [(a, b) for a in range(6) for b in range(6)] * 2  # no column set singles anyone out

@@ -13,7 +13,7 @@ import pytest
 
 from qidsql.commands.keys.algorithms import ALGORITHMS
 from qidsql.core.tables import positions
-from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.row_pairs import PairsThatAgree
 from qidsql.profiling.sampler import TableSampler
@@ -59,7 +59,7 @@ def masks(result: SearchResult) -> frozenset[int]:
 
 
 def by_pruning(asked: Asked, search: Callable[..., SearchResult], sizes: object) -> frozenset[int] | None:
-    if isinstance(asked.criterion, (Violates, RowsAtRisk)):
+    if isinstance(asked.criterion, (Violates, RowsBelowK)):
         return None
     return masks(search(asked.profiler, asked.criterion, asked.sampler, sizes, SURE))
 
@@ -120,7 +120,7 @@ def criteria(rows: Sequence[Row]) -> list[Criterion]:
         Distinct(Fraction(3, 5)),
         Separation(Fraction(9, 10)),
         Violates(K),
-        RowsAtRisk(K, Fraction(1, 2)),
+        RowsBelowK(K, Fraction(1, 2)),
         Determines(goal),
     ]
 
@@ -228,8 +228,8 @@ def doubled(criterion: Criterion, rows: int) -> Criterion:
         return Separation(1 - (4 * together + 2 * rows) / (2 * rows * (2 * rows - 1)))
     if isinstance(criterion, Violates):
         return Violates(2 * criterion.k)
-    if isinstance(criterion, RowsAtRisk):
-        return RowsAtRisk(2 * criterion.k, criterion.share)
+    if isinstance(criterion, RowsBelowK):
+        return RowsBelowK(2 * criterion.k, criterion.share)
     return criterion
 
 

@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from collections.abc import Iterator
 from itertools import count
 from random import Random
 from types import FrameType
@@ -9,9 +10,15 @@ from typing import Any
 
 import pytest
 
+import qidsql.search.minimum_hitting_set as minimum_hitting_set_module
 from qidsql.core.tables import weight_of
 from qidsql.errors import BudgetSpent, Interrupted
-from qidsql.search.minimum_hitting_set import STEPS, light_hitting_set, minimum_hitting_set
+from qidsql.search.minimum_hitting_set import (
+    STEPS,
+    LeastHittingSets,
+    light_hitting_set,
+    minimum_hitting_set,
+)
 
 SOLVER_ONLY = 0  # steps of branch and bound
 
@@ -62,6 +69,42 @@ def test_a_bound_known_before_ends_the_search_and_changes_no_answer() -> None:
             answer = minimum_hitting_set(masks, weights, at_least=bound)
             assert all(answer.mask & mask for mask in masks)
             assert answer.cost == answer.lower_bound == weight_of(answer.mask, weights) == optimum
+
+
+@pytest.mark.parametrize(("steps", "first"), [(10**6, 2), (10**6, 1000), (4, 2)])
+def test_masks_that_become_more_have_the_weight_of_brute_force(
+    steps: int, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tree is kept between the calls, few masks are searched at first, and with few steps the solver goes on."""
+    monkeypatch.setattr(minimum_hitting_set_module, "FIRST", first)
+    monkeypatch.setattr(minimum_hitting_set_module, "MORE", 1)
+    random = Random(steps)
+    for _ in range(60 if steps > 4 else 15):
+        columns = random.randint(1, 9)
+        weights = [random.choice([1, 1, 2, 7, 1000]) if random.random() < 0.5 else 1 for _ in range(columns)]
+        search, masks = LeastHittingSets(weights, steps), list[int]()
+        for _ in range(random.randint(1, 8)):
+            masks += [random.randrange(1, 1 << columns) | 1 << random.randrange(columns) for _ in range(4)]
+            answer = search.least(masks)
+            assert all(answer.mask & mask for mask in masks)
+            assert answer.cost == search.bound == weight_of(answer.mask, weights) == least(masks, weights)
+
+
+def test_a_call_after_one_that_was_stopped_is_right() -> None:
+    random = Random(7)
+    for _ in range(40):
+        masks = [sum(1 << p for p in random.sample(range(12), random.randint(2, 5))) for _ in range(60)]
+        looked, enough = count(), random.randint(0, 12)
+
+        def tick(looked: Iterator[int] = looked, enough: int = enough) -> None:
+            if next(looked) == enough:
+                raise BudgetSpent("the time is up")
+
+        search = LeastHittingSets([1] * 12, tick=tick)
+        search.least(masks[:30])
+        answer = search.least(masks)
+        if answer.stopped is None:
+            assert answer.cost == answer.lower_bound == least(masks, [1] * 12)
 
 
 def test_branch_and_bound_alone_proves_what_the_solver_proves() -> None:

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from qidsql.errors import BudgetSpent, UsageError
-from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, RowsBelowK, Separation, Violates
 from qidsql.search.borders import borders
 from qidsql.search.pair_sample import PairSample
 from qidsql.search.pruned import above, iterative, pruned
@@ -97,7 +97,7 @@ def test_a_border_is_climbed_from_every_size() -> None:
     assert [found.mask for found in result.found] == [0b0111]
 
 
-@pytest.mark.parametrize("criterion", [Violates(5), RowsAtRisk(5, Fraction(1, 10))])
+@pytest.mark.parametrize("criterion", [Violates(5), RowsBelowK(5, Fraction(1, 10))])
 def test_small_classes_cannot_be_told_from_a_sub_table(criterion: Criterion) -> None:
     with pytest.raises(UsageError, match="sub-tables cannot prune"):
         iterative(RowsProfiler([(1,)]), criterion, RowsSampler([(1,)]))

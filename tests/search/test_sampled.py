@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from qidsql.core.tables import Nulls
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, UsageError
 from qidsql.measures.criteria import Criterion, Determines, Distinct, Key, Separation, Violates
@@ -127,7 +128,7 @@ def test_pairs_know_separation_and_nothing_else() -> None:
     [one, other, both] = PairSample({0b01: 5, 0b10: 3, 0b11: 1, 0: 1}, 2).profiles([0b01, 0b10, 0b11])
     assert [p.separation_ratio for p in (one, other, both)] == [Fraction(6, 10), Fraction(4, 10), Fraction(9, 10)]
     assert one.undivided.separation_ratio == 0
-    for ratio in ("distinct_ratio", "share_at_risk"):
+    for ratio in ("distinct_ratio", "share_below_k"):
         with pytest.raises(ValueError, match="a sample of pairs has no"):
             getattr(one, ratio)
 
@@ -138,10 +139,10 @@ def pairs(sample: Profiler) -> dict[int, int]:
     return dict(sample.masks)
 
 
-def sampler(engine: Engine, name: str, seed: int, where: str | None = None) -> TableSampler:
+def sampler(engine: Engine, name: str, seed: int, where: str | None = None, nulls: Nulls = Nulls.EQUAL) -> TableSampler:
     table = engine.narrowed(engine.describe(name), where)
     source = relation(engine.dialect, table, table.columns)
-    profiler = TableProfiler(engine, source, [column.name for column in table.columns], 5)
+    profiler = TableProfiler(engine, source, [column.name for column in table.columns], 5, nulls=nulls)
     return TableSampler(profiler, table, table.columns, seed)
 
 
@@ -206,13 +207,16 @@ def test_one_row_has_no_pairs(store: Store) -> None:
 
 
 @pytest.mark.parametrize("seed", always(0, longer=range(1, 12)))
-def test_a_sample_drawn_once_has_the_profiles_of_the_same_rows_by_statements(store: Store, seed: int) -> None:
+@pytest.mark.parametrize("nulls", Nulls)
+def test_a_sample_drawn_once_has_the_profiles_of_the_same_rows_by_statements(
+    store: Store, seed: int, nulls: Nulls
+) -> None:
     draw = Random(seed)
     rows = [tuple(draw.choice([*range(most), *[None] * (most % 2)]) for most in (1, 2, 3, 6, 40)) for _ in range(150)]
     store.table("t", dict.fromkeys("abcde", "INTEGER"), [*rows, *rows[:40]])
     masks = draw.sample(range(1, 32), 31)
     with store.connect() as engine:
-        drawn = sampler(engine, "t", seed)
+        drawn = sampler(engine, "t", seed, nulls=nulls)
         once, by_statements = drawn.of_rows(80), drawn._profiler.over(drawn._sample(80), 80)
         asked = engine.statements
         assert isinstance(once, CodedSample)

@@ -10,7 +10,7 @@ from qidsql.commands.mask.mask import mask
 from qidsql.commands.mask.request import MaskRequest
 from qidsql.commands.table_search import TableSearch
 from qidsql.core.policy import Policy
-from qidsql.measures.criteria import RowsAtRisk, Violates
+from qidsql.measures.criteria import RowsBelowK, Violates
 from qidsql.profiling import witnesses as witnesses_of_tables
 from qidsql.profiling.profiler import TableProfiler
 from qidsql.profiling.witnesses import rarest_rows
@@ -192,5 +192,5 @@ def test_no_witnesses_where_they_prove_nothing(store: Store) -> None:
         for policy in (Policy(entity="who"), Policy(nulls="wildcard")):
             assert TableSearch(engine, "t", policy, {}).witnesses(Violates(2)) is None
         search = TableSearch(engine, "t", Policy(), {})
-        assert search.witnesses(RowsAtRisk(2, 1)) is None
+        assert search.witnesses(RowsBelowK(2, 1)) is None
         assert search.witnesses(Violates(2)) is not None

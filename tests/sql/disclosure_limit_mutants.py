@@ -136,7 +136,7 @@ def asked_of(parts: Sequence[tuple[Asked, Sequence[DisclosureLimit]]], entity: s
 
 
 def counts(profile: ClassProfile) -> tuple[int, int, int]:
-    return profile.rows, profile.classes, profile.rows_at_risk
+    return profile.rows, profile.classes, profile.rows_below_k
 
 
 def questions(rows: Rows) -> dict[str, tuple[Question, object]]:

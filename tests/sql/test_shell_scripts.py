@@ -93,7 +93,7 @@ def _differences(ask: Ask, table: RandomTable, names: str) -> Iterator[str]:
 
 
 def _ratios(profile: ClassProfile) -> tuple[float, ...]:
-    return float(profile.distinct_ratio), float(profile.separation_ratio), float(profile.share_at_risk)
+    return float(profile.distinct_ratio), float(profile.separation_ratio), float(profile.share_below_k)
 
 
 def test_the_answers_are_those_of_the_definitions(filled: Store) -> None:

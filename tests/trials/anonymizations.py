@@ -8,8 +8,8 @@ from unittest.mock import patch
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.errors import BudgetSpent, Interrupted
 from qidsql.protection.anonymization.anonymizer import Anonymizer
-from qidsql.protection.anonymization.row_bound import bound_by_rows
 from qidsql.protection.suppression.plan import _Planner
+from qidsql.protection.suppression.row_bound import bound_by_rows
 from tests.anonymizations import optimum
 from tests.protection.coded import Record, coded, patterns_of
 from tests.trials import Ground, Trials

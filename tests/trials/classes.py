@@ -10,6 +10,8 @@ CLASSES: tuple[str, ...] = (
     "protections",
     "anonymizations",
     "known_person",
+    "shown_combinations",
+    "turns",
     "risks",
     "truncated",
     "sampling",

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 CODES = {"pass": 0, "finished": 0, "violation": 1, "error": 2, "inconclusive": 3}
 WORK = ("statements", "rounds", "scans", "sets_profiled")
-PROOF = ("failing", "quasi_identifiers")  # other column sets can prove the same
+PROOF = ("failing", "quasi_identifiers", "plan", "proof")  # other column sets, rows or prices can prove the same
 INCIDENTAL = (*WORK, *PROOF, "source", "snapshot", "started", "seconds", "policy", "notes")
 
 

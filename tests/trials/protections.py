@@ -138,8 +138,8 @@ def _uniques(engine: Engine, table: RandomTable, options: dict[str, Any], random
     expected = _minimal_unsafe(rows, **options)
     by_size = Counter(len(places) for _, places in expected)
     at_risk = len({number for number, _ in expected})
-    if not result.complete or result.by_size != dict(sorted(by_size.items())) or result.rows_at_risk != at_risk:
-        return f"{result.by_size}, {result.rows_at_risk} rows, not {dict(by_size)}, {at_risk} rows"
+    if not result.complete or result.by_size != dict(sorted(by_size.items())) or result.rows_unsafe != at_risk:
+        return f"{result.by_size}, {result.rows_unsafe} rows, not {dict(by_size)}, {at_risk} rows"
     return None
 
 

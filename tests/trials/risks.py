@@ -106,7 +106,7 @@ def _wrong_prosecutor(result: RiskResult, crowds: Sequence[int], k: int) -> str 
     if not crowds or found is None:
         return None if not crowds and found is None and result.verdict == "inconclusive" else "no rows, or no figures"
     single = [Fraction(1, crowd) for crowd in crowds]
-    figures = (found.rows, found.unique_rows, found.rows_above, found.highest, found.expected)
+    figures = (found.rows, found.unique_rows, found.rows_below_k, found.highest, found.expected)
     true = (len(single), single.count(Fraction(1)), sum(r > Fraction(1, k) for r in single), max(single), sum(single))
     return None if figures == true else f"in the table {figures}, not {true}"
 

@@ -73,7 +73,7 @@ def options_of(random: Random) -> dict[str, Any]:
             {"distinct": random.choice(RATIOS)},
             {"separation": random.choice(RATIOS)},
             {"violates": K},
-            {"rows_at_risk": random.choice(RATIOS), "k": K},
+            {"rows_below_k": random.choice(RATIOS), "k": K},
         )
     )
     return {**criterion, **random.choice(UNITS)}
@@ -174,15 +174,15 @@ def criterion_of(table: RandomTable, options: dict[str, Any], above: bool = Fals
             return _reaches(1 - Fraction(profile.colliding_pairs, pairs or 1), options["separation"], above)
         if "violates" in options:
             return profile.smallest < k
-        if "rows_at_risk" in options:
-            return _reaches(_at_risk(profile), options["rows_at_risk"], False)
+        if "rows_below_k" in options:
+            return _reaches(_at_risk(profile), options["rows_below_k"], False)
         return profile.colliding_pairs == 0
 
     return meets
 
 
 def _at_risk(profile: ClassProfile) -> Fraction:
-    return Fraction(profile.rows_at_risk, profile.rows)
+    return Fraction(profile.rows_below_k, profile.rows)
 
 
 def _reaches(ratio: Fraction, beta: str, above: bool) -> bool:

@@ -12,7 +12,18 @@ from tests.trials import Ground, Trials
 from tests.trials.classes import CLASSES
 
 # The test files of these subjects hold smaller versions.
-LONG = ("connections", "coverage", "identifiers", "kills", "limits", "mutants", "populations", "protections", "risks")
+LONG = (
+    "connections",
+    "coverage",
+    "identifiers",
+    "kills",
+    "limits",
+    "mutants",
+    "populations",
+    "protections",
+    "risks",
+    "turns",
+)
 NAMES = always(*(name for name in CLASSES if name not in LONG), longer=LONG)
 
 

@@ -18,17 +18,17 @@ from qidsql.engines.base import Engine
 from qidsql.errors import Interrupted, Stopped, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.profiling.profiler import TableProfiler
-from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, write_plan
+from qidsql.protection.anonymization.anonymizer import Anonymization, Anonymizer, shares_by_mask, write_plan
+from qidsql.protection.certificates import CellPlan
 from qidsql.protection.copies import ProtectedCopy, plan_by_codes
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.sql.copies import create_table, create_view, suppressed_by_plan
 from qidsql.sql.relation import Relation
 from qidsql.sql.statements import integer
-from qidsql.wording.numbers import count, percent, plural
+from qidsql.wording.numbers import are, count, percent, plural
 
 MAX_LINES = 10_000  # of a plan within a printed statement
 MEMORY = 1 << 30  # bytes, if the source runs in another process
-MILLION = 1_000_000
 
 
 @one_answer
@@ -59,6 +59,7 @@ class _Anonymization:
         self._rows: int | None = None
         self._patterns = 0
         self._found: Anonymization | None = None
+        self._cells: CellPlan | None = None
         self._after: ClassProfile | None = None
         self._script: tuple[str, ...] = ()
         self._written = False
@@ -84,11 +85,12 @@ class _Anonymization:
                 which = "no row meets the where condition" if request.policy.where else "the table is empty"
                 return self._result(Verdict.INCONCLUSIVE, f"there is nothing to anonymize: {which}")
             if patterns.rows < k:
-                rows = plural(patterns.rows, "row")
+                rows = f"{plural(patterns.rows, 'row')} {are(patterns.rows)}"
                 return self._result(
-                    Verdict.VIOLATION, f"no suppression helps: {rows} are fewer than k = {k}, even if all are blank"
+                    Verdict.VIOLATION, f"no suppression helps: {rows} fewer than k = {k}, even if all are blank"
                 )
             found = self._found = self._anonymization(patterns, time.monotonic() - began)
+            self._cells = CellPlan.of(patterns.bench, patterns.names, shares_by_mask(patterns))
             if isinstance(found.stopped, Interrupted) and not found.optimal:
                 return self._result(Verdict.INCONCLUSIVE, self._reason(found), str(found.stopped))
             if request.script is not None:
@@ -102,12 +104,9 @@ class _Anonymization:
         long as `coding`."""
         request, protection = self._request, self._protection
         memory = (self._engine.memory_limit or MEMORY) // 4
-        deadline = protection.profiler.deadline
-        if deadline is not None and protection.copy is not None:
-            deadline -= min(2 * coding, (deadline - time.monotonic()) / 2)
-        work = None if request.max_work is None else request.max_work * MILLION
+        deadline = protection.search_deadline(coding)
         k, weights = request.policy.k, protection.weights
-        anonymizer = Anonymizer(patterns, k, weights, memory, deadline, self._on_stage, work)
+        anonymizer = Anonymizer(patterns, k, weights, memory, deadline, self._on_stage, request.work)
         method = request.chosen_method
         exact = method is AnonymizationMethod.EXACT or (method is AnonymizationMethod.AUTO and anonymizer.small)
         if exact and not anonymizer.solvable:
@@ -154,9 +153,9 @@ class _Anonymization:
         profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), profiler.names, k)
         self._after = profiler_of_copy.profile(profiler_of_copy.everything)
         if self._after.smallest < k or self._after.rows != patterns.rows:
-            rows = count(self._after.rows_at_risk)
+            rows = count(self._after.rows_below_k)
             return self._result(
-                Verdict.VIOLATION, f"the copy failed its audit ({rows} rows at risk), so it was not kept"
+                Verdict.VIOLATION, f"the copy failed its audit ({rows} rows below k), so it was not kept"
             )
         copy.keep()
         self._written = True
@@ -191,6 +190,8 @@ class _Anonymization:
             rows_touched=found.rows if found else 0,
             rows_blank=found.rows_blank if found else 0,
             row_patterns=self._patterns,
+            plan=self._cells,
+            proof=found.proof if found else None,
             after=self._after,
             target=str(protection.copy) if self._written else None,
             copied=tuple(column.name for column in protection.copied) if self._written else (),

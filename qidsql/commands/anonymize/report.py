@@ -74,3 +74,18 @@ def _columns(result: AnonymizeResult) -> Table:
     for name, cells in sorted(result.by_column.items(), key=lambda item: -item[1]):
         table.add_row(name, count(cells), share(cells, rows), "█" * round(BAR * cells / rows))
     return table
+
+
+def opening(result: AnonymizeResult) -> str:
+    """What was found, in words for people who sign."""
+    rows, others = result.account.rows, plural(result.account.policy.k - 1, "other")
+    if result.cells is None or not rows or result.verdict is Verdict.VIOLATION:
+        return "There is no plan that protects this table: do not release it on this ground."
+    if not result.cells:
+        return f"Nothing has to be removed: each row is identical to at least {others} already."
+    part = share(result.cells, rows * len(result.account.columns))
+    made = f" The copy {result.target} is made that way." if result.target else ""
+    return (
+        f"{plural(result.cells, 'value')} ({part}) in {plural(result.rows_touched, 'row')} become a mark; then "
+        f"each row is identical to at least {others}.{made}"
+    )

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from qidsql.core.copies import CopyOptions, Script
 from qidsql.core.options import (
-    BUDGET,
     COPY,
     Columns,
     ColumnWeights,
@@ -15,6 +14,7 @@ from qidsql.core.options import (
     K,
     KeepIdentifiers,
     MaxSeconds,
+    MaxStatements,
     Sensitive,
     TableName,
     Where,
@@ -22,10 +22,10 @@ from qidsql.core.options import (
 from qidsql.core.parsing import choice
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.weights import Weighted
+from qidsql.core.work import WorkOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
-from qidsql.wording.option_names import setting
 
 
 class AnonymizationMethod(StrEnum):
@@ -37,7 +37,7 @@ class AnonymizationMethod(StrEnum):
 
 
 @dataclass(frozen=True)
-class AnonymizeRequest(CopyOptions, PolicyOptions, Audited, Weighted):
+class AnonymizeRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted):
     """The fewest cells to suppress so that every row is identical to k - 1 others; a suppressed cell is a value.
 
     The problem is NP-hard from three columns on, and cannot even be approximated closely [Chakaravarthy et al.,
@@ -64,22 +64,12 @@ class AnonymizeRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     sensitive: Sensitive = ()
     keep_identifiers: KeepIdentifiers = False
     where: Where = None
+    max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
-    max_work: Annotated[
-        int | None,
-        Option(
-            "millions of numbers that the search looks at, at most; equal tables get equal plans; default: 3,000 "
-            "without --max-seconds, about a minute",
-            "N",
-            panel=BUDGET,
-        ),
-    ] = None
 
     def check(self) -> None:
         self.check_copy()
-        _ = self.policy, self.column_weights, self.chosen_method
-        if self.max_work is not None and self.max_work <= 0:
-            raise UsageError(f"{setting('max_work')} must be more than 0")
+        _ = self.policy, self.column_weights, self.chosen_method, self.work
         if self.script is Script.UPDATE:
             raise UsageError("--sql must be view or table: an update cannot distinguish equal rows")
 

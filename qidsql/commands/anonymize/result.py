@@ -6,6 +6,7 @@ from typing import Annotated
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 from qidsql.measures.profiles import ClassProfile
+from qidsql.protection.certificates import BoundProof, CellPlan
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -21,6 +22,8 @@ class AnonymizeResult(Result):
     rows_touched: Annotated[int, "rows that lose a cell"]
     rows_blank: Annotated[int, "rows that lose all their cells"]
     row_patterns: Annotated[int, "distinct rows"]
+    plan: Annotated[CellPlan | None, "the plan, which proves itself (qidsql verify); null: none, or too large to list"]
+    proof: Annotated[BoundProof | None, "what proves the lower bound (qidsql verify); null: there is none"]
     after: Annotated[ClassProfile | None, "of the written copy"]
     target: Annotated[str | None, "the copy that was written and kept"]
     copied: Annotated[tuple[str, ...], "its columns"]

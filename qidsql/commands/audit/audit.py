@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from qidsql.commands.accounting import Accounting
 from qidsql.commands.audit.causes import allow, search
 from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.estimate import estimated
 from qidsql.commands.audit.proposed_roles import with_proposals
 from qidsql.commands.audit.remedies import withhold
 from qidsql.commands.audit.request import AuditRequest
@@ -46,7 +47,8 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
     Scans: one counts rows and NULLs, which decides whether columns can be recognised as identifiers; one reads each
     column alone (in a row store all of them together, once for each session); one reads all audited columns together,
     and gives the verdict. Each column set that a search measures takes one more, of its columns alone, as do the
-    options for withholding. Without max_statements, each search is limited by the values that it reads.
+    options for withholding. Without max_statements, each search is limited by the values that it reads. With
+    `approximate`: two scans, and no search (see `estimated`).
 
     A stop (budget, lost connection, Ctrl-C) ends the work and is reported in `unfinished`; facts proved by then remain
     valid. All statements see one state of the data: if its snapshot is lost before the verdict, the audit starts again
@@ -76,7 +78,8 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
 
 def _judged(draft: Draft, policy: Policy) -> tuple[Verdict, str]:
     whole = draft.profile_with_proposed
-    verdict, reason = judge(str(draft.table.name), policy, draft.rows, draft.columns, draft.profile, whole)
+    facts = draft.rows, draft.columns, draft.profile, whole, draft.estimate
+    verdict, reason = judge(str(draft.table.name), policy, *facts)
     if verdict is Verdict.PASS and policy.entity is not None:
         return of_persons(policy, whole or draft.profile, draft.unnamed, reason)
     return verdict, reason
@@ -101,6 +104,7 @@ def _result(draft: Draft, policy: Policy, accounting: Accounting, lost: Sequence
         columns=tuple(draft.columns),
         profile=draft.profile,
         profile_with_proposed=draft.profile_with_proposed,
+        estimate=draft.estimate,
         class_sizes=draft.class_sizes,
         disclosed=tuple(draft.disclosed),
         column_sets=tuple(draft.column_sets),
@@ -142,7 +146,7 @@ def planned_statements(engine: Engine, request: AuditRequest) -> list[Statement[
     """The statements that an audit sends first, in order: those behind the verdict. The column sets that it measures
     later depend on the answers. Reads only the catalog. With a workspace: the statement that makes the copy.
     """
-    if engine.workspace:
+    if engine.workspace or request.error is not None:
         return engine.planned_statements(lambda: audit(engine, request))
     policy = request.policy
     described = engine.narrowed(engine.describe(request.table), policy.where)
@@ -176,6 +180,8 @@ def _examine(
         every, note = coded(every)
         draft.notes.append(note)
     try:
+        if request.error is not None and estimated(every, request, draft, on_stage):
+            return
         on_stage(f"profiling {every.columns} columns one by one")
         with suppress(Stopped):  # a stop shows again at the next statement
             every.begin()

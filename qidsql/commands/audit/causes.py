@@ -60,7 +60,7 @@ def search(profiler: TableProfiler, criterion: Criterion, whole: ClassProfile, p
     known = {found.mask for found in result.found}
     sets = (*result.found, *(found for found in early if found.mask not in known))
     draft.searches.append(_finding(result, policy))
-    for found in sorted(sets, key=lambda found: (found.size, -found.profile.rows_at_risk, -found.profile.classes)):
+    for found in sorted(sets, key=lambda found: (found.size, -found.profile.rows_below_k, -found.profile.classes)):
         names = names_of(found.mask, profiler.names)
         draft.column_sets.append(ColumnSetFinding(criterion=criterion.name, columns=names, profile=found.profile))
     if criterion == policy.criteria[0] and result.complete:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from qidsql.commands.audit.result import ColumnFinding, ColumnSetFinding, LeastWithheld, SearchFinding, Withheld
 from qidsql.core.disclosure import Disclosed
 from qidsql.core.tables import Table
+from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, SizeBin
 
 
@@ -18,6 +19,7 @@ class Draft:
     rows: int | None = None
     profile: ClassProfile | None = None
     profile_with_proposed: ClassProfile | None = None  # of the columns left out by proposal too
+    estimate: ClassEstimate | None = None  # instead of the profile
     unnamed: int | None = None  # rows without an entity, if they could change the verdict
     class_sizes: tuple[SizeBin, ...] = ()
     disclosed: list[Disclosed] = field(default_factory=list)

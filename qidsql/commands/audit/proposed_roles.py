@@ -1,15 +1,16 @@
-"""The roles proposed for columns that are not declared: by names and counts, as in `init`, or marked CHECK in a policy.
+"""The roles proposed for columns that are not declared, as in `init`, or marked CHECK in a policy.
 
 A column is only left out if its proposal is beyond doubt. The verdict does not rest on that (`verdict.judge`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from qidsql.column_roles.proposal import TableEvidence, ValueCounts, propose
+from qidsql.column_roles.of_table import proposed_roles
+from qidsql.column_roles.proposal import ValueCounts
+from qidsql.column_roles.proposals import Proposal
 from qidsql.commands.audit.request import AuditRequest, UndeclaredRoles
 from qidsql.commands.audit.result import ColumnFinding
-from qidsql.core.catalog import CatalogColumn, CatalogTable
 from qidsql.core.tables import PolicyRole, Role, Table
 from qidsql.profiling.profiler import TableProfiler
 
@@ -23,30 +24,32 @@ LEFT_OUT = {
 def with_proposals(
     findings: Sequence[ColumnFinding], profiler: TableProfiler, table: Table, request: AuditRequest
 ) -> list[ColumnFinding]:
-    """The columns, with those left out for which a proposal says so. Sends no statement.
+    """The columns, with those left out for which a proposal says so. Queries only the system catalog.
 
     Nothing is proposed if the request names the columns to audit, nor if no quasi-identifier would remain.
     """
     if request.undeclared is UndeclaredRoles.NONE or request.policy.columns:
         return list(findings)
-    evidence = _evidence(findings, profiler, table)
-    found = [_proposed(finding, evidence, request) for finding in findings]
+    counts = _counts(findings, profiler)
+    by_policy = request.policy.origin is not None and request.policy.origin.line is not None
+    proposals = {} if by_policy else proposed_roles(profiler.engine, table, counts)
+    found = [_proposed(finding, counts.get(finding.name), proposals, request) for finding in findings]
     return found if any(finding.audited for finding in found) else list(findings)
 
 
-def _evidence(findings: Sequence[ColumnFinding], profiler: TableProfiler, table: Table) -> TableEvidence:
-    """The names and types of the table, and the counts of the columns that were measured."""
-    columns = tuple(CatalogColumn(column.name, column.type) for column in table.columns)
+def _counts(findings: Sequence[ColumnFinding], profiler: TableProfiler) -> dict[str, ValueCounts]:
+    """The counts of the columns that were measured."""
     by_value = profiler.by_value.known()
-    measured = {
+    return {
         each.name: ValueCounts(by_value[each.name], each.nulls)
         for each in findings
         if each.nulls is not None and each.name in by_value
     }
-    return TableEvidence(CatalogTable(table.name, table.kind, columns), measured=measured)
 
 
-def _proposed(finding: ColumnFinding, evidence: TableEvidence, request: AuditRequest) -> ColumnFinding:
+def _proposed(
+    finding: ColumnFinding, counts: ValueCounts | None, proposals: Mapping[str, Proposal], request: AuditRequest
+) -> ColumnFinding:
     """The column in its proposed role, if this leaves it out."""
     policy = request.policy
     declared = finding.name.lower() in map(str.lower, policy.quasi_identifiers)
@@ -55,14 +58,10 @@ def _proposed(finding: ColumnFinding, evidence: TableEvidence, request: AuditReq
     marked = request.unconfirmed.get(finding.name)
     if marked is not None:
         role, why = PolicyRole(marked), f"marked CHECK in {policy.origin.place if policy.origin else 'the policy'}"
-    elif policy.origin is not None and policy.origin.line is not None:  # columns without a role are audited
-        return finding
     else:
-        counts = evidence.measured.get(finding.name)
-        column = next(each for each in evidence.listed.columns if each.name == finding.name)
-        if counts is None or counts.profile.classes < 2:  # a constant column singles nobody out
+        proposal = proposals.get(finding.name)  # a column that a policy does not mention is audited
+        if proposal is None or counts is None or counts.profile.classes < 2:  # a constant column singles nobody out
             return finding
-        proposal = propose(evidence, column)
         role, why = proposal.role, proposal.reason.rpartition("; ")[0]  # without counts
         if proposal.doubt:
             return finding

@@ -20,7 +20,7 @@ CHOICE = 8  # columns tried at the later steps: those that helped most at the fi
 SHARE = 64  # one class in so many is sampled at most; more of them if there are few
 ENOUGH = 5_000  # classes in a sample
 LARGE = 500_000  # rows; of fewer, a sample is not much cheaper than a profile
-FEW_ROWS = 100  # rows at risk in a sample, below which it does not rank options
+FEW_ROWS = 100  # rows below k in a sample, below which it does not rank options
 CLOSE = 4  # options measured in full at most, where the sample does not rank them
 
 
@@ -32,13 +32,13 @@ class _Option:
     profile: ClassProfile
     share: int = 1
 
-    def at_risk(self, rows: int) -> int:
-        """The rows at risk of so many; of a sample an estimate, from the smaller part of it, which is more accurate."""
+    def below_k(self, rows: int) -> int:
+        """The rows below k of so many; of a sample an estimate, from the smaller part of it, which is more accurate."""
         if self.share == 1:
-            return self.profile.rows_at_risk
-        safe = self.profile.rows - self.profile.rows_at_risk
-        few = self.profile.rows_at_risk < safe
-        return min(rows, self.profile.rows_at_risk * self.share) if few else max(0, rows - safe * self.share)
+            return self.profile.rows_below_k
+        safe = self.profile.rows - self.profile.rows_below_k
+        few = self.profile.rows_below_k < safe
+        return min(rows, self.profile.rows_below_k * self.share) if few else max(0, rows - safe * self.share)
 
 
 def withhold(profiler: TableProfiler, policy: Policy, whole: ClassProfile, draft: Draft) -> None:
@@ -85,13 +85,13 @@ def _ranked(profiler: TableProfiler, sets: Sequence[int], share: int, rows: int)
 
     def rank(option: _Option) -> tuple[int, int, int]:
         disclosing = sum(each.rows for each in option.profile.disclosing)
-        return option.at_risk(rows) + disclosing, -option.profile.smallest, -option.profile.colliding_pairs
+        return option.below_k(rows) + disclosing, -option.profile.smallest, -option.profile.colliding_pairs
 
     if share == 1:
         return sorted(_measured(profiler, sets), key=rank)
     sampled = zip(sets, profiler.sampled(sets, share), strict=True)
     options = sorted((_Option(left, profile, share) for left, profile in sampled), key=rank)
-    unsure = [option for option in options[1:CLOSE] if option.profile.rows_at_risk < FEW_ROWS]
+    unsure = [option for option in options[1:CLOSE] if option.profile.rows_below_k < FEW_ROWS]
     best = [options[0], *unsure]
     measured = sorted(_measured(profiler, [option.left for option in best]), key=rank)
     return [*measured, *options[len(best) :]]
@@ -102,7 +102,7 @@ def _measured(profiler: TableProfiler, sets: Sequence[int]) -> list[_Option]:
 
 
 def _note_each(profiler: TableProfiler, options: Sequence[_Option], rows: int, draft: Draft) -> None:
-    """Note the effect of each column: its profile if it was measured, else an estimate of the share at risk."""
+    """Note the effect of each column: its profile if it was measured, else an estimate of the share below k."""
     by_name = {profiler.names[(profiler.everything ^ each.left).bit_length() - 1]: each for each in options}
     for number, finding in enumerate(draft.columns):
         option = by_name.get(finding.name)
@@ -111,4 +111,4 @@ def _note_each(profiler: TableProfiler, options: Sequence[_Option], rows: int, d
         if option.share == 1:
             draft.columns[number] = replace(finding, without=option.profile)
         else:
-            draft.columns[number] = replace(finding, without_about=Fraction(option.at_risk(rows), max(1, rows)))
+            draft.columns[number] = replace(finding, without_about=Fraction(option.below_k(rows), max(1, rows)))

@@ -94,7 +94,7 @@ def _head(console: Console, result: AuditResult) -> None:
     if result.account.policy.where:
         rows += " that meet --where"
     if result.entities is not None:
-        rows += f", {count(result.entities)} entities ({result.account.policy.entity})"
+        rows += f", {plural(result.entities, 'entity', 'entities')} ({result.account.policy.entity})"
     facts.add_row("Source", f"{result.account.source}, {result.account.kind} {result.account.table}{rows}")
     facts.add_row("", f"{result.account.engine}; {result.account.snapshot}")
     audited = [column.name for column in result.columns if column.audited]
@@ -159,17 +159,22 @@ def _search(search: SearchFinding, console: Console, result: AuditResult) -> Non
 def _withheld(console: Console, result: AuditResult) -> None:
     if not result.withheld or result.profile is None:
         return
+    if not result.helpful:
+        most = plural(len(result.withheld[-1].columns), "column")
+        console.print()
+        console.print(f"Withholding up to {most} helps no row.")
+        return
     k = result.account.policy.k
     console.print()
     console.print(Text("What would help most", style="bold"))
     grid = Table.grid(padding=(0, 2))
     grid.add_column(overflow="fold")
     grid.add_column(overflow="fold")
-    before = percent(result.profile.share_at_risk)
-    for option in result.withheld:
+    before = percent(result.profile.share_below_k)
+    for option in result.helpful:
         outcome = "the policy is met" if option.passes else f"still: {option.still}"
         reached = (
-            f"below {k}: {before} -> {percent(option.profile.share_at_risk)}, k = {count(option.profile.smallest)}"
+            f"below {k}: {before} -> {percent(option.profile.share_below_k)}, smallest {count(option.profile.smallest)}"
         )
         for was, now in zip(result.profile.disclosing, option.profile.disclosing, strict=False):
             if was.rows:
@@ -190,7 +195,7 @@ def _withheld(console: Console, result: AuditResult) -> None:
 def _each_alone(result: AuditResult) -> str:
     """The share below k without each column, the smallest first. An estimate is marked as one."""
     shares = [
-        (column.without.share_at_risk if column.without else column.without_about, column)
+        (column.without.share_below_k if column.without else column.without_about, column)
         for column in result.columns
         if column.without is not None or column.without_about is not None
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, ClassVar
 
@@ -11,6 +12,7 @@ from qidsql.core.options import (
     BUDGET,
     COLUMNS,
     STATEMENTS,
+    Approximate,
     Columns,
     ColumnWeights,
     Entity,
@@ -23,12 +25,15 @@ from qidsql.core.options import (
     Where,
     Workspace,
 )
-from qidsql.core.parsing import choice
+from qidsql.core.parsing import chance, choice
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.requirements import Requirements
+from qidsql.core.tables import Nulls
 from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, parameters
+from qidsql.errors import UsageError
+from qidsql.wording.option_names import setting
 
 
 class UndeclaredRoles(StrEnum):
@@ -48,6 +53,7 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     """
 
     weighs: ClassVar[bool] = True
+    confirmed: ClassVar[bool] = True
 
     table: TableName = None
     _: KW_ONLY
@@ -83,10 +89,18 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
     ] = None
     max_seconds: MaxSeconds = None
     workspace: Workspace = False
+    approximate: Approximate = None
     on_part: Callable[[AuditResult], None] | None = field(default=None, repr=False, compare=False)  # facts so far
 
     def check(self) -> None:
         _ = self.policy, self.column_weights, self.undeclared
+        if self.error is not None:
+            refuse_what_is_not_estimated(self)
+
+    @cached_property
+    def error(self) -> Fraction | None:
+        """The share of the rows to which those below k are estimated; None: they are counted. Raises UsageError."""
+        return chance("approximate", self.approximate)
 
     @cached_property
     def undeclared(self) -> UndeclaredRoles:
@@ -99,6 +113,21 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
         return tuple(each.name for each in parameters(AuditRequest) if each.option.in_policies)
 
 
+def refuse_what_is_not_estimated(request: AuditRequest) -> None:
+    """Raises UsageError for options that an estimate does not take into account."""
+    policy = request.policy
+    given = {
+        "entity": policy.entity is not None,
+        "nulls": policy.nulls != Nulls.EQUAL,
+        "workspace": request.workspace,
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise UsageError(f"{setting('approximate')} counts classes of rows: leave out {setting(name)}")
+    if len(policy.criteria) > 1:
+        raise UsageError(f"{setting('approximate')} estimates rows below k only: leave out the other requirements")
+
+
 COMMAND = Command(
     AuditRequest,
     examples=(
@@ -107,6 +136,7 @@ COMMAND = Command(
         "qidsql audit postgresql://auditor@db.example.org/clinic public.visits --entity patient_id",
         "qidsql audit people.csv -c zip -c birth_date -c sex --format json --output audit.json",
         "qidsql audit warehouse.duckdb patients --output report.html",
+        "qidsql audit sc://spark:15002 lake.clinic.visits --approximate 0.01",
     ),
     exit_codes="0 pass, 1 policy violated, 2 error, 3 inconclusive",
     documents=True,

@@ -8,6 +8,7 @@ from qidsql.core.disclosure import Disclosed
 from qidsql.core.results import Account, Result
 from qidsql.core.tables import Role
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
+from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, SizeBin
 
 
@@ -76,7 +77,7 @@ class LeastWithheld:
 class AuditResult(Result):
     """The result of one audit."""
 
-    format: int = field(default=2, init=False)
+    format: int = field(default=3, init=False)
     account: Annotated[Account, FLAT]
     entities: int | None
     columns: tuple[ColumnFinding, ...]
@@ -84,14 +85,20 @@ class AuditResult(Result):
     profile_with_proposed: Annotated[
         ClassProfile | None, OMITTED, "of the audited columns and those left out by proposal together"
     ] = None
+    estimate: Annotated[ClassEstimate | None, OMITTED, "instead of the profile, by a sample of the classes"] = None
     class_sizes: tuple[SizeBin, ...]
     disclosed: Annotated[tuple[Disclosed, ...], "what the audited columns disclose about each sensitive column"] = ()
-    column_sets: Annotated[tuple[ColumnSetFinding, ...], "of each search the smallest first, then by rows at risk"]
+    column_sets: Annotated[tuple[ColumnSetFinding, ...], "of each search the smallest first, then by rows below k"]
     searches: tuple[SearchFinding, ...]
     withheld: tuple[Withheld, ...]
     least_withheld: LeastWithheld | None
     assumptions: Annotated[tuple[str, ...], "assumptions behind the verdict"]
     interrupted: Annotated[bool, UNWRITTEN] = False  # the user asked to stop
+
+    @property
+    def helpful(self) -> tuple[Withheld, ...]:
+        """The options without which more rows are safe, or the policy is met."""
+        return tuple(each for each in self.withheld if each.passes or _fewer(each.profile, self.profile))
 
     @reported
     def complete(self) -> Annotated[bool, "nothing is left undone, and every list is proved complete"]:
@@ -100,3 +107,10 @@ class AuditResult(Result):
     def found_by(self, search: SearchFinding) -> tuple[ColumnSetFinding, ...]:
         """The column sets of one search."""
         return tuple(found for found in self.column_sets if found.criterion == search.criterion)
+
+
+def _fewer(profile: ClassProfile, before: ClassProfile | None) -> bool:
+    """Whether fewer rows are below k, or in classes that disclose too much."""
+    if before is None or profile.rows_below_k < before.rows_below_k:
+        return True
+    return sum(each.rows for each in profile.disclosing) < sum(each.rows for each in before.disclosing)

@@ -1,15 +1,17 @@
 """The verdict of an audit and the sentence that gives its reason."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from qidsql.commands.audit.result import ColumnFinding
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Nulls, Role
+from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.criteria import Violates
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.measures.profiles import ClassProfile
-from qidsql.wording.numbers import count, few, percent, plural
+from qidsql.wording.numbers import are, count, few, percent, plural
 from qidsql.wording.option_names import role, setting
 
 
@@ -20,12 +22,14 @@ def judge(
     columns: Sequence[ColumnFinding],
     profile: ClassProfile | None,
     with_proposed: ClassProfile | None = None,
+    estimate: ClassEstimate | None = None,
 ) -> tuple[Verdict, str]:
     """The verdict on a table and its reason in one sentence. Never a pass while anything is open.
 
     `profile` is that of all audited columns together, `with_proposed` also of those left out by proposal; None if it is
     not known. Each column more makes classes smaller: a violation without the proposed columns is one with them, while
-    a pass has to hold with them too, since nobody has confirmed that they can be left out.
+    a pass has to hold with them too, since nobody has confirmed that they can be left out. An `estimate` instead of the
+    profile shows violations, as its classes are the table's, and no pass.
     """
     recognised = [c.name for c in columns if c.recognised]
     proposed = [c.name for c in columns if c.proposed]
@@ -35,6 +39,8 @@ def judge(
     if rows == 0:
         which = "no row meets the where condition" if policy.where else "the table is empty"
         return Verdict.INCONCLUSIVE, f"{table} cannot be judged: {which}"
+    if estimate is not None:
+        return _judge_estimate(table, policy, estimate, audited)
     if profile is None:
         for column in columns:
             if column.audited and column.profile is not None and Violates(policy.k).met_by(column.profile):
@@ -72,6 +78,22 @@ def judge(
     if proposed:
         return _judge_with_proposed(table, policy, profile, with_proposed, audited, proposed)
     return Verdict.PASS, anonymity(table, policy, profile, audited) + _limits(policy)
+
+
+def _judge_estimate(table: str, policy: Policy, estimate: ClassEstimate, audited: Sequence[str]) -> tuple[Verdict, str]:
+    """The verdict by a sample of the classes: a violation, or inconclusive."""
+    rows, sample = estimate.rows, f"estimated from one class in {count(estimate.share)}"
+    low, about, high = (percent(Fraction(each, rows)) for each in estimate.rows_below_k.ends)
+    if 0 < estimate.smallest < policy.k:
+        return Verdict.VIOLATION, (
+            f"{table} is {estimate.smallest}-anonymous or less on {_columns(audited)}; the policy requires {policy.k}: "
+            f"about {about} of the rows ({low} to {high}) are in classes of fewer than {policy.k}, {sample}"
+        )
+    return Verdict.INCONCLUSIVE, (
+        f"none of {plural(estimate.sampled_classes, 'sampled class', 'sampled classes')} of {table} on "
+        f"{_columns(audited)} has fewer than {policy.k} rows, but up to {high} of the rows may be in such classes, "
+        f"{sample}: audit without {setting('approximate')}"
+    )
 
 
 def _judge_with_proposed(
@@ -120,8 +142,8 @@ def with_them(policy: Policy, profile: ClassProfile | None) -> str:
         return "with them nothing was measured"
     unit = "rows" if policy.entity is None else "entities"
     return (
-        f"with them the table is {profile.smallest}-anonymous, and {count(profile.rows_at_risk)} of "
-        f"{count(profile.rows)} {unit} ({percent(profile.share_at_risk)}) are below {policy.k}"
+        f"with them the table is {profile.smallest}-anonymous, and {count(profile.rows_below_k)} of "
+        f"{count(profile.rows)} {unit} ({percent(profile.share_below_k)}) are below {policy.k}"
     )
 
 
@@ -131,9 +153,10 @@ def anonymity(table: str, policy: Policy, profile: ClassProfile, audited: Sequen
     if profile.smallest >= policy.k:
         return reached
     unit = "rows" if policy.entity is None else f"entities ({policy.entity})"
-    smaller = f"match fewer than {policy.k}" if profile.wildcard else f"are in classes of fewer than {policy.k}"
+    are_in = f"{are(profile.rows_below_k)} in classes of"
+    smaller = f"{'match' if profile.wildcard else are_in} fewer than {policy.k}"
     return (
-        f"{reached}: {count(profile.rows_at_risk)} of {count(profile.rows)} {unit} ({percent(profile.share_at_risk)}) "
+        f"{reached}: {count(profile.rows_below_k)} of {count(profile.rows)} {unit} ({percent(profile.share_below_k)}) "
         f"{smaller}"
     )
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from qidsql.commands.doctor.result import DoctorResult
 from qidsql.core.checks import Check, State
 from qidsql.core.results import Verdict
-from qidsql.wording.numbers import few, plural, seconds
+from qidsql.wording.numbers import count, few, plural, seconds
 
 HEADS = {
     Verdict.PASS: Text("READY", "bold green"),
@@ -86,3 +86,9 @@ def _row(grid: Table, subject: str, check: Check) -> None:
     grid.add_row(Text(f"  {check.state}", STATES.get(check.state, "")), Text(f"{subject}{check.text}"))
     if check.remedy:
         grid.add_row("", Text(f"-> {check.remedy}"))
+
+
+def opening(result: DoctorResult) -> str:
+    """What was found, in words for people who sign."""
+    ready = sum(table.auditable for table in result.tables)
+    return f"{count(ready)} of {plural(len(result.tables), 'table')} can be audited as things are. No row was read."

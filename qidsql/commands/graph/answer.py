@@ -36,8 +36,9 @@ class Answer:
 
     def __init__(self, built: BuiltGraph, request: GraphRequest) -> None:
         self.built, self.graph, self.request = built, built.graph, request
-        self.identifiers = self._nodes(request.who)
-        self.sensitive = self._nodes(request.what)
+        self._who, self._what = self._present(request.who), self._present(request.what)
+        self.identifiers = self._nodes(self._who)
+        self.sensitive = self._nodes(self._what)
         both = set(self.identifiers) & set(self.sensitive)
         if both:
             raise UsageError(self._both(both.pop()))
@@ -96,6 +97,18 @@ class Answer:
 
     # identifiers, sensitive attributes, tables to be published
 
+    def _present(self, typed: Sequence[str]) -> tuple[str, ...]:
+        """The names, without those of the policy file that the graph does not have. Raises UsageError."""
+        known = list(self.graph.place)
+        gone = {name for name in self.request.by_policy if not any(True for _ in matching_attributes([name], known))}
+        found = tuple(name for name in typed if name not in gone)
+        if not found:
+            raise UsageError(
+                f"the graph has none of the columns that the policy lists ({few(typed)}); name the attributes: "
+                f"--identifier TABLE.COLUMN (who) and --sensitive TABLE.COLUMN (what)"
+            )
+        return found
+
     def _nodes(self, typed: Sequence[str]) -> tuple[int, ...]:
         return tuple(dict.fromkeys(self._node(each) for each in typed))
 
@@ -113,8 +126,8 @@ class Answer:
         return tuple(self.graph.labels[node] for node in nodes)
 
     def _both(self, node: int) -> str:
-        one = next(each for each in self.request.who if self.graph.node(each) == node)
-        other = next(each for each in self.request.what if self.graph.node(each) == node)
+        one = next(each for each in self._who if self.graph.node(each) == node)
+        other = next(each for each in self._what if self.graph.node(each) == node)
         if one == other:
             return f"{one} is given as identifier and as sensitive; choose one"
         why = [each for each in self.graph.same_attributes if self.graph.place.get(each.left) == node]

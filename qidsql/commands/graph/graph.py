@@ -55,7 +55,7 @@ def _separated(engine: Engine | None, request: GraphRequest, on_stage: Callable[
             rounds=engine.rounds - rounds if engine else 0,
             scans=engine.scans - scans if engine else 0,
             unfinished=tuple(unfinished),
-            notes=tuple(notes),
+            notes=(*(request.origin.sentences if request.origin else ()), *notes),
         )
 
     try:

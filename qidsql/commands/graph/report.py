@@ -235,3 +235,17 @@ def _again(result: GraphResult, protect: Sequence[str] = ()) -> str:
     ]
     given = "".join(f" {option} {shlex.quote(str(value))}" for option, value in options)
     return f"qidsql graph {shlex.quote(account.source)}{given}"
+
+
+def opening(result: GraphResult) -> str:
+    """What was found, in words for people who sign."""
+    who, what = few(result.identifiers), few(result.sensitive)
+    if result.cut is None:
+        return f"{few(result.together)} shows {who} beside {what}: withhold one of them."
+    if not result.cut:
+        return f"Nobody who joins these tables gets from {who} to {what}."
+    columns = "this column" if len(result.cut) == 1 else "these columns"
+    return (
+        f"Whoever joins these tables gets from {who} to {what} through {few(result.cut)}; withholding or protecting "
+        f"{columns} everywhere closes every way that was found."
+    )

@@ -8,7 +8,7 @@ from typing import Annotated
 from qidsql.attribute_graph.separation import CutAlgorithm
 from qidsql.core.options import MaxSeconds, MaxStatements, Schema
 from qidsql.core.parsing import choice, names
-from qidsql.core.policy import Policy
+from qidsql.core.policy import Policy, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option
 from qidsql.errors import UsageError
@@ -27,12 +27,13 @@ class Then(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphRequest:
+class GraphRequest(PolicyOptions):
     """Which attributes link a person to a secret, over all tables that someone can join.
 
     Prints the smallest set of attributes that separates the identifiers from the sensitive ones, the paths that it
     cuts, and, with --protect, which of its columns are in the table to be published and which are exposed elsewhere.
-    --outside FILE describes tables known outside the database; without SOURCE they are the whole graph.
+    --outside FILE describes tables known outside the database; without SOURCE they are the whole graph. Identifiers and
+    sensitive columns that are not given are those of the policy file.
     """
 
     identifiers: Annotated[
@@ -90,8 +91,9 @@ class GraphRequest:
     ] = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    by_policy: tuple[str, ...] = ()  # identifiers and sensitive columns of the policy file
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         _ = self.chosen_algorithm
         if not self.who or not self.what:
             raise UsageError(

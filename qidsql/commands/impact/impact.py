@@ -98,7 +98,15 @@ class _Comparison:
         """Match the columns of both tables. Raises UsageError, UnknownName, AccessError, Stopped."""
         engine, request, search = self._engine, self._request, self._search
         search.begin()
-        self._protected = engine.describe(request.protected)
+        try:
+            self._protected = engine.narrowed(engine.describe(request.protected), None)
+        except UnknownName as error:
+            if not engine.data_files:
+                raise
+            raise UsageError(
+                f"{error}; the copy must be in the same source: name the folder of both files, as in: qidsql impact "
+                f"FOLDER TABLE --protected COPY"
+            ) from None
         if self._original.name == self._protected.name:
             raise UsageError(f"{self._original.name} is compared with itself; name its protected copy")
         weight = None if request.weight is None else self._shared(request.weight).original.name
@@ -188,7 +196,10 @@ class _Comparison:
             return
         on_stage("counting people whom the copy singles out")
         profiler = self._search.profiler
-        sides = columns_of_both(self._engine.dialect, *self._tables, self._columns)
+        known = [each for each in self._columns if each.original.name not in self._request.unknown]
+        if not known:
+            raise UsageError("--k counts people by what is known of them, and the policy has no quasi-identifier here")
+        sides = columns_of_both(self._engine.dialect, *self._tables, known)
         both, names = people_and_rows(*sides)
         with RowPatterns.of(profiler.over(both, None, names)) as patterns:
             self._known = people_of_copy(patterns, self._request.k, profiler.deadline)
@@ -344,6 +355,13 @@ class _Comparison:
         if before is not None and after is not None and before != after:
             difference = f"{plural(abs(before - after), 'row')} {'fewer' if after < before else 'more'}"
             notes.append(f"the copy has {difference}: the cells of rows left out count as suppressed")
+        shared = [column.original.name for column in self._columns]
+        if self._request.k is not None and (unknown := [name for name in shared if name in self._request.unknown]):
+            notes.append(
+                f"people are known by their quasi-identifiers, not by {', '.join(unknown)} (roles of the policy)"
+            )
+        if released := [name for name in shared if name in self._request.withheld]:
+            notes.append(f"the copy still has direct identifiers: {', '.join(released)} (roles of the policy)")
         gained = [variable.name for variable in self._variables if variable.gained]
         if gained:
             notes.append(f"values became more frequent in {few(gained)}: the copy was changed, not only suppressed")

@@ -14,7 +14,7 @@ from qidsql.commands.impact import regression_report as regression
 from qidsql.commands.impact.regression_report import title
 from qidsql.commands.impact.result import ImpactResult, VariableImpact
 from qidsql.terminal.fitted_table import Head, print_table
-from qidsql.terminal.known_people import known_people_facts
+from qidsql.terminal.known_people import known_people_facts, singled_out
 from qidsql.terminal.pieces import CODES_LEFT, bar, by_reason, grid, print_verdict
 from qidsql.wording.numbers import count, few, percent, plural, seconds
 
@@ -170,3 +170,19 @@ def _ordinal(rank: int) -> str:
     """1st, 2nd, 3rd, 4th, 11th"""
     ending = "th" if rank % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th")
     return f"{count(rank)}{ending}"
+
+
+def opening(result: ImpactResult) -> str:
+    """What was found, in words for people who sign."""
+    if not result.variables:
+        return "The two tables could not be compared."
+    cells = sum(each.cells for each in result.variables)
+    gone = sum(each.vanished for each in result.variables)
+    lost = f"{count(result.suppressed)} of {plural(cells, 'value')}"
+    if result.suppressed > 0:
+        lost += f" ({percent(Fraction(result.suppressed, max(1, cells)))})"
+    vanished = f"; {plural(gone, 'different value')} vanished altogether" if gone else ""
+    found = f"The protected copy has lost {lost}{vanished}."
+    if result.known is None:
+        return f"{found} Decide whether it still serves its purpose."
+    return f"{found} {singled_out(result.known, 'the columns that people are known by')}"

@@ -3,11 +3,11 @@
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from qidsql.core.options import Columns, Exclude, MaxSeconds, MaxStatements, TableName
 from qidsql.core.parsing import names
-from qidsql.core.policy import Policy
+from qidsql.core.policy import ROLES, Policy, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.errors import UsageError
@@ -16,13 +16,15 @@ REGRESSION = "The regression"
 
 
 @dataclass(frozen=True)
-class ImpactRequest:
-    """The effect of local suppression on a table: its cells, its distributions, a regression.
+class ImpactRequest(PolicyOptions):
+    """What a protected copy has lost, compared with its table.
 
-    Compares a table with its protected copy, in which suppressed cells are NULL. Only counts and sums leave the
-    database; with --k each distinct row leaves it as codes, to count whom the copy singles out. The exit code is 0
-    whatever they are, 3 if a budget ended the work or a table is empty.
+    Counts suppressed cells (NULL in the copy), compares distributions and, if --outcome names one, a regression. Only
+    counts and sums leave the database; with --k each distinct row leaves it as codes, to count whom the copy singles
+    out. The exit code is 0 whatever they are, 3 if a budget ended the work or a table is empty.
     """
+
+    confirmed: ClassVar[bool] = True
 
     table: TableName = None
     _: KW_ONLY
@@ -59,8 +61,10 @@ class ImpactRequest:
     exclude: Exclude = ()
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    unknown: tuple[str, ...] = ()  # by the policy file: columns that nobody outside knows of a person
+    withheld: tuple[str, ...] = ()  # by the policy file: direct identifiers, which are not published
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         _ = self.policy
         covariates = self.explaining
         if (self.outcome is None) != (not covariates):
@@ -76,6 +80,20 @@ class ImpactRequest:
             raise UsageError(f"{both[0]} cannot be a covariate and left out (--exclude)")
         if self.max_values < 1:
             raise UsageError(f"--max-values must be at least 1, got {self.max_values}")
+
+    @classmethod
+    def taken(cls) -> tuple[str, ...]:
+        """No setting: without --k no codes of rows leave the database."""
+        return ()
+
+    @classmethod
+    def taken_roles(cls) -> tuple[str, ...]:
+        return ROLES
+
+    def roles_of(self, roles: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+        """All columns are compared, whatever their role; people are known by their quasi-identifiers."""
+        unknown = (*roles["identifiers"], *roles["sensitive"], *roles["exclude"])
+        return {"unknown": unknown, "withheld": roles["identifiers"]}
 
     @cached_property
     def policy(self) -> Policy:

@@ -17,6 +17,7 @@ from qidsql.commands.init.request import InitRequest
 from qidsql.commands.init.result import NO_COLUMNS, InitResult, SkippedTable
 from qidsql.core.catalog import Catalog, CatalogTable
 from qidsql.core.tables import TableName
+from qidsql.core.time_limit import check_time
 from qidsql.core.toml_file import read_toml
 from qidsql.engines.base import Engine
 from qidsql.engines.source import Source
@@ -189,9 +190,8 @@ class _Counting:
         engine = self.engine
         table = engine.describe_listed(listed)
         columns = [column for column in table.columns if column.readable]
+        check_time(self._until)
         left = Budget(max(0, self._most - self.sent), self._until - time.monotonic())
-        if (left.max_seconds or 0) <= 0:
-            raise BudgetSpent("the time budget (--max-seconds) is used up")
         profiler = TableProfiler(
             engine,
             relation(engine.dialect, table, columns),

@@ -78,3 +78,12 @@ def _doubts(console: Console, result: InitResult) -> None:
     console.print(grid)
     if len(doubts) > SHOWN:
         console.print(f"... and {count(len(doubts) - SHOWN)} more, marked CHECK in the file")
+
+
+def opening(result: InitResult) -> str:
+    """What was found, in words for people who sign."""
+    columns, doubts = sum(len(table.columns) for table in result.tables), len(result.doubts)
+    return (
+        f"A role is proposed for {plural(columns, 'column')} of {plural(len(result.tables), 'table')}; a person must "
+        f"decide on {count(doubts)} of them before an audit counts."
+    )

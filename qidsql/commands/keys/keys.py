@@ -110,7 +110,7 @@ class _FoundSets:
 
 
 def _order(found: Found) -> tuple[int, int, int]:
-    return found.size, -found.profile.rows_at_risk, -found.profile.classes
+    return found.size, -found.profile.rows_below_k, -found.profile.classes
 
 
 def _set(found: Found, result: SearchResult, search: TableSearch) -> FoundSet:

@@ -11,7 +11,7 @@ from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.measures import measure_columns, measures
 from qidsql.terminal.next_steps import column_set, command, print_steps, roles
 from qidsql.terminal.pieces import certificate, facts, print_cost, print_verdict
-from qidsql.wording.numbers import count, plural
+from qidsql.wording.numbers import count, few, plural
 
 
 def report(console: Console, result: KeysResult) -> None:
@@ -78,3 +78,13 @@ def _steps(result: KeysResult) -> list[tuple[str, str]]:
     forbidden = chosen if limited else f" --violates {policy.k}"
     steps.append((command("mask", work, f"{forbidden}{roles(policy)}"), "what can be published"))
     return steps
+
+
+def opening(result: KeysResult) -> str:
+    """What was found, in words for people who sign."""
+    if not result.column_sets:
+        return f"No {result.criterion} was found among these columns; that alone does not make the table anonymous."
+    columns = few(result.column_sets[0].columns)
+    if result.criterion == "key" and result.account.entities is None:
+        return f"Whoever knows {columns} of a person finds exactly that row: do not publish these columns together."
+    return f"A {result.criterion} was found: {columns}. Do not publish these columns together."

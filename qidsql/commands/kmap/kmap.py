@@ -11,6 +11,7 @@ from qidsql.commands.accounting import Accounting
 from qidsql.commands.kmap.request import KmapRequest
 from qidsql.commands.kmap.result import KmapResult, PopulationFigures
 from qidsql.commands.table_search import one_answer, unknown_table
+from qidsql.core.parsing import names
 from qidsql.core.results import Verdict
 from qidsql.core.tables import Table
 from qidsql.core.value_kinds import ValueKind
@@ -25,6 +26,7 @@ from qidsql.linkage.join_columns import (
     joined_column,
     joined_source,
     listed_sides,
+    without_withheld,
 )
 from qidsql.measures.population import PopulationMatch
 from qidsql.sql.population import population_match
@@ -46,12 +48,15 @@ def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] =
     on_stage("reading the catalog")
     tables = unknown_table(request.published), unknown_table(request.people)
     sides: Sides | None = None
+    withheld = () if request.pairs else names(request.identifiers)
     columns, match = JoinColumns(), None
     try:
         tables = engine.narrowed(engine.describe(request.published), policy.where), _population(engine, request)
         sides = listed_sides(engine, *tables)
+        if withheld:
+            sides = without_withheld(sides, withheld)
         counts, sides = _counts(request.counts, sides)
-        columns = columns_to_join(engine, sides, request.given, policy.max_statements, deadline, on_stage)
+        columns = columns_to_join(engine, sides, request.pairs, policy.max_statements, deadline, on_stage)
         if columns.pairs and not columns.unfinished:
             on_stage("counting rows and people by their values")
             sources = joined_source(tables[0]), joined_source(tables[1])
@@ -65,6 +70,7 @@ def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] =
     verdict, reason = _judge(published, population, request, columns, match)
     notes = [f"{table.name}: {note}" for table in tables for note in table.notes]
     notes += () if sides is None else columns_left_out(sides, columns.pairs)
+    notes += [f"not compared, since they are not published with {published}: {', '.join(withheld)}"] if withheld else []
     return KmapResult(
         verdict=verdict,
         reason=reason,
@@ -73,7 +79,7 @@ def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] =
         counts=request.counts,
         presence=request.presence,
         columns=columns.names,
-        columns_given=bool(request.given),
+        columns_given=bool(request.pairs),
         columns_compared=tuple(columns.compared),
         figures=None if match is None else PopulationFigures.of(match),
         account=accounting.account(
@@ -84,7 +90,8 @@ def kmap(engine: Engine, request: KmapRequest, on_stage: Callable[[str], None] =
 
 def _population(engine: Engine, request: KmapRequest) -> Table:
     """The table of the population. Raises UsageError, UnknownName, AccessError."""
-    return engine.describe(request.people) if request.population is None else engine.describe_beside(request.people)
+    here = request.population is None
+    return engine.narrowed((engine.describe if here else engine.describe_beside)(request.people), None)
 
 
 def _counts(typed: str | None, sides: Sides) -> tuple[exp.Expr | None, Sides]:
@@ -159,8 +166,8 @@ def _open(
         if match.rows_exceeding:
             parts.append(f"{plural(match.classes_exceeding, 'combination')} of values have more rows than people")
         yield f"{published} is not a sample of {population}: {' and '.join(parts)}"
-    at_risk = match.rows_below_k + match.rows_with_null
-    if match.rows_with_null and not Fraction(at_risk, match.rows) < request.limit:
+    below = match.rows_below_k + match.rows_with_null
+    if match.rows_with_null and not Fraction(below, match.rows) < request.limit:
         yield f"{plural(match.rows_with_null, 'row')} of {published} have a NULL, which nobody can look up"
     if request.presence_limits is not None:
         if match.presence is None:

@@ -62,7 +62,7 @@ def _doubts(figures: PopulationFigures) -> Iterator[tuple[str, str]]:
         yield (
             "NULL",
             f"{_rows(figures.rows_with_null, figures)} have a NULL, or a text where the population has a number: they "
-            f"match nobody, and count as at risk before a pass",
+            f"match nobody, and count as below k before a pass",
         )
     if figures.people_with_null:
         yield "NULL", f"{_people(figures.people_with_null)} of the population have one: no row matches them"
@@ -96,7 +96,8 @@ def _figures(figures: PopulationFigures, k: int, limits: str | None) -> Iterator
         f"whoever names a person for each row gets {float(by_rows * figures.rows_matched):,.1f} of "
         f"{plural(figures.rows_matched, 'row')} right on average ({percent(by_rows)})",
     )
-    if figures.presence_min is not None and figures.presence_max is not None:
+    of_sample = not figures.rows_absent and not figures.rows_exceeding  # else no share of the people is published
+    if figures.presence_min is not None and figures.presence_max is not None and (of_sample or limits is not None):
         yield (
             "Presence",
             f"of the people with equal values {percent(figures.presence_min)} to {percent(figures.presence_max)} are "
@@ -118,3 +119,16 @@ def _rows(some: int, figures: PopulationFigures) -> str:
 
 def _people(number: int) -> str:
     return plural(number, "person", "people")
+
+
+def opening(result: KmapResult) -> str:
+    """What was found, in words for people who sign."""
+    found, k = result.figures, result.account.policy.k
+    if found is None:
+        return "The table was not compared with the population."
+    if not found.rows_below_k:
+        return f"No row could be only 1 to {k - 1} people of {result.population}."
+    return (
+        f"{plural(found.rows_below_k, 'row')} of {count(found.rows)} could be fewer than {k} people of "
+        f"{result.population}: withhold a column, or make its values coarser."
+    )

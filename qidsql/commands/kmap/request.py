@@ -2,11 +2,11 @@
 
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from qidsql.core.options import CRITERION, MaxSeconds, MaxStatements, Where
+from qidsql.core.options import CRITERION, Identifiers, MaxSeconds, MaxStatements, Where
 from qidsql.core.parsing import fraction, names, positive_share
-from qidsql.core.policy import Audited
+from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option, Ratio
 from qidsql.errors import UsageError
@@ -15,14 +15,17 @@ POPULATION = "Population"
 
 
 @dataclass(frozen=True)
-class KmapRequest(Audited):
+class KmapRequest(PolicyOptions, Audited):
     """How many people of a population could each row of a published table be? k-map, delta-presence, risks.
 
     The published rows must be a sample of the population: a row whose values do not occur there, or more rows than
-    people with the same values, is never a pass. A violation: some row could be 1 to K - 1 people; with --rows-at-risk,
+    people with the same values, is never a pass. A violation: some row could be 1 to K - 1 people; with --rows-below-k,
     if this share of the rows could. Nobody can look up a NULL: a row with a NULL in the columns matches no people,
-    counts as at risk before a pass, and proves no violation. Each row, of the population too, is taken for a person.
+    counts as below k before a pass, and proves no violation. Each row, of the population too, is taken for a person.
     """
+
+    confirmed: ClassVar[bool] = True
+    subject: ClassVar[str] = "published"
 
     published: Annotated[str, Option("the published table", "TABLE", argument=True)]
     people: Annotated[
@@ -49,7 +52,7 @@ class KmapRequest(Audited):
         Option("the population is a table of counts: this column is the number of people", "COLUMN", panel=POPULATION),
     ] = None
     k: Annotated[int, Option("the fewest people that a row may be", "K", panel=CRITERION)] = 5
-    rows_at_risk: Annotated[
+    rows_below_k: Annotated[
         Ratio, Option("the share of rows below k that is a violation; default: any row", "RATIO", panel=CRITERION)
     ] = None
     presence: Annotated[
@@ -60,24 +63,34 @@ class KmapRequest(Audited):
             panel=CRITERION,
         ),
     ] = None
+    identifiers: Identifiers = ()
     where: Where = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
 
     def __post_init__(self) -> None:
-        _ = self.policy, self.limit, self.presence_limits
+        _ = self.limit, self.presence_limits  # whatever the policy
+        super().__post_init__()
+
+    @classmethod
+    def taken_roles(cls) -> tuple[str, ...]:
+        """Direct identifiers are not published; somebody else may have all other columns."""
+        return ("identifiers",)
+
+    def check(self) -> None:
+        _ = self.policy
         if self.people is None and self.population is None:
             raise UsageError("name the population: a table after the published one, or --population SOURCE")
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def pairs(self) -> tuple[str, ...]:
         """The pairs of columns to compare, each as a=b; none: all joinable columns."""
         return names(self.on)
 
     @property
     def limit(self) -> Fraction:
         """The share of rows below k that is a violation; 0: any row."""
-        return Fraction(0) if self.rows_at_risk is None else positive_share("rows_at_risk", self.rows_at_risk)
+        return Fraction(0) if self.rows_below_k is None else positive_share("rows_below_k", self.rows_below_k)
 
     @property
     def presence_limits(self) -> tuple[Fraction, Fraction] | None:
@@ -100,7 +113,7 @@ COMMAND = Command(
     examples=(
         "qidsql kmap clinic.duckdb patients voters --on zip_code=postcode --on birth_date=dob --k 5",
         "qidsql kmap clinic.duckdb patients --population census.parquet --on sex=sex --on zip_code=zip",
-        "qidsql kmap clinic.duckdb patients zip_codes --on zip_code=zip --counts inhabitants --rows-at-risk 1%",
+        "qidsql kmap clinic.duckdb patients zip_codes --on zip_code=zip --counts inhabitants --rows-below-k 1%",
         "qidsql kmap clinic.duckdb patients voters --on sex=sex --presence 0,0.2 --format json",
     ),
     exit_codes="0 pass, 1 violation, 2 error, 3 inconclusive (not a sample of the population, NULLs, or ended early)",

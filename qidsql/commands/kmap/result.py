@@ -19,7 +19,7 @@ class PopulationFigures:
 
     rows: int
     classes: Annotated[int, "different combinations of values among the published rows"]
-    smallest_class: Annotated[int | None, "the published table alone is k-anonymous for k up to that"]
+    smallest: Annotated[int | None, "the published table alone is k-anonymous for k up to that"]
     sample_uniques: Annotated[int, "rows that are alone in their class in the published table"]
     rows_with_null: Annotated[int, "with a NULL in a compared column, or a text that is no number: they match nobody"]
     rows_absent: Annotated[int, "other rows whose values do not occur in the population"]

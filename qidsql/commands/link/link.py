@@ -8,6 +8,7 @@ from qidsql.commands.accounting import Accounting
 from qidsql.commands.link.request import LinkRequest
 from qidsql.commands.link.result import Join, LinkResult, Matches
 from qidsql.commands.table_search import one_answer, unknown_table
+from qidsql.core.parsing import names
 from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped
@@ -18,6 +19,7 @@ from qidsql.linkage.join_columns import (
     columns_to_join,
     joined_source,
     listed_sides,
+    without_withheld,
 )
 from qidsql.sql.values_in_common import rows_by_match
 from qidsql.wording.numbers import count, few, percent, plural
@@ -36,11 +38,17 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
     on_stage("reading the catalog")
     tables = unknown_table(request.left), unknown_table(request.right)
     sides: Sides | None = None
+    withheld = () if request.pairs else names(request.identifiers)
     columns, join = JoinColumns(), None
     try:
-        tables = engine.narrowed(engine.describe(request.left), policy.where), engine.describe(request.right)
+        tables = (
+            engine.narrowed(engine.describe(request.left), policy.where),
+            engine.narrowed(engine.describe(request.right), None),
+        )
         sides = listed_sides(engine, *tables)
-        columns = columns_to_join(engine, sides, request.given, policy.max_statements, deadline, on_stage)
+        if withheld:
+            sides = without_withheld(sides, withheld)
+        columns = columns_to_join(engine, sides, request.pairs, policy.max_statements, deadline, on_stage)
         if columns.pairs and not columns.unfinished:
             on_stage("counting rows by their matches")
             sources = joined_source(tables[0]), joined_source(tables[1])
@@ -56,6 +64,7 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
     rows = None if join is None else join.left.rows
     notes = [f"{table.name}: {note}" for table in tables for note in table.notes]
     notes += () if sides is None else columns_left_out(sides, columns.pairs)
+    notes += [f"not compared, since they are not published with {left}: {', '.join(withheld)}"] if withheld else []
     return LinkResult(
         verdict=verdict,
         reason=reason,
@@ -63,7 +72,7 @@ def link(engine: Engine, request: LinkRequest, on_stage: Callable[[str], None] =
         right=right,
         k=policy.k,
         columns_compared=tuple(columns.compared),
-        columns_given=bool(request.given),
+        columns_given=bool(request.pairs),
         link=join,
         account=accounting.account(tables[0], policy, rows, 0, columns.unfinished, notes),
     )

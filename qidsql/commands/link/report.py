@@ -10,7 +10,7 @@ from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.joined_columns import print_joined
 from qidsql.terminal.next_steps import column_set, print_steps
 from qidsql.terminal.pieces import grid, print_cost, print_verdict
-from qidsql.wording.numbers import count, plural, share
+from qidsql.wording.numbers import count, few, plural, share
 
 
 def report(console: Console, result: LinkResult) -> None:
@@ -81,3 +81,17 @@ def _foot(console: Console, result: LinkResult) -> None:
         rows = plural(right.matching_below_k, "row")
         steps.append((typed, f"the other direction: {rows} of {result.right} would be singled out"))
     print_steps(console, steps)
+
+
+def opening(result: LinkResult) -> str:
+    """What was found, in words for people who sign."""
+    if result.link is None:
+        return f"No columns were joined, so nothing is known about who can be found in {result.left} by {result.right}."
+    alone = result.link.singled_out
+    if not alone:
+        return f"Whoever has both tables can match no row of {result.left} with exactly one row of {result.right}."
+    columns = few([each.left for each in result.link.columns])
+    return (
+        f"Whoever has both tables knows of {plural(alone, 'row')} of {result.left} which row of {result.right} is the "
+        f"same: do not publish both with {columns}."
+    )

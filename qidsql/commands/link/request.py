@@ -2,24 +2,27 @@
 
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from qidsql.core.options import CRITERION, MaxSeconds, MaxStatements, RowsBelowK, Where
+from qidsql.core.options import CRITERION, Identifiers, LeastShareBelowK, MaxSeconds, MaxStatements, Where
 from qidsql.core.parsing import names, positive_share
-from qidsql.core.policy import Audited
+from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 
 
 @dataclass(frozen=True)
-class LinkRequest(Audited):
+class LinkRequest(PolicyOptions, Audited):
     """Which columns of two tables are joinable, and which rows a join on them singles out.
 
     Columns are joinable if at least 90 % of the values of one are in the other, and not by accident: columns of few
     codes, or of numbers that lie close together from zero on, must also agree in their names. Each pair is shown with
     its ground. A violation: a row of TABLE_A (that meets --where) matches fewer than --k rows of TABLE_B on all of
-    them; with --rows-at-risk, if this share of its rows does. A NULL matches nothing.
+    them; with --rows-below-k, if this share of its rows does. A NULL matches nothing.
     """
+
+    confirmed: ClassVar[bool] = True
+    subject: ClassVar[str] = "left"
 
     left: Annotated[str, Option("the table whose rows must not be identified", "TABLE_A", argument=True)]
     right: Annotated[str, Option("the table that someone may join with it", "TABLE_B", argument=True)]
@@ -31,23 +34,29 @@ class LinkRequest(Audited):
     k: Annotated[
         int, Option("a row is singled out if it matches fewer than K rows, at least 1", "K", panel=CRITERION)
     ] = 2
-    rows_at_risk: RowsBelowK = None
+    rows_below_k: LeastShareBelowK = None
+    identifiers: Identifiers = ()
     where: Where = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
 
-    def __post_init__(self) -> None:
+    @classmethod
+    def taken_roles(cls) -> tuple[str, ...]:
+        """Direct identifiers are not published; somebody else may have all other columns."""
+        return ("identifiers",)
+
+    def check(self) -> None:
         _ = self.policy, self.limit
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def pairs(self) -> tuple[str, ...]:
         """The pairs of columns to join, each as a=b; none: all joinable columns."""
         return names(self.on)
 
     @property
     def limit(self) -> Fraction:
         """The share of singled-out rows that is a violation; 0: any row."""
-        return Fraction(0) if self.rows_at_risk is None else positive_share("rows_at_risk", self.rows_at_risk)
+        return Fraction(0) if self.rows_below_k is None else positive_share("rows_below_k", self.rows_below_k)
 
 
 COMMAND = Command(
@@ -55,7 +64,7 @@ COMMAND = Command(
     examples=(
         "qidsql link clinic.duckdb patients voters",
         "qidsql link clinic.duckdb patients voters --on zip_code=postcode --on birth_date=dob --k 3",
-        "qidsql link env:CLINIC_URL public.visits outside.voters --rows-at-risk 1% --format json",
+        "qidsql link env:CLINIC_URL public.visits outside.voters --rows-below-k 1% --format json",
     ),
     exit_codes="0 pass, 1 rows are singled out, 2 error, 3 inconclusive (nothing joinable for sure, or it ended early)",
 )

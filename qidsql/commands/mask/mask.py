@@ -2,19 +2,23 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
+from qidsql.column_roles.of_table import proposed_roles
 from qidsql.commands import gate
 from qidsql.commands.mask.request import MaskRequest
 from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.table_search import TableSearch, interruptible, one_answer
 from qidsql.core.results import Verdict
 from qidsql.core.sampling import DELTA
-from qidsql.core.tables import FILES, TableName
+from qidsql.core.tables import FILES, PolicyRole, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UsageError
 from qidsql.protection.masking import MaskingPlan, exact_masking, greedy_masking, sampled_masking
 from qidsql.sql.publication import granting_columns, publishing_view
 from qidsql.wording.numbers import count, decimal, plural
+
+NOT_PUBLISHED = (PolicyRole.SENSITIVE, PolicyRole.DIRECT_IDENTIFIER)
 
 
 @one_answer
@@ -47,6 +51,7 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
     if rows == 0:  # nothing was measured, so nothing is known to be safe
         plan, published, measured = None, 0, None
     names = search.names(published)
+    account = search.account(rows, [unfinished] if unfinished else [])
     return MaskResult(
         verdict=Verdict.INCONCLUSIVE if unfinished or rows == 0 else Verdict.FINISHED,
         reason=_reason(plan, len(names), search.profiler.columns, rows, all(weight == 1 for weight in search.weights)),
@@ -62,8 +67,33 @@ def mask(engine: Engine, request: MaskRequest, on_stage: Callable[[str], None] =
         quasi_identifiers=search.proof(plan.met if plan else ()),
         certificate=plan.certificate if plan else None,
         script=_script(engine, search, request, names) if plan is not None and plan.safe is not False else (),
-        account=search.account(rows, [unfinished] if unfinished else []),
+        account=replace(account, notes=(*account.notes, *_undeclared(engine, search, request, names))),
     )
+
+
+def _undeclared(engine: Engine, search: TableSearch, request: MaskRequest, published: tuple[str, ...]) -> list[str]:
+    """A note on published columns that `init` would propose as sensitive or as identifiers, where no role is declared.
+
+    Queries only the system catalog.
+    """
+    declared = request.policy.columns or (request.origin is not None and request.origin.line is not None)
+    if declared or not published:
+        return []
+    try:
+        proposals = proposed_roles(engine, search.table)
+    except Stopped:
+        return []
+    found = [
+        f"{name} (proposed as {proposal.role}, {proposal.reason})"
+        for name in published
+        if (proposal := proposals.get(name)) and proposal.role in NOT_PUBLISHED and not proposal.doubt
+    ]
+    if not found:
+        return []
+    return [
+        f"published, although nobody declared a role: {', '.join(found)}; leave out what must not be published with "
+        f"--sensitive or --identifier, or by a policy file (qidsql init)"
+    ]
 
 
 def _plan(search: TableSearch, request: MaskRequest) -> MaskingPlan:

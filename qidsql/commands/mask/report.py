@@ -8,7 +8,7 @@ from qidsql.core.results import Verdict
 from qidsql.core.tables import FILES
 from qidsql.terminal.next_steps import column_set, command, criterion, limits, print_steps, roles, weights
 from qidsql.terminal.pieces import certificate, facts, print_cost, print_verdict
-from qidsql.wording.numbers import count, percent, ratio
+from qidsql.wording.numbers import count, few, percent, plural, ratio
 
 
 def report(console: Console, result: MaskResult) -> None:
@@ -26,14 +26,14 @@ def report(console: Console, result: MaskResult) -> None:
         rows.add_row("Sample", certificate(result.certificate))
     if result.profile is not None:
         profile, k = result.profile, result.account.policy.k
-        classes = "" if profile.wildcard else f": {count(profile.classes)} classes"
+        classes = "" if profile.wildcard else f": {plural(profile.classes, 'class', 'classes')}"
         rows.add_row("Published set", f"measured on the full table{classes}")
         if not profile.wildcard and not profile.entities:
             rows.add_row("", f"distinct ratio {ratio(profile.distinct_ratio, 6)}")
         if not profile.entities:
             rows.add_row("", f"separation ratio {ratio(profile.separation_ratio, 9)}")
         unit = "entities" if profile.entities else "rows"
-        risk = f"{count(profile.rows_at_risk)} {unit} ({percent(profile.share_at_risk)}) below k = {k}"
+        risk = f"{count(profile.rows_below_k)} {unit} ({percent(profile.share_below_k)}) below k = {k}"
         rows.add_row("", f"k-anonymity {count(profile.smallest)}; {risk}")
     console.print(rows)
     if result.script:
@@ -61,3 +61,13 @@ def _steps(result: MaskResult) -> list[tuple[str, str]]:
         audit = f"{column_set(result.published)} --k {policy.k}{limits(policy)}"
         steps.append((command("audit", work, audit), "the published columns, audited"))
     return steps
+
+
+def opening(result: MaskResult) -> str:
+    """What was found, in words for people who sign."""
+    if not result.published:
+        return "No column can be published under this rule."
+    held = f" Withhold {few(result.withheld)}." if result.withheld else ""
+    proof = "" if result.safe else " Not confirmed on the whole table: audit these columns before they are published."
+    rule = f" No {result.criterion} is among them." if result.safe else ""
+    return f"These columns can be published together: {few(result.published)}.{rule}{held}{proof}"

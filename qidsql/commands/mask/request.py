@@ -30,7 +30,7 @@ from qidsql.measures.criteria import Criterion
 
 @dataclass(frozen=True)
 class MaskRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
-    """Which columns can be published together, so that they do not meet the criterion.
+    """Which columns can be published together?
 
     Prints the columns to publish and to withhold, the distance from the optimum, and statements to carry it out; runs
     none of them. A ratio of exactly --distinct or --separation may be published.

@@ -6,7 +6,7 @@ from qidsql.commands.profile.result import ProfileResult
 from qidsql.terminal.disclosed import disclosed_lines
 from qidsql.terminal.pieces import grid, print_cost
 from qidsql.terminal.size_chart import size_chart
-from qidsql.wording.numbers import count, percent, plural, ratio
+from qidsql.wording.numbers import count, counted, few, percent, plural, ratio, share
 
 
 def report(console: Console, result: ProfileResult) -> None:
@@ -29,7 +29,7 @@ def report(console: Console, result: ProfileResult) -> None:
         print_cost(console, account)
         return
     rows.add_row(unit.capitalize(), count(profile.rows) + (" that meet --where" if policy.where else ""))
-    between = f"{count(profile.smallest)} to {count(profile.largest)} {unit}"
+    between = f"{count(profile.smallest)} to {counted(profile.largest, unit)}"
     if profile.wildcard:
         rows.add_row("Matching rows", f"each row matches {between}, itself included")
     else:
@@ -40,10 +40,10 @@ def report(console: Console, result: ProfileResult) -> None:
             rows.add_row("Distinct ratio", f"{ratio(profile.distinct_ratio, 6)}  (classes / {unit})")
         rows.add_row("Separation ratio", f"{ratio(profile.separation_ratio, 9)}  ({pairs})")
     smallest = "the fewest rows that match one" if profile.wildcard else "the smallest class"
-    rows.add_row("k-anonymity", f"k = {count(profile.smallest)}, {smallest}")
-    small = "" if profile.wildcard else f" in {plural(profile.classes_at_risk, 'class', 'classes')}"
-    rows.add_row(f"Below k = {k}", f"{count(profile.rows_at_risk)} {unit} ({percent(profile.share_at_risk)}){small}")
-    rows.add_row("Unique", f"{count(profile.unique_rows)} {unit}")
+    rows.add_row("k-anonymity", f"{count(profile.smallest)}, {smallest}")
+    small = "" if profile.wildcard else f" in {plural(profile.classes_below_k, 'class', 'classes')}"
+    rows.add_row(f"Below k = {k}", f"{counted(profile.rows_below_k, unit)} ({percent(profile.share_below_k)}){small}")
+    rows.add_row("Unique", counted(profile.unique_rows, unit))
     for paragraph in disclosed_lines(result.disclosed, policy):
         rows.add_row("Disclosed", paragraph)
     for note in account.notes:
@@ -51,3 +51,16 @@ def report(console: Console, result: ProfileResult) -> None:
     console.print(rows)
     size_chart(console, result.class_sizes, policy)
     print_cost(console, account)
+
+
+def opening(result: ProfileResult) -> str:
+    """What was found, in words for people who sign."""
+    if not result.column_sets or not result.column_sets[0].profile.rows:
+        return "The columns could not be measured."
+    [found] = result.column_sets
+    unit = ("person", "people") if found.profile.entities else ("row", "rows")
+    return (
+        f"Whoever knows {few(found.columns)} of a person finds exactly one {unit[0]} for "
+        f"{share(found.profile.unique_rows, found.profile.rows)} of the {unit[1]}, and fewer than "
+        f"{count(found.profile.k)} for {percent(found.profile.share_below_k)}."
+    )

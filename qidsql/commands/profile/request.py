@@ -10,6 +10,7 @@ from qidsql.core.options import (
     Identifiers,
     K,
     MaxSeconds,
+    MaxStatements,
     NullRule,
     Sensitive,
     TableName,
@@ -22,7 +23,7 @@ from qidsql.declarations.options import Names, Option
 
 @dataclass(frozen=True)
 class ProfileRequest(PolicyOptions, Audited):
-    """The measures of one column set: classes, ratios, k, rows at risk.
+    """The measures of one column set: classes, ratios, smallest class, rows below k.
 
     With sensitive columns, also what the set discloses about each. One statement and one scan, and one for each
     sensitive column. There is no verdict: the exit code is 0 whatever the measures are, 3 if there is no row.
@@ -41,6 +42,7 @@ class ProfileRequest(PolicyOptions, Audited):
     where: Where = None
     entity: Entity = None
     nulls: NullRule = "equal"
+    max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
 
     def check(self) -> None:

@@ -13,7 +13,7 @@ from qidsql.measures.individual_risk import RiskBin
 from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.pieces import NOTHING_LEFT, bar, grid, print_cost
 from qidsql.terminal.size_chart import BAR, size_chart
-from qidsql.wording.numbers import count, percent, plural, share
+from qidsql.wording.numbers import count, counted, few, percent, plural, share
 
 WEIGHTS_LEFT = "no cell value left the engine but sums of weights, of classes of one row too"
 TESTED = ("Mean error", "Worst error", "Converged")  # of the backtest
@@ -58,18 +58,16 @@ def _in_table(found: ProsecutorRisk, k: int, unit: str, which: str) -> Iterator[
     chance = "certain" if found.highest == 1 else f"1 in {found.highest.denominator}"
     yield "Highest risk", f"{percent(found.highest)}: {chance} for those in the smallest class"
     expected = (
-        f"{count(round(found.expected))} of {count(found.rows)} {unit} are expected to be re-identified, if all are"
+        f"{count(round(found.expected))} of {counted(found.rows, unit)} are expected to be re-identified, if all are"
     )
     yield "Average risk", f"{percent(found.average)}: {expected} attacked"
-    above = (
-        f"{count(found.rows_above)} {unit} ({share(found.rows_above, found.rows)}), {count(found.unique_rows)} unique"
-    )
-    yield f"Above 1/{k}", above
+    below = f"{counted(found.rows_below_k, unit)} ({share(found.rows_below_k, found.rows)})"
+    yield f"Below {k}", f"{below}: their risk is above 1/{k}; {count(found.unique_rows)} unique"
 
 
 def _print_population(console: Console, found: PopulationRisk, unit: str) -> None:
     _print_title(console, "In the population (estimates)")
-    known = f"{count(found.size)} {unit}, of which the table has {percent(Fraction(found.rows, found.size))}."
+    known = f"{counted(found.size, unit)}, of which the table has {percent(Fraction(found.rows, found.size))}."
     attacker = "An attacker does not know who is in the table, but is certain of a person whom nobody else equals."
     sentences = [("Population", f"{known} {attacker}")]
     if found.obstacle is not None:
@@ -90,7 +88,7 @@ def _range(found: PopulationRisk, unit: str) -> str:
     shares = [each.share_of_sample_uniques for each in found.estimates if each.share_of_sample_uniques is not None]
     uniques = _span(_about(found.lowest), _about(found.highest))
     percents = _span(percent(Fraction(min(shares))), percent(Fraction(max(shares))))
-    own = f"{percents} of the {count(found.unique_rows)} {unit} that are unique in the table"
+    own = f"{percents} of the {counted(found.unique_rows, unit)} unique in the table"
     return f"{uniques} {unit} of the population; {own}. No method is right everywhere: read all of them"
 
 
@@ -146,20 +144,21 @@ def _signed(error: float | None) -> str:
 
 def _print_weighted(console: Console, found: WeightedRisk, rows: int, k: int) -> None:
     _print_title(console, "By survey weights (estimates)")
-    above = f"{count(found.rows_above)} rows ({share(found.rows_above, rows)})"
+    above = f"{plural(found.rows_above, 'row')} ({share(found.rows_above, rows)})"
     expected = f"{found.expected:,.1f} of {count(rows)} rows are expected to be re-identified, if all are attacked"
     sentences = [
         (
             "Population",
-            f"{count(round(found.population))} people by {found.weight}. An attacker knows these columns of a person, "
-            f"not who is in the table: a row may be any of the people whom it represents.",
+            f"{plural(round(found.population), 'person', 'people')} by {found.weight}. An attacker knows these columns "
+            f"of a person, not who is in the table: a row may be any of the people whom it represents.",
         ),
         ("Highest risk", percent(Fraction(found.highest))),
         ("Average risk", f"{percent(Fraction(found.average))}: {expected}"),
         (f"Above 1/{k}", above),
     ]
     if found.capped_rows:
-        capped = f"{count(found.capped_rows)} rows are in classes whose weights add up to fewer people than rows"
+        capped_rows = plural(found.capped_rows, "row is", "rows are")
+        capped = f"{capped_rows} in classes whose weights add up to fewer people than rows"
         sentences.append(("Note", f"{capped}: their risk is that in the table"))
     _print_sentences(console, sentences)
     console.print(Padding(_bars(found.bins, rows, k), (1, 0, 0, 2)))
@@ -194,3 +193,14 @@ def _print_sentences(console: Console, sentences: list[tuple[str, str]]) -> None
     for label, sentence in sentences:
         lines.add_row(label, sentence)
     console.print(lines)
+
+
+def opening(result: RiskResult) -> str:
+    """What was found, in words for people who sign."""
+    found = result.prosecutor
+    if found is None or not found.rows:
+        return "The risk could not be measured."
+    return (
+        f"Whoever knows {few(result.account.columns)} of a person in the table picks the right row with a chance "
+        f"of {percent(found.average)} on average, and of {percent(found.highest)} where it is highest."
+    )

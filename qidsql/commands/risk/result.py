@@ -21,7 +21,7 @@ class ProsecutorRisk:
     rows: int
     classes: int
     unique_rows: int
-    rows_above: Annotated[int, "whose risk is above 1/k: in classes of fewer than k"]
+    rows_below_k: Annotated[int, "in classes of fewer than k: their risk is above 1/k"]
     highest: Annotated[Fraction, ROUNDED]
     average: Annotated[Fraction, ROUNDED]
     expected: Annotated[

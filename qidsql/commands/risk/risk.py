@@ -174,7 +174,7 @@ def _prosecutor(sizes: ClassSizes, k: int) -> ProsecutorRisk:
         rows=profile.rows,
         classes=profile.classes,
         unique_rows=profile.unique_rows,
-        rows_above=profile.rows_at_risk,
+        rows_below_k=profile.rows_below_k,
         highest=Fraction(1, profile.smallest),
         average=expected / profile.rows,
         expected=expected,

@@ -6,16 +6,18 @@ from rich.text import Text
 
 from qidsql.commands.suppress.request import Attack, SuppressionMethod
 from qidsql.commands.suppress.result import SuppressResult
+from qidsql.core.results import Verdict
 from qidsql.terminal.fitted_table import Head, print_table
-from qidsql.terminal.known_people import known_people_facts
+from qidsql.terminal.known_people import known_people_facts, singled_out
 from qidsql.terminal.next_steps import copy_step, print_steps
 from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
-from qidsql.wording.numbers import count, plural, share
+from qidsql.wording.numbers import are, count, plural, share
 
 METHODS = {
     "optimal": "optimal, row by row: no lighter set of cells leaves the row with enough others, whole or suppressed",
     "shared": "shared: rows that match suppressed cells of others stay whole, though their own values are rare",
 }
+CORES = "values that {k} rows show exactly; each other row shows what it has in common with some of these"
 MATCHINGS = "{k} disjoint matchings of all people with all rows: each row fits its owner and {k} people or more"
 BAR = 28
 
@@ -27,19 +29,21 @@ def report(console: Console, result: SuppressResult) -> None:
     rule = f"each row matches {plural(result.k - 1, 'other')}"
     if result.against is Attack.KNOWN_PERSON:
         rule = f"{result.k} released rows can be each person's, also for someone who knows everybody"
+    elif result.against is Attack.UNIQUE_COMBINATIONS:
+        rule = f"{result.k} released rows show each combination of values that a row shows"
     rows.add_row("Rule", f"k = {result.k}: {rule}; a suppressed cell matches anything")
     if result.cells is not None and result.account.rows:
         cells = result.account.rows * len(result.account.columns)
         rows.add_row("Suppressed", f"{plural(result.cells, 'cell')} of {count(cells)} ({share(result.cells, cells)})")
         touched = f"{plural(result.records or 0, 'row')} of {count(result.account.rows)}"
         rows.add_row("", f"in {touched} ({share(result.records or 0, result.account.rows)})")
-        matched = result.against is Attack.KNOWN_PERSON
-        rows.add_row("Method", MATCHINGS.format(k=result.k) if matched else METHODS[result.method])
+        methods = {Attack.KNOWN_PERSON: MATCHINGS, Attack.UNIQUE_COMBINATIONS: CORES}
+        rows.add_row("Method", methods.get(result.against, METHODS[result.method]).format(k=result.k))
         rows.add_row("Found", "; ".join(result.algorithm))
     if result.target is not None:
         copy_facts(rows, result.target, result.copied, result.not_copied, result.account.columns)
-    if result.at_risk is not None:
-        rows.add_row("Audit", f"{plural(result.at_risk, 'row')} of the copy below k, where NULL matches anything")
+    if result.rows_below_k is not None:
+        rows.add_row("Audit", f"{plural(result.rows_below_k, 'row')} of the copy below k, where NULL matches anything")
     if result.known is not None:
         known_people_facts(rows, result.known, result.k)
     elif result.cells is not None:
@@ -95,6 +99,34 @@ def _foot(console: Console, result: SuppressResult) -> None:
     values = "values are shown as requested, and every distinct row left the engine as codes" if shown else CODES_LEFT
     print_cost(console, work, written=result.target, values=values)
     if result.target is None and not result.script and result.cells:
-        against = f" --against {result.against}" if result.against is Attack.KNOWN_PERSON else ""
+        against = f" --against {result.against}" if result.against is not Attack.RELEASED_ROWS else ""
         method = f" --method {result.method}" if result.method is SuppressionMethod.SHARED else ""
         print_steps(console, [copy_step("suppress", work, f" --k {result.k}{against}{method}")])
+
+
+def opening(result: SuppressResult) -> str:
+    """What was found, in words for people who sign."""
+    rows = result.account.rows
+    if result.cells is None or not rows or result.verdict is Verdict.VIOLATION:
+        return "There is no plan that protects this table: do not release it on this ground."
+    safe = f"each row matches at least {plural(result.k - 1, 'other')}"
+    if result.against is Attack.KNOWN_PERSON:
+        safe = f"at least {result.k} released rows can be each person's"
+    if not result.cells:
+        found = f"Nothing has to be removed: {safe} already."
+    else:
+        part = share(result.cells, rows * len(result.account.columns))
+        found = (
+            f"{plural(result.cells, 'value')} ({part}) in {plural(result.records or 0, 'row')} must be emptied; then "
+            f"{safe}."
+        )
+    made = f" The copy {result.target} is made that way." if result.target else ""
+    protected = result.account.columns
+    named = f"the {len(protected)} protected columns" if len(protected) > 1 else "the protected column"
+    left = f" {singled_out(result.known, named)}" if result.known else ""
+    if others := len(set(result.copied) - set(protected)):
+        left += (
+            f" {plural(others, 'other column')} of the copy {are(others)} as in the table: by them people may still "
+            "be found, which was not counted."
+        )
+    return f"{found}{made}{left}"

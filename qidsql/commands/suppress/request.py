@@ -13,6 +13,7 @@ from qidsql.core.options import (
     Identifiers,
     KeepIdentifiers,
     MaxSeconds,
+    MaxStatements,
     NullRule,
     Sensitive,
     TableName,
@@ -22,6 +23,7 @@ from qidsql.core.parsing import choice
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.tables import Nulls
 from qidsql.core.weights import Weighted
+from qidsql.core.work import WorkOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
 from qidsql.errors import UsageError
@@ -38,11 +40,12 @@ class Attack(StrEnum):
     """What the plan is to withstand."""
 
     RELEASED_ROWS = "released-rows"  # someone who looks up a released row: it fits k people [Wilson]
+    UNIQUE_COMBINATIONS = "unique-combinations"  # someone who searches the rows [Wilson, 3.3]
     KNOWN_PERSON = "known-person"  # someone who knows a person, or everybody: k rows can be the person's
 
 
 @dataclass(frozen=True)
-class SuppressRequest(CopyOptions, PolicyOptions, Audited, Weighted):
+class SuppressRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted):
     """The fewest cells to suppress so that each row matches k - 1 others on all columns that it keeps.
 
     Optimal for every row, and proved. Without --into nothing is written; a copy is audited before it is kept. Its
@@ -64,9 +67,10 @@ class SuppressRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     against: Annotated[
         str,
         Option(
-            "released-rows: each row fits k people; known-person: k rows can be each person's, also for someone who "
-            "knows everybody (more cells; proved at k = 2)",
-            "released-rows|known-person",
+            "released-rows: each row fits k people; unique-combinations: k released rows show each combination of "
+            "values that a row shows (more cells); known-person: k rows can be each person's, also for someone who "
+            "knows everybody (more cells; proved at k = 2, of up to 100,000 distinct rows)",
+            "released-rows|unique-combinations|known-person",
         ),
     ] = Attack.RELEASED_ROWS
     weights: ColumnWeights = None
@@ -84,11 +88,12 @@ class SuppressRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     show_values: Annotated[
         bool, Option("name the values that lose most: cell values in the report", in_shells=False)
     ] = False
+    max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
 
     def check(self) -> None:
         self.check_copy()
-        _ = self.policy, self.column_weights, self.chosen_method
+        _ = self.policy, self.column_weights, self.chosen_method, self.work
         self._check_attack()
         if self.script is not None and self.chosen_method is SuppressionMethod.SHARED:
             raise UsageError(
@@ -99,15 +104,18 @@ class SuppressRequest(CopyOptions, PolicyOptions, Audited, Weighted):
 
     def _check_attack(self) -> None:
         if self.attack is Attack.RELEASED_ROWS:
+            if self.max_work is not None:
+                raise UsageError("--against released-rows is computed to its end, so it takes no --max-work")
             return
         if self.chosen_method is SuppressionMethod.SHARED:
-            raise UsageError("--method shared protects released rows only, so it takes no --against known-person")
+            raise UsageError(f"--method shared protects released rows only, so it takes no --against {self.attack}")
         if self.script is not None:
             raise UsageError(
-                "a printed statement suppresses each row on its own, so it takes no --against known-person; use --into"
+                f"a printed statement suppresses each row on its own, so it takes no --against {self.attack}; use "
+                f"--into"
             )
         if self.nulls == Nulls.WILDCARD:
-            raise UsageError("--against known-person takes a NULL of a person for a value; leave out --nulls wildcard")
+            raise UsageError(f"--against {self.attack} takes no NULL for a match; leave out --nulls wildcard")
 
     @property
     def attack(self) -> Attack:
@@ -125,6 +133,7 @@ COMMAND = Command(
         "qidsql suppress warehouse.duckdb patients --k 3 --weights age=3,zip_code=1 --into patients_public",
         "qidsql suppress people.parquet --into people_public.parquet --replace",
         "qidsql suppress warehouse.duckdb patients --k 2 --against known-person --into patients_public",
+        "qidsql suppress warehouse.duckdb patients --k 3 --against unique-combinations --max-seconds 60",
     ),
     exit_codes="0 finished, 1 impossible, 2 error, 3 inconclusive",
     without=("workers",),

@@ -6,6 +6,7 @@ from typing import Annotated
 from qidsql.commands.suppress.request import Attack, SuppressionMethod
 from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
+from qidsql.protection.certificates import BoundProof, CellPlan
 from qidsql.protection.suppression.known_people import KnownPeople
 
 
@@ -42,19 +43,22 @@ class SuppressResult(Result):
     cost: Annotated[int | None, "the weight of the suppressed cells"]
     lower_bound: Annotated[
         int | None,
-        "a proved lower bound of every suppression in which each row is safe by its own suppressed cells; against "
-        "known-person, of every one that leaves k disjoint matchings of all people with all rows",
+        "a proved lower bound of every suppression in which each row is safe by its own suppressed cells; of every "
+        "one against unique-combinations; against known-person, of every one that leaves k disjoint matchings of all "
+        "people with all rows",
     ]
     cells: int | None
     records: Annotated[int | None, "rows that lose a cell"]
     by_cells: Annotated[dict[int, int], "rows by the cells they lose"]
     losses: tuple[ColumnLoss, ...]
+    plan: Annotated[CellPlan | None, "the plan, which proves itself (qidsql verify); null: none, or too large to list"]
+    proof: Annotated[BoundProof | None, "what proves the lower bound (qidsql verify); null: there is none"]
     algorithm: tuple[str, ...]
     masks: Annotated[int, "distinct column sets that are suppressed"]
     target: Annotated[str | None, "the copy that was written"]
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
-    at_risk: Annotated[int | None, "rows of the copy that match fewer than k, where NULL matches anything"]
+    rows_below_k: Annotated[int | None, "rows of the copy that match fewer than k, where NULL matches anything"]
     known: Annotated[
         KnownPeople | None, "whom the planned rows single out if people's values are known; null: not counted"
     ]

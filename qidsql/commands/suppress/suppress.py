@@ -1,6 +1,9 @@
 """The fewest cells to suppress so that no row stands out: the plan, a script for it, or the copy itself."""
 
+import time
 from collections.abc import Callable, Sequence
+
+from sqlglot import exp
 
 from qidsql.commands import gate
 from qidsql.commands.suppress.request import Attack, SuppressionMethod, SuppressRequest
@@ -13,24 +16,30 @@ from qidsql.core.tables import FILES, Nulls, TableName, weight_of
 from qidsql.engines.base import Engine
 from qidsql.errors import BudgetSpent, Stopped, UsageError
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.certificates import CellPlan
 from qidsql.protection.copies import ProtectedCopy
 from qidsql.protection.row_patterns import RowPatterns
+from qidsql.protection.suppression.for_combinations import plan_for_combinations
 from qidsql.protection.suppression.for_known_people import plan_for_known_people
 from qidsql.protection.suppression.known_people import KnownPeople, known_people
 from qidsql.protection.suppression.people_of_copy import people_of_copy
 from qidsql.protection.suppression.plan import SuppressionPlan
+from qidsql.protection.suppression.plan_check import released_sizes, sizes_of_copy
 from qidsql.protection.suppression.shared import shared
 from qidsql.protection.suppression.values_lost import CellsLost, values_lost
 from qidsql.protection.suppression.verification import wildcard_check
+from qidsql.protection.work_limit import WorkLimit
 from qidsql.sql.copies import create_table, create_view, suppressed_by_counts, suppression_in_place
 from qidsql.sql.people_and_rows import people_and_rows
 from qidsql.sql.relation import Relation
 from qidsql.sql.row_codes import values_at
 from qidsql.sql.statements import Statement, integer
-from qidsql.wording.numbers import count, plural
+from qidsql.wording.numbers import are, count, plural
 
 MAX_WINDOWS = 200  # column sets that a printed statement tries: each is a sort of the table there
 NAMED_VALUES = 3
+WHOLE = exp.select("pattern", "mask", "size").from_("plan").join("patterns", using=["pattern"])
+DIVIDED = exp.select("pattern", "mask", "size").from_("shares")  # rows of one pattern can lose different cells
 
 
 @one_answer
@@ -58,10 +67,12 @@ class _Suppression:
         )
         self._rows: int | None = None
         self._plan: SuppressionPlan | None = None
+        self._cells: CellPlan | None = None
         self._losses: tuple[ColumnLoss, ...] = ()
         self._written = False
-        self._at_risk: int | None = None
+        self._rows_below_k: int | None = None
         self._known: KnownPeople | None = None
+        self._spent: BudgetSpent | None = None
         self._script: tuple[str, ...] = ()
 
     def run(self) -> SuppressResult:
@@ -77,27 +88,39 @@ class _Suppression:
         request, k = self._request, self._request.policy.k
         self._protection.recognise(self._on_stage)
         self._on_stage("coding the rows")
+        began = time.monotonic()
         with RowPatterns.of(self._profiler) as patterns:
             self._rows = patterns.rows
             if not patterns.rows:
                 which = "no row meets the where condition" if request.policy.where else "the table is empty"
                 return self._result(Verdict.INCONCLUSIVE, f"there is nothing to suppress: {which}")
             if patterns.rows < k:
-                rows = plural(patterns.rows, "row")
+                rows = f"{plural(patterns.rows, 'row')} {are(patterns.rows)}"
                 return self._result(
-                    Verdict.VIOLATION, f"no suppression helps: {rows} are fewer than k = {k}, even if all are blank"
+                    Verdict.VIOLATION, f"no suppression helps: {rows} fewer than k = {k}, even if all are blank"
                 )
-            known_person = request.attack is Attack.KNOWN_PERSON
-            plan = self._against_known_person(patterns) if known_person else self._against_released_rows(patterns)
+            plan = self._planned(patterns, time.monotonic() - began)
             patterns = plan.patterns
             self._plan, self._losses = plan, self._lost(plan)
-            if request.policy.nulls == Nulls.EQUAL and not known_person:
+            own = WHOLE if request.attack is Attack.RELEASED_ROWS else DIVIDED
+            self._cells = CellPlan.of(patterns.bench, self._names, own)
+            if request.policy.nulls == Nulls.EQUAL and self._known is None:
                 self._known = self._count_known(plan)
             if request.script is not None:
                 self._script = self._statements(request.script)
             if self._protection.copy is not None:
                 return self._write(self._protection.copy, patterns)
         return self._result(Verdict.FINISHED, self._reason())
+
+    def _planned(self, patterns: RowPatterns, coding: float) -> SuppressionPlan:
+        """The checked plan against the requested attack. `coding` is how long the coding of the rows took."""
+        match self._request.attack:
+            case Attack.RELEASED_ROWS:
+                return self._against_released_rows(patterns)
+            case Attack.UNIQUE_COMBINATIONS:
+                return self._against_unique_combinations(patterns, coding)
+            case Attack.KNOWN_PERSON:
+                return self._against_known_person(patterns, coding)
 
     def _against_released_rows(self, patterns: RowPatterns) -> SuppressionPlan:
         """The checked plan by which each released row fits k people."""
@@ -118,14 +141,28 @@ class _Suppression:
         self._on_stage("checking the plan")
         return gate.suppression(plan, optimal and not wildcard, deadline)
 
-    def _against_known_person(self, patterns: RowPatterns) -> SuppressionPlan:
-        """The checked plan by which k released rows can be each person's."""
-        k, deadline = self._request.policy.k, self._profiler.deadline
-        plan = plan_for_known_people(patterns, k, self._protection.weights, deadline, self._on_stage)
+    def _against_unique_combinations(self, patterns: RowPatterns, coding: float) -> SuppressionPlan:
+        """The checked plan by which k released rows show each combination that a row shows. It is checked and written
+        also where the time or the work for its improvement is spent."""
+        limit = WorkLimit(self._protection.search_deadline(coding), self._request.work)
+        k, weights = self._request.policy.k, self._protection.weights
+        plan, self._spent = plan_for_combinations(patterns, k, weights, limit, self._on_stage)
         self._on_stage("checking the plan")
-        gate.suppression(plan, False, deadline)
-        self._known = gate.known_people_safe(known_people(plan, deadline))
+        gate.suppression(plan, False, self._deadline)
+        self._known = gate.combinations_safe(known_people(plan, self._deadline))
         return plan
+
+    def _against_known_person(self, patterns: RowPatterns, coding: float) -> SuppressionPlan:
+        """The checked plan by which k released rows can be each person's; also where the limit is spent."""
+        limit = WorkLimit(self._protection.search_deadline(coding), self._request.work)
+        k, weights = self._request.policy.k, self._protection.weights
+        found = plan_for_known_people(patterns, k, weights, limit, self._on_stage)
+        self._spent = found.stopped
+        self._on_stage("checking the plan")
+        gate.matched(found.holds)
+        known = known_people(found.plan) or KnownPeople.of_matchings(patterns.rows)
+        self._known = gate.known_people_safe(known, found.holds)
+        return found.plan
 
     def _count_known(self, plan: SuppressionPlan) -> KnownPeople | None:
         """Whom the rows of a checked plan single out. None where time is up: the plan is right without the counts."""
@@ -134,6 +171,11 @@ class _Suppression:
             return known_people(plan, self._profiler.deadline)
         except BudgetSpent:
             return None
+
+    @property
+    def _deadline(self) -> float | None:
+        """The end of the work; none once a plan is to be checked and written although the time is spent."""
+        return self._profiler.deadline if self._request.attack is Attack.RELEASED_ROWS else None
 
     @property
     def _profiler(self) -> TableProfiler:
@@ -146,7 +188,7 @@ class _Suppression:
     def _lost(self, plan: SuppressionPlan) -> tuple[ColumnLoss, ...]:
         """The losses of each column and its values."""
         patterns, losses = plan.patterns, []
-        lost = values_lost(plan, NAMED_VALUES, self._profiler.deadline)
+        lost = values_lost(plan, NAMED_VALUES, self._deadline)
         for place, cells in enumerate(plan.by_column):
             touched, gone, most = lost[place]
             shown = self._values(place, most, patterns.shuffle_key) if self._request.show_values and most else ()
@@ -202,23 +244,33 @@ class _Suppression:
 
     def _write(self, copy: ProtectedCopy, patterns: RowPatterns) -> SuppressResult:
         """Write the copy, audit it, and keep it only if it passes."""
-        profiler, k = self._profiler, self._request.policy.k
+        k, attack = self._request.policy.k, self._request.attack
+        assert self._plan is not None
+        known_person = attack is Attack.KNOWN_PERSON
+        planned = released_sizes(self._plan) if known_person else []
         self._on_stage(f"writing {copy}")
-        divided = self._request.attack is Attack.KNOWN_PERSON  # rows of one pattern may lose different cells
-        copy.write(patterns, self._protection.columns, profiler.deadline, parting=divided)
+        divided = attack is not Attack.RELEASED_ROWS  # rows of one pattern may lose different cells
+        copy.write(patterns, self._protection.columns, self._deadline, parting=divided)
         self._on_stage(f"auditing {copy}")
         profiler_of_copy = TableProfiler(self._engine, Relation(copy.rows(self._protection.columns)), self._names, k)
         with RowPatterns.of(profiler_of_copy) as written:
-            check = wildcard_check(written, k, profiler.deadline)
-        self._at_risk = check.at_risk
+            check = wildcard_check(written, k, self._deadline)
+            as_planned = known_person and sizes_of_copy(written) == planned
+        self._rows_below_k = check.rows_below_k
         if not check.passes or check.rows != patterns.rows:
             return self._result(
                 Verdict.VIOLATION,
-                f"the copy failed its audit ({count(check.at_risk)} rows at risk), so it was not kept",
+                f"the copy failed its audit ({plural(check.rows_below_k, 'row')} below k), so it was not kept",
             )
         if divided:
             self._on_stage(f"counting people whom {copy} singles out")
-            gate.known_people_safe(self._people_of(copy))
+            known = self._people_of(copy)
+            if not known_person:
+                gate.combinations_safe(known)
+            elif as_planned:  # then the plan's matchings are those of the copy
+                gate.known_people_safe(known or KnownPeople.of_matchings(check.rows), matched=True)
+            else:
+                gate.known_people_safe(known)
         copy.keep()
         self._written = True
         return self._result(
@@ -232,29 +284,35 @@ class _Suppression:
         sides = ((each.node, each.columns(self._names)) for each in (profiler.source, written))
         both = TableProfiler(self._engine, *people_and_rows(*sides), self._request.policy.k)
         with RowPatterns.of(both) as patterns:
-            return people_of_copy(patterns, both.k, profiler.deadline)
+            return people_of_copy(patterns, both.k, self._deadline)
 
     def _reason(self) -> str:
         assert self._plan is not None
         plan = self._plan
         cells = plural(plan.cells, "cell")
-        matched = self._request.attack is Attack.KNOWN_PERSON
-        if not plan.cells and matched:
+        attack = self._request.attack
+        if not plan.cells and attack is Attack.KNOWN_PERSON:
             return f"nothing needs to be suppressed: {plan.k} rows or more can be each person's"
         if not plan.cells:
             return f"nothing needs to be suppressed: every row matches {plural(plan.k - 1, 'other')}"
         plain = all(each == 1 for each in plan.weights)
         fewer = "fewer" if plain else "lighter"
         proof = f"proved: no row is safe with {fewer} blanks of its own" if plan.optimal else f"{fewer} may suffice"
-        if matched:
-            least = f"{'' if plain else 'a weight of '}at least {count(plan.lower_bound or 0)}"
-            needed = f"no {fewer} suffice" if plan.optimal else f"{least} is needed"
+        verb = "are" if plain else "is"
+        least = f"{'' if plain else 'a weight of '}at least {count(plan.lower_bound or 0)}"
+        if attack is Attack.UNIQUE_COMBINATIONS:
+            needed = f"proved: no {fewer} suffice" if plan.optimal else f"proved: {least} {verb} needed"
+            proof = f"{plan.k} released rows or more show each combination of values then; {needed}"
+        if attack is Attack.KNOWN_PERSON:
+            needed = f"no {fewer} suffice" if plan.optimal else f"{least} {verb} needed"
             proof = f"{plan.k} released rows can be each person's then; proved for disjoint matchings: {needed}"
         weighted = "" if plain else f", of the weight {count(plan.weight)},"
-        return f"{cells}{weighted} in {plural(plan.records, 'row')} are to be suppressed; {proof}"
+        be = "is" if plan.cells == 1 else "are"
+        return f"{cells}{weighted} in {plural(plan.records, 'row')} {be} to be suppressed; {proof}"
 
     def _result(self, verdict: Verdict, reason: str, unfinished: str = "") -> SuppressResult:
         plan, request = self._plan, self._request
+        unfinished = unfinished or (str(self._spent) if self._spent else "")
         return SuppressResult(
             verdict=verdict,
             reason=reason,
@@ -267,12 +325,14 @@ class _Suppression:
             records=plan.records if plan else None,
             by_cells=plan.by_cells if plan else {},
             losses=self._losses,
+            plan=self._cells,
+            proof=plan.proof if plan and plan.lower_bound is not None else None,
             algorithm=plan.methods if plan else (),
             masks=len(plan.masks) if plan else 0,
             target=str(self._protection.copy) if self._written else None,
             copied=tuple(column.name for column in self._protection.copied) if self._written else (),
             not_copied=self._protection.not_copied,
-            at_risk=self._at_risk,
+            rows_below_k=self._rows_below_k,
             known=self._known,
             script=self._script,
             account=self._protection.account(self._rows, [unfinished] if unfinished else []),

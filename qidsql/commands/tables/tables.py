@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from qidsql.commands.tables.ranking import ranked
 from qidsql.commands.tables.request import TablesRequest
 from qidsql.commands.tables.result import ListedColumn, ListedTable, TablesResult
 from qidsql.core.catalog import CatalogTable
@@ -17,8 +18,10 @@ def tables(
 ) -> TablesResult:
     """The tables and views that the user can see, with the names of their columns.
 
-    Two or three statements on the catalog; no table is read. Names match in any letter case.
-    Raises UnknownName with near misses if a table, a pattern or a schema matches nothing, and StatementError.
+    Two or three statements on the catalog; no table is read, but for one statement and one scan of each if they are
+    ranked. Names match in any letter case.
+    Raises UnknownName with near misses if a table, a pattern or a schema matches nothing, and StatementError; Stopped
+    while tables are ranked.
     """
     on_stage("reading the catalog")
     listed = sorted(engine.catalog(request.schema).tables, key=lambda table: table.name)
@@ -29,12 +32,16 @@ def tables(
         listed = matching or [table for table in listed if fits(wanted.lower(), str(table.name).lower())]
         if not listed:
             raise UnknownName("table", [wanted], engine.label, names)
+    found = [_listed(table) for table in listed]
+    if request.rank:
+        on_stage(f"counting the rows of {plural(len(listed), 'table')}")
+        found = ranked(engine, listed, found)
     return TablesResult(
         verdict=Verdict.FINISHED if listed else Verdict.INCONCLUSIVE,
         reason=plural(len(listed), "table") if listed else "there is no table that this user can see",
         source=engine.label,
         engine=engine.version,
-        tables=tuple(_listed(table) for table in listed),
+        tables=tuple(found),
     )
 
 

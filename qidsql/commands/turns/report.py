@@ -1,12 +1,13 @@
 """The report of `turns` for the terminal: the table of turns, and what could be done next."""
 
 from rich.console import Console
+from rich.text import Text
 
 from qidsql.commands.turns.result import Turn, TurnsResult
 from qidsql.core.results import Verdict
 from qidsql.terminal.fitted_table import Head, print_table
 from qidsql.terminal.next_steps import column_set, command, print_steps
-from qidsql.terminal.pieces import CODES_LEFT, facts, print_cost, print_verdict
+from qidsql.terminal.pieces import CODES_LEFT, copy_facts, facts, print_cost, print_verdict
 from qidsql.wording.numbers import count, plural, share
 
 HEADS = (
@@ -33,26 +34,35 @@ def report(console: Console, result: TurnsResult) -> None:
             "unsafe", f"minimal combinations of values, of up to {size}, that fewer than {result.k} rows share"
         )
         rows.add_row("cells", "that the optimal suppression would still blank (qidsql suppress)")
+    if result.target is not None and result.turns:
+        copy_facts(rows, result.target, result.copied, result.not_copied, result.turns[-1].columns)
     console.print(rows)
     if result.turns and result.account.rows:
         console.print()
-        print_table(console, HEADS, [_line(turn, result.account.rows) for turn in result.turns])
-    print_cost(console, result.account, values=CODES_LEFT)
+        heads = [*HEADS, Head("weight")] if result.account.weights else HEADS
+        print_table(console, heads, [_line(turn, result)[: len(heads)] for turn in result.turns])
+    if result.script and result.target is None:
+        console.print()
+        console.print(Text("To publish them as after the last turn (printed only, nothing was run)", style="bold"))
+        for statement in result.script:
+            console.print(f"{statement};", soft_wrap=True)
+    print_cost(console, result.account, written=result.target, values=CODES_LEFT)
     if result.verdict is not Verdict.INCONCLUSIVE:
         _next(console, result)
 
 
-def _line(turn: Turn, rows: int) -> list[str]:
+def _line(turn: Turn, result: TurnsResult) -> list[str]:
     return [
         count(turn.number),
         turn.change or "as it is",
         _values(turn),
         count(len(turn.columns)),
         count(turn.rows_below_k),
-        share(turn.rows_below_k, rows),
+        share(turn.rows_below_k, result.account.rows or 1),
         count(turn.combinations),
-        count(turn.rows_at_risk),
+        count(turn.rows_unsafe),
         "none helps" if turn.cells is None else count(turn.cells),
+        "" if turn.weight is None else count(turn.weight),
     ]
 
 
@@ -71,7 +81,8 @@ def _next(console: Console, result: TurnsResult) -> None:
     recoded = any(turn.change and turn.values_after is not None for turn in result.turns)
     if recoded:
         then = "audit" if result.verdict is Verdict.PASS else "suppress or anonymize"
-        console.print(f"To publish: recode the columns in a view as in the turns, then {then} the view.")
+        what = result.target or "the view, or a copy (--into NAME)"
+        console.print(f"Then {then} {what}.")
         return
     options = f" --k {result.k}{column_set(last.columns)}"
     if result.verdict is Verdict.PASS:
@@ -79,3 +90,15 @@ def _next(console: Console, result: TurnsResult) -> None:
     elif last.cells is not None:
         words = f"blanks {plural(last.cells, 'cell')}"
         print_steps(console, [(command("suppress", work, options), words)])
+
+
+def opening(result: TurnsResult) -> str:
+    """What was found, in words for people who sign."""
+    if not result.turns or not result.account.rows:
+        return "No change was measured."
+    if result.first_safe is None:
+        left = plural(result.turns[-1].rows_below_k, "row")
+        whole = count(result.account.rows)
+        return f"After all these changes {left} of {whole} are still below k = {result.k}: change more."
+    done = "The table as it is" if not result.first_safe else f"The table after change {result.first_safe}"
+    return f"{done} has no row that fewer than {result.k} rows are equal to."

@@ -4,10 +4,25 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Annotated, Self
 
-from qidsql.core.options import Columns, Exclude, Identifiers, K, MaxSeconds, Sensitive, TableName, Where
+from qidsql.core.copies import CopyOptions
+from qidsql.core.options import (
+    Columns,
+    ColumnWeights,
+    Exclude,
+    Identifiers,
+    K,
+    MaxSeconds,
+    MaxStatements,
+    NullRule,
+    Sensitive,
+    TableName,
+    Where,
+)
 from qidsql.core.parsing import names
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.core.recodings import Recoding
+from qidsql.core.tables import Nulls
+from qidsql.core.weights import Weighted
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.errors import UsageError
@@ -37,12 +52,13 @@ class Change:
 
 
 @dataclass(frozen=True)
-class TurnsRequest(PolicyOptions, Audited):
+class TurnsRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     """Recode or drop columns turn by turn, and see at each turn what is still unsafe and what it costs.
 
     Turn 0 is the table as it is; each turn comes on top of those before. Reports for each the rows below k, the minimal
-    unsafe value combinations and the cells that the optimal suppression would still blank. Nothing is written. Each
-    distinct row leaves the engine as codes, not values; codes of few values can be turned back.
+    unsafe value combinations and the cells that the optimal suppression would still blank, and prints the view of the
+    last turn. Without --into nothing is written; the copy has the columns that are left, recoded, and sensitive ones
+    unchanged. Each distinct row leaves the engine as codes, not values; codes of few values can be turned back.
     """
 
     table: TableName = None
@@ -58,15 +74,19 @@ class TurnsRequest(PolicyOptions, Audited):
         ),
     ] = ()
     max_size: Annotated[int, Option("count unsafe combinations of up to so many columns; default: 3", "N", least=1)] = 3
+    weights: ColumnWeights = None
     columns: Columns = ()
     exclude: Exclude = ()
     identifiers: Identifiers = ()
     sensitive: Sensitive = ()
     where: Where = None
+    nulls: NullRule = Nulls.EQUAL
+    max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
 
     def check(self) -> None:
-        _ = self.policy, self.changes
+        self.check_copy()
+        _ = self.policy, self.changes, self.column_weights
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -78,7 +98,7 @@ COMMAND = Command(
     TurnsRequest,
     examples=(
         "qidsql turns warehouse.duckdb patients --k 3 --turn birth_date=year --turn drop=occupation",
-        "qidsql turns people.parquet --k 5 --turn age=width:5 --turn zip_code=prefix:3 --turn age=width:10",
+        "qidsql turns people.parquet --k 5 --turn age=width:5 --turn zip_code=prefix:3 --into people_recoded.parquet",
     ),
     exit_codes="0 no row is below k after the last turn, 1 some are, 2 error, 3 inconclusive",
     without=("workers", "snapshot"),

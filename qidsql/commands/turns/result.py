@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from qidsql.core.results import Result, SearchAccount
+from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 
 
@@ -18,9 +18,10 @@ class Turn:
     columns: tuple[str, ...]
     rows_below_k: Annotated[int, "on all columns that are left"]
     combinations: Annotated[int, "minimal unsafe ones of up to max_size columns, each once for every row that has it"]
-    rows_at_risk: Annotated[int, "rows that have such a combination"]
+    rows_unsafe: Annotated[int, "rows that have such a combination"]
     by_column: Annotated[dict[str, int], "those combinations that contain the column"]
     cells: Annotated[int | None, "that the optimal suppression would still blank; null: it is not defined"]
+    weight: Annotated[int | None, "of these cells"]
 
     @property
     def worst(self) -> str | None:
@@ -36,6 +37,10 @@ class TurnsResult(Result):
     k: int
     max_size: int
     turns: tuple[Turn, ...]
+    script: Annotated[tuple[str, ...], "statements that would create a view as after the last turn; none was run"]
+    target: Annotated[str | None, "the copy that was written, as after the last turn"]
+    copied: Annotated[tuple[str, ...], "its columns"]
+    not_copied: tuple[LeftOut, ...]
 
     @reported
     def first_safe(self) -> Annotated[int | None, "the first turn with no row below k"]:

@@ -1,6 +1,6 @@
 """The turns of Wilson's section 5: review the unsafe combinations, recode or drop a column, search again."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from qidsql.commands import gate
@@ -8,14 +8,17 @@ from qidsql.commands.table_search import TableSearch, one_answer
 from qidsql.commands.turns.request import Change, TurnsRequest
 from qidsql.commands.turns.result import Turn, TurnsResult
 from qidsql.core.recodings import Recoding
-from qidsql.core.results import Verdict
+from qidsql.core.results import LeftOut, Verdict
+from qidsql.core.tables import FILES, Nulls, Role, TableName
 from qidsql.engines.base import Engine
 from qidsql.errors import Stopped, UnknownName, UsageError
 from qidsql.profiling.profiler import TableProfiler
+from qidsql.protection.copies import ProtectedCopy, planned_copy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import MAX_COLUMNS, SuppressionPlan
-from qidsql.sql.relation import recoded_relation
-from qidsql.wording.numbers import count, plural, share
+from qidsql.sql.publication import published_rows, publishing_view
+from qidsql.sql.relation import Relation, recoded_relation
+from qidsql.wording.numbers import are, count, plural, share
 
 
 @one_answer
@@ -23,14 +26,15 @@ def turns(engine: Engine, request: TurnsRequest, on_stage: Callable[[str], None]
     """The rows below k, the unsafe combinations and the cells to suppress, of the table and after each turn.
 
     A pass if no row is below k after the last turn, counted by the engine on the recoded columns. Two statements a
-    turn: the class profile, and the codes of the rows, on which the search and the suppression work. A stop (budget,
-    Ctrl-C) makes the verdict inconclusive: the result has the turns finished by then. Raises UsageError, UnknownName,
-    AccessError, StatementError.
+    turn: the class profile, and the codes of the rows, on which the search and the suppression work. A copy is written
+    in one transaction, and kept only if it has the rows below k that the last turn has. A stop (budget, Ctrl-C) makes
+    the verdict inconclusive: the result has the turns finished by then, and nothing is written. Raises UsageError,
+    UnknownName, AccessError, StatementError, SourceError.
 
     [Wilson, section 5]
     """
     on_stage("reading the catalog")
-    search = TableSearch(engine, request.table, request.policy, {})
+    search = TableSearch(engine, request.table, request.policy, request.column_weights)
     review = _Review(engine, search, request, on_stage)
     unfinished = ""
     try:
@@ -61,13 +65,64 @@ class _Review:
         self._rows: int | None = None
         self._values: dict[str, int] = {}  # of each column after the last turn
         self._done: list[Turn] = []
+        self._weights = dict(zip(search.profiler.names, search.weights, strict=True))
+        self._script: tuple[str, ...] = ()
+        self._copy: ProtectedCopy | None = None
+        self._written = False
+        self._not_copied: tuple[LeftOut, ...] = ()
 
     def run(self) -> None:
-        """Check all turns, then do them. Raises Stopped, UsageError, StatementError."""
+        """Check all turns and the copy, then do them. Raises Stopped, UsageError, StatementError."""
         self._search.begin()
-        for number, stage in enumerate(list(self._stages())):
+        stages = list(self._stages())
+        published = self._published(stages[-1])
+        into = self._request.into
+        if into is not None:
+            columns = self._search.table.resolve(published)
+            self._copy = planned_copy(self._engine, self._search.table, columns, into, self._request.replace)
+        for number, stage in enumerate(stages):
             self._on_stage(f"turn {number} of {len(self._request.changes)}")
             self._done.append(self._turn(number, stage))
+        if not self._rows:
+            return
+        self._script = self._view(stages[-1], published)
+        if self._copy is not None:
+            self._write(self._copy, stages[-1], published)
+
+    def _published(self, last: _Stage) -> tuple[str, ...]:
+        """The columns that are left, and sensitive ones; the others are noted with the reason."""
+        search = self._search
+        sensitive = [name for name, (role, _) in search.roles.items() if role is Role.SENSITIVE]
+        published = tuple(c.name for c in search.table.columns if c.name in last.names or c.name in sensitive)
+        reasons = {name: why for name, (_, why) in search.roles.items()}
+        dropped = dict.fromkeys(search.profiler.names, "dropped by a turn")
+        self._not_copied = tuple(
+            LeftOut(c.name, dropped.get(c.name, reasons.get(c.name, "")))
+            for c in search.table.columns
+            if c.name not in published
+        )
+        return published
+
+    def _view(self, last: _Stage, published: Sequence[str]) -> tuple[str, ...]:
+        """The statement for a view of the table as after the last turn; none for files, and where nothing changed."""
+        table, dialect = self._search.table, self._engine.dialect
+        if table.kind in FILES or last.change is None:
+            return ()
+        name = TableName(dialect.name_beside(table.name.name, "_recoded"), table.name.schema, table.name.catalog)
+        return dialect.script(*publishing_view(dialect, table, published, name, recodings=last.recodings))
+
+    def _write(self, copy: ProtectedCopy, last: _Stage, published: Sequence[str]) -> None:
+        """Write the copy, and keep it if it has as many rows below k as the last turn. Raises Refuted."""
+        profiler = self._search.profiler
+        self._on_stage(f"writing {copy}")
+        copy.write_rows(published_rows(self._search.table, published, last.recodings), profiler.deadline)
+        self._on_stage(f"auditing {copy}")
+        columns = self._search.table.resolve(last.names)
+        written = Relation(copy.rows(columns))
+        found = profiler.over(written, self._rows, last.names)
+        gate.copy_of_turn(found.profile(found.everything), self._rows or 0, self._done[-1].rows_below_k)
+        copy.keep()
+        self._written = True
 
     def _stages(self) -> Iterator[_Stage]:
         """The table as it is, then after each change. Raises UnknownName, UsageError."""
@@ -113,14 +168,15 @@ class _Review:
         self._rows = profile.rows
         with RowPatterns.of(profiler) as patterns:
             records = patterns.records()
-            gate.codes_of_rows(records, profile, k)
-            found = MinimalUniques(records, k, self._request.max_size, check=profiler.check_time)
+            if not self._wildcard:
+                gate.codes_of_rows(records, profile, k)
+            found = MinimalUniques(records, k, self._request.max_size, self._wildcard, profiler.check_time)
             counts = UniqueCounts(records, found.largest)
             for block, masks in found:
                 counts.add(block, masks)
-            if found.largest >= records.columns:
+            if found.largest >= records.columns and not self._wildcard:
                 gate.unique_counts(counts, k)
-            cells = 0 if not profile.rows_at_risk else self._cells(patterns, profiler.deadline)
+            cells, weight = (0, 0) if not profile.rows_below_k else self._cells(patterns, profiler.deadline)
             values = dict(zip(stage.names, patterns.values, strict=True))
         before, self._values = self._values, values
         return Turn(
@@ -129,21 +185,29 @@ class _Review:
             values_before=None if stage.change is None else before[stage.change.column],
             values_after=None if stage.change is None else values.get(stage.change.column),
             columns=stage.names,
-            rows_below_k=profile.rows_at_risk,
+            rows_below_k=profile.rows_below_k,
             combinations=counts.combinations,
-            rows_at_risk=sum(counts.by_smallest.values()),
+            rows_unsafe=sum(counts.by_smallest.values()),
             by_column={
                 name: sum(sizes.values()) for name, sizes in zip(stage.names, counts.by_column(), strict=True) if sizes
             },
             cells=cells,
+            weight=weight,
         )
 
-    def _cells(self, patterns: RowPatterns, deadline: float | None) -> int | None:
-        """The cells of the optimal suppression; None if the rows, or too many columns, have none."""
-        k = self._request.k
+    @property
+    def _wildcard(self) -> bool:
+        return self._request.policy.nulls == Nulls.WILDCARD
+
+    def _cells(self, patterns: RowPatterns, deadline: float | None) -> tuple[int, int] | tuple[None, None]:
+        """The cells of the optimal suppression and their weight; None if the rows, or too many columns, have none."""
+        k, wildcard = self._request.k, self._wildcard
         if patterns.rows < k or len(patterns.names) > MAX_COLUMNS:
-            return None
-        return gate.suppression(SuppressionPlan.of(patterns, k, deadline=deadline), True, deadline).cells
+            return None, None
+        weights = [self._weights[name] for name in patterns.names]
+        plan = SuppressionPlan.of(patterns, k, weights, wildcard=wildcard, deadline=deadline)
+        gate.suppression(plan, not wildcard, deadline)
+        return plan.cells, plan.weight
 
     def result(self, unfinished: str) -> TurnsResult:
         return TurnsResult(
@@ -152,6 +216,10 @@ class _Review:
             k=self._request.k,
             max_size=self._request.max_size,
             turns=tuple(self._done),
+            script=self._script,
+            target=str(self._copy) if self._written else None,
+            copied=tuple(column.name for column in self._copy.copied) if self._copy and self._written else (),
+            not_copied=self._not_copied if self._written else (),
             account=self._search.account(self._rows, [unfinished] if unfinished else []),
         )
 
@@ -168,9 +236,9 @@ class _Review:
             return "there is nothing to review: no row"
         last = self._done[-1]
         if last.rows_below_k:
-            when = "in the table as it is" if last.change is None else f"after turn {last.number}"
+            when = "in the table as it is" if last.change is None else f"after turn {last.number},"
             rows = f"{plural(last.rows_below_k, 'row')} ({share(last.rows_below_k, self._rows)})"
-            return f"no turn reaches the policy: {when} {rows} are below k = {k}"
+            return f"no turn reaches the policy: {when} {rows} {are(last.rows_below_k)} below k = {k}"
         first = next(turn for turn in self._done if not turn.rows_below_k)
         what = "the table as it is" if first.change is None else f"turn {first.number} ({first.change})"
         later = "; the turns after it lose more than k needs" if first is not last else ""

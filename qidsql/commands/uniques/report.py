@@ -93,7 +93,7 @@ def _records(result: UniquesResult) -> Table:
     for size, number in result.by_smallest.items():
         table.add_row(plural(size, "column"), count(number), share(number, rows))
     if result.complete or result.rows_looked_at == rows:
-        safe = rows - result.rows_at_risk
+        safe = rows - result.rows_unsafe
         table.add_row("none" if result.complete else "none found", count(safe), share(safe, rows))
     return table
 
@@ -121,3 +121,17 @@ def _scores(console: Console, scores: Scores) -> None:
             table.add_row(f"record {count(each.record)}", *key, score, count(each.combinations), str(each.smallest))
         console.print(table)
         console.print("Records are the distinct rows in the order of the searched columns, NULL first, from 1.")
+
+
+def opening(result: UniquesResult) -> str:
+    """What was found, in words for people who sign."""
+    rows = result.account.rows or 0
+    if not result.rows_unsafe:
+        whole = "" if result.complete else " among those that were searched"
+        return f"No row has a combination of values that fewer than {result.k} rows share{whole}."
+    most = max(result.by_column, key=lambda each: each.combinations, default=None)
+    advice = f" Make the values of {most.name} coarser first: it is in most of them." if most else ""
+    return (
+        f"{plural(result.rows_unsafe, 'row')} of {count(rows)} can be told apart by a combination of values that fewer "
+        f"than {result.k} rows share.{advice}"
+    )

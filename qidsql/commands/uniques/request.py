@@ -16,6 +16,7 @@ from qidsql.core.options import (
     K,
     MaxSeconds,
     MaxSize,
+    MaxStatements,
     NullRule,
     Sensitive,
     TableName,
@@ -87,6 +88,7 @@ class UniquesRequest(PolicyOptions, Audited):
     identifiers: Identifiers = ()
     sensitive: Sensitive = ()
     where: Where = None
+    max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
     limit: Annotated[int, Option("column sets and records shown at most", "N", least=1)] = 10
 

@@ -28,7 +28,7 @@ class SetUniques:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordScore:
-    """A record at risk."""
+    """A record with an unsafe combination."""
 
     record: Annotated[int, "its number among the distinct rows in the order of the searched columns, from 1"]
     key: Annotated[str | None, "the value of the key column, if requested", OMITTED]
@@ -69,8 +69,8 @@ class UniquesResult(Result):
     by_column: tuple[ColumnUniques, ...]
     column_sets: Annotated[tuple[SetUniques, ...], "those with the most combinations"]
     column_sets_in_all: int
-    rows_at_risk: Annotated[int, "rows that have an unsafe combination"]
-    by_smallest: Annotated[dict[int, int], "rows at risk by the size of their smallest combination"]
+    rows_unsafe: Annotated[int, "rows that have an unsafe combination"]
+    by_smallest: Annotated[dict[int, int], "those rows by the size of their smallest combination"]
     complete: Annotated[bool, "every row and every column set was searched"]
     rows_looked_at: int
     complete_to_size: Annotated[int, "column sets of up to so many columns were searched"]

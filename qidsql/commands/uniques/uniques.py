@@ -150,7 +150,7 @@ def _result(search: TableSearch, request: UniquesRequest, run: _Run) -> UniquesR
         by_column=_columns(names, counts),
         column_sets=tuple(SetUniques(search.names(mask), number) for mask, number in top),
         column_sets_in_all=in_all,
-        rows_at_risk=sum(smallest.values()),
+        rows_unsafe=sum(smallest.values()),
         by_smallest=smallest,
         complete=bool(rows) and rows_looked_at == rows and size == len(names),
         rows_looked_at=rows_looked_at,
@@ -231,9 +231,9 @@ def _reason(policy: Policy, counts: "UniqueCounts | None", unfinished: str) -> s
         return "there is nothing to search: no row"
     if rows < policy.k:
         return f"{plural(rows, 'row')}, fewer than k = {policy.k}: even without any column none is safe"
-    number, at_risk = counts.combinations, sum(counts.by_smallest.values())
+    number, unsafe = counts.combinations, sum(counts.by_smallest.values())
     what = "minimal sample unique" if policy.k == 2 else "minimal unsafe combination"
-    found = f"{plural(number, what)} in {count(at_risk)} of {plural(rows, 'row')}"
+    found = f"{plural(number, what)} in {count(unsafe)} of {plural(rows, 'row')}"
     if unfinished:
         return f"at least {found}; the search did not finish"
     if counts.largest < counts.records.columns:

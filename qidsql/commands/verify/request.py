@@ -11,15 +11,23 @@ from qidsql.declarations.options import Option
 
 @dataclass(frozen=True)
 class VerifyRequest:
-    """Check the claims of a result of keys or mask anew, by a few statements, without its search.
+    """Does an earlier result of keys, mask, suppress or anonymize still hold?
 
     The result, as --format json wrote it, has what proves it: for keys, the column sets that miss the criterion; for
-    mask, those that meet it. Each is measured on the table, and what is claimed must follow from them. A violation:
-    some claim does not hold, or no longer.
+    mask, those that meet it; for suppress and anonymize, the plan and prices of rows. What is claimed must follow from
+    them and from the table; a copy must be the table with the planned cells blank. A violation: some claim does not
+    hold, or no longer. Cells are checked on codes of the distinct rows, which leave the engine.
     """
 
-    result: Annotated[str, Option("the result of keys or mask, a file of --format json", "RESULT", argument=True)]
+    result: Annotated[str, Option("the result, a file of --format json", "RESULT", argument=True)]
     _: KW_ONLY
+    protected: Annotated[
+        str | None,
+        Option(
+            "the copy that suppress or anonymize wrote, in the same source; default: the table that the result names",
+            "TABLE",
+        ),
+    ] = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
 
@@ -32,6 +40,7 @@ COMMAND = Command(
     examples=(
         "qidsql keys clinic.duckdb patients --output keys.json && qidsql verify keys.json clinic.duckdb",
         "qidsql verify mask.json postgresql://auditor@db.example.org/clinic --max-seconds 60",
+        "qidsql verify suppress.json warehouse.duckdb --protected patients_public",
     ),
     exit_codes="0 every claim holds, 1 some claim does not, 2 error, 3 inconclusive (ended early, or without a proof)",
     source_last=True,

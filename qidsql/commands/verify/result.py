@@ -26,12 +26,16 @@ class Claim:
     how: str
 
 
+def held(holds: bool) -> Holds:
+    return Holds.YES if holds else Holds.NO
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class VerifyResult(Result):
     """The claims of a result, each checked on the table as it is now."""
 
     account: Annotated[SearchAccount, FLAT]
-    command: Annotated[str, "the command that wrote the result"]
+    verified: Annotated[str, "the command whose result this is about"]
     criterion: str
     written: Annotated[datetime, "when that command began"]
     checks: tuple[Claim, ...]

@@ -62,7 +62,7 @@ def find_beside(second: Located, first: Path, is_database: Callable[[Path], bool
 
 def attach_beside(beside: Beside, folder: PrivateFolder, execute: Execute) -> None:
     """Attaches the source, before the session is sealed. Raises SourceError, UsageError, and errors of `execute`."""
-    [[_, database]] = execute(sql_file("duckdb/default_schema"))
+    [[_, database, *_]] = execute(sql_file("duckdb/default_schema"))
     catalog = catalog_beside(str(database))
     if not beside.files:
         execute(_attach(beside.path, catalog, "READ_ONLY"))

@@ -45,7 +45,7 @@ UNSTABLE = {"current_setting", "getvariable", "vector_type"}
 FOREIGN = "is a macro of this database, and only DuckDB's own functions are accepted; audit a view that calls it"
 
 
-class _Function(NamedTuple):
+class FunctionEntry(NamedTuple):
     """The columns of duckdb/functions.sql."""
 
     name: str
@@ -176,7 +176,7 @@ def _depends_on_time(catalog: CatalogQuery, called: set[str], macro: str | None 
     if not called:
         return False
     names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
-    found = [_Function(*row) for row in catalog("functions", names=names)]  # type: ignore[arg-type]
+    found = [FunctionEntry(*row) for row in catalog("functions", names=names)]  # type: ignore[arg-type]
     for name in sorted(called - MOMENTS):
         if why := _why_not([function for function in found if function.name == name]):
             raise call_refused(macro or name, why)
@@ -185,7 +185,7 @@ def _depends_on_time(catalog: CatalogQuery, called: set[str], macro: str | None 
     return any(dependent)
 
 
-def _function_depends_on_time(catalog: CatalogQuery, function: _Function, macro: str | None) -> bool:
+def _function_depends_on_time(catalog: CatalogQuery, function: FunctionEntry, macro: str | None) -> bool:
     if function.macro is None:
         return function.depends_on_time
     [value] = _parsed(catalog, f"SELECT {function.macro}")["select_list"]
@@ -194,7 +194,7 @@ def _function_depends_on_time(catalog: CatalogQuery, function: _Function, macro:
     return _depends_on_time(catalog, _called(nodes) | words, macro or function.name) or bool(words & MOMENTS)
 
 
-def _why_not(versions: Sequence[_Function]) -> str | None:
+def _why_not(versions: Sequence[FunctionEntry]) -> str | None:
     """The reason to refuse a function; None if it is allowed. Raises UsageError for an aggregate."""
     if not versions:
         return UNKNOWN

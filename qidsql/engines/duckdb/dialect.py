@@ -46,6 +46,7 @@ DUCKDB = Dialect(
     row_hash=_row_hash,
     shuffled=_shuffled,
     hashes_values=True,
+    class_hash=_row_hash,
     keyed=_keyed,
     short_types=r"BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIME.*|ENUM.*",
     decimal=exp.DataType.build("DECIMAL(38, 10)", dialect="duckdb"),

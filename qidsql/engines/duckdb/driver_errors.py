@@ -58,7 +58,10 @@ def open_error(error: Exception, label: str) -> QidsqlError:
         if found:
             why = f"{found[2]} fields where {found[1]} are expected"
         elif "sniffing" in text:
-            why = "its lines differ in their number of fields or line endings, or a quote is not closed"
+            why = (
+                "its lines differ in their number of fields or line endings (a line break in a name must be like those "
+                "between the lines), or a quote is not closed"
+            )
         return SourceError(f"{label} cannot be parsed{where}: {why}; correct the file, or export it again")
     if isinstance(error, duckdb.NotImplementedException):
         return SourceError(f"{label} cannot be read as a table: DuckDB has no column type for its nested values")
@@ -96,7 +99,7 @@ def translate(error: Exception, purpose: str) -> QidsqlError:
         )
     if isinstance(error, (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)):
         return StatementError(
-            f"DuckDB could not compute a value ({purpose}); look at the where condition and at the view's casts"
+            f"DuckDB could not compute a value for the {purpose}; look at the where condition and at the view's casts"
         )
     if isinstance(error, duckdb.IOException) or "Corrupt database file" in str(error):
         return StatementError(

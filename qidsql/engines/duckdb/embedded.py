@@ -49,6 +49,9 @@ class HostEngine(DuckDBEngine):
         self._kinds = {str(name).lower(): (str(name), kind) for name, kind in self._catalog("databases")}
         self._search_path = self._schemas(search_path)
 
+    def expect(self, rows: int) -> None:
+        """Nothing: the settings are the user's."""
+
     def describe(self, table: str | None) -> Table:
         if table not in self._cache.tables:
             self._cache.tables[table] = self._described(table)

@@ -1,7 +1,7 @@
 """DuckDB: a database file, or data files read by DuckDB. Read-only, without access to other files or the network."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -13,14 +13,18 @@ from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable,
 from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
+from qidsql.engines.changing_views import ViewFunctions, checked_view
 from qidsql.engines.duckdb.beside import Beside, catalog_beside
 from qidsql.engines.duckdb.condition import parse_condition
 from qidsql.engines.duckdb.ddl import indexed_columns, query_of_view
 from qidsql.engines.duckdb.dialect import DUCKDB
+from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING, USUAL, bits_for
 from qidsql.engines.duckdb.doctor import examine
 from qidsql.engines.duckdb.driver_errors import translate
 from qidsql.engines.duckdb.files import DataFiles, how_read
+from qidsql.engines.duckdb.spill import SpillWatch
 from qidsql.engines.duckdb.types import value_kind
+from qidsql.engines.duckdb.view_functions import view_functions
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
 from qidsql.engines.workers import PATIENCE, Worker
@@ -34,6 +38,7 @@ from qidsql.sql.folder import sql_file
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import Filling, fill
+from qidsql.wording.numbers import count
 
 WORKERS = 2  # DuckDB runs one statement on all cores; a second one uses what small statements leave idle
 IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseException") else ()  # from DuckDB 2.0 on
@@ -44,12 +49,18 @@ class DuckDBSession:
 
     patience = PATIENCE
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, search_path: str) -> None:
+    def __init__(
+        self, cursor: duckdb.DuckDBPyConnection, search_path: str, bits: Callable[[], int] = lambda: USUAL
+    ) -> None:
         self._cursor = cursor
         self._cursor.execute(search_path)
         self._held = False
+        self._wanted, self._bits = bits, USUAL
 
     def execute(self, sql: str) -> list[Row]:
+        if (bits := self._wanted()) != self._bits:
+            self._cursor.execute(f"SET SESSION {SETTING} = {bits}")
+            self._bits = bits
         return self._cursor.execute(sql).fetchall()
 
     def freeze_time(self) -> None:
@@ -105,10 +116,12 @@ class DuckDBEngine(Engine):
         self.label = label
         self._connection = connection
         self.files = files
+        self.labelled = not files
         self._beside = beside
         self.data_files = [path for each in files for path in each.paths]
         self._token = token
         self._tables: list[Row] | None = None
+        self._grouping_bits = USUAL
         self.snapshot = "opened read-only, which keeps writers out meanwhile"
         if writable:
             self.snapshot = "opened for writing, in one transaction"
@@ -118,7 +131,9 @@ class DuckDBEngine(Engine):
             self.label_beside = beside.label
             self.data_files += beside.paths
             self.snapshot += f"; {beside.label}: {beside.snapshot}"
-        [(schema, database)] = connection.execute(_catalog_text("default_schema")).fetchall()
+        self._spill = None if folder is None else SpillWatch(folder.path / "spill")
+        [(schema, database, threads, memory)] = connection.execute(_catalog_text("default_schema")).fetchall()
+        self._threads, self._memory = integer(threads), _bytes(str(memory))
         self._default = TableName("", str(schema), str(database))  # the catalog and schema of unqualified names
         connection.execute(self.search_path)
         self.version = "DuckDB " + str(self._catalog("version")[0][0]).removeprefix("v")
@@ -135,7 +150,7 @@ class DuckDBEngine(Engine):
         return True
 
     def _session(self, cursor: duckdb.DuckDBPyConnection) -> DuckDBSession:
-        session = DuckDBSession(cursor, self.search_path)
+        session = DuckDBSession(cursor, self.search_path, lambda: self._grouping_bits)
         if self._one_transaction:
             session.freeze_time()
         return session
@@ -145,7 +160,11 @@ class DuckDBEngine(Engine):
 
     @property
     def memory_limit(self) -> int | None:
-        return _bytes(str(self._catalog("doctor_session", database=self._default.catalog)[0][1]))
+        return self._memory
+
+    def expect(self, rows: int) -> None:
+        if CAN_BE_SET:
+            self._grouping_bits = bits_for(rows, self._threads, self._memory)
 
     def import_file(self, path: Path, columns: Mapping[str, str]) -> exp.Expr:
         return exp.func("read_parquet", exp.Literal.string(str(path)), dialect="duckdb")
@@ -171,7 +190,16 @@ class DuckDBEngine(Engine):
         return integer(self._catalog("workspace_size", catalog=str(name.catalog))[0][0])
 
     def release(self) -> None:
+        if self._spill is not None:
+            self._spill.end()
         _close(self._connection)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        if self._spill is None or not self._spill.peak:
+            return ()
+        megabytes = max(1, self._spill.peak // 1_000_000)
+        return (f"up to {count(megabytes)} MB at a time were spilled to a private temporary folder, which is removed",)
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         if self.files and isinstance(error, duckdb.PermissionException):
@@ -227,7 +255,13 @@ class DuckDBEngine(Engine):
             for column, kind, nullable, *_ in self._execute(_columns_text(name), f"columns of {name}")
         )
         kind = self._kind(row)
-        return _table(name, kind, columns, None if row[4] is None else integer(row[4]))
+        table = _table(name, kind, columns, None if row[4] is None else integer(row[4]))
+        return checked_view(table, self._view_functions(row)) if kind == "view" else table
+
+    def _view_functions(self, row: Row) -> ViewFunctions:
+        """The functions that change, of the view of a catalog row."""
+        views = {str(each[2]).lower(): str(each[7]) for each in self._listed() if each[3] == "view"}
+        return view_functions(self._catalog, str(row[7]), views)
 
     def describe_listed(self, listed: CatalogTable) -> Table:
         """No statement for a table. One for a view, whose columns in the catalog are as of its creation."""

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from qidsql.core.time_limit import limit
 from qidsql.engines.duckdb.beside import Beside, attach_beside
+from qidsql.engines.duckdb.direct_grouping import CAN_BE_SET, SETTING
 from qidsql.engines.duckdb.driver_errors import open_error
 from qidsql.engines.duckdb.engine import DuckDBEngine
 from qidsql.engines.duckdb.files import allowed_paths, file_token, find_files
@@ -85,6 +86,8 @@ def open_frame(frame: Frame) -> DuckDBEngine:
     kind = type(frame)
     package = kind.__module__.partition(".")[0].removeprefix("_")
     label = f"the {package} {kind.__name__}"
+    if isinstance(frame, duckdb.DuckDBPyConnection):
+        raise UsageError("a DuckDB connection is no table; pass a relation of it: connection.table('NAME')")
     names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
     if len({name.lower() for name in names}) < len(names):
         raise UsageError(f"{label} has columns whose names differ only in letter case, or not at all; rename them")
@@ -200,11 +203,13 @@ def _connection(database: str, settings: Settings, read_only: bool = False) -> d
 
 
 def _seal(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], folder: PrivateFolder) -> None:
-    """Denies access to other files and changes of settings, whatever a view's definition tries."""
+    """Denies access to other files and changes of settings but one of speed, whatever a view's definition tries."""
     if paths:
         array = exp.Array(expressions=[exp.Literal.string(path) for path in paths])
         connection.execute(f"SET allowed_paths = {array.sql('duckdb')}")
     folders = exp.Array(expressions=[exp.Literal.string(f"{folder.exports}/")])
     connection.execute(f"SET allowed_directories = {folders.sql('duckdb')}")
     connection.execute("SET enable_external_access = false")
+    if CAN_BE_SET:
+        connection.execute(f"SET allowed_configs = ['{SETTING}']")
     connection.execute("SET lock_configuration = true")

@@ -19,6 +19,12 @@ def _row_hash(values: Sequence[exp.Expr]) -> exp.Expr:
     return exp.func("HASHTEXTEXTENDED", text, exp.Literal.number(0))
 
 
+def _class_hash(values: Sequence[exp.Expr]) -> exp.Expr:
+    """By the types' own hash functions, which agree with their equality. Postgres 14 or later."""
+    row = exp.func("ROW", *(value.copy() for value in values))
+    return exp.func("HASH_RECORD_EXTENDED", row, exp.Literal.number(0))
+
+
 def _shuffled(number: exp.Expr, seed: int) -> exp.Expr:
     order = exp.func("HASHINT8EXTENDED", number.copy(), exp.Literal.number(seed))
     return exp.paren(exp.BitwiseAnd(this=order, expression=exp.Literal.number(2**63 - 1)))
@@ -58,6 +64,7 @@ POSTGRES = Dialect(
     union_sets=16,
     union_rows=200_000,
     row_hash=_row_hash,
+    class_hash=_class_hash,
     shuffled=_shuffled,
     keyed=_keyed,
     bits=exp.DataType.build("BIT(64)", dialect="postgres"),

@@ -21,6 +21,7 @@ from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.core.time_limit import limit
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
+from qidsql.engines.changing_views import ViewFunctions, checked_view
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
 from qidsql.engines.postgres.dialect import POSTGRES, SYSTEM_PATH
@@ -52,6 +53,7 @@ logging.getLogger("psycopg").addHandler(
 
 IMPORTED = "qidsql_received"  # a temporary table
 WORKING_COPY = TableName("qidsql_workspace", "pg_temp")
+UNDECLARED = ", or declare your function STABLE or IMMUTABLE, if it is (a new one is VOLATILE)"
 BLOCK = 1 << 16  # bytes sent at once
 RETRIES = 5  # of a statement, at most
 OLDEST_SERVER = 120000  # from version 12 on the catalog shows which collations merge texts
@@ -212,6 +214,8 @@ class PostgresEngine(Engine):
 
     dialect = POSTGRES
     export_format = "csv"
+
+    labelled = True
 
     def __init__(self, server: "Server", workers: int) -> None:
         super().__init__(workers)
@@ -490,15 +494,26 @@ class PostgresEngine(Engine):
         if not columns:
             raise UsageError(f"{name} has no columns, so there is nothing to audit")
         return self._with_groupable_columns(
-            Table(
-                name=name,
-                kind=kind,
-                columns=columns,
-                estimated_rows=rows,
-                notes=(NOTES[kind],) if kind in NOTES else (),
-                row_address=("tableoid", "ctid") if kind in HOLDING_ROWS else (),
+            self._checked(
+                Table(
+                    name=name,
+                    kind=kind,
+                    columns=columns,
+                    estimated_rows=rows,
+                    notes=(NOTES[kind],) if kind in NOTES else (),
+                    row_address=("tableoid", "ctid") if kind in HOLDING_ROWS else (),
+                )
             )
         )
+
+    def _checked(self, table: Table) -> Table:
+        """The table. A view takes one statement. Raises UsageError if its values change from statement to statement."""
+        if table.kind != "view":
+            return table
+        rows = self._catalog("view_functions", schema=table.name.schema, relation=table.name.name)
+        changing = {str(name): own for name, verdict, own in rows if verdict == "changes"}
+        functions = ViewFunctions(frozenset(changing), any(verdict == "time" for _, verdict, _ in rows))
+        return checked_view(table, functions, UNDECLARED if any(changing.values()) else "")
 
     def parse_condition(self, table: Table, where: str) -> Condition:
         return parse_condition(self._catalog, self._bind, self.translate, table, where)

@@ -137,6 +137,7 @@ SPARK = SparkDialect(
     row_hash=_row_hash,
     shuffled=_shuffled,
     hashes_values=True,
+    class_hash=_row_hash,
     keyed=_keyed,
     short_types=r"BOOLEAN|(TINY|SMALL|BIG)?INT|FLOAT|DOUBLE|DECIMAL.*|DATE|TIMESTAMP.*",
     decimal=exp.DataType.build("DECIMAL(38, 10)", dialect="spark"),

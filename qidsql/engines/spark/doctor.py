@@ -47,6 +47,6 @@ def checks(server: Address, found: Introduction, latency: float) -> Iterator[Che
     yield Check(State.NOTE if remedy else State.OK, f"an empty statement takes {latency:.2g} s", remedy)
     yield Check(
         State.NOTE,
-        "statements share no snapshot: an audit ends with an error if files of its table are added or removed "
-        "meanwhile; of a table without files each statement sees its own moment",
+        "statements share no snapshot: a Delta table is read in one version; of others an audit ends with an error if "
+        "files are added or removed meanwhile; of a table without files each statement sees its own moment",
     )

@@ -2,6 +2,7 @@
 
 import re
 import time
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TypeVar, cast
@@ -14,8 +15,10 @@ from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Condition, Table, TableName
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
+from qidsql.engines.changing_views import ViewFunctions, checked_view
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.spark.address import Address, address
+from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.dialect import SPARK
 from qidsql.engines.spark.doctor import Introduction, checks
 from qidsql.engines.spark.errors import not_there, translate, unreachable
@@ -24,7 +27,7 @@ from qidsql.engines.spark.types import PATTERNS, column
 from qidsql.engines.table_names import find_table, parsed_name
 from qidsql.engines.workers import Session, Worker
 from qidsql.errors import QidsqlError, SnapshotLost, StatementError, Stopped, UnknownName, UsageError
-from qidsql.sql.relation import table_node
+from qidsql.sql.relation import rows_node, table_node
 from qidsql.sql.statements import Row
 
 Answer = TypeVar("Answer")
@@ -33,15 +36,24 @@ FORMATS = ("parquet", "orc", "delta", "iceberg", "avro")  # files whose columns 
 LOOKS_LIKE_A_PATH = r"/|\\|^\w+://"
 WHERE_AND_WHAT = "SELECT VERSION(), CURRENT_CATALOG(), CURRENT_DATABASE(), CURRENT_USER()"
 EMPTY = "SELECT id % 2, COUNT(*) FROM RANGE(4) GROUP BY id % 2"  # a constant alone would start no job of Spark
+# Functions and samples whose result differs each time a plan runs, as plans of Spark and of Sail name them.
+CHANGING = re.compile(
+    r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id)\("
+    r"|^[\W\d]*(Sample|MonotonicId|SparkPartitionId)\b",
+    re.MULTILINE,
+)
 EACH_ITS_OWN = "each statement sees the data at its own moment"
 SAME_FILES = "every statement reads the same files; an error if one is added or removed meanwhile"
+ONE_VERSION = "every statement reads the same version of the table"
+MOST_VERSIONS = 1 << 40
 
 
 class SparkEngine(Engine):
     """The catalogs of a server, and files that it can read.
 
-    A server has no snapshot of several statements. Where it says which files a query reads, all statements of an answer
-    must read the same: data files of Delta and Iceberg never change, and others rarely do.
+    A server has no snapshot of several statements. Delta tables are read in the version that they had when they were
+    described first. Of other tables the server may say which files a query reads: then all statements of an answer must
+    read the same, as data files of lakehouses never change, and others rarely do.
     """
 
     dialect = SPARK
@@ -53,7 +65,8 @@ class SparkEngine(Engine):
         self.snapshot = EACH_ITS_OWN
         self._server = server
         self._seconds = statement_seconds
-        self._files: dict[TableName, frozenset[str]] = {}  # of the tables described
+        self._files: dict[TableName, frozenset[str]] = {}  # of the tables described, but those in a version
+        self._versions: dict[TableName, int | None] = {}  # of the tables described; None: it keeps none
         self._introduction = self._asked("version", _introduced)
         self.version = self._introduction.version
         self.latency = min(self._seconds_of(EMPTY) for _ in range(2))
@@ -107,20 +120,61 @@ class SparkEngine(Engine):
         return self._described(found, fields)
 
     def _described(self, name: TableName, fields: list[Any]) -> Table:
-        columns = tuple(column(field) for field in fields)
-        files = self._state_of(name)
-        self._files[name] = files
-        self.snapshot = SAME_FILES if all(self._files.values()) else EACH_ITS_OWN
-        return Table(name, "data file" if name.catalog in FORMATS else "table", columns)
+        if name not in self._versions:
+            self._versions[name] = self._newest_version(name)
+        version = self._versions[name]
+        if version is None:
+            self._files[name] = self._state_of(name)
+        else:
+            fields = self._fields(name, version) or []
+        kept = [ONE_VERSION] if any(each is not None for each in self._versions.values()) else []
+        kept += [SAME_FILES if all(self._files.values()) else EACH_ITS_OWN] if self._files else []
+        self.snapshot = "; of others, ".join(kept)
+        kind = "data file" if name.catalog in FORMATS else "table"
+        table = Table(name, kind, tuple(column(field) for field in fields), version=version)
+        return checked_view(table, self._functions(name)) if kind == "table" and version is None else table
 
-    def _fields(self, name: TableName) -> list[Any] | None:
-        """The columns of a table, without reading it; None if there is none of this name."""
+    def _functions(self, name: TableName) -> ViewFunctions:
+        """The functions that change in the plan of reading a table or view: its catalog does not say which it is."""
+        rows = self._rows(f"EXPLAIN EXTENDED {_all_of(name)}", f"plan of {name}")
+        found = CHANGING.finditer("\n".join(str(row[0]) for row in rows))
+        return ViewFunctions(frozenset(next(filter(None, each.groups())) for each in found))
+
+    def _newest_version(self, name: TableName) -> int | None:
+        """The newest version of a Delta table; None of any other, and if the server does not find it."""
+        try:
+            if (self._format(name) or "").lower() != "delta":
+                return None
+            [(newest, *_)] = self._rows(f"DESCRIBE HISTORY {table_node(name).sql(SPARK.name)} LIMIT 1", "versions")
+            return cast(int, newest)
+        except StatementError:
+            return self._newest_by_trial(name)
+
+    def _newest_by_trial(self, name: TableName) -> int | None:
+        """The same on a server that lists no versions: those that can be read have no gap. Reads no row."""
+        above = 1
+        while self._fields(name, above) and above < MOST_VERSIONS:
+            above *= 2
+        if above >= MOST_VERSIONS or not self._fields(name, 0):
+            return None
+        versions = range(above // 2, above)
+        return versions[bisect_left(versions, 1, lo=1, key=lambda each: not self._fields(name, each)) - 1]
+
+    def _format(self, name: TableName) -> str | None:
+        """The format of a table's data, if the catalog says it."""
+        if name.catalog in FORMATS:
+            return name.catalog
+        described = self._rows(f"DESCRIBE TABLE EXTENDED {table_node(name).sql(SPARK.name)}", "format")
+        return next((str(value) for key, value, *_ in described if key == "Provider"), None)
+
+    def _fields(self, name: TableName, version: int | None = None) -> list[Any] | None:
+        """The columns of a table, without reading it; None if there is none of this name, or not in this version."""
 
         def look(session: SparkSession) -> list[Any]:
             try:
-                return session.columns(_all_of(name))
+                return session.columns(_all_of(name, version))
             except grpc.RpcError as error:
-                if not_there(error):
+                if not_there(error) or version is not None:
                     return []
                 raise
 
@@ -142,8 +196,16 @@ class SparkEngine(Engine):
     def _checks_snapshot(self) -> bool:
         return any(self._files.values())
 
+    def _renew_sessions(self) -> bool:
+        self._versions.clear()
+        self._files.clear()
+        return super()._renew_sessions()
+
     def parse_condition(self, table: Table, where: str) -> Condition:
-        raise UsageError("a Spark server takes no where condition; create a view with it, and audit the view")
+        """Two calls to the server, which read no row."""
+        return parse_condition(
+            lambda sql: self._asked("where condition", lambda session: session.columns(sql)), table, where
+        )
 
     def catalog(self, schema: str | None = None) -> Catalog:
         """A statement per schema, and a call per table."""
@@ -224,8 +286,8 @@ def _quotes(typed: str) -> str:
     return "" if '"' in typed else SPARK.name
 
 
-def _all_of(name: TableName) -> str:
-    return SPARK.render(exp.select("*").from_(table_node(name)))
+def _all_of(name: TableName, version: int | None = None) -> str:
+    return SPARK.render(exp.select("*").from_(rows_node(Table(name, "table", (), version=version))))
 
 
 def _catalog_column(found: Column) -> CatalogColumn:

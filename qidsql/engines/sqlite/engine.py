@@ -6,14 +6,18 @@ from math import log
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
+from sqlglot import exp
+
 from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schema
 from qidsql.core.checks import Check, Examination, State
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
+from qidsql.engines.changing_views import ViewFunctions, checked_view
 from qidsql.engines.sqlite.dialect import SQLITE, WideSum, hash_63
 from qidsql.engines.table_names import find_table
 from qidsql.engines.workers import PATIENCE, Worker
 from qidsql.errors import ConnectionLost, QidsqlError, SourceError, StatementError, UsageError
+from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row
 from qidsql.sql.templates import fill
 
@@ -59,6 +63,25 @@ class SQLiteSession:
 
     def freeze_time(self) -> None:
         """Nothing to do: no condition depends on the time."""
+
+    def changing_functions(self, sql: str) -> frozenset[str]:
+        """The functions of a query, and of the views it reads, that SQLite calls not deterministic. Reads no row."""
+        called: set[str] = set()
+
+        def note(action: int, first: str | None, name: str | None, *_: object) -> int:
+            if action == sqlite3.SQLITE_FUNCTION:
+                called.add(str(name).lower())
+            return sqlite3.SQLITE_OK
+
+        self._line.set_authorizer(note)
+        try:
+            self._line.execute(f"EXPLAIN {sql}").fetchall()
+        finally:
+            self._line.set_authorizer(None)
+        rows = self._line.execute(
+            "SELECT name FROM pragma_function_list WHERE type = 's' AND flags & 2048 = 0"
+        ).fetchall()
+        return frozenset(called & {str(name) for (name,) in rows})
 
     def cancel(self) -> None:
         self._line.interrupt()
@@ -110,7 +133,16 @@ class SQLiteEngine(Engine):
         columns = tuple(Column(c.name, c.type, c.nullable, True, c.comparison) for c in self._columns(name.name))
         taken = {column.name.lower() for column in columns}
         address = [each for each in ("rowid", "_rowid_", "oid") if numbered and each not in taken]
-        return Table(name, str(kind), columns, row_address=tuple(address[:1]))
+        described = Table(name, str(kind), columns, row_address=tuple(address[:1]))
+        return checked_view(described, self._view_functions(name)) if kind == "view" else described
+
+    def _view_functions(self, name: TableName) -> ViewFunctions:
+        query = self.dialect.render(exp.select("*").from_(table_node(name)))
+        try:
+            changing = self._on_one_session(lambda session: cast(SQLiteSession, session).changing_functions(query))
+        except sqlite3.Error as error:
+            raise self.translate(error, "catalog") from None
+        return ViewFunctions(changing)
 
     def parse_condition(self, table: Table, where: str) -> Condition:
         raise UsageError("an SQLite database takes no where condition; create a view with it, and audit the view")

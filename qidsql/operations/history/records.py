@@ -20,7 +20,7 @@ from qidsql.operations.table_run import TableRun, TrendPoint
 from qidsql.sql.statements import Row, integer
 from qidsql.wording.numbers import plural
 
-FORMAT = 3  # of the tables and the documents in them
+FORMAT = 4  # of the tables and the documents in them
 TABLES = (
     "history_format",
     "runs",
@@ -62,9 +62,9 @@ class RecordedTable:
     verdict: Verdict
     reason: str
     rows: int | None
-    k: int | None
-    k_required: int | None
-    share_at_risk: float | None
+    k: Annotated[int | None, "the k that the policy required"]
+    smallest: Annotated[int | None, "the smallest class of all audited columns together"]
+    share_below_k: float | None
     complete: bool
     question: Annotated[str | None, "a fingerprint of the policy: figures are comparable where it is equal"]
 
@@ -73,7 +73,7 @@ class RecordedTable:
 class RecordedRuns:
     """The recorded runs, newest first, of all tables or of one."""
 
-    format: int = field(default=1, init=False)
+    format: int = field(default=2, init=False)
     kind: str = field(default="history", init=False)
     history: str
     source: Annotated[str | None, OMITTED] = None
@@ -259,10 +259,10 @@ class History:
             return {} if store is None else {each: _past_table(store, *each, run) for each in tables}
 
     def audited_tables(self, run: str) -> list[tuple[str, str]]:
-        """Source and name of each table of a run."""
+        """Source and name of each table of a run; without those that could not be audited, as by a wrong name."""
         with self.reading() as store:
-            rows = store.find("table_audits", ("source", "table_name"), ("place",), run=run) if store else []
-        return [(str(source), str(table)) for source, table in rows]
+            rows = store.find("table_audits", ("source", "table_name", "verdict"), ("place",), run=run) if store else []
+        return [(str(source), str(table)) for source, table, verdict in rows if verdict != "error"]
 
     def last_tables(self) -> dict[tuple[str, str], str]:
         """The tables of the last complete run on the whole policy file, and of later ones with --only. Maps source and
@@ -379,16 +379,16 @@ def _audit_row(table: TableRun) -> dict[str, Any]:
         "entities": table.audit and table.audit.entities,
         "started": account and _moment(account.started),
         "row_count": account and account.rows,
-        "k": profile and profile.smallest,
-        "k_required": account and account.policy.k,
-        "rows_at_risk": profile and profile.rows_at_risk,
-        "share_at_risk": profile and float(profile.share_at_risk),
+        "k": account and account.policy.k,
+        "smallest": profile and profile.smallest,
+        "rows_below_k": profile and profile.rows_below_k,
+        "share_below_k": profile and float(profile.share_below_k),
         "policy": account and json.dumps(plain(account.policy), ensure_ascii=False),
     }
 
 
 def _profile_rows(table: TableRun) -> list[dict[str, Any]]:
-    measured = ("classes", "rows_at_risk", "distinct_ratio", "separation_ratio")
+    measured = ("smallest", "classes", "rows_below_k", "distinct_ratio", "separation_ratio")
     rows = []
     for column in table.audit.columns if table.audit else ():
         profile = column.profile.to_plain() if column.profile else {}
@@ -398,7 +398,6 @@ def _profile_rows(table: TableRun) -> list[dict[str, Any]]:
                 "column_type": column.type,
                 "role": str(column.role),
                 "nulls": column.nulls,
-                "k": profile.get("smallest"),
                 **{name: profile.get(name) for name in measured},
             }
         )
@@ -412,7 +411,7 @@ def _finding_rows(table: TableRun) -> list[dict[str, Any]]:
             "kind": str(finding.kind),
             "column_set": json.dumps(finding.columns, ensure_ascii=False),
             "state": str(finding.state),
-            **{name: getattr(finding.measures, name) for name in ("k", "rows_at_risk", "share_at_risk")},
+            **{name: getattr(finding.measures, name) for name in ("smallest", "rows_below_k", "share_below_k")},
             "exception": finding.exception and finding.exception.reason,
         }
         for finding in table.findings

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from qidsql.core.time_limit import check_time
 from qidsql.errors import BudgetSpent, StatementError, Stopped, UsageError
@@ -21,11 +22,12 @@ from qidsql.protection.anonymization.local_search import LocalSearch
 from qidsql.protection.anonymization.placements import greedy_placement, priced_placement
 from qidsql.protection.anonymization.plan import Plan
 from qidsql.protection.anonymization.prices import Prices
-from qidsql.protection.anonymization.row_bound import bound_by_rows
 from qidsql.protection.anonymization.units import Units
 from qidsql.protection.anonymization.wishes import nested, wishes
+from qidsql.protection.certificates import BoundProof, ProvedBy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import MAX_COLUMNS
+from qidsql.protection.suppression.row_bound import bound_by_rows
 from qidsql.search.result import ENDINGS, stopped_by
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
@@ -47,7 +49,7 @@ GREEDY = "greedy"
 @dataclass(frozen=True, slots=True)
 class Anonymization:
     """A plan for all rows: the workbench's table `shares` (pattern, kept, size: so many rows of the row pattern keep
-    these columns). No anonymization costs less than `lower_bound`.
+    these columns). No anonymization costs less than `lower_bound`, by `proof`.
 
     `cells` counts the suppressed cells of each column, `cost` is their weight, `rows` the rows that lose a cell,
     `rows_blank` those that lose all. `stopped` is why the search ended early, if it did.
@@ -59,6 +61,7 @@ class Anonymization:
     cells: tuple[int, ...]
     rows: int
     rows_blank: int
+    proof: BoundProof
     stopped: Stopped | StatementError | None = None
 
     @property
@@ -104,7 +107,13 @@ class Anonymizer:
         self._complete = len(weights) <= FEW_COLUMNS and (number * self._records.count << len(weights)) <= memory
         self._prices: Prices | None = None
         self._lower_bound = int(self._records.sizes[self._records.sizes < k].sum()) * min(weights)
+        self._proof = BoundProof(ProvedBy.ROWS)
         self._best = Plan.of_blank_rows(self._records, weights)
+
+    @property
+    def plan(self) -> Plan:
+        """The cheapest plan so far."""
+        return self._best
 
     @property
     def small(self) -> bool:
@@ -169,7 +178,13 @@ class Anonymizer:
                 bound = int(losses @ self._records.sizes)
             else:
                 bound = bound_by_rows(self._patterns, self._k, self._weights, until, self._on_stage)
-            self._lower_bound = max(self._lower_bound, bound)
+            self._raise_bound(bound, ProvedBy.ROWS)
+
+    def _raise_bound(self, bound: int, by: ProvedBy, prices: NDArray[np.int64] | None = None, parts: int = 1) -> None:
+        """Keep a higher bound, and what it follows from."""
+        if bound > self._lower_bound:
+            self._lower_bound = bound
+            self._proof = BoundProof(by) if prices is None else BoundProof.by_prices(by, prices, parts)
 
     def _place(self, column_sets: Iterable[int]) -> NDArray[np.int64]:
         """Open the groups of these column sets, and place the rows in them the greedy way."""
@@ -178,7 +193,7 @@ class Anonymizer:
         self._groups, self._units = groups, Units(groups)
         if groups.complete:
             self._prices = Prices(groups)
-            self._lower_bound = max(self._lower_bound, self._prices.bound)
+            self._raise_bound(self._prices.bound, ProvedBy.ROWS)
         numbering = time.monotonic() - began
         placed = greedy_placement(groups, self._units, self._units.unplaced(groups), self._check)
         self._keep(GREEDY, int(groups.losses_in(placed) @ self._units.sizes), placed)
@@ -196,15 +211,15 @@ class Anonymizer:
             return
         self._on_stage("matching rows with other rows")
         with suppress(_Late):
-            plan, bound = plan_by_cycles(self._records, self._weights, self._check_until(until))
-            self._lower_bound = max(self._lower_bound, bound)
+            plan, bound, prices = plan_by_cycles(self._records, self._weights, self._check_until(until))
+            self._raise_bound(bound, ProvedBy.PEOPLE, prices)
             self._best = min(self._best, plan, key=lambda each: each.cost)
         self._check(pairs)
 
     def _ascend(self, prices: Prices) -> None:
         """Raise the lower bound by prices, and search from plans that the prices suggest."""
         for done in prices.ascend(self._check):
-            self._lower_bound = max(self._lower_bound, prices.bound)
+            self._raise_bound(prices.bound, ProvedBy.PRICES, prices.best, prices.parts)
             if self._best.cost == self._lower_bound:
                 return
             if done % UPDATES_AT_ONCE == 0:
@@ -236,7 +251,7 @@ class Anonymizer:
             known,
         )
         self._best = Plan.of_shares("integer program", found.cost, found.shares)
-        self._lower_bound = found.lower_bound
+        self._raise_bound(found.lower_bound, ProvedBy.SOLVER)
         return found.stopped
 
     def _write(self) -> None:
@@ -255,7 +270,9 @@ class Anonymizer:
         [row] = self._bench.query(query, "account of the cells")
         rows, blank, *cells = map(integer, row)
         cost = sum(weight * number for weight, number in zip(self._weights, cells, strict=True))
-        return Anonymization(self._best.algorithm, cost, self._lower_bound, tuple(cells), rows, blank, stopped)
+        return Anonymization(
+            self._best.algorithm, cost, self._lower_bound, tuple(cells), rows, blank, self._proof, stopped
+        )
 
     # checks
 
@@ -301,3 +318,9 @@ def write_plan(patterns: RowPatterns) -> None:
     """Make the table `plan` (pattern, mask, first_row, last_row) of the workbench's shares."""
     everything = (1 << len(patterns.names)) - 1
     patterns.bench.query(fill("workbench/anonymization/plan_of_shares", everything=everything), "plan")
+
+
+def shares_by_mask(patterns: RowPatterns) -> exp.Select:
+    """The query for the workbench's shares by the columns that they lose: pattern, mask, size."""
+    mask = f"CAST({(1 << len(patterns.names)) - 1} - kept AS BIGINT) AS mask"
+    return exp.select("pattern", mask, "size").from_("shares")

@@ -19,8 +19,10 @@ from qidsql.protection.suppression.price_check import bound_by_prices
 ALGORITHM = "cycles of the cheapest permutation"
 
 
-def plan_by_cycles(records: Records, weights: Sequence[int], check: Callable[[], object]) -> tuple[Plan, int]:
-    """A 2-anonymization of the records, two rows or more, and a lower bound of every one, checked by its prices.
+def plan_by_cycles(
+    records: Records, weights: Sequence[int], check: Callable[[], object]
+) -> tuple[Plan, int, NDArray[np.int64]]:
+    """A 2-anonymization of the records, two rows or more, a lower bound of every one, and the prices that prove it.
 
     Compares all pairs of records a few times; `check` is called several times a second and may raise to end it.
     """
@@ -43,7 +45,7 @@ def plan_by_cycles(records: Records, weights: Sequence[int], check: Callable[[],
     pairs, place = np.unique(np.stack((patterns, kept)), axis=1, return_inverse=True)
     sizes = np.bincount(place.reshape(-1), rows).astype(np.int64)
     lost_weight = ((pairs[1][:, None] & bits) == 0) @ np.array(weights)
-    return Plan(ALGORITHM, int(sizes @ lost_weight), lambda: (pairs[0], pairs[1], sizes)), bound
+    return Plan(ALGORITHM, int(sizes @ lost_weight), lambda: (pairs[0], pairs[1], sizes)), bound, found.prices
 
 
 def _cycles(

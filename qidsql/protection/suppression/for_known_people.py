@@ -1,68 +1,146 @@
 """The plan that withstands someone who knows people: k disjoint matchings of all people with all released rows."""
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass
 
-import numpy as np
-from sqlglot import exp
-
-from qidsql.core.time_limit import check_time
-from qidsql.errors import UsageError
+from qidsql.errors import BudgetSpent
+from qidsql.protection.anonymization.anonymizer import Anonymizer
+from qidsql.protection.certificates import BoundProof, ProvedBy
+from qidsql.protection.records import Records
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.protection.suppression.matchings import matchings
-from qidsql.protection.suppression.plan import MAX_COLUMNS, SuppressionPlan, plan_masks
+from qidsql.protection.suppression.divided import LostCells, check_columns, divided_plan
+from qidsql.protection.suppression.fits import Fits
+from qidsql.protection.suppression.matching_check import disjoint_matchings
+from qidsql.protection.suppression.matchings import MatchedRows, matchings
+from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.price_check import bound_by_prices
-from qidsql.sql.templates import fill
-from qidsql.wording.numbers import count, plural
+from qidsql.protection.suppression.rings import Rings
+from qidsql.protection.suppression.row_bound import bound_by_rows
+from qidsql.protection.work_limit import WorkLimit
+from qidsql.wording.numbers import plural
 
 MOST_PATTERNS = 100_000  # all pairs of which are compared, at k = 2; each further permutation multiplies the arcs
+EXACT = "k disjoint matchings"
+RINGS = "k disjoint matchings: rings in the groups of an anonymization, and blocks of groups matched anew"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPeoplePlan:
+    """The plan; whether its matchings hold by an independent check; why the search ended early, if it did."""
+
+    plan: SuppressionPlan
+    holds: bool
+    stopped: BudgetSpent | None = None
 
 
 def plan_for_known_people(
     patterns: RowPatterns,
     k: int,
     weights: Sequence[int],
-    deadline: float | None = None,
+    limit: WorkLimit,
     on_stage: Callable[[str], None] = lambda stage: None,
-) -> SuppressionPlan:
-    """The plan in which everybody fits k rows even for someone who knows all people; at k = 2 the lightest, proved.
+) -> KnownPeoplePlan:
+    """The plan in which everybody fits k rows even for someone who knows all people.
 
-    Rows of one pattern may lose different cells: its `patterns` are divided accordingly. Cells that are NULL are not
-    in the plan, since they show nothing as they are. The bound is of all plans that leave k disjoint matchings. Queries
-    the workbench only. Raises UsageError for too many columns or patterns, Stopped, StatementError.
+    All pairs of up to 100,000 / (k - 1)^2 patterns are compared; at k = 2 the plan is the lightest then, proved. With a
+    limit, and of more patterns, there is a plan at any moment: an anonymization, rings in its groups, and blocks of
+    similar rows that are matched anew. The bound is of all plans that leave k disjoint matchings. Rows of one pattern
+    may lose different cells: its `patterns` are divided accordingly. Cells that are NULL are not in the plan, since
+    they show nothing as they are. Queries the workbench only. Raises UsageError for too many columns, Stopped if
+    interrupted, StatementError.
     """
-    if len(patterns.names) > MAX_COLUMNS:
-        raise UsageError(
-            f"suppression takes up to {MAX_COLUMNS} columns, not {len(patterns.names)}; name them with --column"
+    check_columns(patterns)
+    return _Search(patterns, k, weights, limit, on_stage).run()
+
+
+class _Search:
+    def __init__(
+        self,
+        patterns: RowPatterns,
+        k: int,
+        weights: Sequence[int],
+        limit: WorkLimit,
+        on_stage: Callable[[str], None],
+    ) -> None:
+        self._patterns, self._k, self._weights = patterns, k, tuple(weights)
+        self._limit, self._on_stage = limit, on_stage
+        self._records: Records = patterns.records()
+        self._bound, self._proof, self._methods = 0, BoundProof(ProvedBy.ROWS), EXACT
+
+    def run(self) -> KnownPeoplePlan:
+        all_pairs = self._records.count * (self._k - 1) ** 2 <= MOST_PATTERNS
+        stopped: BudgetSpent | None = None
+        rings: Rings | None = None
+        units: MatchedRows | None = None
+        if self._limit.given or not all_pairs:
+            rings = self._rings()
+        if not all_pairs or self._k > 2:
+            self._bound_rows()
+        try:
+            if all_pairs:
+                units = self._all_pairs()
+            else:
+                assert rings is not None
+                self._match_blocks(rings)
+        except BudgetSpent as spent:
+            stopped = spent if self._limit.given else None
+        fits = Fits(self._records, self._weights)
+        if rings is not None and (units is None or units.cost(fits) > rings.cost):
+            units, self._methods = rings.matched(), RINGS
+        assert units is not None
+        lost = units.lost(fits)
+        self._on_stage("checking the matchings")
+        holds = disjoint_matchings(self._records, units, lost, self._k)
+        plan = divided_plan(
+            self._patterns,
+            self._k,
+            self._weights,
+            LostCells(units.record, units.sizes, lost),
+            self._methods,
+            self._bound,
+            None,
+            self._proof,
         )
-    most = MOST_PATTERNS // (k - 1) ** 2
-    if patterns.patterns > most:
-        raise UsageError(
-            f"--against known-person compares all pairs of {plural(patterns.patterns, 'distinct row')}, more than the "
-            f"{count(most)} that are possible for k = {k}; leave out columns (--exclude), make values coarser, or use "
-            f"qidsql anonymize"
+        return KnownPeoplePlan(plan, holds, stopped)
+
+    def _rings(self) -> Rings:
+        """Rings in the groups of an anonymization, which is searched within a third of the time, or of the work."""
+        until, work = self._limit.third(), self._limit.third_of_work()
+        anonymizer = Anonymizer(
+            self._patterns, self._k, self._weights, deadline=until, on_stage=self._on_stage, work=work
+        )
+        anonymizer.run()
+        return Rings(self._records, self._k, self._weights, anonymizer.plan.table())
+
+    def _bound_rows(self) -> None:
+        """Each row fits k people, so it loses no less than if it were safe on its own; a NULL of it shows nothing."""
+        self._bound = bound_by_rows(
+            self._patterns,
+            self._k,
+            self._weights,
+            self._limit.third(),
+            self._on_stage,
+            wildcard=self._records.has_null,
         )
 
-    check = partial(check_time, deadline)
-    on_stage(f"matching {plural(patterns.rows, 'row')} with other people")
-    records = patterns.records()
-    found = matchings(records, k, weights, check)
-    on_stage("checking the bound")
-    bound = bound_by_prices(records, weights, found.prices, check)
-    if k > 2 and not records.has_null:  # each row fits k people, so it loses no less than by Wilson's optimum
-        bound = max(bound, SuppressionPlan.of(patterns, k, weights, deadline=deadline, on_stage=on_stage).weight)
-    masks = found.lost @ (1 << np.arange(len(weights), dtype=np.int64))
-    bench = patterns.bench
-    bench.query(fill("workbench/suppression/shares"), "making of a table", deadline)
-    pairs, place = np.unique(np.stack((found.units.record, masks)), axis=1, return_inverse=True)
-    rows = np.zeros(pairs.shape[1], dtype=np.int64)
-    np.add.at(rows, place.reshape(-1), found.units.sizes)
-    bench.add("shares", "noting of the plan", pattern=pairs[0], mask=pairs[1], size=rows)
-    codes = [exp.column(f"c{number}", table="patterns") for number in range(len(weights))]
-    bench.query(fill("workbench/suppression/divided_patterns", codes=codes), "patterns of the plan", deadline)
-    bench.query(fill("workbench/suppression/divided_plan"), "the plan", deadline)
-    divided = replace(patterns, patterns=pairs.shape[1])
-    return SuppressionPlan(
-        divided, k, tuple(weights), plan_masks(divided, deadline), ("k disjoint matchings",), min(bound, found.cost)
-    )
+    def _all_pairs(self) -> MatchedRows:
+        """The matchings over all pairs of records; at k = 2 with the bound by their prices."""
+        self._on_stage(f"matching {plural(self._patterns.rows, 'row')} with other people")
+        self._limit.spend(2 * (self._k - 1) * self._records.count**2 * len(self._weights))
+        found = matchings(self._records, self._k, self._weights, self._limit.spend)
+        self._on_stage("checking the bound")
+        bound = bound_by_prices(self._records, self._weights, found.prices, self._limit.spend)
+        if bound >= self._bound:
+            self._bound, self._proof = bound, BoundProof.by_prices(ProvedBy.PEOPLE, found.prices)
+        return found.units
+
+    def _match_blocks(self, rings: Rings) -> None:
+        """Match blocks of similar rows anew while the limit lasts."""
+        shown = time.monotonic()
+        for block in rings.order:
+            self._limit.spend(rings.compared(block))
+            rings.match_anew(block)
+            if time.monotonic() - shown > 1:
+                shown = time.monotonic()
+                self._on_stage(f"improving a cost of {rings.cost:,}, of which {self._bound:,} are needed")

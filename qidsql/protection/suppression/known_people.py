@@ -8,7 +8,7 @@ from sqlglot import exp
 from qidsql.engines.duckdb.workbench import Workbench
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.plan_check import MOST
-from qidsql.sql.masks import Packing
+from qidsql.sql.masks import Packing, big
 from qidsql.sql.statements import integer
 from qidsql.sql.templates import fill
 
@@ -39,6 +39,17 @@ class KnownPeople:
     admissible_below_k: Annotated[
         int | None, "people with fewer than k rows that could be theirs if everybody is known; null: not counted"
     ]
+    shown_once: Annotated[
+        int | None, "released rows with a visible combination of values that no other row shows; null: not counted"
+    ]
+    shown_below_k: Annotated[
+        int | None, "released rows with a visible combination that fewer than k rows show [Wilson, 3.3]"
+    ]
+
+    @classmethod
+    def of_matchings(cls, people: int) -> "KnownPeople":
+        """What k disjoint matchings of so many people with as many rows prove, where nothing is counted."""
+        return cls(people, 0, 0, 0, None, None, None, None)
 
 
 def known_people(plan: SuppressionPlan, deadline: float | None = None) -> KnownPeople | None:
@@ -58,7 +69,10 @@ def known_people(plan: SuppressionPlan, deadline: float | None = None) -> KnownP
     [[*counts, pairs]] = bench.query(fill("workbench/suppression/known_people", k=plan.k), "known people", deadline)
     people, alone, below_k, rows_below_k, likely = map(integer, counts)
     few = integer(pairs) <= MOST_PAIRS
-    return KnownPeople(people, alone, below_k, rows_below_k, likely, _admissible(plan) if few else None)
+    admissible = _admissible(plan) if few else None
+    return KnownPeople(
+        people, alone, below_k, rows_below_k, likely, admissible, *combinations_shown(bench, packing, plan.k, deadline)
+    )
 
 
 def fits_of(bench: Workbench, packing: Packing, people_only: exp.Expr | None, deadline: float | None) -> None:
@@ -77,6 +91,30 @@ def fits_of(bench: Workbench, packing: Packing, people_only: exp.Expr | None, de
     if people_only is not None:
         bench.query(people_only, "people", deadline)
     bench.query(fill("workbench/suppression/fits_of_people", keys=keys, names=names, lanes=lanes), "fits", deadline)
+
+
+def combinations_shown(bench: Workbench, packing: Packing, k: int, deadline: float | None) -> tuple[int, int]:
+    """The numbers of rows in `release_owners` with a visible combination of values that no other row shows, and with
+    one that fewer than k rows show. One statement. Raises Stopped, StatementError."""
+    names = packing.shown()[1]
+    query = fill(
+        "workbench/suppression/shown_combinations",
+        names=names,
+        lanes=[exp.column(f"v{lane}") for lane in packing.lanes],
+        keys=[
+            exp.alias_(
+                exp.BitwiseAnd(
+                    this=exp.column(f"key{lane}", table="releases"), expression=exp.column(f"v{lane}", table="masks")
+                ),
+                f"key{lane}",
+            )
+            for lane in packing.lanes
+        ],
+        blank=big((1 << len(packing.values)) - 1),
+        k=k,
+    )
+    [[once, below_k]] = bench.query(query, "combinations that rows show", deadline)
+    return integer(once), integer(below_k)
 
 
 def _admissible(plan: SuppressionPlan) -> int:

@@ -9,7 +9,13 @@ from sqlglot import exp
 
 from qidsql.core.time_limit import check_time
 from qidsql.protection.row_patterns import RowPatterns
-from qidsql.protection.suppression.known_people import MOST_PAIRS, KnownPeople, admissible_below, fits_of
+from qidsql.protection.suppression.known_people import (
+    MOST_PAIRS,
+    KnownPeople,
+    admissible_below,
+    combinations_shown,
+    fits_of,
+)
 from qidsql.protection.suppression.plan_check import MOST
 from qidsql.search.transport import Transport
 from qidsql.sql.masks import Packing
@@ -38,7 +44,8 @@ def people_of_copy(patterns: RowPatterns, k: int, deadline: float | None = None)
     admissible = None
     if people == released_rows and pairs <= MOST_PAIRS:
         admissible = _admissible(patterns, k, people, deadline)
-    return KnownPeople(people, alone, below_k, rows_below_k, None, admissible)
+    shown = combinations_shown(bench, packing, k, deadline)
+    return KnownPeople(people, alone, below_k, rows_below_k, None, admissible, *shown)
 
 
 def _admissible(patterns: RowPatterns, k: int, everybody: int, deadline: float | None) -> int | None:

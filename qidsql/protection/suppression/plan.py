@@ -17,6 +17,7 @@ from sqlglot import exp
 from qidsql.core.tables import positions, weight_of
 from qidsql.core.time_limit import check_time
 from qidsql.errors import UsageError
+from qidsql.protection.certificates import BoundProof, ProvedBy
 from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.lightest import Difference, Levels, blocks, lightest_union, radius
 from qidsql.sql.masks import Packing
@@ -25,6 +26,7 @@ from qidsql.sql.table_changes import inserting
 from qidsql.sql.templates import Filling, fill, fill_query, union_all
 from qidsql.wording.numbers import count, plural
 
+BY_ROWS = BoundProof(ProvedBy.ROWS)
 MAX_COLUMNS = 63  # a mask is a signed 64-bit integer
 COUNTED_COLUMNS = 22  # counts on all sets of so many columns are 4 megabytes a pattern
 # The relative costs of the methods: a row in a grouping, a pair of patterns, a statement, a column set that is counted
@@ -39,8 +41,8 @@ class SuppressionPlan:
     """The lightest cells to suppress, as the table `plan` (pattern, mask) beside the `patterns` of a workbench.
 
     `masks` counts rows by the column set suppressed in them, over all rows. `lower_bound` is a proved lower bound of
-    the weight of plans in which each row is safe by its own suppressed cells, if there is one. `methods` are those
-    that found the plan.
+    the weight of plans in which each row is safe by its own suppressed cells, if there is one, and `proof` what it
+    follows from. `methods` are those that found the plan.
     """
 
     patterns: RowPatterns
@@ -49,6 +51,7 @@ class SuppressionPlan:
     masks: dict[int, int]
     methods: tuple[str, ...]
     lower_bound: int | None
+    proof: BoundProof = BY_ROWS
 
     @classmethod
     def of(

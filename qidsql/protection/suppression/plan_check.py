@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from qidsql.protection.row_patterns import RowPatterns
 from qidsql.protection.suppression.plan import SuppressionPlan
 from qidsql.protection.suppression.verification import wildcard_check
 from qidsql.sql.masks import Packing
-from qidsql.sql.statements import integer
+from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill, fill_query
 
 MOST = 100_000_000  # patterns x column sets that are grouped; larger plans are checked in part
@@ -44,11 +45,38 @@ def plan_check(plan: SuppressionPlan, deadline: float | None = None) -> PlanChec
     return PlanCheck(checked, unsafe, restored - needed)
 
 
-def rows_at_risk(plan: SuppressionPlan, deadline: float | None = None) -> int:
+def rows_below_k(plan: SuppressionPlan, deadline: float | None = None) -> int:
     """The number of rows that match fewer than k rows once all are suppressed by the plan.
 
     A NULL matches anything then, as in a copy. Queries the workbench only. Raises Stopped, StatementError.
     """
+    _release(plan, deadline)
+    return wildcard_check(plan.patterns, plan.k, deadline, "released").rows_below_k
+
+
+def released_sizes(plan: SuppressionPlan) -> list[Row]:
+    """How many different rows the plan releases, by the columns that they hide and by how many rows are equal.
+
+    Queries the workbench only. Raises Stopped, StatementError.
+    """
+    _release(plan, None)
+    return sizes_of_copy(plan.patterns, "released")
+
+
+def sizes_of_copy(patterns: RowPatterns, table: str = "patterns") -> list[Row]:
+    """The same of the patterns of a copy: what is written is what was planned, whatever the codes of its values are."""
+    codes = [exp.column(f"c{place}") for place in range(len(patterns.names))]
+    query = fill(
+        "workbench/suppression/released_sizes",
+        hidden=Packing(patterns.values).nulls(),
+        codes=codes,
+        rows=exp.to_table(table),
+    )
+    return patterns.bench.query(query, "released rows by size")
+
+
+def _release(plan: SuppressionPlan, deadline: float | None) -> None:
+    """Make the table `released` of the patterns as the plan leaves them."""
     codes = [
         exp.alias_(exp.func("IF", exp.BitwiseAnd(this=exp.column("mask"), expression=bit).neq(0), 0, code), code.name)
         for code, bit in (
@@ -57,7 +85,6 @@ def rows_at_risk(plan: SuppressionPlan, deadline: float | None = None) -> int:
     ]
     released = fill("workbench/suppression/released_patterns", codes=codes)
     plan.patterns.bench.query(released, "suppressed patterns", deadline)
-    return wildcard_check(plan.patterns, plan.k, deadline, "released").at_risk
 
 
 def _fits(plan: SuppressionPlan, rows: exp.Query, packing: Packing, deadline: float | None) -> tuple[int, int]:

@@ -26,17 +26,17 @@ SETS_AT_ONCE = 8
 class WildcardCheck:
     """`smallest`: the fewest rows that one row matches, itself included; None if all match k or more.
 
-    `at_risk` rows match fewer than k.
+    `rows_below_k` rows match fewer than k.
     """
 
     k: int
     rows: int
-    at_risk: int
+    rows_below_k: int
     smallest: int | None
 
     @property
     def passes(self) -> bool:
-        return self.at_risk == 0
+        return self.rows_below_k == 0
 
 
 def wildcard_check(
@@ -74,7 +74,7 @@ def wildcard_check(
         [[left, rows, seen]] = bench.query(totals, "rows still to check", deadline)
         return integer(left), integer(rows), None if seen is None else integer(seen)
 
-    left, at_risk, smallest = patterns.patterns, patterns.rows, None
+    left, below, smallest = patterns.patterns, patterns.rows, None
     if len(groups) <= GROUPS:
         unions = dict.fromkeys(groups) | dict.fromkeys(one | other for one in groups for other in groups)
         todo = iter(unions)
@@ -83,7 +83,7 @@ def wildcard_check(
             if left * COMPARED < (len(unions) - tried) * GROUPED:
                 break
             if not (batch := list(islice(todo, SETS_AT_ONCE))):
-                return WildcardCheck(k, patterns.rows, at_risk, smallest)
+                return WildcardCheck(k, patterns.rows, below, smallest)
             tried += len(batch)
             found = []
             for union in batch:
@@ -103,13 +103,13 @@ def wildcard_check(
                         ),
                     )
                 )
-            left, at_risk, smallest = matched(found)
+            left, below, smallest = matched(found)
     if left:
         bench.query(exp.update("unverified", {"seen": 0}), "rows still to check", deadline)
         same = exp.and_(*(exp.column(f"d{lane}").eq(0) for lane in packing.lanes))
         differences = packing.differences("unverified", "packed")
-        left, at_risk, smallest = matched([_query("matching_by_pairs", differences=differences, same=same)])
-    return WildcardCheck(k, patterns.rows, at_risk if left else 0, smallest)
+        left, below, smallest = matched([_query("matching_by_pairs", differences=differences, same=same)])
+    return WildcardCheck(k, patterns.rows, below if left else 0, smallest)
 
 
 def _query(template: str, **holes: "exp.Expr | Sequence[exp.Expr]") -> exp.Query:

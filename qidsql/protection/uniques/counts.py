@@ -122,8 +122,8 @@ def agree_with_classes(counts: UniqueCounts, k: int) -> bool:
     alone = np.zeros(records.count, dtype=np.int64)
     for codes in records.codes:
         alone += np.bincount(codes, weights=records.sizes)[codes] < k
-    at_risk = counts.by_record.any(axis=1)
-    return bool((at_risk == (records.sizes < k)).all() and (counts.by_record[:, 1] == alone).all())
+    unsafe = counts.by_record.any(axis=1)
+    return bool((unsafe == (records.sizes < k)).all() and (counts.by_record[:, 1] == alone).all())
 
 
 def suda_scores(counts: UniqueCounts) -> NDArray[np.int64] | NDArray[np.object_]:

@@ -58,10 +58,10 @@ def test_the_best_of_each_step_is_measured_and_the_others_are_estimates(
     result = audit(engine, AuditRequest("t", k=K))
     left = set(NAMES)
     for step in result.withheld:
-        assert step.profile.rows_at_risk == at_risk(left - set(step.columns)), step.columns
+        assert step.profile.rows_below_k == at_risk(left - set(step.columns)), step.columns
     [best] = [column for column in result.columns if column.without is not None]
     assert best.without is not None
-    assert best.without.rows_at_risk == at_risk(left - {best.name})
+    assert best.without.rows_below_k == at_risk(left - {best.name})
     about = [column for column in result.columns if column.without_about is not None]
     assert len(about) == 3
     text = rendering.render(result, 120)

@@ -548,3 +548,16 @@ def test_a_copy_that_withstands_someone_who_knows_a_person(store: Store) -> None
     suppress(store.url, "full_data", against="known-person", into="protected", keep_identifiers=True)
     known = impact(store.url, "full_data", protected="protected", k=2).known
     assert known is not None and (known.below_k, known.rows_below_k, known.admissible_below_k) == (0, 0, 0)
+
+
+def test_no_attack_is_withstood_by_rows_that_cannot_be_those_of_the_people(store: Store) -> None:
+    """Everybody fits two rows, and each row two people, but three rows of one kind are no rows of two people."""
+    types = {"a": "VARCHAR(9)", "b": "VARCHAR(9)"}
+    store.table("full_data", types, [("x", "1")] * 2 + [("y", "2")] * 3)
+    store.table("protected", types, [("x", None)] * 3 + [("y", "2")] * 2)
+    found = impact(store.url, "full_data", protected="protected", k=2)
+    assert found.known is not None
+    assert (found.known.below_k, found.known.rows_below_k, found.known.admissible_below_k) == (0, 0, None)
+    text = rendering.render(found, 200)
+    assert "not counted: the rows that someone who knows everybody can rule out" in text
+    assert "can be anyone's" not in text

@@ -19,7 +19,7 @@ from qidsql.core.weights import column_weights
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
-from qidsql.measures.criteria import Criterion, Distinct, Key, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Distinct, Key, RowsBelowK, Separation, Violates
 from tests import rendering
 from tests.commandline import inside, refused
 from tests.criterion_options import options_of
@@ -150,11 +150,11 @@ def test_duplicates_rule_out_every_key_before_any_search(engine: Engine) -> None
         ),
         (Separation(Fraction(1)), "have the separation ratio 0.99"),
         (Violates(2), "no column set below k = 2 exists: all columns together are 40-anonymous"),
-        (RowsAtRisk(2, Fraction(1, 2)), "all columns together put 0 % of the rows below k = 2"),
+        (RowsBelowK(2, Fraction(1, 2)), "all columns together put 0 % of the rows below k = 2"),
     ],
 )
 def test_what_no_set_can_meet_is_said(store: Store, asked: Criterion, words: str) -> None:
-    plain = isinstance(asked, (Violates, RowsAtRisk))
+    plain = isinstance(asked, (Violates, RowsBelowK))
     store.table("t", TYPES, [(1,) * 5] * 40 if plain else [*ROWS, ROWS[0]])
     with store.connect() as engine:
         assert words in ask(engine, criterion=asked).reason

@@ -82,7 +82,7 @@ def test_a_sample_of_adult(store: Store) -> None:
     figures = result.figures
     assert result.verdict is Verdict.PASS and figures is not None
     assert "could be one of at least 87 people" in result.reason
-    assert (figures.rows, figures.people, figures.k_map, figures.smallest_class) == (4308, 30162, 87, 13)
+    assert (figures.rows, figures.people, figures.k_map, figures.smallest) == (4308, 30162, 87, 13)
     assert (figures.journalist_max, figures.journalist_by_classes) == (Fraction(1, 87), Fraction(5, 15081))
     assert figures.marketer == Fraction(7998378011736405421472671, 24712689830239347291982307520)
     assert (figures.presence_min, figures.presence_max) == (Fraction(17, 144), Fraction(23, 147))
@@ -105,8 +105,8 @@ def test_below_k(store: Store) -> None:
     assert "1 of 4 rows" in few.reason and "25.0 %" in few.reason and "fewer than 5 people" in few.reason
     assert held(store, on="n=n", k=3).verdict is Verdict.PASS
     assert held(store, on="n=n", k=4).verdict is Verdict.VIOLATION
-    assert held(store, on="n=n", rows_at_risk="25%").verdict is Verdict.VIOLATION
-    assert held(store, on="n=n", rows_at_risk="26%").verdict is Verdict.PASS
+    assert held(store, on="n=n", rows_below_k="25%").verdict is Verdict.VIOLATION
+    assert held(store, on="n=n", rows_below_k="26%").verdict is Verdict.PASS
     assert held(store, on="n=n", where="n > 1").verdict is Verdict.PASS
     assert held(store, on="n=n", k=2, presence="0,0.4").verdict is Verdict.VIOLATION, "3 of 7"
     assert held(store, on="n=n", k=2, presence="0,0.5").verdict is Verdict.PASS
@@ -125,7 +125,7 @@ def test_what_is_no_sample_of_the_population_is_no_pass(store: Store) -> None:
         ("a", "few", "1 combination of values have more rows than people"),
         ("absent", "few", "the values of 1 row do not occur there and 1 combination"),
     ):
-        for options in ({}, {"rows_at_risk": "50%"}, {"presence": "0,1"}):
+        for options in ({}, {"rows_below_k": "50%"}, {"presence": "0,1"}):
             result = held(store, published, people, on="n=n", **options)
             if people == "few" and "presence" in options:
                 assert result.verdict is Verdict.VIOLATION, "more published than there are people"
@@ -144,9 +144,9 @@ def test_a_null_never_makes_a_pass(store: Store) -> None:
     store.table("nulls", {"n": "INTEGER"}, [(None,)] * 9)
     result = held(store, on="n=n")
     assert result.verdict is Verdict.INCONCLUSIVE and "1 row of" in result.reason and "NULL" in result.reason
-    assert held(store, on="n=n", rows_at_risk="10%").verdict is Verdict.INCONCLUSIVE
-    assert held(store, on="n=n", rows_at_risk="11%").verdict is Verdict.PASS, "at risk or not, it is too few"
-    assert held(store, on="n=n", rows_at_risk="11%", presence="0,1").verdict is Verdict.INCONCLUSIVE
+    assert held(store, on="n=n", rows_below_k="10%").verdict is Verdict.INCONCLUSIVE
+    assert held(store, on="n=n", rows_below_k="11%").verdict is Verdict.PASS, "at risk or not, it is too few"
+    assert held(store, on="n=n", rows_below_k="11%", presence="0,1").verdict is Verdict.INCONCLUSIVE
     assert held(store, "whole", on="n=n", presence="0,1").verdict is Verdict.PASS
     assert held(store, "whole", on="n=n", presence="0.1,1").verdict is Verdict.INCONCLUSIVE, "50 of unknown values"
     assert held(store, "nulls", on="n=n").verdict is Verdict.INCONCLUSIVE
@@ -311,7 +311,7 @@ def test_bad_input(store: Store) -> None:
         ({"on": "n"}, UsageError, "--on must be a pair"),
         ({"on": "m=n"}, UnknownName, "no column m"),
         ({"k": 1}, UsageError, "at least 2"),
-        ({"rows_at_risk": "0"}, UsageError, "above 0"),
+        ({"rows_below_k": "0"}, UsageError, "above 0"),
     ):
         with pytest.raises(error, match=words):
             held(store, **options)
@@ -460,7 +460,7 @@ def test_the_command(clinic: Path) -> None:
     assert inside("kmap", source, "patients", *more, "--k", "11").code == 1
     assert inside("kmap", source, "patients", "--on", "zip=zip").code == 2
     assert inside("kmap", source, "patients", "people", "--on", "zip=zip").code == 1
-    assert inside("kmap", source, "patients", "people", "--on", "zip=zip", "--rows-at-risk", "50%").code == 3
+    assert inside("kmap", source, "patients", "people", "--on", "zip=zip", "--rows-below-k", "50%").code == 3
     document = json.loads(inside("kmap", source, "patients", *more, "--format", "json").out)
     assert document["verdict"] == "pass" and document["figures"]["k_map"] == 10
     assert (document["figures"]["marketer"], document["figures"]["presence_max"]) == (0.1, 0.4)

@@ -112,8 +112,8 @@ def test_verdicts(store: Store) -> None:
     store.table("texts", {"word": "VARCHAR"}, [("x",)])
     few = linked(store, on="n=n")
     assert few.verdict is Verdict.VIOLATION and "2 of 11 rows" in few.reason
-    assert linked(store, on="n=n", rows_at_risk="20%").verdict is Verdict.PASS
-    assert linked(store, on="n=n", rows_at_risk=Fraction(2, 11)).verdict is Verdict.VIOLATION
+    assert linked(store, on="n=n", rows_below_k="20%").verdict is Verdict.PASS
+    assert linked(store, on="n=n", rows_below_k=Fraction(2, 11)).verdict is Verdict.VIOLATION
     assert linked(store, on="n=n", k=3).link.left.matching_below_k == 4  # type: ignore[union-attr]
     assert linked(store, "empty", "a", on="n=n").verdict is Verdict.INCONCLUSIVE
     assert linked(store, "b", "a", k=3).verdict is Verdict.VIOLATION, "names agree"

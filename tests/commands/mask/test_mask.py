@@ -16,7 +16,7 @@ from qidsql.core.results import Verdict
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect
 from qidsql.errors import UsageError
-from qidsql.measures.criteria import Criterion, Distinct, RowsAtRisk, Separation, Violates
+from qidsql.measures.criteria import Criterion, Distinct, RowsBelowK, Separation, Violates
 from tests import rendering
 from tests.commandline import inside, refused
 from tests.commands.keys.test_keys import NAMES, ROWS, TYPES
@@ -32,7 +32,7 @@ FORBIDDEN: list[tuple[Criterion, Definition]] = [
     (Distinct(HALF), lambda rows, mask: distinct_ratio(rows, mask) > HALF),
     (Separation(FOUR_FIFTHS), lambda rows, mask: separation_ratio(rows, mask) > FOUR_FIFTHS),
     (Violates(3), lambda rows, mask: min(class_sizes(rows, mask)) < 3),
-    (RowsAtRisk(3, Fraction(1, 10)), lambda rows, mask: share_below(rows, mask, 3) >= Fraction(1, 10)),
+    (RowsBelowK(3, Fraction(1, 10)), lambda rows, mask: share_below(rows, mask, 3) >= Fraction(1, 10)),
 ]
 WEIGHTS = {"a": 3, "c": 5}
 

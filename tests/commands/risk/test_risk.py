@@ -73,7 +73,7 @@ def test_the_risk_in_the_table_is_that_of_the_definition(engine: Engine) -> None
     crowds = [Counter((a, b) for _, a, b, _, _ in ROWS)[row[1], row[2]] for row in ROWS]
     assert found is not None
     assert (found.rows, found.classes, found.unique_rows) == (300, sum(SIZES.values()), UNIQUES)
-    assert found.rows_above == sum(Fraction(1, crowd) > Fraction(1, 3) for crowd in crowds)
+    assert found.rows_below_k == sum(Fraction(1, crowd) > Fraction(1, 3) for crowd in crowds)
     assert found.highest == max(Fraction(1, crowd) for crowd in crowds)
     assert found.expected == sum(Fraction(1, crowd) for crowd in crowds) == sum(SIZES.values())
     assert found.average == found.expected / 300
@@ -155,7 +155,7 @@ def test_weights_of_one_are_a_census(engine: Engine) -> None:
     engine_risk = measured(engine, table="visits", where="w = 1", weight="w", k=3)
     assert engine_risk.prosecutor is not None
     found = weighted(engine_risk)
-    assert found.rows_above == engine_risk.prosecutor.rows_above
+    assert found.rows_above == engine_risk.prosecutor.rows_below_k
     assert found.expected == pytest.approx(float(engine_risk.prosecutor.expected))
 
 

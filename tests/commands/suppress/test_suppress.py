@@ -23,6 +23,7 @@ from qidsql.sql.statements import Statement
 from tests import rendering
 from tests.commandline import inside, refused
 from tests.exhaustive import always, pairs
+from tests.protection.suppression.known import rarest
 from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
 
 Record = tuple[object, ...]
@@ -116,7 +117,7 @@ def test_the_copy_is_optimal_and_safe(store: Store, k: int) -> None:
     result = ask(store, k=k, into="safe", weights={"age": 3})
     copy = content(store, "safe")
     check(rows, copy, k, (1, 1, 3))
-    assert (result.verdict, result.at_risk, result.optimal) == (Verdict.FINISHED, 0, True)
+    assert (result.verdict, result.rows_below_k, result.optimal) == (Verdict.FINISHED, 0, True)
     assert str(result.target).endswith(".safe")
     assert result.cost == sum(lightest(rows, row, k, (1, 1, 3)) for row in rows)
     assert result.copied == tuple(COLUMNS)
@@ -137,9 +138,55 @@ def test_a_copy_against_someone_who_knows_a_person(store: Store, k: int) -> None
     assert min(map(sum, fitting)) >= k
     assert min(map(sum, zip(*fitting, strict=True))) >= k
     lost = sum(row.count(None) for row in copy) - sum(row.count(None) for row in rows)
-    assert (result.verdict, result.cells, result.at_risk) == (Verdict.FINISHED, lost, 0)
+    assert (result.verdict, result.cells, result.rows_below_k) == (Verdict.FINISHED, lost, 0)
     assert result.optimal if k == 2 else result.lower_bound is not None
     assert result.known is not None and result.known.below_k == result.known.admissible_below_k == 0
+
+
+@ONE_ENGINE
+def test_a_copy_too_large_to_be_counted_is_compared_with_its_plan(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the columns that its rows hide and how many are equal; another copy than the planned one is not kept."""
+    for module in ("known_people", "people_of_copy"):
+        monkeypatch.setattr(f"qidsql.protection.suppression.{module}.MOST", 1)
+    store.table("people", COLUMNS, people(11, 40))
+    result = ask(store, k=3, against="known-person", into="safe", max_work=1)
+    assert result.verdict is Verdict.FINISHED and result.known is not None
+    assert (result.known.below_k, result.known.admissible_below_k, result.known.shown_once) == (0, 0, None)
+    copy = [row[:3] for row in content(store, "safe")]
+    fitting = [[fits(row, person[:3]) for row in copy] for person in people(11, 40)]
+    assert min(map(sum, fitting)) >= 3 and min(map(sum, zip(*fitting, strict=True))) >= 3
+    assert "not counted: combinations of values" in rendering.render(result, 200)
+    monkeypatch.setattr("qidsql.commands.suppress.suppress.sizes_of_copy", lambda written: [])
+    assert ask(store, k=3, against="known-person", into="other").verdict is Verdict.INCONCLUSIVE
+    assert "other" not in tables(store)
+
+
+def test_a_copy_without_unique_combinations(store: Store) -> None:
+    """Three rows or more show each combination of values of the copy, also after one million numbers of work."""
+    store.table("people", COLUMNS, people(12, 40))
+    for name, options in (("safe", {}), ("hasty", {"max_work": 1}), ("late", {"max_seconds": 1e-9})):
+        result = ask(store, k=3, against="unique-combinations", into=name, **options)
+        copy = [row[:3] for row in content(store, name)] if result.target else []
+        assert (result.verdict, len(copy)) == ((Verdict.FINISHED, 40) if name != "late" else (Verdict.INCONCLUSIVE, 0))
+        if copy:
+            assert min(rarest(copy)) >= 3
+            assert result.known is not None and result.known.shown_below_k == 0
+
+
+@ONE_ENGINE
+def test_a_search_that_ends_at_once_leaves_a_plan(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows are blank at worst, and the report says why the search ended."""
+    monkeypatch.setattr("qidsql.core.work.MILLION", 0)
+    store.table("t", {"a": "INTEGER", "b": "INTEGER"}, [(1, 2), (5, 2), (5, 7)])
+    with store.connect() as engine:
+        hasty = suppress(engine, SuppressRequest("t", against="unique-combinations", max_work=1))
+        text = rendering.render(suppress(engine, SuppressRequest("t", against="unique-combinations")), 200)
+    assert (hasty.verdict, hasty.cells, hasty.lower_bound) == (Verdict.FINISHED, 6, 3)
+    assert "--max-work" in hasty.account.unfinished[0]
+    assert "4 cells in 3 rows" in text and "proved: at least 3 are needed" in text
+    assert "at least 2 rows show each" in text and "--against unique-combinations --into NAME" in text
 
 
 @ONE_ENGINE
@@ -151,6 +198,7 @@ def test_the_report_of_a_plan_against_someone_who_knows_a_person(store: Store) -
     assert "4 cells in 3 rows" in text and "proved for disjoint matchings: no fewer suffice" in text
     assert "someone who knows everybody: at least 2 rows can be anyone's" in text
     assert "--against known-person --into NAME" in text
+    assert "1 released row still shows a combination of values that is unique" in wilson
     assert "1 person of 3 (33.3 %) can still be found" in wilson and "withstands someone who knows" not in wilson
 
 
@@ -461,6 +509,9 @@ def test_too_many_column_sets_for_a_statement(store: Store, monkeypatch: pytest.
         ({"against": "known-person", "method": "shared"}, "released rows only"),
         ({"against": "known-person", "sql": Script.VIEW}, "--into"),
         ({"against": "known-person", "nulls": "wildcard"}, "wildcard"),
+        ({"against": "unique-combinations", "sql": Script.VIEW}, "--into"),
+        ({"against": "unique-combinations", "max_work": 0}, "more than 0"),
+        ({"max_work": 5}, "to its end"),
     ],
 )
 def test_options_that_cannot_be_right(options: dict[str, Any], words: str) -> None:
@@ -485,7 +536,7 @@ def test_shared_suppression_of_adult_needs_fewer_cells_than_sdcmicro(
         )
         result = suppress(engine, request)
     assert result.cells is not None and result.cells < sdcmicro / 3
-    assert (result.verdict, result.at_risk, result.optimal) == (Verdict.FINISHED, 0, False)
+    assert (result.verdict, result.rows_below_k, result.optimal) == (Verdict.FINISHED, 0, False)
 
 
 def test_an_engine_that_only_reads_writes_nothing(store: Store) -> None:

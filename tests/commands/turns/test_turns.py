@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import combinations
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -55,38 +56,49 @@ def drawn(random: Random) -> list[Row]:
     ]
 
 
-def agree(rows: Sequence[Row], row: Row, places: Sequence[int]) -> int:
-    return sum(all(other[place] == row[place] for place in places) for other in rows)
+def agree(rows: Sequence[Row], row: Row, places: Sequence[int], wildcard: bool) -> int:
+    def same(one: Any, other: Any) -> bool:
+        return one == other or (wildcard and None in (one, other))
+
+    return sum(all(same(other[place], row[place]) for place in places) for other in rows)
 
 
-def unsafe(rows: Sequence[Row], row: Row, k: int, most: int) -> list[tuple[int, ...]]:
+def unsafe(rows: Sequence[Row], row: Row, k: int, most: int, wildcard: bool) -> list[tuple[int, ...]]:
     """The minimal unsafe combinations of a row, of up to so many columns, the empty one included."""
     found: list[tuple[int, ...]] = []
     for size in range(most + 1):
         for places in combinations(range(len(row)), size):
-            if agree(rows, row, places) < k and not any({*part} <= {*places} for part in found):
+            if agree(rows, row, places, wildcard) < k and not any({*part} <= {*places} for part in found):
                 found.append(places)
     return found
 
 
-def cells(rows: Sequence[Row], row: Row, k: int) -> int:
+def lightest(rows: Sequence[Row], row: Row, k: int, weights: Sequence[int], wildcard: bool) -> tuple[int, int]:
+    """The weight and the number of the cells to blank; of equal weights those with the smallest mask."""
     places = range(len(row))
-    kept = (
-        size for size in reversed(range(len(row) + 1)) for c in combinations(places, size) if agree(rows, row, c) >= k
-    )
-    return len(row) - next(kept)
+    safe = [
+        mask
+        for mask in range(1 << len(row))
+        if agree(rows, row, [place for place in places if not mask >> place & 1], wildcard) >= k
+    ]
+    return min((sum(weights[p] for p in places if mask >> p & 1), mask) for mask in safe)
 
 
-def expected(rows: Sequence[Row], names: Sequence[str], k: int, most: int) -> dict[str, Any]:
-    combined = [unsafe(rows, row, k, min(most, len(names))) for row in rows]
+def expected(
+    rows: Sequence[Row], names: Sequence[str], k: int, most: int, weights: dict[str, int], wildcard: bool
+) -> dict[str, Any]:
+    combined = [unsafe(rows, row, k, min(most, len(names)), wildcard) for row in rows]
+    weighed = [weights.get(name, 1) for name in names]
+    plans = [lightest(rows, row, k, weighed, wildcard) for row in rows if len(rows) >= k]
     by_column = {name: sum(i in places for each in combined for places in each) for i, name in enumerate(names)}
     return {
         "columns": list(names),
-        "rows_below_k": sum(agree(rows, row, range(len(names))) < k for row in rows),
+        "rows_below_k": sum(agree(rows, row, range(len(names)), wildcard) < k for row in rows),
         "combinations": sum(map(len, combined)),
-        "rows_at_risk": sum(map(bool, combined)),
+        "rows_unsafe": sum(map(bool, combined)),
         "by_column": {name: number for name, number in by_column.items() if number},
-        "cells": sum(cells(rows, row, k) for row in rows) if len(rows) >= k else None,
+        "cells": sum(mask.bit_count() for _, mask in plans) if len(rows) >= k else None,
+        "weight": sum(weight for weight, _ in plans) if len(rows) >= k else None,
     }
 
 
@@ -99,9 +111,12 @@ def check_table(store: Store, seed: int) -> None:
     gone = {changes[place][-1]: place for place in dropped}
     changes = [c for place, c in enumerate(changes) if c.startswith("drop=") or place < gone.get(c[0], place + 1)]
     changes = [c for c in changes if c != "d=month" or "d=year" not in changes[: changes.index(c)]]
+    weights, wildcard = random.choice(({}, {}, {"n": 3, "t": 2})), random.random() < 0.3
+    options: dict[str, Any] = {"weights": weights, "nulls": "wildcard" if wildcard else "equal"}
     store.table(f"people_{seed}", TYPES, rows)
     with store.connect() as engine:
-        found = qidsql.turns(engine, f"people_{seed}", k=k, turns=changes, max_size=most, columns=[*TYPES]).to_dict()
+        asked = qidsql.turns(engine, f"people_{seed}", k=k, turns=changes, max_size=most, columns=[*TYPES], **options)
+    found = asked.to_dict()
     names, now = list(TYPES), rows
     for turn, change in zip(found["turns"], [None, *changes], strict=True):
         before, after = None, None
@@ -119,7 +134,8 @@ def check_table(store: Store, seed: int) -> None:
                 now = [row[:place] + row[place + 1 :] for row in now]
                 names.remove(column)
         figures = {key: value for key, value in turn.items() if key not in ("number", "change")}
-        assert figures == {**expected(now, names, k, most), "values_before": before, "values_after": after}
+        right = expected(now, names, k, most, weights, wildcard)
+        assert figures == {**right, "values_before": before, "values_after": after}
         assert turn["change"] == change
     below = [turn["rows_below_k"] for turn in found["turns"]]
     assert found["first_safe"] == next((turn for turn, rows_below in enumerate(below) if not rows_below), None)
@@ -219,7 +235,7 @@ def test_the_verdict_is_that_of_the_last_turn(people: Store) -> None:
     passed, failed = inside(*base, *steps), inside(*base, *steps[:4])
     assert (passed.code, failed.code) == (0, 1)
     assert "turn 3 (born=decade) is the first with no row below k = 2" in passed.out
-    assert "no turn reaches the policy: after turn 2 2 rows (50.0 %) are below k = 2" in failed.out
+    assert "no turn reaches the policy: after turn 2, 2 rows (50.0 %) are below k = 2" in failed.out
     assert "born is in 2 of 2 unsafe combinations: recode or drop it next" in failed.out
     empty = inside(*base, "--where", "age > 99", *steps)
     assert empty.code == 3 and "no row" in empty.out
@@ -231,3 +247,47 @@ def test_codes_that_contradict_the_class_profile_are_refuted() -> None:
     for wrong in ({2: 1}, {1: 3}, {3: 1}, {1: 1, 3: 1}):
         with pytest.raises(Refuted):
             gate.codes_of_rows(records, ClassProfile.of_sizes(wrong, 2), 2)
+
+
+@TWO_ENGINES
+def test_the_view_and_the_copy_are_the_table_as_after_the_last_turn(store: Store) -> None:
+    random = Random(4)
+    rows = [(*row, number, "secret") for number, row in enumerate(drawn(random) + drawn(random))]
+    store.table('peo"ple', {**TYPES, "id": "INTEGER", "diagnosis": "VARCHAR(9)"}, rows)
+    changes = ["d=month", "s=decade", "t=prefix:1", "n=width:10", "drop=m", "d=year"]
+    asked = {"k": 2, "turns": changes, "identifiers": "id", "sensitive": "diagnosis", "where": "n IS NOT NULL"}
+    printed = qidsql.turns(store.url, 'peo"ple', **asked)
+    written = qidsql.turns(store.url, 'peo"ple', into="copy", **asked)
+    assert written.target is not None and written.copied == ("d", "s", "t", "n", "diagnosis")
+    assert [(each.name, each.reason[:7]) for each in written.not_copied] == [("m", "dropped"), ("id", "declare")]
+    store.run(printed.script)
+    last = printed.turns[-1]
+    for name in ('peo"ple_recoded', "copy"):
+        with store.connect() as engine:
+            found = qidsql.audit(engine, f'"{name.replace(chr(34), chr(34) * 2)}"', k=2, columns=last.columns)
+        assert found.profile is not None and found.account.rows == printed.account.rows
+        assert found.profile.rows_below_k == last.rows_below_k
+        assert [column.name for column in found.columns] == ["d", "s", "t", "n", "diagnosis"]
+
+
+@pytest.mark.engines("duckdb")
+def test_a_copy_that_differs_from_its_turn_is_not_kept(people: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = ClassProfile.of_sizes({1: 9}, 2)
+    check = gate.copy_of_turn
+    monkeypatch.setattr(gate, "copy_of_turn", lambda written, *turn: check(others, *turn))
+    found = qidsql.turns(people.url, "people", into="copy", turns=["drop=name"])
+    assert (found.verdict, found.target) == (Verdict.INCONCLUSIVE, None)
+    assert "the copy is not the table as after the last turn" in found.account.unfinished[0]
+    with people.connect() as engine:
+        assert [name.name for name in engine.table_names()] == ["people"]
+
+
+@pytest.mark.engines("duckdb")
+def test_the_copy_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("name,age\nAnn,31\nAbe,38\nBob,52\n", encoding="utf-8")
+    asked = ("turns", "people.csv", "--k", "2", "--turn", "name=prefix:1", "--turn", "age=width:10")
+    seen = inside(*asked, "--into", "coarse.csv", "--weights", "age=2", cwd=tmp_path)
+    assert seen.code == 1 and "Then suppress or anonymize coarse.csv" in seen.out
+    assert (tmp_path / "coarse.csv").read_text(encoding="utf-8").splitlines()[0] == "name,age"
+    assert "coarse.csv exists already" in inside(*asked, "--into", "coarse.csv", cwd=tmp_path).err
+    assert "CREATE VIEW" not in inside(*asked, cwd=tmp_path).out

@@ -68,7 +68,7 @@ def test_adult_with_six_columns(shared: Path) -> None:
     result = house.uniques(str(shared / "adult.csv"), columns=SIX)
     assert result.combinations == 10_425
     assert result.by_size == dict(enumerate([3, 961, 5411, 3348, 682, 20], start=1))
-    assert result.rows_at_risk == 5926
+    assert result.rows_unsafe == 5926
 
 
 @pytest.mark.exhaustive
@@ -76,7 +76,7 @@ def test_adult_with_all_columns(shared: Path) -> None:
     result = house.uniques(str(shared / "adult.csv"))
     assert result.combinations == 665_844
     assert result.by_size == dict(enumerate(ADULT_15, start=1))
-    assert result.rows_at_risk == 32_514
+    assert result.rows_unsafe == 32_514
     assert result.by_smallest == {1: 15340, 2: 16882, 3: 289, 4: 3}
 
 
@@ -94,7 +94,7 @@ def test_wilson(shared: Path, tmp_path: Path, max_size: int | None) -> None:
     assert result.combinations == result.listed == sum(by_size.values())
     assert result.algorithm == ("sets" if max_size else "pairs")
     if max_size is None:
-        assert result.rows_at_risk == oracle["rows_with_minuc"]
+        assert result.rows_unsafe == oracle["rows_with_minuc"]
         assert {each.name: each.combinations for each in result.by_column} == oracle["minuc_memberships_by_column"]
     listed_sizes = duckdb.sql(f"SELECT size, COUNT(*) FROM '{tmp_path}/list.parquet' GROUP BY size").fetchall()
     assert dict(listed_sizes) == by_size
@@ -119,7 +119,7 @@ def test_hostile_names_and_nulls(store: Store, k: int, nulls: str) -> None:
         sets[frozenset(name for place, name in enumerate(NAMES) if mask >> place & 1)] += weights[row]
         at_risk.add(row)
     assert {frozenset(found.columns): found.combinations for found in result.column_sets} == dict(sets)
-    assert result.rows_at_risk == sum(weights[row] for row in at_risk)
+    assert result.rows_unsafe == sum(weights[row] for row in at_risk)
 
 
 def listed(path: Path) -> list[tuple[Any, ...]]:

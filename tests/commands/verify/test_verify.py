@@ -22,7 +22,7 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "all": {"all": True, "distinct": 0.5},
     "all with small classes": {"all": True, "violates": 3},
     "all up to a size": {"all": True, "separation": 0.9, "max_size": 2},
-    "one minimal": {"minimal": True, "rows_at_risk": 0.1},
+    "one minimal": {"minimal": True, "rows_below_k": 0.1},
     "all classes": {"all_classes": True},
     "wildcard": {"all": True, "separation": 0.9, "nulls": "wildcard"},
     "entity": {"all": True, "violates": 3, "entity": "e"},
@@ -92,6 +92,12 @@ def failing_that_meets(document: Document) -> None:
     document["failing"].append(document["column_sets"][0]["columns"])
 
 
+def listed(document: Document, *sets: Document) -> None:
+    document["column_sets"] = list(sets)
+    sizes = [len(each["columns"]) for each in sets]
+    document["by_size"] = {str(size): sizes.count(size) for size in sorted(sizes)}
+
+
 def set_to(**values: Any) -> Callable[[Document], None]:
     return lambda document: document.update(values)
 
@@ -108,6 +114,9 @@ KEYS_CHANGED: dict[str, tuple[Document, Callable[[Document], None], Holds]] = {
     "another cost": (ONE, set_to(cost=0), Holds.NO),
     "a bound too high": (ONE, lambda document: document.update(lower_bound=document["lower_bound"] + 1), Holds.NO),
     "no proof of the bound": (ONE, set_to(failing=None), Holds.UNKNOWN),
+    "a set that is listed twice": (ALL, lambda document: listed(document, *document["column_sets"] * 2), Holds.NO),
+    "other rows": (ALL, set_to(rows=77), Holds.NO),
+    "other figures of all columns": (ALL, lambda document: document["profile"].update(smallest=99), Holds.NO),
     "a set that does not meet": (
         ONE,
         lambda document: document["column_sets"][0].update(columns=document["column_sets"][0]["columns"][:1]),
@@ -141,9 +150,27 @@ def test_what_is_changed_in_a_mask_is_noticed(url: str, tmp_path: Path) -> None:
     assert verified(url, tmp_path, {**document, "weight": 99}).verdict == "violation"
     figures = {**document, "profile": {**document["profile"], "smallest": 99}}
     assert verified(url, tmp_path, figures).verdict == "violation"
+    assert verified(url, tmp_path, {**document, "withheld": []}).verdict == "violation"
+    assert verified(url, tmp_path, {**document, "rows": 77}).verdict == "violation"
     assert document["quasi_identifiers"]
     unproved = {**document, "quasi_identifiers": None}
     assert verified(url, tmp_path, unproved).verdict in ("pass", "inconclusive")
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("options", [{"all": True}, {}])
+def test_a_set_that_misses_the_criterion_proves_nothing(
+    options: Document, duckdb_store: DuckDBStore, tmp_path: Path
+) -> None:
+    rows = [(a, b, c) for a in "xy" for b in "pq" for c in "12"]
+    duckdb_store.table("t", dict.fromkeys("abc", "VARCHAR(9)"), rows)
+    document = house.keys(duckdb_store.url, "t", **options).to_dict()
+    missing = house.keys(duckdb_store.url, "t", columns=["a", "b"], distinct=0.5).to_dict()["profile"]
+    listed(document, {"columns": ["a", "b"], "weight": 2, "meets": False, **missing})
+    document["failing"] = [["a", "c"], ["b", "c"]]
+    if document["cost"] is not None:
+        document |= {"cost": 2, "lower_bound": 2, "optimal": True}
+    assert verified(duckdb_store.url, tmp_path, document).verdict != "pass"
 
 
 @pytest.mark.engines("duckdb")
@@ -178,11 +205,15 @@ def test_what_is_no_result_is_refused_in_one_line(url: str, tmp_path: Path) -> N
     half = {**house.keys(url, "t", **ALL).to_dict()}
     del half["lower_bound"]
     for document in ({}, {"column_sets": []}, audited, half, [1], "x"):
-        with pytest.raises(UsageError, match="must be a result of keys or mask"):
+        with pytest.raises(UsageError, match="expected a result of keys, mask, suppress"):
             verified(url, tmp_path, document)  # type: ignore[arg-type]
     (tmp_path / "no.json").write_bytes(b"\xff{")
-    for name in ("no.json", "none.json", "."):
-        with pytest.raises(UsageError, match=r"result of keys or mask|cannot be read"):
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    for options in ("--distinct '", "--violates many"):
+        with pytest.raises(UsageError, match="the options of the result cannot be read"):
+            verified(url, tmp_path, {**house.keys(url, "t", **ALL).to_dict(), "options": options})
+    for name in ("no.json", "none.json", "deep.json", "."):
+        with pytest.raises(UsageError, match=r"is not JSON|cannot be read"):
             house.verify(url, str(tmp_path / name))
 
 
@@ -210,7 +241,7 @@ def test_random_tables(seed: int, duckdb_store: DuckDBStore, tmp_path: Path) -> 
     names = [f"c{place}" for place in range(random.randint(2, 5))]
     rows = [tuple(random.choice([None, 1, 2, 3]) for _ in names) for _ in range(random.randint(1, 30))]
     duckdb_store.table("r", dict.fromkeys(names, "INTEGER"), rows)
-    every: list[dict[str, Any]] = [{"distinct": 0.5}, {"separation": 0.8}, {"violates": 2}, {"rows_at_risk": 0.3}, {}]
+    every: list[dict[str, Any]] = [{"distinct": 0.5}, {"separation": 0.8}, {"violates": 2}, {"rows_below_k": 0.3}, {}]
     for options in every if seed else every[:2]:
         found = house.keys(duckdb_store.url, "r", all=True, **options).to_dict()
         assert verified(duckdb_store.url, tmp_path, found).verdict == "pass", options

@@ -54,7 +54,7 @@ def finding(
         id=f"{kind} {named}",
         kind=FindingKind(kind),
         columns=columns,
-        measures=Measures(rows=whole, k=k, rows_at_risk=at_risk),
+        measures=Measures(rows=whole, smallest=k, rows_below_k=at_risk),
         state=FindingState(state),
         text=f"{kind} of {named}",
     )

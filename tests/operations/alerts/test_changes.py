@@ -85,7 +85,7 @@ def test_a_violation_that_gets_worse_is_told_once_per_change() -> None:
     assert told_worse([at_3], [at_2, named], on=("violation",)) == [(), ()]
 
 
-def test_a_share_at_risk_creeps_up_unseen_for_no_longer_than_the_margin() -> None:
+def test_a_share_below_k_creeps_up_unseen_for_no_longer_than_the_margin() -> None:
     """Against what was told, not against the last run: 5 rows of 1,000 more each night are 1 % in the second."""
     nights = [[finding("k-anonymity", 1, 100 + 5 * night)] for night in range(7)]
     assert [bool(news) for news in told_worse(*nights)] == [False, False, True, False, True, False, True]

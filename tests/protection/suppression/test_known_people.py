@@ -58,6 +58,7 @@ def test_an_optimal_plan_leaves_somebody_alone(bench: Workbench) -> None:
     rows: list[Record] = [(1, 2), (5, 2), (5, 7)]
     found = known_people(SuppressionPlan.of(patterns_of(bench, rows), 2))
     assert found is not None and (found.people, found.alone, found.rows_below_k) == (3, 1, 0)
+    assert (found.shown_once, found.shown_below_k) == (1, 1)  # 5 in the first column
 
 
 def test_a_plan_too_large_is_not_counted(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:

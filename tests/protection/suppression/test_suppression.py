@@ -246,7 +246,7 @@ def test_the_wildcard_check_counts_by_definition(
         whole = (1 << len(rows[0])) - 1
         counts = [sum(agree(row, other, whole, wildcard=True) for other in rows) for row in rows]
         found = wildcard_check(patterns_of(bench, rows), k)
-        assert found.at_risk == sum(number < k for number in counts), (seed, rows, k)
+        assert found.rows_below_k == sum(number < k for number in counts), (seed, rows, k)
         assert found.smallest == (min(counts) if min(counts) < k else None)
         assert found.passes == (min(counts) >= k)
 

@@ -14,14 +14,17 @@ def bound_by_rows(
     weights: Sequence[int],
     deadline: float | None = None,
     on_stage: Callable[[str], None] = lambda stage: None,
+    *,
+    wildcard: bool = False,
 ) -> int:
     """The least cost if each row could choose its company freely: no anonymization costs less.
 
-    At the deadline, rows whose least loss is not known yet count with the lightest column. Raises Stopped other than
-    BudgetSpent, StatementError.
+    With `wildcard` a NULL agrees with anything, which bounds the plans in which a NULL shows nothing. At the deadline,
+    rows whose least loss is not known yet count with the lightest column. Raises Stopped other than BudgetSpent,
+    StatementError.
     """
     try:
-        return SuppressionPlan.of(patterns, k, weights, deadline=deadline, on_stage=on_stage).weight
+        return SuppressionPlan.of(patterns, k, weights, wildcard=wildcard, deadline=deadline, on_stage=on_stage).weight
     except BudgetSpent:
         try:
             masks = plan_masks(patterns, None)  # each is its row's optimum as soon as it is in the table

@@ -1,0 +1,56 @@
+"""An audit by a sample of the classes: two scans of a table that is too large to be audited exactly."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from qidsql.commands.audit.draft import Draft
+from qidsql.commands.audit.request import AuditRequest
+from qidsql.core.tables import Role
+from qidsql.errors import UsageError
+from qidsql.measures.class_sample import share_for
+from qidsql.profiling.profiler import TableProfiler
+from qidsql.wording.numbers import count
+from qidsql.wording.option_names import setting
+
+NEARLY_ALL = 0.9  # of the rows with a value: with so many values a column is taken for an identifier
+
+
+def estimated(
+    profiler: TableProfiler, request: AuditRequest, draft: Draft, on_stage: Callable[[str], None] = lambda stage: None
+) -> bool:
+    """Fill the draft by an estimate; False if the table has so few rows that all its classes have to be counted.
+
+    Columns with about as many values as rows are left out, as identifiers: what the others violate, all violate. One
+    statement counts rows and values, one more the sampled classes. Raises UsageError, Stopped, StatementError.
+    """
+    assert request.error is not None
+    dialect, policy = profiler.engine.dialect, request.policy
+    if dialect.class_hash is None:
+        raise UsageError(f"this engine draws no sample of classes: leave out {setting('approximate')}")
+    on_stage(f"counting the values of {profiler.columns} columns")
+    overview = profiler.overview()
+    draft.rows, counts = overview.rows, overview.columns
+    if not draft.rows:
+        return True
+    share = share_for(draft.rows, policy.k, float(request.error))
+    if share == 1:
+        draft.notes.append(f"{count(draft.rows)} rows are too few for an estimate of this error: counted exactly")
+        return False
+    kept = {name.lower() for name in policy.quasi_identifiers}
+    for place, finding in enumerate(draft.columns):
+        if finding.name not in counts:
+            continue
+        present, values = counts[finding.name]
+        finding = replace(finding, nulls=draft.rows - present)
+        declared = finding.name.lower() in kept or policy.columns or policy.keep_identifiers
+        if not declared and values >= NEARLY_ALL * present > 0:
+            why = f"about as many values ({count(values)}) as rows that have one: taken for an identifier"
+            finding = replace(finding, role=Role.DIRECT_IDENTIFIER, reason=why)
+        draft.columns[place] = finding
+    audited = profiler.narrowed(
+        [finding.name for finding in draft.columns if finding.name in counts and finding.audited]
+    )
+    if audited.columns:
+        on_stage(f"counting one class in {count(share)}")
+        draft.estimate = audited.estimate(share, draft.rows)
+    return True

@@ -1,0 +1,212 @@
+"""The claims of keys and mask, checked by the column sets that the result lists.
+
+Every criterion of a search is monotone: a column more never makes a set miss it. So sets that are known to miss it, or
+to meet it, decide all their subsets or supersets, and a few measured sets prove a claim about all.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from qidsql.commands.keys.request import KeysRequest
+from qidsql.commands.keys.result import KeysResult
+from qidsql.commands.mask.request import MaskRequest
+from qidsql.commands.mask.result import MaskResult
+from qidsql.commands.table_search import TableSearch
+from qidsql.commands.verify.result import Claim, Holds, held
+from qidsql.core.sampling import Wanted
+from qidsql.core.tables import positions, weight_of
+from qidsql.errors import UsageError
+from qidsql.measures.criteria import Criterion
+from qidsql.measures.profiles import ClassProfile
+from qidsql.search.hitting_sets import MinimalHittingSets, hits_all, minimal_masks
+from qidsql.search.minimum_hitting_set import minimum_hitting_set
+from qidsql.wording.numbers import decimal, plural, weighing
+
+DOUBTFUL = 16  # sets that are measured where the proof leaves some open
+
+
+class ColumnSetClaims:
+    """The claims of one result of keys or mask. `rows` are those of the table, once they are measured."""
+
+    def __init__(
+        self,
+        claimed: KeysResult | MaskResult,
+        asked: KeysRequest | MaskRequest,
+        search: TableSearch,
+        on_stage: Callable[[str], None],
+    ) -> None:
+        self._claimed, self._search, self._on_stage = claimed, search, on_stage
+        self.criterion = asked.criterion if isinstance(asked, KeysRequest) else asked.forbidden
+        self.rows: int | None = None
+
+    @property
+    def rule(self) -> str:
+        return self.criterion.name
+
+    def checked(self) -> Iterator[Claim]:
+        """Each claim, as soon as it is checked. Raises UsageError, Stopped, StatementError."""
+        claimed, search = self._claimed, self._search
+        search.measure(self.criterion)
+        self._on_stage("measuring all columns together")
+        whole = search.profiler.profile(search.profiler.everything)
+        self.rows = whole.rows
+        self.criterion = self.criterion.of_whole(whole)
+        if self.criterion.name != claimed.criterion and self.rows:
+            raise UsageError("the result is about another criterion than its options ask for")
+        facts = _Facts(search, self.criterion, whole, self._on_stage)
+        yield self._of_whole(whole)
+        yield from _of_keys(claimed, facts) if isinstance(claimed, KeysResult) else _of_mask(claimed, facts)
+
+    def _of_whole(self, whole: ClassProfile) -> Claim:
+        """The rows, or the entities, and the figures of all columns together."""
+        claimed, account = self._claimed, self._claimed.account
+        counted = account.rows if account.policy.entity is None else account.entities
+        same = counted in (None, whole.rows)
+        if isinstance(claimed, KeysResult):
+            same = same and claimed.profile in (None, whole)
+        return Claim("its figures of all columns are those of the table", held(same), "measured together")
+
+
+class _Facts:
+    """Column sets by their names, measured on the table."""
+
+    def __init__(
+        self, search: TableSearch, criterion: Criterion, whole: ClassProfile, on_stage: Callable[[str], None]
+    ) -> None:
+        self.profiler, self.weights, self.criterion, self.whole = search.profiler, search.weights, criterion, whole
+        self._places = {name: place for place, name in enumerate(search.profiler.names)}
+        self._on_stage = on_stage
+
+    def masks(self, sets: Sequence[Sequence[str]]) -> list[int]:
+        """The sets as masks. Raises UsageError if one has a column that is not searched."""
+        try:
+            return [sum(1 << self._places[name] for name in set(names)) for names in sets]
+        except KeyError as missing:
+            raise UsageError(f"the result names {missing.args[0]}, which is none of its columns") from None
+
+    def profiles(self, masks: Sequence[int], which: str) -> list[ClassProfile]:
+        self._on_stage(f"measuring {plural(len(masks), which)}")
+        return self.profiler.profiles(masks)
+
+    def which_meet(self, masks: Sequence[int], which: str) -> list[bool]:
+        return [self.criterion.met_by(profile) for profile in self.profiles(masks, which)]
+
+    @property
+    def tick(self) -> Callable[[], None]:
+        return self.profiler.check_time
+
+
+def _of_keys(claimed: KeysResult, facts: _Facts) -> Iterator[Claim]:
+    if claimed.impossible:
+        missed = not facts.criterion.met_by(facts.whole)
+        yield Claim("no column set meets the criterion", held(missed), "all columns together do not, measured")
+        return
+    found = facts.masks([each.columns for each in claimed.column_sets])
+    yield from _found(claimed, found, facts)
+    failing = [mask for mask in facts.masks(claimed.failing or ()) if mask]
+    if any(facts.which_meet(failing, "set that misses the criterion")):
+        yield Claim("the sets that prove the rest miss the criterion", Holds.NO, f"{_sets(failing)} measured")
+        return
+    proof = f"by {_sets(failing)}, measured, each of which misses the criterion"
+    every = facts.profiler.everything
+    others = minimal_masks([every, *(every ^ mask for mask in failing)], facts.tick)  # no set is empty
+    if claimed.minimal:
+        rests = [mask ^ 1 << place for mask in found for place in positions(mask) if mask != 1 << place]
+        doubtful = [rest for rest in dict.fromkeys(rests) if hits_all(rest, others)]
+        yield _unless_met(facts, "none of them has a superfluous column", doubtful, proof)
+    if claimed.complete or claimed.complete_to_size:
+        size = None if claimed.complete else claimed.complete_to_size
+        upto = "" if claimed.complete else f" of at most {plural(claimed.complete_to_size, 'column')}"
+        listed = {mask for mask, each in zip(found, claimed.column_sets, strict=True) if each.meets is not False}
+        sets = MinimalHittingSets(others, size, (), facts.tick, minimal=True)
+        doubtful = list(islice((mask for mask in sets if mask not in listed), DOUBTFUL))
+        yield _unless_met(facts, f"no other minimal set{upto} meets the criterion", doubtful, proof)
+    if claimed.lower_bound is not None:
+        least = minimum_hitting_set(others, facts.weights, tick=facts.tick, minimal=True)
+        doubtful = [least.mask] if least.lower_bound < claimed.lower_bound else []
+        bound = (
+            f"each set that meets the criterion has at least {weighing(claimed.lower_bound, facts.weights, 'column')}"
+        )
+        yield _unless_met(facts, bound, doubtful, proof)
+    yield from _theorems(claimed)
+
+
+def _found(claimed: KeysResult, found: Sequence[int], facts: _Facts) -> Iterator[Claim]:
+    """The listed sets are measured, those of a sample as well."""
+    profiles = facts.profiles(found, "listed set")
+    pairs = list(zip(claimed.column_sets, profiles, strict=True))
+    if any(each.meets is None for each, _ in pairs):
+        certificate = claimed.certificate
+        assert certificate is not None, "only a sample leaves a set unmeasured"
+        met = all(facts.criterion.met_by(profile) for profile in profiles)
+        chance = f"{certificate.promise}, but for a chance of {decimal(certificate.delta)}"
+        yield Claim(chance, Holds.YES if met else Holds.UNKNOWN, "measured on the full table")
+    elif pairs:
+        right = all(facts.criterion.met_by(profile) is each.meets for each, profile in pairs)
+        claim = "each listed set meets the criterion" + (
+            "" if all(each.meets for each, _ in pairs) else ", or not, as stated"
+        )
+        yield Claim(claim, held(right), f"{_sets(found)} measured")
+        weights = [weight_of(mask, facts.weights) for mask in found]
+        same = all(each.profile == profile for each, profile in pairs)
+        same = same and weights == [each.weight for each in claimed.column_sets]
+        same = same and claimed.cost in (None, weights[0]) and len(set(found)) == len(found)
+        same = same and not (claimed.optimal and claimed.column_sets[0].meets is False)  # a set that misses weighs less
+        yield Claim("their figures are those of the table", held(same), "measured")
+
+
+def _theorems(claimed: KeysResult) -> Iterator[Claim]:
+    """What rests on a theorem about the search, which no column sets of the result show."""
+    certificate = claimed.certificate
+    if certificate is not None and claimed.wanted is Wanted.ALL:
+        chance = f"{certificate.promise}, but for a chance of {decimal(certificate.delta)}"
+        yield Claim(chance, Holds.UNKNOWN, f"{certificate.theorem}; not shown by the result")
+    if claimed.guarantee:
+        yield Claim(f"the set weighs {claimed.guarantee}", Holds.UNKNOWN, "not shown by the result")
+
+
+def _of_mask(claimed: MaskResult, facts: _Facts) -> Iterator[Claim]:
+    published, withheld = facts.masks([claimed.published, claimed.withheld])
+    if published:
+        [profile] = facts.profiles([published], "published set")
+        meets = facts.criterion.met_by(profile)
+        if claimed.safe is not False:
+            yield Claim("the published columns do not meet the criterion", held(not meets), "measured together")
+        if claimed.profile is not None:
+            yield Claim("their figures are those of the table", held(profile == claimed.profile), "measured")
+    rest = held(withheld == facts.profiler.everything ^ published)
+    yield Claim("all other columns are withheld", rest, "of the columns of the table")
+    weight = weight_of(published, facts.weights)
+    yield Claim(
+        f"they have {weighing(claimed.weight, facts.weights, 'column')}", held(weight == claimed.weight), "added up"
+    )
+    if claimed.bound is None:
+        return
+    met = [mask for mask in facts.masks(claimed.quasi_identifiers or ()) if mask]
+    if not all(facts.which_meet(met, "quasi-identifier")):
+        yield Claim("the sets that prove the bound meet the criterion", Holds.NO, f"{_sets(met)} measured")
+        return
+    singles = [1 << place for place in range(facts.profiler.columns)]
+    met += [mask for mask, meets in zip(singles, facts.which_meet(singles, "column"), strict=True) if meets]
+    least, total = minimum_hitting_set(met, facts.weights, tick=facts.tick), sum(facts.weights)
+    claim = f"no choice publishes more than {weighing(claimed.bound, facts.weights, 'column')}"
+    proof = f"by {_sets(met)}, measured, each of which meets the criterion and so loses a column"
+    if total - least.lower_bound <= claimed.bound:
+        yield Claim(claim, Holds.YES, proof)
+        return
+    others = facts.profiler.everything ^ least.mask
+    better = total - least.cost > claimed.bound and not facts.which_meet([others], "column set")[0]
+    yield Claim(claim, Holds.NO if better else Holds.UNKNOWN, "by a choice that publishes more" if better else proof)
+
+
+def _unless_met(facts: _Facts, claim: str, doubtful: Sequence[int], proof: str) -> Claim:
+    """A claim that holds if none of the doubtful sets, which the proof does not exclude, meets the criterion."""
+    if not doubtful:
+        return Claim(claim, Holds.YES, proof)
+    if any(facts.which_meet(doubtful, "set that is not excluded")):
+        return Claim(claim, Holds.NO, "by a column set that does, measured")
+    return Claim(claim, Holds.UNKNOWN, f"not {proof}: others are not excluded")
+
+
+def _sets(sets: Sequence[int]) -> str:
+    return plural(len(sets), "column set")

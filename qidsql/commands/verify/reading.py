@@ -1,0 +1,93 @@
+"""Reads the result to verify, and the options that ask for the same again."""
+
+import shlex
+from itertools import zip_longest
+from pathlib import Path
+from typing import TypeAlias
+
+from qidsql.commands.anonymize.result import AnonymizeResult
+from qidsql.commands.keys.request import KeysRequest
+from qidsql.commands.keys.result import KeysResult
+from qidsql.commands.mask.request import MaskRequest
+from qidsql.commands.mask.result import MaskResult
+from qidsql.commands.suppress.result import SuppressResult
+from qidsql.commands.verify.request import VerifyRequest
+from qidsql.core.json_file import read_json
+from qidsql.core.policy import Policy
+from qidsql.declarations.options import parameters
+from qidsql.declarations.results import MISMATCH, loaded
+from qidsql.errors import UsageError
+
+Claimed: TypeAlias = KeysResult | MaskResult | SuppressResult | AnonymizeResult
+
+EXPECTED = "expected a result of keys, mask, suppress or anonymize that qidsql wrote with --format json"
+KINDS: tuple[tuple[str, type[Claimed], str], ...] = (  # command, its result, a key that only this one has
+    ("keys", KeysResult, "failing"),
+    ("mask", MaskResult, "quasi_identifiers"),
+    ("suppress", SuppressResult, "losses"),
+    ("anonymize", AnonymizeResult, "row_patterns"),
+)
+FROM_POLICY = ("where", "entity", "nulls", "k")
+
+
+def read_result(path: str) -> tuple[str, Claimed, list[str]]:
+    """The command, its result, and the keys in the file that contradict the others. Raises UsageError.
+
+    Some keys follow from others, such as `optimal` from the cost and the bound; they are computed anew.
+    """
+    document = read_json(Path(path), EXPECTED)
+    for command, kind, own in KINDS:
+        if isinstance(document, dict) and own in document:
+            try:
+                found: Claimed = loaded(kind, document)
+            except MISMATCH:
+                break
+            anew = found.to_dict()
+            return command, found, [key for key, value in anew.items() if key in document and document[key] != value]
+    others = "; what other commands report is measured each time: run them again" if isinstance(document, dict) else ""
+    raise UsageError(f"{path} is no such result: {EXPECTED}{others}")
+
+
+def request_of(claimed: KeysResult | MaskResult, request: VerifyRequest) -> KeysRequest | MaskRequest:
+    """The request that asks for the criterion of the result, on its columns."""
+    account = claimed.account
+    kind = KeysRequest if isinstance(claimed, KeysResult) else MaskRequest
+    try:
+        given = _options(kind, claimed.options)
+    except ValueError:  # a quote that is not closed, a word in place of a number
+        raise UsageError(f"the options of the result cannot be read; {EXPECTED}") from None
+    options = {name: getattr(account.policy, name) for name in FROM_POLICY} | given
+    return kind(
+        table=account.table,
+        columns=account.columns,
+        sensitive=account.policy.sensitive[-1:],  # a limit on disclosure is about the last one
+        weights=account.weights or None,
+        max_statements=request.max_statements,
+        max_seconds=request.max_seconds,
+        **options,
+    )
+
+
+def policy_of(claimed: SuppressResult | AnonymizeResult, request: VerifyRequest) -> Policy:
+    """The policy of a protection of cells, on the columns that it worked on."""
+    policy = claimed.account.policy
+    return Policy(
+        k=policy.k,
+        columns=claimed.account.columns,
+        where=policy.where,
+        nulls=policy.nulls,
+        max_statements=request.max_statements,
+        max_seconds=request.max_seconds,
+    )
+
+
+def _options(request: type, text: str) -> dict[str, object]:
+    """The options of a criterion, as typed, as fields of a request."""
+    forms = {each.shown: each for each in parameters(request)}
+    words = shlex.split(text)
+    given: dict[str, object] = {}
+    for word, value in zip_longest(words, words[1:], fillvalue=""):
+        if word in forms:
+            convert = int if forms[word].form.command_line is int else str
+            given[forms[word].name] = convert(value) if value and value not in forms else True
+    return given

@@ -1,0 +1,28 @@
+"""What DuckDB spills to its private folder because it does not fit its memory limit."""
+
+import threading
+import weakref
+from contextlib import suppress
+from pathlib import Path
+
+LOOK = 0.1  # seconds between two looks at the folder
+
+
+class SpillWatch:
+    """The most bytes that were in the folder at a time. It is watched until `end`, or until this object is gone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._peak = [0]
+        ended = threading.Event()
+        self.end = weakref.finalize(self, ended.set)
+        threading.Thread(target=_watch, args=(folder, self._peak, ended), name="qidsql spill", daemon=True).start()
+
+    @property
+    def peak(self) -> int:
+        return self._peak[0]
+
+
+def _watch(folder: Path, peak: list[int], ended: threading.Event) -> None:
+    while not ended.wait(LOOK):
+        with suppress(OSError):  # there is no folder before the first spill, and files come and go
+            peak[0] = max(peak[0], sum(file.stat().st_size for file in folder.iterdir()))

@@ -1,0 +1,42 @@
+"""The functions that a view of DuckDB calls, through the views and macros behind it: by the names in their texts."""
+
+import re
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from qidsql.engines.changing_views import ViewFunctions
+from qidsql.engines.condition import CatalogQuery
+from qidsql.engines.duckdb.condition import MOMENTS, FunctionEntry
+
+NAME = re.compile(r'(?:"((?:[^"]|"")+)"|([^\W\d]\w*))(\s*\()?')  # the last group: it is called
+WITHOUT_VALUE = {"error", "sleep_ms"}  # called volatile, yet they fail or wait, and return no value
+SAMPLE = re.compile(r"\b(using\s+sample|tablesample)\b", re.IGNORECASE)
+
+
+def view_functions(catalog: CatalogQuery, definition: str, views: Mapping[str, str]) -> ViewFunctions:
+    """What the query of a view calls; `views` are the definitions of all views, by name in lower case.
+
+    Views and macros of these names in any schema count as called, so that no call is missed. One statement to the
+    catalog for the view, and one for each level of views and macros behind it.
+    """
+    changing: set[str] = set()
+    met: set[tuple[str, bool]] = set()  # names, and whether they are called
+    time_dependent, waiting = False, [definition]
+    while waiting:
+        texts, waiting = waiting, []
+        found = {(_name(each), bool(each[3])) for text in texts for each in NAME.finditer(text)} - met
+        met |= found
+        words, called = {name for name, _ in found}, {name for name, is_call in found if is_call}
+        changing |= {each.upper() for text in texts for each in SAMPLE.findall(text)}
+        waiting += [views[name] for name in words if name in views]
+        names: list[exp.Expr] = [exp.Literal.string(name) for name in sorted(called)]
+        functions = [FunctionEntry(*row) for row in (catalog("functions", names=names) if names else ())]  # type: ignore[arg-type]
+        changing |= {each.name for each in functions if each.stability == "VOLATILE"} - WITHOUT_VALUE
+        time_dependent |= bool(words & MOMENTS) or any(each.depends_on_time for each in functions if not each.macro)
+        waiting += [each.macro for each in functions if each.macro]
+    return ViewFunctions(frozenset(changing), time_dependent)
+
+
+def _name(match: re.Match[str]) -> str:
+    return (match[1].replace('""', '"') if match[1] else match[2]).lower()

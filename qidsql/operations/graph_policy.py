@@ -1,0 +1,76 @@
+"""Completes the request of a graph with the roles of all tables that the policy file lists of its source.
+
+Without --identifier, who is known by the direct identifiers and entities of the tables that are not to be published;
+without --sensitive, the secrets are the sensitive columns. Roles marked CHECK count: they can only add paths. The k and
+entity of the one table of --protect count for --then.
+"""
+
+from dataclasses import replace
+
+from qidsql.commands.graph.request import GraphRequest, Then
+from qidsql.core.policy import PolicyOrigin
+from qidsql.core.tables import PolicyRole, fits
+from qidsql.operations.policy_file import PolicyFile, TableEntry
+from qidsql.operations.policy_lookup import files_for, sources_of
+
+
+def graph_with_policy(request: GraphRequest, source: str | None, search: bool) -> GraphRequest:
+    """The completed request; columns that the graph does not have are left out there. Raises UsageError."""
+    for file in files_for(request, source, search):
+        sources = sources_of(file, source, request.policy_file is not None)
+        entries = [each for each in file.tables if each.source in sources and not each.is_pattern]
+        if entries:
+            return _completed(request, file, entries)
+    return replace(request, awaits_policy=False)
+
+
+def _completed(request: GraphRequest, file: PolicyFile, entries: list[TableEntry]) -> GraphRequest:
+    hidden = [each for each in entries if _published(request, each)]
+    who = (
+        []
+        if request.who
+        else [
+            name
+            for each in entries
+            if each not in hidden
+            for name in _columns(each, PolicyRole.DIRECT_IDENTIFIER, each.options.get("entity"))
+        ]
+    )
+    what = [] if request.what else [name for each in entries for name in _columns(each, PolicyRole.SENSITIVE)]
+    settings = {}
+    if len(hidden) == 1 and request.then is not None:
+        taken = ("k", "entity") if request.then in (Then.AUDIT, Then.MASK) else ("k",)
+        options = hidden[0].options
+        settings = {name: options[name] for name in taken if name in options and name not in request.given}
+    origin = PolicyOrigin(
+        file=str(file.path),
+        line=entries[0].line,
+        settings=tuple(f"{name} = {value}" for name, value in settings.items()),
+        columns=(*who, *what),
+        undecided=tuple(
+            name for each in entries for name in _typed(each, sorted(each.undecided)) if name in (*who, *what)
+        ),
+    )
+    return replace(
+        request,
+        identifiers=request.who or tuple(who),
+        sensitive=request.what or tuple(what),
+        by_policy=(*who, *what),
+        origin=origin,
+        awaits_policy=False,
+        **settings,
+    )
+
+
+def _published(request: GraphRequest, entry: TableEntry) -> bool:
+    return entry.table is not None and any(fits(name, entry.table) for name in request.published)
+
+
+def _columns(entry: TableEntry, role: PolicyRole, entity: object = None) -> list[str]:
+    names = [name for name, given in entry.roles.items() if given == role]
+    names += [str(entity)] if entity is not None and entity not in names else []
+    return _typed(entry, names)
+
+
+def _typed(entry: TableEntry, names: list[str]) -> list[str]:
+    return [name if entry.table is None else f"{entry.table}.{name}" for name in names]

@@ -1,0 +1,48 @@
+"""The policy files that count for a request: the one that it names, else those found for its source."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from qidsql.core.policy import PolicyOptions
+from qidsql.engines.connect import same_place, source_text
+from qidsql.errors import TomlFileError, UsageError
+from qidsql.operations.policy_discovery import policy_files
+from qidsql.operations.policy_file import PolicyFile, read_policy_file
+
+REMEDY = "--no-policy ignores the file"
+
+
+def files_for(request: PolicyOptions, source: str | None, search: bool) -> list[PolicyFile]:
+    """The policy files in the order in which they count. With `search`, a file that is not named is looked for.
+
+    Raises UsageError, TomlFileError; for a file that was found by itself with the remedy.
+    """
+    named = request.policy_file
+    if request.no_policy:
+        if named is not None:
+            raise UsageError("--policy names the policy file and --no-policy uses none; choose one")
+        return []
+    found = [Path(named)] if named is not None else policy_files(source) if search else ()
+    return [_read(path, named is None) for path in found]
+
+
+def sources_of(file: PolicyFile, source: str | None, named: bool) -> Sequence[str]:
+    """The names of the file's sources that are this one; all of them if the file was named and none is."""
+    found = [name for name, each in file.sources.items() if _is_source(each.url, source)]
+    return [*file.sources] if named and not found else found
+
+
+def _read(path: Path, found: bool) -> PolicyFile:
+    try:
+        return read_policy_file(path)
+    except TomlFileError as error:
+        if not found:
+            raise
+        raise TomlFileError([*error.problems, f"{path} was found by itself: correct it; {REMEDY}"]) from None
+
+
+def _is_source(url: str, source: str | None) -> bool:
+    try:
+        return same_place(source_text(source)[0], source_text(url)[0])
+    except UsageError:  # a variable that is not set
+        return False

@@ -1,0 +1,205 @@
+"""`qidsql verify` of suppress and anonymize: what they write holds, and whatever is changed in it is noticed."""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import qidsql as house
+from qidsql.commands.verify.result import VerifyResult
+from tests.commandline import inside
+from tests.exhaustive import always
+from tests.stores import ONE_ENGINE, DuckDBStore, Store
+
+Document = dict[str, Any]
+NAMES = ("a", 'b "c"', "d")
+TYPES = dict.fromkeys(NAMES, "VARCHAR(9)")
+PLANS: dict[str, tuple[str, dict[str, Any]]] = {
+    "optimal": ("suppress", {"k": 2}),
+    "optimal, weighted": ("suppress", {"k": 3, "weights": {"d": 3}}),
+    "optimal, wildcard": ("suppress", {"k": 2, "nulls": "wildcard"}),
+    "shared": ("suppress", {"k": 3, "method": "shared"}),
+    "known person": ("suppress", {"k": 2, "against": "known-person"}),
+    "known person, k = 3": ("suppress", {"k": 3, "against": "known-person"}),
+    "unique combinations": ("suppress", {"k": 2, "against": "unique-combinations"}),
+    "identical": ("anonymize", {"k": 3, "method": "heuristic"}),
+    "identical, k = 2": ("anonymize", {"k": 2, "method": "heuristic", "weights": {"a": 2}}),
+    "identical, exact": ("anonymize", {"k": 3, "method": "exact", "where": "a IS NOT NULL"}),
+}
+# Keys of the work done, of texts and of what a plan was asked for: no claims about the table.
+HISTORY = ("statements", "rounds", "scans", "sets_profiled", "seconds", "max_size", "max_statements", "max_seconds")
+
+
+def drawn(random: Random, rows: int = 14) -> list[tuple[str | None, ...]]:
+    cells = (None, "w", "x", "x", "y", "y", "z", "z")
+    return [tuple(random.choice(cells) for _ in NAMES) for _ in range(rows)]
+
+
+@pytest.fixture
+def url(store: Store) -> str:
+    store.table("t", TYPES, drawn(Random(1)))
+    return store.url
+
+
+def protected(url: str, plan: str, **options: Any) -> Document:
+    command, given = PLANS[plan]
+    found: Document = getattr(house, command)(url, "t", columns=NAMES, **given, **options).to_dict()
+    return found
+
+
+def verified(url: str, folder: Path, document: Document, **options: Any) -> VerifyResult:
+    path = folder / "result.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return house.verify(url, str(path), **options)
+
+
+@pytest.mark.engines("postgres")
+@pytest.mark.parametrize("plan", ["known person", "identical"])
+def test_what_is_written_in_postgres_holds(plan: str, url: str, tmp_path: Path) -> None:
+    holds(plan, url, tmp_path)
+
+
+@ONE_ENGINE
+@pytest.mark.parametrize("plan", PLANS)
+def test_what_is_written_holds(plan: str, url: str, tmp_path: Path) -> None:
+    holds(plan, url, tmp_path)
+
+
+def holds(plan: str, url: str, tmp_path: Path) -> None:
+    document = protected(url, plan, into="copy")
+    assert document["cost"] or "wildcard" in plan
+    again = verified(url, tmp_path, document)
+    assert "no" not in [check.holds for check in again.checks]
+    assert f"{document['target']} is the table with these cells blank" in " ".join(c.text for c in again.checks)
+    assert again.verdict == "pass" or [c.how[:7] for c in again.checks if c.holds == "unknown"] == ["it rest"]
+    assert again.account.statements <= 3
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all numbers of the table in a document."""
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        if key in HISTORY:
+            continue
+        if isinstance(each, dict | list):
+            yield from leaves(each, (*path, key))
+        elif isinstance(each, int):
+            yield *path, key
+
+
+def changed(document: Document, path: tuple[Any, ...], by: int) -> Document:
+    other: Any = deepcopy(document)
+    inside = other
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = not inside[path[-1]] if isinstance(inside[path[-1]], bool) else inside[path[-1]] + by
+    return dict(other)
+
+
+# Other prices may prove the same, the policy's k is asked for, and a lower bound may be lower.
+TRUE = (("proof",), ("policy",), ("lower_bound",))
+CHANGED = always(("optimal", 0), ("identical", 1), longer=((plan, 3) for plan in PLANS))
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("case", CHANGED)
+def test_every_number_that_is_changed_is_noticed(case: tuple[str, int], url: str, tmp_path: Path) -> None:
+    plan, seed = case
+    document = protected(url, plan)
+    places = [path for path in leaves(document) if path[:1] not in TRUE]
+    random = Random(seed)
+    for path in places if seed > 2 else random.sample(places, 6):
+        other = changed(document, path, random.choice((-1, 1)))
+        again = verified(url, tmp_path, other)
+        assert again.verdict != "pass", path
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("plan", ["known person", "identical", "identical, k = 2"])
+def test_prices_that_are_changed_prove_no_more_than_is_true(plan: str, url: str, tmp_path: Path) -> None:
+    document, random = protected(url, plan), Random(3)
+    least = document["lower_bound"]
+    for by in ("rows", "prices of rows", "prices of people"):
+        proof = {"by": by, "prices": [random.randint(-3, 3) for _ in range(14)], "parts": random.randint(0, 2)}
+        higher = {**document, "proof": proof, "lower_bound": least + 1, "cost": least + 1, "optimal": True}
+        assert verified(url, tmp_path, higher).verdict != "pass"
+    for proof in (None, {"by": "integer program", "prices": None, "parts": 1}, {**document["proof"], "prices": [1]}):
+        again = verified(url, tmp_path, {**document, "proof": proof})
+        assert again.verdict == "inconclusive" or proof is not None
+
+
+@pytest.mark.engines("duckdb")
+def test_a_result_without_an_engine_is_inconclusive(url: str, tmp_path: Path) -> None:
+    assert verified(url, tmp_path, {**protected(url, "optimal"), "engine": ""}).verdict == "inconclusive"
+
+
+@pytest.mark.engines("duckdb")
+def test_a_copy_that_was_changed_is_noticed(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    duckdb_store.table("t", TYPES, drawn(Random(1)))
+    for plan, name in (("optimal", "s"), ("identical", "n")):
+        document = protected(duckdb_store.url, plan, into=name)
+        for change in (
+            f"UPDATE {name} SET a = 'new' WHERE rowid = (SELECT MIN(rowid) FROM {name})",
+            f"DELETE FROM {name} WHERE rowid = (SELECT MIN(rowid) FROM {name})",
+            f"INSERT INTO {name} SELECT * FROM {name} LIMIT 1",
+            f"UPDATE {name} SET a = NULL, d = NULL WHERE rowid = "
+            f"(SELECT MIN(rowid) FROM {name} WHERE a IS NOT NULL OR d IS NOT NULL)",
+        ):
+            duckdb_store.execute(f"CREATE TABLE kept AS SELECT * FROM {name}")
+            duckdb_store.execute(change)
+            again = verified(duckdb_store.url, tmp_path, document)
+            assert again.verdict == "violation", (plan, change)
+            duckdb_store.execute(f"DROP TABLE {name}")
+            duckdb_store.execute(f"ALTER TABLE kept RENAME TO {name}")
+        assert "no" not in [check.holds for check in verified(duckdb_store.url, tmp_path, document).checks]
+
+
+@pytest.mark.engines("duckdb")
+def test_a_table_that_changed_is_noticed(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    duckdb_store.table("t", TYPES, drawn(Random(1)))
+    document = protected(duckdb_store.url, "optimal")
+    duckdb_store.execute("INSERT INTO t VALUES ('q', 'q', 'q')")
+    assert verified(duckdb_store.url, tmp_path, document).verdict == "violation"
+    duckdb_store.execute("DELETE FROM t")
+    assert verified(duckdb_store.url, tmp_path, document).verdict == "violation"
+
+
+@pytest.mark.engines("duckdb")
+def test_too_few_rows(duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    duckdb_store.table("t", TYPES, drawn(Random(1), 2))
+    document = protected(duckdb_store.url, "optimal, weighted")
+    assert verified(duckdb_store.url, tmp_path, document).verdict == "pass"
+    duckdb_store.execute("INSERT INTO t SELECT * FROM t")
+    assert verified(duckdb_store.url, tmp_path, document).verdict == "violation"
+
+
+@pytest.mark.engines("duckdb")
+def test_the_copy_of_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("a,b\nx,1\nx,2\ny,1\ny,1\nz,3\n", encoding="utf-8")
+    asked = ("suppress", "people.csv", "--k", "2", "--into", "public.parquet", "--output", "plan.json")
+    assert inside(*asked, cwd=tmp_path).code == 0
+    seen = inside("verify", "plan.json", "people.csv", cwd=tmp_path)
+    assert seen.code == 3 and "name it with --protected" in seen.out
+    seen = inside("verify", "plan.json", ".", "--protected", "public", cwd=tmp_path)
+    assert seen.code == 0, seen.out
+    assert "main.public is the table with these cells blank" in seen.out
+    refused = inside("verify", "plan.json", ".", "--protected", "people", cwd=tmp_path)
+    assert refused.code == 2 and "is the table itself" in refused.err
+
+
+@pytest.mark.engines("duckdb")
+@pytest.mark.parametrize("seed", always(0, longer=range(1, 60)))
+def test_random_tables(seed: int, duckdb_store: DuckDBStore, tmp_path: Path) -> None:
+    """Every result holds, and no bound above the least weight is proved."""
+    random = Random(seed)
+    duckdb_store.table("t", TYPES, drawn(random, random.randint(3, 25)))
+    for plan in PLANS if seed else ("optimal", "identical"):
+        document = protected(duckdb_store.url, plan)
+        again = verified(duckdb_store.url, tmp_path, document)
+        assert "no" not in [check.holds for check in again.checks], plan
+        if document["optimal"]:
+            higher = {**document, "lower_bound": document["lower_bound"] + 1, "optimal": False}
+            assert verified(duckdb_store.url, tmp_path, higher).verdict != "pass", plan

@@ -1,0 +1,150 @@
+"""Views whose values change from statement to statement: refused, however the functions are hidden; others are not."""
+
+import pytest
+
+import qidsql
+from qidsql.engines.spark.address import address
+from qidsql.engines.spark.session import SparkSession
+from qidsql.errors import UsageError
+from tests.hostile_names import GIVEN
+from tests.stores import THREE_ENGINES, TWO_ENGINES, DuckDBStore, PostgresStore, SparkStore, SQLiteStore, Store, quoted
+
+ROWS = [("a", 1), ("a", 1), ("b", 2), ("b", 2)]
+
+
+@pytest.fixture
+def people(store: Store) -> Store:
+    store.table("people", {"name": "VARCHAR(20)", "age": "INTEGER"}, ROWS)
+    return store
+
+
+def refused(store: Store, view: str) -> str:
+    """The error of an audit; it must not depend on the verdict."""
+    with pytest.raises(UsageError, match="can change from statement to statement") as error:
+        qidsql.audit(store.url, quoted(view), k=2)
+    return str(error.value)
+
+
+@THREE_ENGINES
+def test_random_values_behind_another_view(people: Store) -> None:
+    """The rows stay the same in number, and half of such audits would pass."""
+    people.execute(
+        "CREATE VIEW noisy AS SELECT name, age + CASE WHEN RANDOM() > 0 THEN 1 ELSE 2 END AS age FROM people"
+    )
+    people.execute("CREATE VIEW shown AS SELECT name, age AS years FROM noisy")
+    people.execute("CREATE VIEW named AS SELECT name AS \"random\", age AS uuid, UPPER('x') AS now FROM people")
+    for view in ("noisy", "shown"):
+        assert "random" in refused(people, view).lower()
+    assert qidsql.audit(people.url, "named", k=2).verdict == "pass"
+
+
+@THREE_ENGINES
+def test_every_command_refuses_it_and_lists_call_it_an_obstacle(people: Store) -> None:
+    people.execute("CREATE VIEW noisy AS SELECT name, RANDOM() AS age FROM people")
+    for command, options in (("profile", {"columns": "age"}), ("keys", {}), ("mask", {"violates": 2}), ("uniques", {})):
+        with pytest.raises(UsageError, match=r"(?i)the view .*noisy uses random"):
+            getattr(qidsql, command)(people.url, "noisy", **options)
+    with pytest.raises(UsageError, match=r"(?i)the view .*noisy uses random"):
+        qidsql.link(people.url, "people", "noisy", on="age=age")
+    found = {str(each.table).rpartition(".")[2]: each for each in qidsql.doctor(people.url).tables}
+    assert any("uses random" in check.text for check in found["noisy"].checks)
+
+
+@TWO_ENGINES
+def test_samples_and_hostile_names(people: Store) -> None:
+    people.execute("CREATE VIEW sampled AS SELECT name FROM people TABLESAMPLE SYSTEM (50)")
+    assert "TABLESAMPLE" in refused(people, "sampled")
+    inner, outer = GIVEN[0], GIVEN[1]
+    people.execute(f"CREATE VIEW {quoted(inner)} AS SELECT name FROM people WHERE random() < 2")
+    people.execute(f"CREATE VIEW {quoted(outer)} AS SELECT * FROM {quoted(inner)}")
+    refused(people, outer)
+
+
+@TWO_ENGINES
+def test_a_view_that_uses_the_time_is_read_at_one_time(people: Store) -> None:
+    people.execute(
+        "CREATE VIEW aged AS SELECT name, CURRENT_DATE - DATE '2000-01-01' AS days, now() AS moment FROM people"
+    )
+    with people.connect() as engine:
+        table = engine.narrowed(engine.describe("aged"), None)
+        assert table.time_dependent
+        assert engine.workers == 1
+        assert any("current time" in note for note in table.notes)
+
+
+def test_macros_of_duckdb(duckdb_store: DuckDBStore) -> None:
+    duckdb_store.table("people", {"name": "VARCHAR", "age": "INTEGER"}, ROWS)
+    duckdb_store.execute("CREATE MACRO noise(x) AS x + random()")
+    duckdb_store.execute('CREATE MACRO "To ""hide"""(x) AS noise(x)')
+    duckdb_store.execute("CREATE MACRO some_people() AS TABLE SELECT * FROM people WHERE random() < 0.5")
+    duckdb_store.execute('CREATE VIEW by_value AS SELECT name, "To ""hide"""(age) AS age FROM people')
+    duckdb_store.execute("CREATE VIEW by_table AS SELECT * FROM some_people()")
+    for view in ("by_value", "by_table"):
+        refused(duckdb_store, view)
+
+
+def test_what_postgres_declares(postgres_store: PostgresStore) -> None:
+    """A function is volatile unless it is declared otherwise, and an operator is a function."""
+    store, body = postgres_store, "LANGUAGE plpgsql AS $$ BEGIN RETURN x + 1; END $$"
+    store.table("people", {"name": "VARCHAR", "age": "INTEGER"}, ROWS)
+    store.execute(f"CREATE FUNCTION undeclared(x INTEGER) RETURNS INTEGER {body}")
+    store.execute(f"CREATE FUNCTION declared(x INTEGER) RETURNS INTEGER IMMUTABLE {body}")
+    store.execute("CREATE OPERATOR @@@ (RIGHTARG = INTEGER, PROCEDURE = undeclared)")
+    store.execute("CREATE VIEW called AS SELECT undeclared(age) AS age FROM people")
+    store.execute("CREATE VIEW operated AS WITH own AS (SELECT @@@ age AS age FROM people) SELECT * FROM own")
+    store.execute("CREATE VIEW clock AS SELECT name FROM people WHERE statement_timestamp() > '2000-01-01'")
+    store.execute("CREATE VIEW fine AS SELECT declared(age) AS age, SUM(age) OVER () AS ages FROM people")
+    store.execute("CREATE MATERIALIZED VIEW kept AS SELECT undeclared(age) AS age FROM people")
+    assert "declare your function STABLE" in refused(store, "called")
+    assert "undeclared" in refused(store, "operated")
+    assert "declare" not in refused(store, "clock")
+    for view in ("fine", "kept"):
+        assert qidsql.audit(store.url, view, k=2).verdict == "pass"
+
+
+def test_who_asks_is_not_when(postgres_store: PostgresStore) -> None:
+    postgres_store.table("people", {"name": "VARCHAR", "age": "INTEGER"}, ROWS)
+    postgres_store.execute(
+        "CREATE VIEW own AS SELECT age FROM people WHERE name <> CURRENT_USER OR name <> SESSION_USER"
+    )
+    postgres_store.execute("CREATE VIEW today AS SELECT age FROM people WHERE LOCALTIMESTAMP > '2000-01-01'")
+    with postgres_store.connect() as engine:
+        assert not engine.describe("own").time_dependent
+        assert engine.describe("today").time_dependent
+
+
+def test_a_function_that_is_declared_stable_and_is_not(postgres_store: PostgresStore) -> None:
+    """Statements that count different numbers of rows are noticed all the same."""
+    store = postgres_store
+    store.execute("CREATE FUNCTION chance() RETURNS float LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN random(); END $$")
+    store.execute("CREATE TABLE many AS SELECT i % 50 AS z FROM generate_series(1, 20000) AS i")
+    store.execute("CREATE VIEW drawn AS SELECT z FROM many WHERE chance() + z * 0 < 0.3")
+    found = qidsql.audit(store.url, "drawn", k=5)
+    assert found.verdict == "inconclusive"
+    assert any("the source changes from statement to statement" in why for why in found.account.unfinished)
+
+
+def test_what_sqlite_does_not_call_deterministic(sqlite_store: SQLiteStore) -> None:
+    """A prepared statement that SQLite keeps must not hide the functions at the second look."""
+    sqlite_store.table("people", {"name": "TEXT", "age": "INTEGER"}, ROWS)
+    sqlite_store.execute("CREATE VIEW tokens AS SELECT name, hex(randomblob(4)) AS token FROM people")
+    sqlite_store.execute("CREATE VIEW fine AS SELECT SUM(age) OVER () AS ages, MAX(age, 3) AS most FROM people")
+    with sqlite_store.connect() as engine:
+        for _ in range(2):
+            with pytest.raises(UsageError, match="randomblob"):
+                engine.describe("tokens")
+            assert engine.describe("fine").kind == "view"
+
+
+@pytest.mark.spark
+def test_plans_of_spark(spark_store: SparkStore) -> None:
+    """Its catalog does not show every view's text; a wide view comes first, whose plan must not be shortened."""
+    session = SparkSession(address(spark_store.url), 600)
+    wide = ", ".join(f"id % {number + 2} AS c{number}" for number in range(60))
+    session.execute(f"CREATE TEMPORARY VIEW wide AS SELECT {wide}, RAND() AS noise FROM RANGE(20)")
+    session.execute("CREATE TEMPORARY VIEW shown AS SELECT c1, noise FROM wide")
+    session.execute("CREATE TEMPORARY VIEW fine AS SELECT id % 2 AS uuid, UPPER('x') AS rand FROM RANGE(20)")
+    for view in ("wide", "shown"):
+        with pytest.raises(UsageError, match="can change from statement to statement"):
+            qidsql.audit(spark_store.url, view, k=2)
+    assert qidsql.audit(spark_store.url, "fine", k=2).verdict == "pass"
