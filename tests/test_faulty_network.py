@@ -126,15 +126,15 @@ COMMANDS = {
 }
 
 
-def test_a_deadline_holds_while_connecting_and_before_the_catalog_is_read(network: Network) -> None:
+@pytest.mark.parametrize("name", always(*list(COMMANDS)[:3], longer=list(COMMANDS)[3:]))
+def test_a_deadline_holds_while_connecting_and_before_the_catalog_is_read(network: Network, name: str) -> None:
     """In every command that has one: an inconclusive answer as JSON, as its schema says."""
-    for place, (name, arguments) in enumerate(COMMANDS.items()):
-        with network.failing(Fault(Kind.DEAF, list(BEFORE.values())[place % 3])):
-            outcome = inside(name, network.url(), *arguments, "--max-seconds", "0.5", "--format", "json")
-        document = json.loads(outcome.out)
-        assert (outcome.code, document["verdict"]) == (INCONCLUSIVE, "inconclusive"), name
-        assert any("the time budget is used up" in words for words in document["unfinished"]), name
-        Draft202012Validator(schema(name)).validate(document)
+    with network.failing(Fault(Kind.DEAF, list(BEFORE.values())[list(COMMANDS).index(name) % 3])):
+        outcome = inside(name, network.url(), *COMMANDS[name], "--max-seconds", "0.5", "--format", "json")
+    document = json.loads(outcome.out)
+    assert (outcome.code, document["verdict"]) == (INCONCLUSIVE, "inconclusive")
+    assert any("the time budget is used up" in words for words in document["unfinished"])
+    Draft202012Validator(schema(name)).validate(document)
 
 
 def test_the_same_from_python(network: Network) -> None:
@@ -148,7 +148,7 @@ def test_the_same_from_python(network: Network) -> None:
 # signals
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("sent", always(signal.SIGINT, longer=[signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_ends_it_whatever_the_network_does(
     server: PostgresServer, network: Network, sent: signal.Signals
 ) -> None:
@@ -168,7 +168,7 @@ def test_a_signal_ends_it_whatever_the_network_does(
     wait_until(lambda: not sessions(server))
 
 
-@pytest.mark.parametrize("phase", BEFORE)
+@pytest.mark.parametrize("phase", always("catalog", longer=["connecting", "settings"]))
 def test_a_signal_ends_it_before_the_catalog_is_read(network: Network, phase: str) -> None:
     with network.failing(Fault(Kind.STALL, BEFORE[phase])):
         process = start("audit", network.url(), "t")
@@ -210,6 +210,7 @@ def test_a_signal_that_gets_lost_ends_the_process_all_the_same() -> None:
     assert "work that did not end in time was abandoned" in err
 
 
+@pytest.mark.exhaustive
 def test_a_signal_that_is_ignored_stays_ignored(server: PostgresServer) -> None:
     """nohup's, for one."""
     process = at_work(server, "audit", server.url, "v", before=["sh", "-c", 'trap "" HUP; exec "$@"', "sh"])

@@ -297,9 +297,8 @@ def shell(script: str, **extra: str) -> Outcome:
 
 def test_a_reader_that_leaves_changes_neither_exit_code_nor_stderr(clinic: Path) -> None:
     run = f"{sys.executable} -m qidsql audit '{clinic}'"
-    for table, code in {"safe": 0, "people": 1}.items():
-        assert shell(f"{run} {table} | true") == Outcome(code, "", "")
-        assert shell(f"({run} {table} --show-sql; exit $?) 2>&1 >/dev/null | true").code == code
+    assert shell(f"{run} safe | true") == Outcome(0, "", "")
+    assert shell(f"({run} people --show-sql; exit $?) 2>&1 >/dev/null | true").code == 1
     assert shell(f"{run} people | head -1").out.startswith("VIOLATION")
 
 

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from tests.commandline import inside, refused
+from tests.exhaustive import pairs
 from tests.postgres_server import PostgresServer, wait_until
 from tests.stores import PostgresStore
 
@@ -68,8 +69,7 @@ def test_the_exit_code_and_the_json_tell_the_verdict(postgres_store: PostgresSto
     assert (code, json.loads(out)["verdict"]) == (INCONCLUSIVE, "inconclusive")
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("option", ["--snapshot", "--no-snapshot"])
+@pytest.mark.parametrize(("sent", "option"), pairs([signal.SIGINT, signal.SIGTERM], ["--snapshot", "--no-snapshot"]))
 def test_a_signal_ends_the_statements_on_the_server(
     slow: tuple[PostgresStore, Callable[[], list[str]]], sent: signal.Signals, option: str
 ) -> None:
@@ -103,6 +103,7 @@ def test_what_is_known_by_the_signal_is_printed(postgres_store: PostgresStore) -
     assert "interrupted" in out
 
 
+@pytest.mark.exhaustive
 def test_a_killed_client_leaves_no_statement_behind(slow: tuple[PostgresStore, Callable[[], list[str]]]) -> None:
     store, events = slow
     process = start("audit", store.url, "v")

@@ -210,6 +210,7 @@ def test_all_statements_see_one_moment_and_the_search_path_counts(
     ]
 
 
+@pytest.mark.exhaustive
 def test_a_statement_is_cancelled_inside_postgres(attaching: Attaching, postgres_store: PostgresStore) -> None:
     postgres_store.execute(PEOPLE)
     postgres_store.execute("CREATE VIEW slow AS SELECT id, CAST(pg_sleep(0.5) AS TEXT) || a AS a FROM people")
@@ -250,6 +251,7 @@ def test_what_the_role_may_not_see_is_said(attaching: Attaching, postgres_store:
         assert words in answer
 
 
+@pytest.mark.exhaustive
 def test_no_password_is_shown(attaching: Attaching) -> None:
     with PostgresServer() as server:
         server.ask_passwords_of("keeper", "s3cr3t")

@@ -183,6 +183,7 @@ def test_a_table_dropped_between_bind_and_run_is_an_error(host: Host) -> None:
     assert answer == "(42,)"
 
 
+@pytest.mark.exhaustive
 def test_too_little_memory_is_an_error(host: Host) -> None:
     [*_, answer, last] = host.run(
         [
@@ -481,6 +482,7 @@ def cli(*arguments: object, home: Path, **extra: str) -> Outcome:
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.exhaustive
 def test_what_is_installed_loads_by_its_name(shell: Shell, home: Path) -> None:
     before = cli("duckdb", "doctor", "--shell", shell.program, home=home)
     assert before.code == 2
@@ -518,6 +520,7 @@ def test_where_there_is_no_shell_install_says_how_to_get_one() -> None:
     assert "In Python:            con = duckdb.connect" in words
 
 
+@pytest.mark.exhaustive
 def test_the_doctor_sees_an_environment_that_moved(shell: Shell, home: Path) -> None:
     cli("duckdb", "install", "--shell", shell.program, home=home)
     for settings in home.rglob(f"*{SUFFIX}"):
@@ -552,6 +555,7 @@ def test_without_a_shell_it_says_where_to_get_one(home: Path) -> None:
     assert "pip install duckdb-cli" in done.line
 
 
+@pytest.mark.exhaustive
 def test_a_signed_repository_needs_no_unsigned(extension: Path, home: Path, tmp_path: Path) -> None:
     if not shutil.which("openssl") or int(duckdb.__version__.split(".")[0]) < 2:
         pytest.skip("signed repositories need openssl, and DuckDB 2.0")

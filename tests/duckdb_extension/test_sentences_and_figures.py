@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 import qidsql
 from tests.duckdb_hosts import Answer, Host, Refused
@@ -45,6 +46,7 @@ def rows(answer: Answer) -> list[dict[str, Any]]:
     return answer
 
 
+@pytest.mark.exhaustive
 def test_they_equal_the_command_lines(host: Host, tmp_path: Path) -> None:
     path, policy = tmp_path / "people.duckdb", tmp_path / "qidsql.toml"
     with duckdb.connect(str(path)) as connection:

@@ -180,6 +180,7 @@ def test_a_copy_that_is_being_written_gives_way_and_leaves_nothing(slow: Postgre
         assert "copy" not in [name.name for name in engine.table_names()]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("limit", [1, 2])
 def test_where_the_role_has_no_connection_left_it_is_looked_no_further(
     slow: PostgresStore, reader: str, limit: int

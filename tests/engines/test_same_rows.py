@@ -19,7 +19,7 @@ from tests.definitions import profile_of
 from tests.exhaustive import always
 from tests.stores import DuckDBStore, PostgresStore, quoted
 
-TABLES = 15
+TABLES = 8
 Cell = str | None
 Rows = list[tuple[Cell, ...]]
 POOLS: dict[str, list[Cell]] = {
@@ -151,7 +151,7 @@ def answers(source: str, tables: Sequence[str]) -> Iterator[dict[str, Any]]:
             yield {key: value for key, value in found.items() if key not in OF_THE_SOURCE}
 
 
-@pytest.mark.parametrize("batch", always(0, longer=[1, 2, 3]))
+@pytest.mark.parametrize("batch", always(0, longer=[1, 2, 3, 4, 5, 6]))
 def test_one_answer_for_the_same_rows(
     tmp_path: Path, duckdb_store: DuckDBStore, postgres_store: PostgresStore, batch: int
 ) -> None:

@@ -20,6 +20,7 @@ from qidsql.errors import BudgetSpent, QidsqlError, SourceError, UsageError
 from qidsql.measures.profiles import ClassProfile
 from qidsql.sql.statements import Statement
 from tests.definitions import profile_of
+from tests.exhaustive import always
 from tests.hostile_names import GIVEN
 from tests.stores import SQLiteStore, quoted
 
@@ -91,6 +92,7 @@ def test_a_writer_waits_while_a_database_without_a_log_is_read(people: SQLiteSto
     assert profile(str(people.path)) == profile_of(ROWS, 5)
 
 
+@pytest.mark.exhaustive
 def test_a_locked_file(people: SQLiteStore) -> None:
     with closing(sqlite3.connect(people.path, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
@@ -206,9 +208,10 @@ def test_tables_without_row_numbers_and_with_their_names(sqlite_store: SQLiteSto
         assert [column.name for column in found[3].columns] == ["a", "b"]
 
 
-def test_hostile_names(sqlite_store: SQLiteStore) -> None:
+@pytest.mark.parametrize("every", always(5, longer=[1]))
+def test_hostile_names(sqlite_store: SQLiteStore, every: int) -> None:
     """A name that SQLite does not know in double quotes would be a text: the counts would be others."""
-    for name in GIVEN:
+    for name in GIVEN[::every]:
         sqlite_store.table(name, {name: "TEXT", f"{name} 2": "INTEGER"}, ROWS)
         with connect(str(sqlite_store.path)) as engine:
             result = qidsql.audit(engine, quoted(name), k=2, columns=[name, f"{name} 2"])

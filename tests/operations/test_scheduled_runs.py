@@ -291,6 +291,7 @@ def test_sigterm_at_work_is_recorded_as_an_interruption_and_tells_nobody(
     assert told(tmp_path) == []
 
 
+@pytest.mark.exhaustive
 def test_two_schedulers_of_one_history_do_not_work_at_once(postgres_store: PostgresStore, tmp_path: Path) -> None:
     """The first is held in a statement; the second leaves its times out, and says so."""
     postgres_store.execute("CREATE TABLE t AS SELECT i AS a, i AS b FROM generate_series(1, 9) AS i")

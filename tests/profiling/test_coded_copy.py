@@ -60,6 +60,7 @@ def _risk(profile: ClassProfile) -> tuple[int, int, int, int]:
     return profile.rows, profile.smallest, profile.rows_below_k, profile.colliding_pairs
 
 
+@ONE_ENGINE
 def test_every_kind_of_value_has_a_code_of_its_own(store: Store) -> None:
     tables = []
     for number, (kind, pool) in enumerate(KINDS.items()):

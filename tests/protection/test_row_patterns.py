@@ -18,7 +18,7 @@ from qidsql.sql.statements import Statement
 from tests.definitions import projected
 from tests.exhaustive import always
 from tests.random_tables import RandomTable, drop, load, random_table
-from tests.stores import ONE_OF_THREE, TWO_OF_THREE, Store, quoted
+from tests.stores import ONE_ENGINE, ONE_OF_THREE, TWO_OF_THREE, Store, quoted
 
 pytestmark = TWO_OF_THREE
 
@@ -54,6 +54,7 @@ def check(engine: Engine, table: RandomTable) -> None:
         assert {row[2 + place] for row in coded} - {0} == set(range(1, len(values[place]) + 1))
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize("tables", always(8, longer=[40]))
 def test_patterns_are_the_table_up_to_the_names_of_its_values(store: Store, tables: int) -> None:
     drawn = [random_table(seed, store.name) for seed in range(tables)]

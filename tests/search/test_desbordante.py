@@ -49,6 +49,7 @@ def by_peer(rows: list[Row], path: Path) -> set[int]:
     return {sum(1 << place for place in ucc.indices) for ucc in search.get_uccs()}
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_the_same_minimal_keys_as_hpivalid(store: Store, tmp_path: Path) -> None:
     drawn = tables()

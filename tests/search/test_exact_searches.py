@@ -19,7 +19,7 @@ from qidsql.search.minimum import minimum
 from qidsql.search.pair_sample import PairSample
 from qidsql.search.result import SearchResult
 from qidsql.search.row_pairs import AgreeingPairs
-from tests.exhaustive import always
+from tests.exhaustive import always, pairs
 from tests.search.tables import (
     Meets,
     MemoryProfiler,
@@ -289,8 +289,7 @@ def test_borders_stopped_say_only_what_is_proved(breadth: int, tables: int) -> N
             assert {mask for mask in every if mask.bit_count() <= result.complete_to_size} <= found(result)
 
 
-@pytest.mark.parametrize("breadth", [0, 256])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("breadth", "weighted"), pairs([0, 256], [False, True]))
 def test_the_minimum_is_that_of_brute_force(weighted: bool, breadth: int, tables: int) -> None:
     random = Random(15)
     for _ in range(tables):
@@ -370,9 +369,9 @@ def test_hints_of_any_kind_change_no_answer_and_spare_questions(tables: int) -> 
         few = Counter(difference(*random.sample(rows, 2)) for _ in range(9))
         nonsense = Counter(random.randrange(1 << width) for _ in range(20))
         hints = {"none": None, "all": every_pair, "few": few, "nonsense": nonsense}
-        for name, pairs in hints.items():
+        for name, hint in hints.items():
             profiler = MemoryProfiler(rows, width)
-            sample = None if pairs is None else PairSample(pairs, width)
+            sample = None if hint is None else PairSample(hint, width)
             result = borders(profiler, criterion, hints=sample)
             assert found(result) == expected, name
             assert result.complete

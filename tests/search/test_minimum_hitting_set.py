@@ -170,6 +170,7 @@ def test_ctrl_c_ends_it_and_the_solver(steps: int, looks: int) -> None:
     assert threading.active_count() == threads
 
 
+@pytest.mark.exhaustive
 def test_it_looks_at_the_clock_before_it_has_gone_over_the_masks_three_times() -> None:
     """Counted in lines of Python, whatever the machine: many masks of many columns once took half a minute unseen."""
     masks, size = hard_instance(200, 400, 40), 40

@@ -136,6 +136,7 @@ def difference(one: Sequence[object], other: Sequence[object]) -> int:
     return sum(1 << place for place, (x, y) in enumerate(zip(one, other, strict=True)) if x != y)
 
 
+@ONE_ENGINE
 def test_many_pairs_are_looked_at_in_part_and_every_mask_is_true(store: Store) -> None:
     """Of more pairs than asked for, some: at least one, and none that is not there."""
     random = Random(5)
@@ -184,6 +185,7 @@ def test_the_rows_of_a_large_table_are_told_apart_by_their_hashes(store: Store) 
             assert engine.statements - before == (2 if by_hash and table == "twice" else 1)
 
 
+@pytest.mark.exhaustive
 @ONE_OF_THREE
 def test_keys_beyond_counting_some_are_found_and_proved(store: Store) -> None:
     """100 independent columns of 2 to 4 values: the minimal keys cannot be listed, some of them can."""

@@ -18,7 +18,16 @@ from qidsql.sql.relation import Relation
 from qidsql.sql.sample import sample, sample_of_entities
 from qidsql.sql.statements import Statement
 from tests.exhaustive import always, pairs
-from tests.stores import THREE_ENGINES, TWO_ENGINES, TWO_OF_THREE, DuckDBStore, PostgresStore, SQLiteStore, Store
+from tests.stores import (
+    ONE_ENGINE,
+    THREE_ENGINES,
+    TWO_ENGINES,
+    TWO_OF_THREE,
+    DuckDBStore,
+    PostgresStore,
+    SQLiteStore,
+    Store,
+)
 
 pytestmark = TWO_OF_THREE
 
@@ -104,6 +113,7 @@ def test_every_statement_sees_the_same_sample(store: Store, table: str) -> None:
         assert engine.run(column_counts(engine.dialect, source, ("a",))) == (200, (0,))
 
 
+@ONE_ENGINE
 @TWO_ENGINES
 @pytest.mark.parametrize(("table", "where"), pairs(KINDS, [None, "b = 0"]))
 @pytest.mark.parametrize("seeds", always(25, longer=[150]))

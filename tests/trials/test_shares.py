@@ -22,6 +22,7 @@ LONG = (
     "populations",
     "protections",
     "risks",
+    "rounds",
     "turns",
 )
 NAMES = always(*(name for name in CLASSES if name not in LONG), longer=LONG)

@@ -20,7 +20,7 @@ from qidsql.sql.statements import Statement, integer
 from tests.anonymizations import FIGURE_1, Cells, optimum, theorem_3_1
 from tests.commandline import inside as run
 from tests.exhaustive import always
-from tests.stores import DuckDBStore, Store, quoted
+from tests.stores import ONE_ENGINE, DuckDBStore, Store, quoted
 
 
 def table(store: Store, name: str, rows: list[Cells]) -> None:
@@ -31,6 +31,7 @@ def random_rows(draw: Random, most: int, columns: int) -> list[Cells]:
     return [tuple(draw.choice(["a", "b", "c", None]) for _ in range(columns)) for _ in range(draw.randint(4, most))]
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize("each", always(2, longer=[6]))
 def test_the_cost_is_the_optimum(store: Store, each: int) -> None:
     draw = Random(1)

@@ -22,7 +22,7 @@ from qidsql.formats import json as json_report
 from tests import rendering
 from tests.commandline import inside, refused
 from tests.exhaustive import always, pairs
-from tests.stores import PostgresStore, Store, quoted
+from tests.stores import ONE_ENGINE, PostgresStore, Store, quoted
 
 Cell = object
 Row = tuple[Cell, ...]
@@ -542,6 +542,7 @@ def test_people_whom_the_copy_singles_out(store: Store) -> None:
     assert unasked.known is None and "--k K counts them" in rendering.render(unasked, 200)
 
 
+@ONE_ENGINE
 def test_a_copy_that_withstands_someone_who_knows_a_person(store: Store) -> None:
     original, _ = random_pair(Random(6), 30, 2)
     store.table("full_data", {"a": "VARCHAR(9)", "b": "VARCHAR(9)"}, [row[:2] for row in original])

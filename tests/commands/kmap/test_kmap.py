@@ -17,7 +17,7 @@ from tests.commandline import inside
 from tests.definitions import population_figures_of
 from tests.exhaustive import always
 from tests.linkage.test_containment import HOSTILE
-from tests.stores import EVERY_ENGINE, DuckDBStore, PostgresStore, SQLiteStore, Store, quoted
+from tests.stores import EVERY_ENGINE, ONE_ENGINE, DuckDBStore, PostgresStore, SQLiteStore, Store, quoted
 
 Row = tuple[object, ...]
 BOTH = {"n": "INTEGER", "t": "VARCHAR"}
@@ -72,6 +72,7 @@ ADULT = [
 ]
 
 
+@ONE_ENGINE
 @EVERY_ENGINE
 def test_a_sample_of_adult(store: Store) -> None:
     store.table(
@@ -97,6 +98,7 @@ def test_a_sample_of_adult(store: Store) -> None:
 # verdicts
 
 
+@ONE_ENGINE
 def test_below_k(store: Store) -> None:
     store.table("a", {"n": "INTEGER"}, [(1,), (2,), (2,), (2,)])
     store.table("b", {"n": "INTEGER"}, [(1,)] * 3 + [(2,)] * 7 + [(3,)])
@@ -114,6 +116,7 @@ def test_below_k(store: Store) -> None:
     assert none_of_three.verdict is Verdict.VIOLATION and "0 %" in none_of_three.reason
 
 
+@ONE_ENGINE
 def test_what_is_no_sample_of_the_population_is_no_pass(store: Store) -> None:
     store.table("a", {"n": "INTEGER"}, [(1,)] * 30)
     store.table("absent", {"n": "INTEGER"}, [(1,)] * 30 + [(2,)])
@@ -136,6 +139,7 @@ def test_what_is_no_sample_of_the_population_is_no_pass(store: Store) -> None:
     assert nobody is not None and nobody.verdict is Verdict.INCONCLUSIVE and "no row of" in nobody.reason
 
 
+@ONE_ENGINE
 def test_a_null_never_makes_a_pass(store: Store) -> None:
     """Not even where the population has as many NULLs: what one of them stands for is not what the other does."""
     store.table("a", {"n": "INTEGER"}, [(1,)] * 9 + [(None,)])
@@ -238,6 +242,7 @@ def test_values_of_one_type_are_not_merged_by_a_conversion(duckdb_store: DuckDBS
     assert link is not None and link.singled_out == 7
 
 
+@ONE_ENGINE
 def test_any_names(store: Store) -> None:
     for name in HOSTILE:
         for table in (name, f"{name}2"):
@@ -296,6 +301,7 @@ def test_limits_of_presence(presence: str) -> None:
         package.kmap("nowhere.duckdb", "a", "b", presence=presence)
 
 
+@ONE_ENGINE
 @EVERY_ENGINE
 def test_bad_input(store: Store) -> None:
     store.table("a", {"n": "INTEGER"}, [])

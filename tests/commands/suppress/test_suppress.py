@@ -143,6 +143,7 @@ def test_a_copy_against_someone_who_knows_a_person(store: Store, k: int) -> None
     assert result.known is not None and result.known.below_k == result.known.admissible_below_k == 0
 
 
+@pytest.mark.exhaustive
 @ONE_ENGINE
 def test_a_copy_too_large_to_be_counted_is_compared_with_its_plan(
     store: Store, monkeypatch: pytest.MonkeyPatch
@@ -163,6 +164,7 @@ def test_a_copy_too_large_to_be_counted_is_compared_with_its_plan(
     assert "other" not in tables(store)
 
 
+@ONE_ENGINE
 def test_a_copy_without_unique_combinations(store: Store) -> None:
     """Three rows or more show each combination of values of the copy, also after one million numbers of work."""
     store.table("people", COLUMNS, people(12, 40))
@@ -216,6 +218,7 @@ def test_time_spent_on_counting_people_does_not_take_the_plan(store: Store, monk
     assert (unchecked.verdict, unchecked.cells) == (Verdict.INCONCLUSIVE, None) and "safe" not in tables(store)
 
 
+@ONE_ENGINE
 @pytest.mark.parametrize("script", list(Script))
 def test_the_printed_statement_does_what_into_does(store: Store, script: Script) -> None:
     store.table("people", COLUMNS, people(2))
@@ -238,6 +241,7 @@ def test_a_view_stays_right_when_the_table_changes(store: Store) -> None:
     assert all(sum(matches(row, other) for other in copy) >= 2 for row in copy)
 
 
+@ONE_ENGINE
 def test_only_the_rows_of_where(store: Store) -> None:
     rows = people(5)
     store.table("people", COLUMNS, rows)
@@ -526,6 +530,7 @@ def test_figures_of_adult(shared: Path) -> None:
     assert (result.cells, result.records, result.by_cells) == (6295, 5926, {0: 26635, 1: 5561, 2: 361, 3: 4})
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("k", "sdcmicro"), [(2, 5953), pytest.param(5, 12959, marks=pytest.mark.exhaustive)])
 def test_shared_suppression_of_adult_needs_fewer_cells_than_sdcmicro(
     shared: Path, tmp_path: Path, k: int, sdcmicro: int

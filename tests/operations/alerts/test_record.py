@@ -76,7 +76,7 @@ def test_a_history_remembers_what_memory_does(history: History) -> None:
     short: Record = MemoryRecord()
     long: Record = AlertRecord(history)
     ids: list[str] = []
-    for number in range(25):
+    for number in range(15):
         name = chance.choice(["team", "desk"])
         what = chance.choice(["put", "put", "failed", "gone"])
         if what == "put":

@@ -128,6 +128,7 @@ def test_bounds_and_plans_enclose_the_optimum(seed: int) -> None:
         assert bound_of(records, k, weights, drawn_prices, parts) <= best
 
 
+@pytest.mark.exhaustive
 def test_the_ascent_proves_more_than_the_rows_alone() -> None:
     raised = sharp = 0
     for seed in range(60):
@@ -172,10 +173,10 @@ def test_a_search_that_fails_keeps_its_plan(bench: Workbench, ending: str) -> No
     """Ended at any step of the improvement: a right plan, a right bound, and why it ended."""
     failure, kind = ENDINGS[ending]
     ended = 0
-    for seed in range(4):
+    for seed in range(3):
         rows, k, weights = drawn(seed)
         best = least(rows, k, weights)
-        for wait in (0, 1, 5, 40, 300):
+        for wait in (0, 1, 5, 40):
             anonymizer = Ended(patterns_of(bench, rows), k, weights)
             anonymizer.ending, anonymizer.wait = failure, wait
             found = anonymizer.run()
@@ -185,7 +186,7 @@ def test_a_search_that_fails_keeps_its_plan(bench: Workbench, ending: str) -> No
             assert isinstance(found.stopped, kind) == (anonymizer.steps == wait)
             assert wait or found.algorithm == "all rows blank"
             ended += found.stopped is not None
-    assert ended > 10
+    assert ended > 8
 
 
 @pytest.mark.parametrize("seed", always(*range(6), longer=range(6, 100)))

@@ -170,7 +170,7 @@ def counts_of(rows: Rows, columns: int, k: int, way: str) -> UniqueCounts:
 @pytest.mark.parametrize("way", ["pairs", "sets"])
 def test_counts_and_scores_against_their_definitions(way: str) -> None:
     draw = Random(6)
-    for _ in range(60):
+    for _ in range(30):
         rows, columns = random_rows(draw)
         k = draw.choice([2, 3])
         if len(rows) < k:
