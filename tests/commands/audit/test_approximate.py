@@ -114,9 +114,9 @@ def test_an_engine_without_hashes(tmp_path: Path) -> None:
         qidsql.audit(store.url, "people", approximate=0.1)
 
 
-@pytest.mark.parametrize("seeds", always(range(10), longer=[range(10, 1_000)]))
+@pytest.mark.parametrize("seeds", always(range(10), longer=[range(10, 300)]))
 def test_the_truth_lies_in_the_interval(tmp_path: Path, seeds: range) -> None:
-    """On random tables of zips and sexes: of 1,000 at most 20 may be missed; here none of the first."""
+    """On random tables of zips and sexes: of 100 at most 2 may be missed; of the first ten none."""
     missed = 0
     for seed in seeds:
         draw = Random(seed)
