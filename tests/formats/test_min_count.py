@@ -26,7 +26,7 @@ from tests.formats.documents import with_tables
 from tests.policies import entries, policy_file
 
 WORLDS = [World(2, 2, 16, 5, 3), World(2, 2, 16, 4, 6), World(2, 2, 18, 5, 5)]
-LARGE = [World(2, 2, 40, 6, 4), World(2, 2, 30, 4, 6), World(2, 3, 18, 5, 3)]
+LARGE = [World(2, 2, 30, 6, 4), World(2, 2, 24, 4, 6), World(2, 3, 13, 5, 3)]
 
 
 @pytest.mark.parametrize("world", always(WORLDS[0], longer=[*WORLDS[1:], *LARGE]))
