@@ -24,12 +24,15 @@ from qidsql.core.parsing import names
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Names, Option
 from qidsql.errors import UsageError
-from qidsql.wording.numbers import moment, plural
+from qidsql.wording.numbers import moment
 
 if TYPE_CHECKING:
-    from qidsql.core.results import Result
     from qidsql.formats.command_reports import CommandReport
+    from qidsql.formats.reading import Found
+    from qidsql.operations.alerts.overview import AlertsOverview
+    from qidsql.operations.diff import Diff
     from qidsql.operations.document import RunResult
+    from qidsql.operations.history.records import RecordedRuns
 
 
 PAGES = ("html", "markdown")  # formats of any result, and of dossiers
@@ -93,7 +96,7 @@ def run(request: ReportRequest) -> None:
     write_output(_dossier(results, format), request.output)
 
 
-def _result(request: ReportRequest, name: str) -> "RunResult | Result":
+def _result(request: ReportRequest, name: str) -> "Found":
     """The result in a file or in the history. Raises UsageError, TomlFileError."""
     path = Path(name)
     if path.suffix == ".json" or path.is_file():
@@ -104,7 +107,7 @@ def _result(request: ReportRequest, name: str) -> "RunResult | Result":
     return history.result(history.find(name).run)
 
 
-def _document(results: "Sequence[RunResult | Result]") -> "RunResult | None":
+def _document(results: "Sequence[Found]") -> "RunResult | None":
     """The document of the only result, if it is one of a run or an audit."""
     from qidsql.commands.audit.result import AuditResult
     from qidsql.operations.document import RunResult, as_document
@@ -115,17 +118,30 @@ def _document(results: "Sequence[RunResult | Result]") -> "RunResult | None":
     return as_document(only) if isinstance(only, AuditResult) else only if isinstance(only, RunResult) else None
 
 
-def _dossier(results: "Sequence[RunResult | Result]", format: str) -> str:
+def _dossier(results: "Sequence[Found]", format: str) -> str:
     from qidsql.core.results import Result
     from qidsql.formats.command_reports import CommandReport, report_as
 
-    reports = [CommandReport.of(each) if isinstance(each, Result) else _of_run(each) for each in results]
+    reports = [CommandReport.of(each) if isinstance(each, Result) else _listed(each) for each in results]
     return report_as(reports, format)
 
 
-def _of_run(document: "RunResult") -> "CommandReport":
-    from qidsql.cli.run_report import report
-    from qidsql.formats.command_reports import CommandReport
+def _listed(found: "RunResult | RecordedRuns | Diff | AlertsOverview") -> "CommandReport":
+    """The report of a command that has none in `qidsql.commands`."""
+    from qidsql.cli import alerts, diff, history
+    from qidsql.cli.alerts_report import alerts_report
+    from qidsql.cli.history_report import diff_report, report
+    from qidsql.cli.run_report import report as run_report
+    from qidsql.formats.command_reports import CommandReport, question_of
+    from qidsql.operations.diff import Diff
+    from qidsql.operations.document import RunResult
+    from qidsql.operations.history.records import RecordedRuns
 
-    title = f"{plural(len(document.tables), 'table')}, {moment(document.started)}"
-    return CommandReport.printed(title, "Which tables violate the policy", report(document))
+    if isinstance(found, RunResult):
+        return CommandReport.of_run(found, run_report(found))
+    if isinstance(found, RecordedRuns):
+        return CommandReport.printed(found.table or "History", question_of(history.COMMAND.request), report(found))
+    if isinstance(found, Diff):
+        runs = tuple(moment(each.started) for each in (found.before, found.after))
+        return CommandReport.printed("Two runs", question_of(diff.COMMAND.request), diff_report(found), runs)
+    return CommandReport.printed("Alerts", question_of(alerts.COMMAND.request), alerts_report(found))

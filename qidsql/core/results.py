@@ -83,6 +83,11 @@ class Result:
         return type(self).__module__.split(".")[2]
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        """What tells this result from others of the same command and table, in words."""
+        return ()
+
+    @property
     def ending(self) -> Verdict:
         """The verdict that decides the exit code."""
         return self.verdict

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -12,13 +13,15 @@ from markupsafe import Markup
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Result, Verdict
 from qidsql.formats.blocks import Block, Cell, Fields, Grid, Heading, Report, Sentence, Verbatim, blocks_of
-from qidsql.formats.glossary import GlossaryEntry, terms_in
+from qidsql.formats.glossary import terms_in
+from qidsql.formats.html import page_body
 from qidsql.formats.markdown import SIGNS, escaped
 from qidsql.formats.person import sentences
 from qidsql.formats.registry import rendered
 from qidsql.formats.texts import VERDICTS, breakable, without_options
-from qidsql.operations.document import BROKEN, as_document
+from qidsql.operations.document import BROKEN, RunResult, as_document
 from qidsql.version import __version__
+from qidsql.wording.numbers import moment, plural
 from qidsql.wording.pages import page
 
 UNSETTLED = "This ended without a certain answer and is no approval: solve what is named below, then repeat it."
@@ -28,7 +31,9 @@ UNSETTLED = "This ended without a certain answer and is no approval: solve what 
 class CommandReport:
     """A report with its title, the question that its command answers, and the verdict, if there is one.
 
-    `opening`: what was found and what to do, in words for people who sign.
+    `opening`: what was found and what to do, in words for people who sign. `asked`: what tells it from other reports on
+    the same question and subject. `when`: when the work began, if the result says so. `document`: of an audit or a run,
+    whose page is a part of a dossier.
     """
 
     title: str
@@ -37,6 +42,14 @@ class CommandReport:
     verdict: Verdict | None = None
     reason: str = ""
     opening: Sequence[Markup] = ()
+    asked: Sequence[str] = ()
+    when: datetime | None = None
+    document: RunResult | None = None
+
+    @property
+    def about(self) -> list[str]:
+        """What was asked, and when."""
+        return [*self.asked, *([moment(self.when)] if self.when else [])]
 
     @property
     def text(self) -> str:
@@ -46,9 +59,9 @@ class CommandReport:
         )
 
     @classmethod
-    def printed(cls, title: str, question: str, report: Report) -> "CommandReport":
+    def printed(cls, title: str, question: str, report: Report, asked: Sequence[str] = ()) -> "CommandReport":
         """A report without a verdict."""
-        return cls(title, question, blocks_of(report))
+        return cls(title, question, blocks_of(report), asked=asked)
 
     @classmethod
     def of(cls, result: Result) -> "CommandReport":
@@ -64,7 +77,16 @@ class CommandReport:
         else:
             opening = [breakable(UNSETTLED if result.verdict in BROKEN else own.opening(result))]
         blocks = [*_release(result), *found]
-        return cls(_subject(result), question_of(request), blocks, result.verdict, reason, opening)
+        document = as_document(result) if isinstance(result, AuditResult) else None
+        when = getattr(getattr(result, "account", None), "started", None)
+        about = (result.asked, when, document)
+        return cls(_subject(result), question_of(request), blocks, result.verdict, reason, opening, *about)
+
+    @classmethod
+    def of_run(cls, document: RunResult, report: Report) -> "CommandReport":
+        """The report of a run, as it is printed."""
+        tables, question = plural(len(document.tables), "table"), "Which tables violate the policy"
+        return cls(tables, question, blocks_of(report), document.verdict, when=document.started, document=document)
 
 
 def report_as(reports: "CommandReport | Sequence[CommandReport]", format: str) -> str:
@@ -111,26 +133,34 @@ def _html(reports: Sequence[CommandReport]) -> str:
 
 
 def _filled(template: str, reports: Sequence[CommandReport]) -> str:
+    several = len(reports) > 1
+    sections = [
+        page_body(each.document, f"part-{number}-") if several and each.document else None
+        for number, each in enumerate(reports, 1)
+    ]
+    dates = [each.when for each in reports if each.when]
     return page(
         template,
         {"breakable": breakable},
         report=reports[0],
         reports=reports,
+        several=several,
+        sections=sections,
+        dates=list(dict.fromkeys(moment(end) for end in (min(dates), max(dates)))) if dates else [],
         subjects=list(dict.fromkeys(each.title for each in reports)),
-        glossary=_glossary(reports),
+        glossary=terms_in(
+            " ".join(inner.striptags() if inner else each.text for each, inner in zip(reports, sections, strict=True))
+        ),
         verdicts=VERDICTS,
         version=__version__,
         kind=lambda block: type(block).__name__,
     )
 
 
-def _glossary(reports: Sequence[CommandReport]) -> list[GlossaryEntry]:
-    return terms_in(" ".join(each.text for each in reports))
-
-
 def _markdown(reports: Sequence[CommandReport]) -> str:
     parts = [part for report in reports for part in _markdown_parts(report)]
-    terms = [f"- **{escaped(each.name)}** {escaped(each.meaning)}" for each in _glossary(reports)]
+    explained = terms_in(" ".join(each.text for each in reports))
+    terms = [f"- **{escaped(each.name)}** {escaped(each.meaning)}" for each in explained]
     parts += ["#### Terms", "\n".join(terms)] if terms else []
     return "\n\n".join([*parts, f"<sub>qidsql {__version__}</sub>"]) + "\n"
 
@@ -139,6 +169,8 @@ def _markdown_parts(report: CommandReport) -> Iterator[str]:
     sign = f"{SIGNS[report.verdict]} · " if report.verdict else ""
     yield f"### {sign}{escaped(report.title)}"
     yield escaped(report.question if report.question.endswith("?") else f"{report.question}.")
+    if report.about:
+        yield escaped("; ".join(report.about))
     yield from (escaped(each.striptags()) for each in report.opening)
     if report.reason:
         yield f"{escaped(report.reason)}."

@@ -4,7 +4,7 @@ It has no script and uses no network: styles and charts are inline, and its cont
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ from qidsql.formats.glossary import GLOSSARY
 from qidsql.formats.person import sentences
 from qidsql.formats.requirement_rows import RequirementRow, requirement_rows
 from qidsql.formats.run_summary import banner, summary_rows
-from qidsql.formats.texts import VERDICTS, breakable, without_options
+from qidsql.formats.texts import VERDICTS, breakable, unbroken, without_options
 from qidsql.measures.disclosure_limits import limits_among
 from qidsql.operations.coverage import RENAMED
 from qidsql.operations.document import RunResult
@@ -34,24 +34,36 @@ SETS = 15  # minimal sets listed for each search
 CHANGES = (FindingState.NEW, FindingState.WORSE, FindingState.BETTER, FindingState.GONE)
 
 
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "number": figures.number,
+    "moment": moment,
+    "duration": figures.duration,
+    "ratio": figures.ratio_text,
+    "percentage": lambda value: unbroken(figures.percentage(value)),
+    "breakable": breakable,
+    "unoptioned": without_options,
+}
+
+
 def written(document: RunResult) -> Iterator[str]:
     """The report as an HTML page."""
+    yield _filled("report.html.j2", document)
+
+
+def page_body(document: RunResult, prefix: str) -> Markup:
+    """The content of the page without its frame, glossary and decision; `prefix` makes its ids unique in a dossier."""
+    return Markup(_filled("document.html.j2", document, prefix))
+
+
+def _filled(template: str, document: RunResult, prefix: str = "") -> str:
     rows = summary_rows(document)
-    yield page(
-        "report.html.j2",
-        {
-            "number": figures.number,
-            "moment": moment,
-            "duration": figures.duration,
-            "ratio": figures.ratio_text,
-            "percentage": figures.percentage,
-            "breakable": breakable,
-            "unoptioned": without_options,
-        },
+    return page(
+        template,
+        FILTERS,
         share=_share,
-        share_of=figures.share_of,
+        share_of=lambda part, whole: unbroken(figures.share_of(part, whole)),
         part=lambda profile: figures.part_of(profile.rows_below_k, profile.rows),
-        percent=percent,
+        percent=lambda value: unbroken(percent(value)),
         classes=figures.classes,
         distinct_ratio=figures.distinct_ratio,
         separation_ratio=figures.separation_ratio,
@@ -60,6 +72,7 @@ def written(document: RunResult) -> Iterator[str]:
         charts=charts,
         glossary=GLOSSARY,
         document=document,
+        prefix=prefix,
         title=_title(document),
         verdicts=VERDICTS,
         banner=banner(document, rows),
@@ -171,7 +184,7 @@ def _trend(points: Sequence[TrendPoint]) -> list[TrendStep]:
 
 def _share(profile: Profile | None) -> str:
     """The share of rows in classes below k."""
-    return figures.share_of(profile.rows_below_k, profile.rows).replace(" %", "\u00a0%") if profile else figures.UNKNOWN
+    return unbroken(figures.share_of(profile.rows_below_k, profile.rows)) if profile else figures.UNKNOWN
 
 
 def _drivers(audit: Audit) -> list[_Driver]:

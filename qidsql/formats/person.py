@@ -12,7 +12,7 @@ from markupsafe import Markup
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.results import Verdict
 from qidsql.formats.finding_texts import criterion_of
-from qidsql.formats.texts import breakable
+from qidsql.formats.texts import breakable, unbroken
 from qidsql.measures.profiles import ClassProfile
 from qidsql.operations.findings import Audit
 from qidsql.operations.table_run import FindingKind
@@ -112,4 +112,4 @@ def _part(rows: int, profile: ClassProfile) -> str:
 
 
 def _percent(part: Fraction) -> str:
-    return percent(part).replace(" %", "\u00a0%")
+    return unbroken(percent(part))

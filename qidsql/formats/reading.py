@@ -1,18 +1,25 @@
 """Reads results from files written with `--format json`, by any command."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, TypeAlias, cast, get_type_hints
 
 from qidsql.commands.audit.result import AuditResult
 from qidsql.core.json_file import read_json
 from qidsql.core.results import Result
 from qidsql.declarations.results import loaded
 from qidsql.errors import QidsqlError, UsageError
+from qidsql.operations.alerts.overview import AlertsOverview
+from qidsql.operations.diff import Diff
 from qidsql.operations.document import RunResult, as_document
+from qidsql.operations.history.records import RecordedRuns
 
 EXPECTED = "expected a file written by a command of qidsql with --format json"
+LISTINGS: Mapping[str, Any] = {"history": RecordedRuns, "diff": Diff, "alerts": AlertsOverview}
+KINDS: Mapping[str, Any] = {"run": RunResult, **LISTINGS}  # not the result of a command in `qidsql.commands`
+Found: TypeAlias = RunResult | Result | RecordedRuns | Diff | AlertsOverview
 MISMATCH = (IndexError, KeyError, TypeError, ValueError, AttributeError, QidsqlError)
 
 
@@ -23,27 +30,28 @@ def read_document(path: Path) -> RunResult:
         return result
     if isinstance(result, AuditResult):
         return as_document(result)
-    raise UsageError(f"{path} has a result of {result.command}; expected one of qidsql run or qidsql audit")
+    command = result.command if isinstance(result, Result) else result.kind
+    raise UsageError(f"{path} has a result of {command}; expected one of qidsql run or qidsql audit")
 
 
-def result_in(path: Path) -> RunResult | Result:
+def result_in(path: Path) -> Found:
     """The result in a file. Raises UsageError."""
     document = read_json(path, EXPECTED)
-    if not isinstance(document, dict) or "qidsql" not in document:
+    known = isinstance(document, dict) and ("qidsql" in document or document.get("kind") in LISTINGS)
+    if not known:
         raise UsageError(f"{path} is not a report of qidsql; {EXPECTED}")
-    is_run = document.get("kind") == "run"
-    if not is_run and "command" not in document:
+    command = document.get("kind") if document.get("kind") in KINDS else document.get("command")
+    if command is None:
         raise UsageError(f"{path} was written by an older qidsql; write it again with this one")
-    kind = RunResult if is_run else class_of_command(str(document.get("command")))
+    kind = KINDS.get(command) or class_of_command(str(command))
     if kind is None:
         raise UsageError(f"{path} does not name a command whose result can be reported; {EXPECTED}")
     read = next(each.default for each in kind.__dataclass_fields__.values() if each.name == "format")
     if document.get("format") != read:
         raise UsageError(f"{path} has format {document.get('format')}; this version reads format {read}; {EXPECTED}")
     try:
-        return cast(RunResult | Result, loaded(kind, document))
+        return cast(Found, loaded(kind, document))
     except MISMATCH:
-        command = "run" if is_run else document["command"]
         raise UsageError(f"{path} is not the result of qidsql {command} that it says it is; {EXPECTED}") from None
 
 

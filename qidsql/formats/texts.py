@@ -16,14 +16,20 @@ VERDICTS = {
 OPTIONS = re.compile(  # an aside in parentheses, or a last clause, about options of the command line
     r" \([^()]*--[a-z][^()]*\)|[;:] (?:[^;:()]*\s)?--[a-z][^;:]*$"
 )
-UNIT = re.compile(r"(?<=\d) (?=%|s\b|min\b)")  # a figure stays with its unit
+UNIT = re.compile(  # a figure stays with its unit and its sign, k = 5 and a moment are one word
+    r"(?<=\d) (?=%|s\b|min\b|\d\d:\d\d|UTC\b)|(?<=[<>=]) (?=\d)|(?<=\bk) (?==)"
+)
 PIECE = 24  # characters of a word that stay on one line
 
 
 def breakable(text: object) -> Markup:
     """The text for HTML, whose long words may be broken: after _ and the like, else after so many characters."""
-    kept = UNIT.sub("\u00a0", str(text))
-    return Markup(" ").join(map(_word, kept.split(" ")))
+    return Markup(" ").join(map(_word, unbroken(str(text)).split(" ")))
+
+
+def unbroken(text: str) -> str:
+    """The text with its figures kept on one line each."""
+    return UNIT.sub("\u00a0", text)
 
 
 def _word(word: str) -> Markup:

@@ -1,6 +1,7 @@
 """qidsql report, and what the command line makes of formats, endings and --min-count."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -129,3 +130,48 @@ def test_a_dossier_has_each_result_once_and_one_glossary(source: Path, tmp_path:
         said = " ".join(text.replace("\xa0", " ").replace("\\", "").split())
         assert all(reason in said for reason in reasons)
     assert "Privacy dossier" in page.text_content()
+
+
+def test_an_audit_and_a_run_in_a_dossier_are_their_own_pages(source: Path, tmp_path: Path) -> None:
+    """With all figures, charts and tables, under ids of their own; the contents tell results of one table apart."""
+    (tmp_path / "qidsql.toml").write_text(
+        f'format = 1\n[sources.people]\nurl = "{source}"\n[[tables]]\nsource = "people"\ntable = "main.t"\n'
+    )
+    for k in ("2", "5"):
+        assert inside("audit", source, "--k", k, "--quiet", "-o", f"{k}.json", cwd=tmp_path).code == 1
+    assert inside("run", "--quiet", "-o", "run.json", cwd=tmp_path).code == 1
+    parts = ["2.json", "5.json", "run.json", "run.json"]
+    assert inside("report", *parts, "-o", "dossier.html", cwd=tmp_path).code == 0
+    dossier = lxml_html.document_fromstring((tmp_path / "dossier.html").read_bytes())
+    ids = dossier.xpath("//@id")
+    assert len(ids) == len(set(ids))
+    linked = [each.removeprefix("#") for each in dossier.xpath("//a/@href")]
+    assert set(linked) <= set(ids)
+    assert {"part-1-table-1", "part-3-table-1", "part-4-table-1"} <= set(ids)
+    contents = [each.text_content() for each in dossier.xpath("//ol[@class='contents']/li")]
+    assert ["k = 2" in each.replace("\xa0", " ") for each in contents] == [True, False, False, False]
+    assert all(re.search(r"\d{4}-\d\d-\d\d", each) for each in contents)
+    assert re.search(r"Privacy dossier · \d{4}-\d\d-\d\d", dossier.text_content())
+    for number, name in enumerate(("2", "5", "run"), 1):
+        assert inside("report", f"{name}.json", "-o", "own.html", cwd=tmp_path).code == 0
+        own = lxml_html.document_fromstring((tmp_path / "own.html").read_bytes())
+        [section] = dossier.xpath(f"//section[@aria-labelledby='part-{number}']")
+        for wanted in ("//h3", "//table//th", "//table//td", "//svg", "//dl[@class='figures']/div"):
+            was = [each.text_content() for each in own.xpath(f"//main{wanted}")]
+            assert was
+            assert [each.text_content() for each in section.xpath(f".{wanted}")] == was
+
+
+def test_listings_of_runs_are_parts_of_a_dossier(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "qidsql.toml").write_text(
+        f'format = 1\n[sources.people]\nurl = "{source}"\n[[tables]]\nsource = "people"\ntable = "main.t"\n'
+    )
+    for _ in range(2):
+        assert inside("run", "--quiet", cwd=tmp_path).code == 1
+    for command in (["history"], ["history", "--table", "main.t"], ["diff"], ["alerts"]):
+        assert inside(*command, "-o", "one.json", cwd=tmp_path).code == 0
+        assert inside(*command, "-o", "direct.md", cwd=tmp_path).code == 0
+        assert inside("report", "one.json", "-o", "read.md", cwd=tmp_path).code == 0
+        said, direct = (set((tmp_path / name).read_text().splitlines()) for name in ("read.md", "direct.md"))
+        assert direct <= said
+    assert "expected one of qidsql run or qidsql audit" in refused("history", "--record", "one.json", cwd=tmp_path)

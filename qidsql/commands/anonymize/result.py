@@ -7,6 +7,7 @@ from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.protection.certificates import BoundProof, CellPlan
+from qidsql.wording.numbers import plural
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -29,6 +30,10 @@ class AnonymizeResult(Result):
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
     script: Annotated[tuple[str, ...], "statements that make the copy, while the table is unchanged"]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"k = {self.account.policy.k}", plural(len(self.account.columns), "column"))
 
     @reported
     def optimal(self) -> Annotated[bool, "no anonymization costs less, by the proved bound"]:

@@ -10,6 +10,7 @@ from qidsql.core.tables import Role
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, reported
 from qidsql.measures.class_sample import ClassEstimate
 from qidsql.measures.profiles import ClassProfile, SizeBin
+from qidsql.wording.numbers import plural
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +95,11 @@ class AuditResult(Result):
     least_withheld: LeastWithheld | None
     assumptions: Annotated[tuple[str, ...], "assumptions behind the verdict"]
     interrupted: Annotated[bool, UNWRITTEN] = False  # the user asked to stop
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        audited, (_, *others) = sum(column.audited for column in self.columns), self.account.policy.criteria
+        return (f"k = {self.account.policy.k}", *(each.name for each in others), plural(audited, "column"))
 
     @property
     def helpful(self) -> tuple[Withheld, ...]:

@@ -12,6 +12,7 @@ from qidsql.commands.mask.result import MaskResult
 from qidsql.commands.suppress.result import SuppressResult
 from qidsql.core.results import Result, Verdict
 from qidsql.declarations.results import FLAT, Rounded, reported
+from qidsql.wording.numbers import few
 
 
 class Part(StrEnum):
@@ -162,6 +163,10 @@ class GraphResult(Result):
     merges: tuple[MergeFinding, ...]
     refused: Annotated[tuple[tuple[str, str], ...], "pairs of columns that are not one attribute"]
     then: Followed | None = None
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"from {few(self.identifiers)} to {few(self.sensitive)}",)
 
     @reported
     def cost(self) -> int | None:

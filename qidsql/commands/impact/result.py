@@ -209,6 +209,10 @@ class ImpactResult(Result):
     ]
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"copy {self.protected}",)
+
+    @property
     def kept_values(self) -> tuple[ValueImpact, ...]:
         """The values that occur before and after, of all columns compared value by value."""
         return tuple(value for variable in self.variables for value in variable.values or () if value.kept)

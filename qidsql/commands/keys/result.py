@@ -9,6 +9,7 @@ from qidsql.core.sampling import Wanted
 from qidsql.declarations.results import FLAT, UNWRITTEN, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Certificate
+from qidsql.wording.numbers import plural
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,10 @@ class KeysResult(Result):
     certificate: Certificate | None
     profile: Annotated[ClassProfile | None, "of all columns together"]
     shown: Annotated[int, UNWRITTEN] = 10  # sets that a report for people lists
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (self.criterion, plural(len(self.account.columns), "column"))
 
     @reported
     def by_size(self) -> Annotated[dict[int, int], "how many sets there are of each size"]:

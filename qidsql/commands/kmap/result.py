@@ -67,3 +67,7 @@ class KmapResult(Result):
     columns_given: Annotated[bool, "the columns were named by the user"]
     columns_compared: tuple[Containment, ...]
     figures: Annotated[PopulationFigures | None, "null if no columns are compared, or time ran out"]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"k = {self.account.policy.k}", f"population {self.population}")

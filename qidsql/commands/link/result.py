@@ -54,3 +54,7 @@ class LinkResult(Result):
     columns_compared: tuple[Containment, ...]
     columns_given: Annotated[bool, "the joined columns were named by the user"]
     link: Annotated[Join | None, "null if no columns are joined, or time ran out"]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"with {self.right}", f"k = {self.k}")

@@ -7,6 +7,7 @@ from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 from qidsql.measures.profiles import ClassProfile
 from qidsql.search.result import Certificate
+from qidsql.wording.numbers import plural
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -30,6 +31,10 @@ class MaskResult(Result):
     ]
     certificate: Certificate | None
     script: Annotated[tuple[str, ...], "statements that would carry it out, none of which was run"]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"no {self.criterion}", plural(len(self.account.columns), "column"))
 
     @reported
     def optimal(self) -> Annotated[bool, "no choice publishes more, by the proved bound"]:

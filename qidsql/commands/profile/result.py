@@ -7,6 +7,7 @@ from qidsql.core.disclosure import Disclosed
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT
 from qidsql.measures.profiles import ClassProfile, SizeBin
+from qidsql.wording.numbers import few
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,3 +26,7 @@ class ProfileResult(Result):
     column_sets: Annotated[tuple[ProfiledSet, ...], "the one that was measured; none if time ran out"]
     class_sizes: tuple[SizeBin, ...]
     disclosed: Annotated[tuple[Disclosed, ...], "what the columns disclose about each sensitive column"]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"k = {self.account.policy.k}", few(self.account.columns, 4))

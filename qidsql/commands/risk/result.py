@@ -9,6 +9,7 @@ from qidsql.declarations.results import FLAT, SIGNED, Rounded
 from qidsql.measures.individual_risk import RiskBin
 from qidsql.measures.population_uniques import Method
 from qidsql.measures.profiles import SizeBin
+from qidsql.wording.numbers import few
 
 ROUNDED = Rounded(9, significant=True)
 ESTIMATE = Rounded(6, significant=True)
@@ -107,3 +108,7 @@ class RiskResult(Result):
     population: Annotated[PopulationRisk | None, "null: no population was given, or it was not measured"]
     weighted: Annotated[WeightedRisk | None, "null: no weights were given, or they were not measured"]
     class_sizes: tuple[SizeBin, ...]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"k = {self.account.policy.k}", few(self.account.columns, 4))

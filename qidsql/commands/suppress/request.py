@@ -43,6 +43,17 @@ class Attack(StrEnum):
     UNIQUE_COMBINATIONS = "unique-combinations"  # someone who searches the rows [Wilson, 3.3]
     KNOWN_PERSON = "known-person"  # someone who knows a person, or everybody: k rows can be the person's
 
+    @property
+    def attacker(self) -> str:
+        return ATTACKERS[self]
+
+
+ATTACKERS = {
+    Attack.RELEASED_ROWS: "someone who looks up a released row",
+    Attack.UNIQUE_COMBINATIONS: "someone who searches the released rows",
+    Attack.KNOWN_PERSON: "someone who knows people",
+}
+
 
 @dataclass(frozen=True)
 class SuppressRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted):

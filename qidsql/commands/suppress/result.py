@@ -8,6 +8,7 @@ from qidsql.core.results import LeftOut, Result, SearchAccount
 from qidsql.declarations.results import FLAT, reported
 from qidsql.protection.certificates import BoundProof, CellPlan
 from qidsql.protection.suppression.known_people import KnownPeople
+from qidsql.wording.numbers import plural
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,10 @@ class SuppressResult(Result):
         KnownPeople | None, "whom the planned rows single out if people's values are known; null: not counted"
     ]
     script: Annotated[tuple[str, ...], "the statements requested instead of a copy"]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"k = {self.k}", f"against {self.against.attacker}", plural(len(self.account.columns), "column"))
 
     @reported
     def optimal(self) -> Annotated[bool, "no suppression of this kind weighs less, by the proved bound"]:

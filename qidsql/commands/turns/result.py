@@ -42,6 +42,10 @@ class TurnsResult(Result):
     copied: Annotated[tuple[str, ...], "its columns"]
     not_copied: tuple[LeftOut, ...]
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"k = {self.k}", *(turn.change for turn in self.turns if turn.change))
+
     @reported
     def first_safe(self) -> Annotated[int | None, "the first turn with no row below k"]:
         return next((turn.number for turn in self.turns if not turn.rows_below_k and self.account.rows), None)

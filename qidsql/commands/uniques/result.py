@@ -7,6 +7,7 @@ from typing import Annotated
 from qidsql.commands.uniques.request import By, ScoreKind
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT, OMITTED, UNWRITTEN, Rounded
+from qidsql.wording.numbers import plural
 
 
 @dataclass(frozen=True)
@@ -80,3 +81,7 @@ class UniquesResult(Result):
     key: Annotated[str | None, "the column whose values identify records, if requested"]
     values_listed: Annotated[bool, "whether the list contains values, as requested"]
     shown: Annotated[tuple[By, ...], UNWRITTEN] = tuple(By)  # the tables of the terminal's report
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"k = {self.k}", plural(len(self.account.columns), "column"))

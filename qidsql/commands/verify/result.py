@@ -7,6 +7,7 @@ from typing import Annotated
 
 from qidsql.core.results import Result, SearchAccount
 from qidsql.declarations.results import FLAT
+from qidsql.wording.numbers import moment
 
 
 class Holds(StrEnum):
@@ -39,3 +40,7 @@ class VerifyResult(Result):
     criterion: str
     written: Annotated[datetime, "when that command began"]
     checks: tuple[Claim, ...]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return (f"of {self.verified}, {moment(self.written)}", self.criterion)
