@@ -90,7 +90,7 @@ def test_no_change_is_lost_or_told_twice_by_what_is_killed(tmp_path: Path, spare
         started = time.monotonic()
         subprocess.run(command("run", "-q"), cwd=tmp_path, env=variables, capture_output=True, check=True)
         whole = time.monotonic() - started
-        for point in range(40):
+        for point in range(24):
             bad = point % 2 == 0
             store.execute("INSERT INTO moody VALUES ('x', 'a')" if bad else "DELETE FROM moody WHERE sex = 'x'")
             expected.append("violation" if bad else "pass")
