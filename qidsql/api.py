@@ -43,6 +43,7 @@ from qidsql.commands.uniques.request import UniquesRequest
 from qidsql.commands.uniques.uniques import uniques as run_uniques
 from qidsql.commands.verify.request import VerifyRequest
 from qidsql.commands.verify.verify import verify as run_verify
+from qidsql.core.parsing import size_in_bytes
 from qidsql.core.results import PRESENTATIONS
 from qidsql.declarations.options import python_function
 from qidsql.engines.base import Engine
@@ -136,7 +137,8 @@ doctor = python_function(DoctorRequest, _opening(run_doctor), "doctor")
 def _source(given: str | Frame | Engine | None, request: object) -> Source:
     options: dict[str, Any] = {name: getattr(request, name, False) for name in ("writable", "workspace")}
     options["beside"] = getattr(request, "beside", None)
-    return Source(given, options, max_seconds=getattr(request, "max_seconds", None))
+    most = size_in_bytes("max_bytes", getattr(request, "max_bytes", None))
+    return Source(given, options, max_seconds=getattr(request, "max_seconds", None), max_bytes=most)
 
 
 @contextmanager

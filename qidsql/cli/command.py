@@ -38,6 +38,7 @@ from qidsql.cli.options import (
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.source_argument import SourceArgument, source_and_table
 from qidsql.cli.streams import lines, parts, put, say, write_output
+from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option, Parameter, parameters
@@ -262,7 +263,8 @@ def source_of(
         "gentle": line.gentle,
         "beside": getattr(request, "beside", None),
     }
-    return Source(given, options, watched, getattr(request, "max_seconds", None))
+    most = size_in_bytes("max_bytes", getattr(request, "max_bytes", None))
+    return Source(given, options, watched, getattr(request, "max_seconds", None), most)
 
 
 def formats_of(command: Command) -> tuple[str, ...]:

@@ -40,12 +40,15 @@ def write_dry_run(
 
 def _script(engine: "Engine", statements: "Sequence[Statement[Any]]", plan: str) -> str:
     """The plan in words, then the statements."""
-    from qidsql.wording.numbers import plural
+    from qidsql.wording.numbers import plural, size
 
     parts = [formatted_sql(engine, each.purpose, each.sql) for each in statements[:FORMATTED]]
     parts += [f"-- {each.purpose}\n{each.sql};\n" for each in statements[FORMATTED:]]
+    known = engine.bytes_of(statements)
+    about = "at most" if engine.bytes_exact else "about"
+    they_read = "" if known is None else f", which read {about} {size(known)}"
     end = (
-        f"\n-- at least {plural(len(statements), 'statement')}; later ones depend on the results. "
+        f"\n-- at least {plural(len(statements), 'statement')}{they_read}; later ones depend on the results. "
         f"Only the catalog was queried.\n"
     )
     head = f"-- Plan: {plan}\n\n" if plan else ""

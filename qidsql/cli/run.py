@@ -27,9 +27,10 @@ from qidsql.cli.options import (
 from qidsql.cli.progress import showing_progress
 from qidsql.cli.streams import parts, say
 from qidsql.core.options import STATEMENTS
+from qidsql.core.parsing import size_in_bytes
 from qidsql.core.time_limit import within
 from qidsql.declarations.commands import Command
-from qidsql.declarations.options import Names, Option
+from qidsql.declarations.options import Names, Option, Size
 from qidsql.errors import QidsqlError, UsageError
 from qidsql.formats.registry import document_format
 from qidsql.operations.exit_codes import FailOn
@@ -76,6 +77,9 @@ class RunRequest:
     max_seconds: Annotated[
         float | None,
         Option("the most seconds for the whole run", "N", variable="QIDSQL_MAX_SECONDS", least=0.001),
+    ] = None
+    max_bytes: Annotated[
+        Size, Option("the most bytes that statements read in the whole run", "SIZE", variable="QIDSQL_MAX_BYTES")
     ] = None
     gentle: Gentle = False
     history: HistoryUrl = None
@@ -216,6 +220,7 @@ def policy(request: RunRequest) -> "PolicyFile":
         sources=sources,
         max_statements=request.max_statements or file.max_statements,
         max_seconds=request.max_seconds or file.max_seconds,
+        max_bytes=size_in_bytes("max_bytes", request.max_bytes) or file.max_bytes,
     )
 
 

@@ -19,6 +19,8 @@ class Spent(TypedDict):
     statements: int
     rounds: int
     scans: int
+    bytes_read: int | None
+    bytes_exact: bool
 
 
 class Accounting:
@@ -28,6 +30,7 @@ class Accounting:
         self._engine = engine
         self._started, self._clock = datetime.now(UTC), time.monotonic()
         self._statements, self._rounds, self._scans = engine.statements, engine.rounds, engine.scans
+        self._bytes = engine.bytes_read
 
     @property
     def spent(self) -> Spent:
@@ -37,7 +40,14 @@ class Accounting:
             statements=self._engine.statements - self._statements,
             rounds=self._engine.rounds - self._rounds,
             scans=self._engine.scans - self._scans,
+            bytes_read=self._bytes_read,
+            bytes_exact=self._engine.bytes_exact,
         )
+
+    @property
+    def _bytes_read(self) -> int | None:
+        now = self._engine.bytes_read
+        return None if now is None or self._bytes is None else now - self._bytes
 
     def account(
         self,

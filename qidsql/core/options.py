@@ -2,7 +2,7 @@
 
 from typing import Annotated, TypeAlias
 
-from qidsql.declarations.options import Names, Option, Ratio, Weights
+from qidsql.declarations.options import Names, Option, Ratio, Size, Weights
 
 COLUMNS = "Columns and rows"
 CRITERION = "Criterion of a quasi-identifier"
@@ -219,6 +219,16 @@ SampleSizes: TypeAlias = Annotated[
 MaxStatements: TypeAlias = Annotated[int | None, Option(f"statements at most; {STATEMENTS}", "N", panel=BUDGET)]
 MaxSize: TypeAlias = Annotated[int | None, Option("largest column set to search", "N", panel=BUDGET, in_policies=True)]
 MaxSeconds: TypeAlias = Annotated[float | None, Option("seconds at most", "N", panel=BUDGET, in_policies=True)]
+MaxBytes: TypeAlias = Annotated[
+    Size,
+    Option(
+        "bytes that statements read, at most, such as 10GB; known from the catalog before each one",
+        "SIZE",
+        panel=BUDGET,
+        in_shells=False,
+        in_policies=True,
+    ),
+]
 Workspace: TypeAlias = Annotated[
     bool,
     Option(

@@ -1,5 +1,6 @@
 """Checked values from user input: ratios, choices, names."""
 
+import re
 from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
@@ -39,6 +40,15 @@ def chance(name: str, value: str | float | Fraction | None) -> Fraction | None:
     if found is not None and not 0 < found < 1:
         raise UsageError(f"{setting(name)} must be between 0 and 1")
     return found
+
+
+def size_in_bytes(name: str, value: str | int | None) -> int | None:
+    """A size from its text (10GB, 1.5 TB, 500 MiB), the value of that option. Raises UsageError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) *([KMGT]?)(i?)B?", str(value).strip(), flags=re.IGNORECASE)
+    if value is None or (found and (found[2] or not found[3]) and Fraction(found[1])):
+        base = 1024 if found and found[3] else 1000
+        return None if found is None else int(Fraction(found[1]) * base ** " KMGT".index(found[2].upper() or " "))
+    raise UsageError(f"{setting(name)} must be a size such as 10GB, got {value}")
 
 
 def ascending(name: str, value: str | None) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 from qidsql.core.options import POLICY
-from qidsql.core.parsing import fraction, names
+from qidsql.core.parsing import fraction, names, size_in_bytes
 from qidsql.core.release import Release
 from qidsql.core.requirements import Requirements
 from qidsql.core.tables import Nulls
@@ -17,7 +17,7 @@ from qidsql.errors import UsageError
 from qidsql.measures.criteria import Criterion
 from qidsql.wording.option_names import setting
 
-LIMITS = ("max_size", "max_statements", "max_seconds")
+LIMITS = ("max_size", "max_statements", "max_seconds", "max_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +76,7 @@ class Policy(Requirements):
     max_size: int | None = None
     max_statements: int | None = None
     max_seconds: float | None = None
+    max_bytes: int | None = None
     origin: Annotated[PolicyOrigin | None, OMITTED, "the policy file behind it"] = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -87,6 +88,7 @@ class Policy(Requirements):
             value = getattr(self, each.name)
             if each.form is FORMS[Ratio] and value is not None:
                 object.__setattr__(self, each.name, fraction(each.name, value))
+        object.__setattr__(self, "max_bytes", size_in_bytes("max_bytes", self.max_bytes))
         for name in LIMITS:
             limit: float | None = getattr(self, name)
             if limit is not None and limit <= 0:
@@ -148,7 +150,7 @@ def _option(criterion: Criterion) -> str:
 
 
 ROLES = ("identifiers", "sensitive", "exclude", "quasi_identifiers")  # the fields of a policy that list columns
-BUDGETS = ("max_statements", "max_seconds")  # limits of the work; they do not change what is audited
+BUDGETS = ("max_statements", "max_seconds", "max_bytes")  # limits of the work; they do not change what is audited
 CONDITION = "where"  # can contain cell values
 
 

@@ -27,6 +27,7 @@ from typing import Annotated, Any, ParamSpec, Protocol, TypeAlias, TypeVar, Unio
 
 Names: TypeAlias = Iterable[str] | str  # one name or several
 Ratio: TypeAlias = str | float | Fraction | None  # 0.9, 9/10 or 90%; a float means the decimal that it prints as
+Size: TypeAlias = str | int | None  # of bytes: 10GB
 FileName: TypeAlias = str | Path | None
 Paths: TypeAlias = tuple[Path, ...]  # several files
 Weights: TypeAlias = str | Path | Mapping[str, int] | None  # a=3,b=1, a .toml file, or the numbers by column
@@ -50,6 +51,7 @@ class Form:
 FORMS: dict[Any, Form] = {
     Names: Form(list[str], "VARCHAR[]"),
     Ratio: Form(str, "VARCHAR"),  # keeps 0.9 exactly as typed
+    Size: Form(str, "VARCHAR"),
     FileName: Form(Path, "VARCHAR"),
     Weights: Form(str, "VARCHAR"),
     Paths: Form(list[Path], "VARCHAR[]"),

@@ -15,10 +15,12 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
+from qidsql.core.byte_limit import bytes_limited, charge_bytes
 from qidsql.core.catalog import Catalog, CatalogTable
 from qidsql.core.checks import Examination
 from qidsql.core.tables import Condition, Table, TableName
 from qidsql.core.time_limit import earlier, limit
+from qidsql.engines.bytes_read import TableBytes, bytes_read
 from qidsql.engines.private_folder import PrivateFolder, in_memory
 from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import BudgetSpent, ConnectionLost, Interrupted, QidsqlError, SourceError, Stopped, UsageError
@@ -26,6 +28,7 @@ from qidsql.sql.copies import create_table
 from qidsql.sql.dialects import Dialect
 from qidsql.sql.relation import table_node
 from qidsql.sql.statements import Row, Statement
+from qidsql.wording.option_names import setting
 
 Answer = TypeVar("Answer")
 
@@ -53,7 +56,9 @@ class Engine(ABC):
 
     All sessions of an engine see the same state of the data if the engine can guarantee that; `snapshot` describes the
     guarantee. `statements` is the number of statements sent to tables (catalog queries are not counted), `scans` the
-    number of table reads they need at most, and `seconds` the time they took. `rounds` counts the waits for answers:
+    number of table reads they need at most, and `seconds` the time they took. `bytes_read` is how much these read at
+    most (see `qidsql.engines.bytes_read`), None if some table's size is not known, and an estimate unless
+    `bytes_exact`. `rounds` counts the waits for answers:
     statements that are sent without the answer to any of the others are one round, however many sessions run them.
 
     An error ends only the answer in progress: sessions that failed or were cancelled are replaced for the next one.
@@ -80,6 +85,9 @@ class Engine(ABC):
         self.rounds = 0
         self.scans = 0
         self.seconds = 0.0
+        self.bytes_read: int | None = 0
+        self.bytes_exact = True
+        self._table_bytes: dict[TableName, TableBytes | None] = {}
         self.watchers: list[Callable[[ExecutedStatement], None]] = []
         self._working_copy: TableName | None = None
         self._conditions: dict[tuple[TableName, str], Condition] = {}
@@ -128,6 +136,10 @@ class Engine(ABC):
         """A path for an export that is read within the block: kept in memory if the system supports that."""
         with in_memory(self.exports() / f"{name}.{self.export_format}") as path:
             yield path
+
+    def table_bytes(self, table: TableName) -> TableBytes | None:
+        """What a scan of a table reads; None if the engine does not tell. Reads only the catalog."""
+        return None
 
     @abstractmethod
     def table_names(self) -> list[TableName]:
@@ -244,6 +256,7 @@ class Engine(ABC):
         if self._closed or self._one_transaction or self._working_copy or len(self._sessions) < self.workers:
             return False
         self._conditions.clear()
+        self._table_bytes.clear()
         return self._renew_sessions()
 
     def _renew_sessions(self) -> bool:
@@ -324,6 +337,7 @@ class Engine(ABC):
         if self._planned is not None and not self._closed:
             self._planned += statements
             raise BudgetSpent("only planned: no statement was sent")
+        self._charge(statements)
         started = time.monotonic()
         answers: dict[int, Answer] = {}
         if statements and not self._answer.counted:
@@ -352,6 +366,36 @@ class Engine(ABC):
         finally:
             self._planned = None
         return statements
+
+    def bytes_of(self, statements: Sequence[Statement[Any]]) -> int | None:
+        """What the statements read at most; None if that is not known. Reads only the catalog. Raises Stopped."""
+        conditions = [f"\n{text}\n" for _, text in self._conditions]
+
+        def known(table: TableName) -> TableBytes:
+            if table not in self._table_bytes:
+                self._table_bytes[table] = self.table_bytes(table)
+            found = self._table_bytes[table]
+            if found is None:
+                raise LookupError
+            self.bytes_exact = self.bytes_exact and found.exact
+            return found
+
+        try:
+            return sum(bytes_read(each.sql, each.scans, conditions, known) for each in statements)
+        except LookupError:
+            return None
+
+    def _charge(self, statements: Sequence[Statement[Any]]) -> None:
+        """Count what the statements are about to read. Raises BudgetSpent, UsageError."""
+        found = self.bytes_of(statements)
+        if found is not None:
+            charge_bytes(found)
+        elif bytes_limited():
+            raise UsageError(
+                f"{self.label} does not tell how many bytes these rows have, as of a view: audit a table, or leave out "
+                f"{setting('max_bytes')}"
+            )
+        self.bytes_read = None if found is None or self.bytes_read is None else self.bytes_read + found
 
     @property
     def closed(self) -> bool:

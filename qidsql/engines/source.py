@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from qidsql.core.byte_limit import within_bytes
 from qidsql.core.time_limit import within
 from qidsql.engines.base import Engine
 from qidsql.engines.connect import connect_or_unreached
@@ -17,13 +18,14 @@ class Source:
     """A source for `connect`, or an engine, which stays open.
 
     `options` are those of `connect`; `watch` is called with each engine that is opened. `max_seconds` limits connecting
-    and all use of the engine.
+    and all use of the engine, `max_bytes` what its statements read.
     """
 
     given: str | Frame | Engine | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[Engine], None] = lambda engine: None
     max_seconds: float | None = None
+    max_bytes: int | None = None
 
     @property
     def text(self) -> str | None:
@@ -38,7 +40,7 @@ class Source:
     @contextmanager
     def opened(self) -> Iterator[Engine]:
         """An engine on the source. Raises as `connect_or_unreached`."""
-        with within(self.max_seconds):
+        with within(self.max_seconds), within_bytes(self.max_bytes):
             if isinstance(self.given, Engine):
                 yield self.given
                 return

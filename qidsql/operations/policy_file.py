@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import Policy
 from qidsql.core.release import Release
 from qidsql.core.tables import fits
@@ -117,6 +118,7 @@ class PolicyFile:
     on_new: str | None = None  # the same
     max_statements: int | None = None  # of a whole run
     max_seconds: float | None = None
+    max_bytes: int | None = None
     alerts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     release: Release | None = None
     lines: Mapping[KeyPath, int] = field(default_factory=dict)  # of each key, by its path
@@ -185,6 +187,7 @@ class _Reader:
             on_new=defaults.get("on_new"),
             max_statements=run.get("max_statements"),
             max_seconds=run.get("max_seconds"),
+            max_bytes=self.size(run.get("max_bytes"), ("run", "max_bytes")),
             alerts=content.get("alerts", {}),
             release=read_keys(Release, content["release"]) if content.get("release") else None,
             lines=self.toml.lines,
@@ -207,6 +210,13 @@ class _Reader:
         if text.startswith("env:") or re.match(r"^[a-zA-Z][\w+.-]*:", text) or re.match(r"^\s*\w+\s*=", text):
             return text
         return str(beside(self.path, text))
+
+    def size(self, given: str | None, path: KeyPath) -> int | None:
+        try:
+            return size_in_bytes("max_bytes", given)
+        except UsageError as error:
+            self.note(path, str(error))
+            return None
 
     def history(self, text: str) -> str:
         """The path or URL of the history."""

@@ -120,6 +120,7 @@ POLICY_SCHEMA: Schema = {
                 {
                     "max_statements": integer_schema(f"the most statements to run; {FEWER}"),
                     "max_seconds": seconds_schema("the most seconds to run"),
+                    "max_bytes": string_schema("the most bytes that statements read, such as 1TB"),
                 },
             ),
             "history": object_of(

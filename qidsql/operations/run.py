@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from qidsql.commands.audit.audit import audit
 from qidsql.commands.audit.request import AuditRequest
+from qidsql.core.byte_limit import within_bytes
 from qidsql.core.policy import Policy, changed_settings
 from qidsql.core.results import Verdict, worst
 from qidsql.core.time_limit import within
@@ -121,7 +122,7 @@ def run(
     covered: Coverage | None = None
     plans: list[SourcePlan] = []
     done, summaries, on_new = PackedTables(), list[TableRun](), list[Verdict]()
-    with within(file.max_seconds), closing(source):
+    with within(file.max_seconds), within_bytes(file.max_bytes), closing(source):
         try:
             plans = plan(file, source, callbacks.stage)
             planned = selected(tables_of(plans, file), only, file)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from qidsql.core.results import Account, LeftOut, SearchAccount, Verdict
 from qidsql.search.result import Certificate
-from qidsql.wording.numbers import count, counted, decimal, few, plural, seconds
+from qidsql.wording.numbers import count, counted, decimal, few, plural, seconds, size
 
 GREEN = "bold green"
 COLOURS = {
@@ -18,6 +18,7 @@ COLOURS = {
     Verdict.INCONCLUSIVE: "bold yellow",
 }
 NOTHING_LEFT = "no cell value left the engine"
+WORTH_SAYING = 10_000_000  # bytes
 EIGHTHS = " ▏▎▍▌▋▊▉█"  # of a character
 CODES_LEFT = "each distinct row left the engine as codes, not values; codes of few values can be decoded"
 
@@ -75,7 +76,14 @@ def certificate(rests_on: Certificate) -> str:
 def work_done(account: Account) -> str:
     """Statements, the rounds in which they were sent, and scans."""
     sent = f"{plural(account.statements, 'statement')} in {plural(account.rounds, 'round')}"
-    return f"{sent}, at most {plural(account.scans, 'scan')}"
+    return f"{sent}, at most {plural(account.scans, 'scan')}{_bytes_read(account)}"
+
+
+def _bytes_read(account: Account) -> str:
+    """What they read, if that is more than a few pages."""
+    if account.bytes_read is None or account.bytes_read < WORTH_SAYING:
+        return ""
+    return f" of {'at most' if account.bytes_exact else 'about'} {size(account.bytes_read)}"
 
 
 def print_cost(console: Console, account: Account, written: str | None = None, values: str = NOTHING_LEFT) -> None:

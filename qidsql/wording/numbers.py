@@ -41,6 +41,16 @@ def seconds(value: float) -> str:
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
 
 
+def size(value: int) -> str:
+    """Bytes in a decimal unit: 1.2 GB"""
+    unit = next(each for each in ("TB", "GB", "MB", "kB", "B") if value >= UNITS[each] or each == "B")
+    scaled = value / UNITS[unit]
+    return f"{scaled:,.1f} {unit}" if scaled < 10 and unit != "B" else f"{scaled:,.0f} {unit}"
+
+
+UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
 def plural(value: int, one: str, many: str = "") -> str:
     """1 row, 2 rows"""
     return f"{count(value)} {one if value == 1 else many or one + 's'}"

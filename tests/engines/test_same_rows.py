@@ -102,6 +102,7 @@ POOLS: dict[str, list[Cell]] = {
 }
 # What an engine is, and in how many statements it is asked
 OF_THE_SOURCE = {"source", "engine", "kind", "snapshot", "seconds", "started", "statements", "rounds", "scans"}
+OF_THE_SOURCE |= {"bytes_read", "bytes_exact"}
 
 
 def random_rows(seed: int) -> Rows:

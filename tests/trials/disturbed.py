@@ -4,7 +4,7 @@ import json
 from typing import Any, Protocol
 
 CODES = {"pass": 0, "finished": 0, "violation": 1, "error": 2, "inconclusive": 3}
-WORK = ("statements", "rounds", "scans", "sets_profiled")
+WORK = ("statements", "rounds", "scans", "sets_profiled", "bytes_read")
 PROOF = ("failing", "quasi_identifiers", "plan", "proof")  # other column sets, rows or prices can prove the same
 INCIDENTAL = (*WORK, *PROOF, "source", "snapshot", "started", "seconds", "policy", "notes")
 

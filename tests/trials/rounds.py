@@ -17,7 +17,7 @@ from tests.trials import Ground, Trials, audits, searches, truncated
 from tests.trials.disturbed import PROOF
 
 TOGETHER = 20
-WORK = {"started", "seconds", "statements", "rounds", "scans", "sets_profiled"}
+WORK = {"started", "seconds", "statements", "rounds", "scans", "sets_profiled", "bytes_read"}
 LIMITS: tuple[dict[str, Any], ...] = (
     {"l_diversity": 2},
     {"l_diversity": 3},

@@ -13,6 +13,7 @@ from qidsql.core.options import (
     Identifiers,
     K,
     KeepIdentifiers,
+    MaxBytes,
     MaxSeconds,
     MaxStatements,
     Sensitive,
@@ -66,6 +67,7 @@ class AnonymizeRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighte
     where: Where = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
 
     def check(self) -> None:
         self.check_copy()

@@ -16,6 +16,7 @@ from qidsql.commands.audit.request import AuditRequest
 from qidsql.commands.audit.result import AuditResult, ColumnFinding
 from qidsql.commands.audit.verdict import assumptions, judge, of_persons
 from qidsql.commands.table_search import comparison_notes, table_profiler, unknown_table
+from qidsql.core.byte_limit import within_bytes
 from qidsql.core.policy import Policy
 from qidsql.core.results import Verdict
 from qidsql.core.roles import assign_roles, audited_columns, identifies
@@ -61,7 +62,7 @@ def audit(engine: Engine, request: AuditRequest, on_stage: Callable[[str], None]
         if request.on_part is not None:
             request.on_part(_result(draft, policy, accounting, lost))
 
-    with within(policy.max_seconds):
+    with within(policy.max_seconds), within_bytes(policy.max_bytes):
         while True:
             draft = Draft(unknown_table(request.table), weights=request.column_weights)
             with engine.answer():

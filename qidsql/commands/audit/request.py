@@ -18,6 +18,7 @@ from qidsql.core.options import (
     Entity,
     Exclude,
     Identifiers,
+    MaxBytes,
     MaxSeconds,
     MaxSize,
     NullRule,
@@ -88,6 +89,7 @@ class AuditRequest(PolicyOptions, Requirements, Audited, Weighted):
         ),
     ] = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
     workspace: Workspace = False
     approximate: Approximate = None
     on_part: Callable[[AuditResult], None] | None = field(default=None, repr=False, compare=False)  # facts so far

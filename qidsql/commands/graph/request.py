@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from qidsql.attribute_graph.separation import CutAlgorithm
-from qidsql.core.options import MaxSeconds, MaxStatements, Schema
-from qidsql.core.parsing import choice, names
+from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements, Schema
+from qidsql.core.parsing import choice, names, size_in_bytes
 from qidsql.core.policy import Policy, PolicyOptions
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import FileName, Names, Option
@@ -91,6 +91,7 @@ class GraphRequest(PolicyOptions):
     ] = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
     by_policy: tuple[str, ...] = ()  # identifiers and sensitive columns of the policy file
 
     def check(self) -> None:
@@ -101,7 +102,8 @@ class GraphRequest(PolicyOptions):
             )
         if self.k < 2:
             raise UsageError(f"--k must be at least 2, got {self.k}: every table is 1-anonymous")
-        Policy(max_statements=self.max_statements, max_seconds=self.max_seconds)  # checks the budgets
+        most = size_in_bytes("max_bytes", self.max_bytes)
+        Policy(max_statements=self.max_statements, max_seconds=self.max_seconds, max_bytes=most)  # checks the budgets
         if self.max_paths < 1:
             raise UsageError(f"--max-paths must be at least 1, got {self.max_paths}")
         if self.following is not None and len(self.published) != 1:

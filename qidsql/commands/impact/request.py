@@ -5,7 +5,7 @@ from functools import cached_property
 from math import isfinite
 from typing import Annotated, Any, ClassVar
 
-from qidsql.core.options import Columns, Exclude, MaxSeconds, MaxStatements, TableName
+from qidsql.core.options import Columns, Exclude, MaxBytes, MaxSeconds, MaxStatements, TableName
 from qidsql.core.parsing import names
 from qidsql.core.policy import ROLES, Policy, PolicyOptions
 from qidsql.declarations.commands import Command
@@ -61,6 +61,7 @@ class ImpactRequest(PolicyOptions):
     exclude: Exclude = ()
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
     unknown: tuple[str, ...] = ()  # by the policy file: columns that nobody outside knows of a person
     withheld: tuple[str, ...] = ()  # by the policy file: direct identifiers, which are not published
 

@@ -14,6 +14,7 @@ from qidsql.core.options import (
     Entity,
     Exclude,
     Identifiers,
+    MaxBytes,
     MaxSeconds,
     MaxStatements,
     NullRule,
@@ -71,6 +72,7 @@ class KeysRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     nulls: NullRule = "equal"
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
     workspace: Workspace = False
     on_found: Callable[[FoundSet], None] | None = field(default=None, repr=False, compare=False)  # as soon as known
 

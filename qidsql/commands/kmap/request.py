@@ -4,7 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from qidsql.core.options import CRITERION, Identifiers, MaxSeconds, MaxStatements, Where
+from qidsql.core.options import CRITERION, Identifiers, MaxBytes, MaxSeconds, MaxStatements, Where
 from qidsql.core.parsing import fraction, names, positive_share
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.declarations.commands import Command
@@ -67,6 +67,7 @@ class KmapRequest(PolicyOptions, Audited):
     where: Where = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
 
     def __post_init__(self) -> None:
         _ = self.limit, self.presence_limits  # whatever the policy

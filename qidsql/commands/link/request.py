@@ -4,7 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from qidsql.core.options import CRITERION, Identifiers, LeastShareBelowK, MaxSeconds, MaxStatements, Where
+from qidsql.core.options import CRITERION, Identifiers, LeastShareBelowK, MaxBytes, MaxSeconds, MaxStatements, Where
 from qidsql.core.parsing import names, positive_share
 from qidsql.core.policy import Audited, PolicyOptions
 from qidsql.declarations.commands import Command
@@ -39,6 +39,7 @@ class LinkRequest(PolicyOptions, Audited):
     where: Where = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
 
     @classmethod
     def taken_roles(cls) -> tuple[str, ...]:

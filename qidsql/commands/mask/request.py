@@ -11,6 +11,7 @@ from qidsql.core.options import (
     Entity,
     Exclude,
     Identifiers,
+    MaxBytes,
     MaxSeconds,
     MaxStatements,
     NullRule,
@@ -52,6 +53,7 @@ class MaskRequest(PolicyOptions, SampleOptions, CriterionOptions, Weighted):
     nulls: NullRule = "equal"
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
     workspace: Workspace = False
 
     def check(self) -> None:

@@ -9,6 +9,7 @@ from qidsql.core.options import (
     Exclude,
     Identifiers,
     K,
+    MaxBytes,
     MaxSeconds,
     MaxStatements,
     NullRule,
@@ -44,6 +45,7 @@ class ProfileRequest(PolicyOptions, Audited):
     nulls: NullRule = "equal"
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
 
     def check(self) -> None:
         _ = self.policy

@@ -11,6 +11,7 @@ from qidsql.core.options import (
     Entity,
     Exclude,
     Identifiers,
+    MaxBytes,
     MaxSeconds,
     MaxStatements,
     NullRule,
@@ -66,6 +67,7 @@ class RiskRequest(PolicyOptions):
     nulls: NullRule = "equal"
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
 
     def check(self) -> None:
         _ = self.policy, self.fraction

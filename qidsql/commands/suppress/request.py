@@ -12,6 +12,7 @@ from qidsql.core.options import (
     Exclude,
     Identifiers,
     KeepIdentifiers,
+    MaxBytes,
     MaxSeconds,
     MaxStatements,
     NullRule,
@@ -101,6 +102,7 @@ class SuppressRequest(CopyOptions, WorkOptions, PolicyOptions, Audited, Weighted
     ] = False
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
 
     def check(self) -> None:
         self.check_copy()

@@ -11,6 +11,7 @@ from qidsql.core.options import (
     Exclude,
     Identifiers,
     K,
+    MaxBytes,
     MaxSeconds,
     MaxStatements,
     NullRule,
@@ -83,6 +84,7 @@ class TurnsRequest(CopyOptions, PolicyOptions, Audited, Weighted):
     nulls: NullRule = Nulls.EQUAL
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
 
     def check(self) -> None:
         self.check_copy()

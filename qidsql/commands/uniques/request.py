@@ -14,6 +14,7 @@ from qidsql.core.options import (
     Exclude,
     Identifiers,
     K,
+    MaxBytes,
     MaxSeconds,
     MaxSize,
     MaxStatements,
@@ -90,6 +91,7 @@ class UniquesRequest(PolicyOptions, Audited):
     where: Where = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
     limit: Annotated[int, Option("column sets and records shown at most", "N", least=1)] = 10
 
     def check(self) -> None:

@@ -3,7 +3,8 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
-from qidsql.core.options import MaxSeconds, MaxStatements
+from qidsql.core.options import MaxBytes, MaxSeconds, MaxStatements
+from qidsql.core.parsing import size_in_bytes
 from qidsql.core.policy import Policy
 from qidsql.declarations.commands import Command
 from qidsql.declarations.options import Option
@@ -30,9 +31,11 @@ class VerifyRequest:
     ] = None
     max_statements: MaxStatements = None
     max_seconds: MaxSeconds = None
+    max_bytes: MaxBytes = None
 
     def __post_init__(self) -> None:
-        Policy(max_statements=self.max_statements, max_seconds=self.max_seconds)  # checks the budgets
+        most = size_in_bytes("max_bytes", self.max_bytes)
+        Policy(max_statements=self.max_statements, max_seconds=self.max_seconds, max_bytes=most)  # checks the budgets
 
 
 COMMAND = Command(

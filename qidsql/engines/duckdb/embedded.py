@@ -52,6 +52,9 @@ class HostEngine(DuckDBEngine):
     def expect(self, rows: int) -> None:
         """Nothing: the settings are the user's."""
 
+    def table_bytes(self, table: TableName) -> None:
+        """Unknown: a table can be of any attached database."""
+
     def describe(self, table: str | None) -> Table:
         if table not in self._cache.tables:
             self._cache.tables[table] = self._described(table)

@@ -13,6 +13,7 @@ from qidsql.core.catalog import Attribute, Catalog, CatalogColumn, CatalogTable,
 from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
+from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.changing_views import ViewFunctions, checked_view
 from qidsql.engines.duckdb.beside import Beside, catalog_beside
 from qidsql.engines.duckdb.condition import parse_condition
@@ -208,6 +209,20 @@ class DuckDBEngine(Engine):
             )
         return translate(error, purpose)
 
+    def table_bytes(self, table: TableName) -> TableBytes | None:
+        """By the footers of parquet files; of other tables an estimate by the blocks that they are in."""
+        rows = [row for row in self._listed() if self._name(row) == table]
+        files = [each for each in self._files_of(rows[0]) if each.table == table.name] if rows else []
+        if files and files[0].kind == "parquet":
+            paths = exp.Array(expressions=[exp.Literal.string(str(path)) for path in files[0].paths])
+            found = self._catalog("parquet_bytes", paths=paths)
+        elif table == self._working_copy or (rows and rows[0][3] == "table"):
+            found = self._catalog("stored_bytes", table=table_node(table).sql(DUCKDB.name), catalog=str(table.catalog))
+        else:
+            return None
+        columns = {str(column): integer(size) for column, size in found}
+        return TableBytes(columns=columns, exact=bool(files) and files[0].kind == "parquet")
+
     def table_names(self) -> list[TableName]:
         return [self._name(row) for row in self._listed() if not self._is_beside(row)]
 
@@ -373,8 +388,12 @@ class DuckDBEngine(Engine):
 
     def _kind(self, row: Row) -> str:
         """The kind of a table for messages: "file" if it is the only one of the source."""
-        files = self._beside.files if self._beside is not None and self._is_beside(row) else self.files
+        files = self._files_of(row)
         return str(row[3]) if not files else "file" if len(files) == 1 else "data file"
+
+    def _files_of(self, row: Row) -> Sequence[DataFiles]:
+        """The data files of the source that a table of the catalog is in, if it consists of such."""
+        return self._beside.files if self._beside is not None and self._is_beside(row) else self.files
 
     def _name(self, row: Row) -> TableName:
         return TableName(name=str(row[2]), schema=str(row[1]), catalog=str(row[0]))

@@ -21,6 +21,7 @@ from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.core.time_limit import limit
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
+from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.changing_views import ViewFunctions, checked_view
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.postgres.condition import parse_condition
@@ -469,6 +470,11 @@ class PostgresEngine(Engine):
 
     def release(self) -> None:
         self._lock_watch.stop()
+
+    def table_bytes(self, table: TableName) -> TableBytes | None:
+        """All its pages: a row store reads the whole rows, whatever columns a statement names."""
+        [(pages,)] = self._catalog("table_bytes", table=table_node(table).sql(POSTGRES.name))
+        return None if pages is None else TableBytes(integer(pages), exact=True)
 
     def table_names(self) -> list[TableName]:
         return [_name(row) for row in self._catalog("tables") if row[5] is None]

@@ -15,6 +15,7 @@ from qidsql.core.checks import Examination
 from qidsql.core.tables import Column, Condition, Table, TableName
 from qidsql.core.value_kinds import kind_of
 from qidsql.engines.base import Engine
+from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.changing_views import ViewFunctions, checked_view
 from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.spark.address import Address, address
@@ -22,8 +23,9 @@ from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.dialect import SPARK
 from qidsql.engines.spark.doctor import Introduction, checks
 from qidsql.engines.spark.errors import not_there, translate, unreachable
+from qidsql.engines.spark.plans import planned_bytes
 from qidsql.engines.spark.session import ServerGone, SparkSession
-from qidsql.engines.spark.types import PATTERNS, column
+from qidsql.engines.spark.types import PATTERNS, column, width
 from qidsql.engines.table_names import find_table, parsed_name
 from qidsql.engines.workers import Session, Worker
 from qidsql.errors import QidsqlError, SnapshotLost, StatementError, Stopped, UnknownName, UsageError
@@ -133,6 +135,17 @@ class SparkEngine(Engine):
         kind = "data file" if name.catalog in FORMATS else "table"
         table = Table(name, kind, tuple(column(field) for field in fields), version=version)
         return checked_view(table, self._functions(name)) if kind == "table" and version is None else table
+
+    def table_bytes(self, table: TableName) -> TableBytes | None:
+        """The server's estimate of the rows, divided among the columns by the widths of their types."""
+        try:
+            [(plan, *_)] = self._rows(f"EXPLAIN COST {_all_of(table)}", f"size of {table}")
+        except StatementError:
+            return None
+        widths = {field.name: width(field.data_type) for field in self._fields(table) or ()}
+        row = sum(widths.values())
+        whole = planned_bytes(str(plan), row)
+        return None if whole is None else TableBytes(columns={name: whole * w // row for name, w in widths.items()})
 
     def _functions(self, name: TableName) -> ViewFunctions:
         """The functions that change in the plan of reading a table or view: its catalog does not say which it is."""

@@ -19,6 +19,17 @@ PATTERNS = (
 BYTES = ("", "UTF8_BINARY")  # collations that compare bytes
 
 
+WIDTHS = {"boolean": 1, "tinyint": 1, "smallint": 2, "int": 4, "float": 4, "date": 4, "decimal": 16, "null": 1}
+TEXT_WIDTH, USUAL_WIDTH = 20, 8  # bytes, as Spark itself assumes
+
+
+def width(kind: Any) -> int:
+    """About how many bytes a value of the type has."""
+    name = next((name for name in TYPES if kind.HasField(name)), "unparsed")
+    usual = TEXT_WIDTH if name in ("string", "char", "varchar", "binary") else USUAL_WIDTH
+    return WIDTHS.get(name, usual)
+
+
 def column(field: Any) -> Column:
     """A field of a result. It is not readable if its values cannot be put into classes."""
     kind = field.data_type

@@ -12,13 +12,14 @@ from qidsql.core.catalog import Catalog, CatalogColumn, CatalogTable, find_schem
 from qidsql.core.checks import Check, Examination, State
 from qidsql.core.tables import Column, Comparison, Condition, Table, TableName
 from qidsql.engines.base import Engine
+from qidsql.engines.bytes_read import TableBytes
 from qidsql.engines.changing_views import ViewFunctions, checked_view
 from qidsql.engines.sqlite.dialect import SQLITE, WideSum, hash_63
 from qidsql.engines.table_names import find_table
 from qidsql.engines.workers import PATIENCE, Worker
 from qidsql.errors import ConnectionLost, QidsqlError, SourceError, StatementError, UsageError
 from qidsql.sql.relation import table_node
-from qidsql.sql.statements import Row
+from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
 
 WHY = {  # by SQLite's result codes
@@ -122,6 +123,10 @@ class SQLiteEngine(Engine):
         if isinstance(error, OverflowError) or "integer overflow" in str(error):
             return StatementError(f"SQLite's integers are too small for the result ({purpose})")
         return StatementError(f"{self.label} {WHY.get(result, 'could not be read by SQLite')} ({purpose}; {result})")
+
+    def table_bytes(self, table: TableName) -> TableBytes:
+        """The whole file: SQLite does not tell how much of it is the table's."""
+        return TableBytes(sum(integer(size) for (size,) in self._catalog("file_bytes")))
 
     def table_names(self) -> list[TableName]:
         return [TableName(str(row[0]), "main") for row in self._catalog("tables")]

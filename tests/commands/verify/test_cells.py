@@ -32,6 +32,7 @@ PLANS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 # Keys of the work done, of texts and of what a plan was asked for: no claims about the table.
 HISTORY = ("statements", "rounds", "scans", "sets_profiled", "seconds", "max_size", "max_statements", "max_seconds")
+HISTORY += ("bytes_read", "bytes_exact", "max_bytes")
 
 
 def drawn(random: Random, rows: int = 14) -> list[tuple[str | None, ...]]:

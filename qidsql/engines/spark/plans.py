@@ -1,0 +1,16 @@
+"""What a server's plan of reading a table says of its size, as Spark and Sail write it."""
+
+import re
+
+UNITS = {"B": 1, **{f"{letter}iB": 1024**power for power, letter in enumerate("KMGTPE", 1)}}
+BYTES = re.compile(r"sizeInBytes=([\d.]+(?:E\+?\d+)?) ([KMGTPE]?i?B)\b")  # of Spark
+ROWS = re.compile(r"\bRows=\w+\((\d+)\)")  # of Sail, which knows the bytes of numbers only
+UNKNOWN = 1 << 62  # of a source without any statistics
+
+
+def planned_bytes(plan: str, row: int) -> int | None:
+    """The size of the largest relation in an EXPLAIN COST, with rows of so many bytes; None if it is not known."""
+    found = [int(float(number) * UNITS[unit]) for number, unit in BYTES.findall(plan)]
+    found += [int(number) * row for number in ROWS.findall(plan)]
+    largest = max(found, default=UNKNOWN)
+    return largest if largest < UNKNOWN else None
