@@ -223,8 +223,11 @@ class Engine(ABC):
         statements run on one session, as they do on a view that uses the current time.
         Raises UsageError, UnknownName, AccessError, StatementError.
         """
-        if table.time_dependent:
+        if table.time_dependent and self.dialect.snapshot:
             self._freeze_time()
+        elif table.time_dependent:
+            note = "each statement reads the current time anew: figures of two statements can differ"
+            table = replace(table, notes=(*table.notes, note))
         if where is None:
             return table
         key = (table.name, where)
@@ -380,6 +383,8 @@ class Engine(ABC):
             self.bytes_exact = self.bytes_exact and found.exact
             return found
 
+        if not self.dialect.bytes:
+            return None
         try:
             return sum(bytes_read(each.sql, each.scans, conditions, known) for each in statements)
         except LookupError:
@@ -533,4 +538,4 @@ class Engine(ABC):
         """Ends sessions and cancels their statements."""
         with self._lock:
             self._sessions = [worker for worker in self._sessions if worker not in workers]
-        end_sessions(workers)
+        end_sessions(workers, self.dialect.cancel)

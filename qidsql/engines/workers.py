@@ -23,8 +23,7 @@ if TYPE_CHECKING:  # the command line imports `left_behind` and must not wait fo
 
 Answer = TypeVar("Answer")
 
-PATIENCE = 3.0  # seconds for a cancelled statement to end before its connection is cut
-OVER_NETWORK = 1.0  # the same for a server, which notices the cut connection
+PATIENCE = 3.0  # seconds for a cancelled connecting to end before it is abandoned
 PARTING = 0.5  # further seconds before its thread is abandoned
 AGAIN = 0.05  # seconds between two cancels: a cancel is lost if the statement has not started yet
 TICK = 0.2  # seconds between two checks for events that do not end a wait, such as Ctrl-C
@@ -37,11 +36,9 @@ class Session(Protocol):
     """One connection, used by one thread at a time.
 
     `cancel` and `hang_up` are called from other threads: the first requests the end of the running statement, the
-    second ends the wait for an engine that does not respond, `patience` seconds later. After `freeze_time` all
+    second ends the wait for an engine that does not respond, `Dialect.cancel` seconds later. After `freeze_time` all
     statements see the same time, if the engine can guarantee that.
     """
-
-    patience: float
 
     def execute(self, sql: str) -> "list[Row]": ...
 
@@ -101,10 +98,6 @@ class Worker:
     @property
     def is_open(self) -> bool:
         return self._opened.done() and self._opened.exception() is None
-
-    @property
-    def patience(self) -> float:
-        return self.session.patience if self.is_open else 0.0
 
     @property
     def session(self) -> Session:
@@ -280,8 +273,9 @@ class Batch(Generic[Answer]):
                 self._changed.notify_all()
 
 
-def end_sessions(workers: Sequence[Worker]) -> None:
-    """Ends sessions: cancels their statements on the server and waits briefly; threads that do not end are abandoned.
+def end_sessions(workers: Sequence[Worker], patience: float) -> None:
+    """Ends sessions: cancels their statements on the server and waits so many seconds; threads that do not end are
+    abandoned.
 
     A session whose statement was cancelled is not reused: a late cancel would hit its next statement.
     """
@@ -289,7 +283,7 @@ def end_sessions(workers: Sequence[Worker]) -> None:
         worker.dismiss()
     idle_until = time.monotonic() + AGAIN
     busy = [worker for worker in workers if not worker.join(idle_until)]
-    end = time.monotonic() + max((worker.patience for worker in busy), default=0.0)
+    end = time.monotonic() + (patience if any(worker.is_open for worker in busy) else 0.0)
     for worker in busy:
         threading.Thread(target=_cancel, args=(worker, end), name="qidsql cancel", daemon=True).start()
     still = [worker for worker in busy if not worker.join(end)]

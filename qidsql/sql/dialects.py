@@ -34,6 +34,9 @@ class Dialect:
     case. `longest_name`: the maximum bytes of a name, beyond which the engine silently truncates; None if unlimited.
     `materialized`: a common table expression that says so is evaluated once; without it a numbering of its rows must be
     decided by their contents (see `decided`).
+    `cancel`: the seconds that a cancelled statement gets to end before its session is given up. `timeout`: each
+    statement has a limit of time of its own. `snapshot`: a session can read all its statements' data and time as of one
+    moment. `bytes`: how far it is known what a scan reads, in words; empty if it is not.
     `recodable`: patterns of the types whose columns can be recoded, by the kind of their values.
     `own_hashes`: the hashes are functions of the connection, which a printed script cannot call. `opening`, `closing`:
     statements before and after a script (see `script`).
@@ -66,6 +69,10 @@ class Dialect:
     longest_name: int | None = None
     own_hashes: bool = False
     materialized: bool = True
+    cancel: float = 3.0
+    timeout: bool = False
+    snapshot: bool = True
+    bytes: str = ""
     recodable: tuple[tuple[ValueKind, str], ...] = ()
     opening: tuple[str, ...] = ()
     closing: tuple[str, ...] = ()

@@ -148,3 +148,8 @@ def test_plans_of_spark(spark_store: SparkStore) -> None:
         with pytest.raises(UsageError, match="can change from statement to statement"):
             qidsql.audit(spark_store.url, view, k=2)
     assert qidsql.audit(spark_store.url, "fine", k=2).verdict == "pass"
+    session.execute("CREATE TEMPORARY VIEW aged AS SELECT id % 2 AS a, now() AS at FROM RANGE(20)")
+    session.execute("CREATE TEMPORARY VIEW today AS SELECT id % 2 AS a FROM RANGE(20) WHERE now() > '2000-01-01'")
+    for view, noted in (("aged", True), ("today", True), ("fine", False)):
+        notes = qidsql.profile(spark_store.url, view, columns=["a"] if noted else ["uuid"]).account.notes
+        assert any("each statement reads the current time anew" in note for note in notes) == noted, view

@@ -26,7 +26,7 @@ from qidsql.engines.connect import connect, shown
 from qidsql.engines.spark import kind, session
 from qidsql.engines.spark.address import TOKEN, address
 from qidsql.engines.spark.dialect import SPARK
-from qidsql.engines.spark.doctor import Introduction, checks
+from qidsql.engines.spark.doctor import NEEDED, Introduction, checks
 from qidsql.engines.spark.session import SparkSession
 from qidsql.errors import SnapshotLost, SourceError, StatementError, UsageError
 from qidsql.profiling.profiler import TableProfiler
@@ -378,12 +378,21 @@ def test_doctor(spark_store: SparkStore) -> None:
 
 def test_doctor_of_another_server() -> None:
     there = replace(address("sc://spark.example.org"), encrypted=False)
-    found = list(checks(there, Introduction("Spark 3.5.1", "c", "s", "u"), 2.5))
+    found = list(checks(there, Introduction("Spark 3.5.1", "c", "s", "u"), 2.5, ["BIT_COUNT"]))
     assert {check.text[:20] for check in found if check.state == "warning"} == {
         "Spark 3.5.1: not run",
         "the connection is no",
     }
     assert any("--workers" in check.remedy for check in found)
+    assert [check.text for check in found if check.state == "problem"] == ["the server lacks BIT_COUNT"]
+
+
+def test_doctor_finds_what_is_missing(server: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What statements need is there; a function that is not is named."""
+    with connect(spark_url()) as engine:
+        assert not [check for check in engine.examine().session if check.state == "problem"]
+        monkeypatch.setitem(NEEDED, "flight", "SELECT FLY(1)")
+        assert [c.text for c in engine.examine().session if c.state == "problem"] == ["the server lacks flight"]
 
 
 # What goes wrong

@@ -1,7 +1,7 @@
 """Whether a source can be audited: the connection, its rights, every table; and the remedies."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 
 from qidsql.commands.doctor.installation import installation
@@ -58,19 +58,31 @@ def doctor(
             if all(check.state is not State.PROBLEM for check in checks):
                 checks += examination.tables.get(listed.name, ())
             tables.append(TableHealth(str(listed.name), listed.kind, listed.estimated_rows, tuple(checks)))
-        verdict, reason = _judge(tables, (*packages, *examination.session))
+        session = (*examination.session, *_capabilities(engine))
+        verdict, reason = _judge(tables, (*packages, *session))
         return DoctorResult(
             verdict=verdict,
             reason=reason,
             source=engine.label,
             engine=engine.version,
             installation=packages,
-            session=examination.session,
+            session=session,
             tables=tuple(tables),
             grants=examination.grants,
             grantee=request.role,
             seconds=time.monotonic() - clock,
         )
+
+
+def _capabilities(engine: Engine) -> Iterator[Check]:
+    """What the engine can do for budgets, as its dialect declares it."""
+    dialect = engine.dialect
+    limit = "each statement has a limit of time" if dialect.timeout else "a statement has no limit of time of its own"
+    yield Check(State.OK, f"{limit}; Ctrl-C and --max-seconds cancel it, and wait {dialect.cancel:g} s for its end")
+    if dialect.bytes:
+        yield Check(State.OK, f"--max-bytes counts {dialect.bytes}")
+    else:
+        yield Check(State.NOTE, "it is not known how much a statement reads: --max-bytes is refused")
 
 
 def _judge(tables: Sequence[TableHealth], others: Sequence[Check]) -> tuple[Verdict, str]:

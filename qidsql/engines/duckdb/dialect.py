@@ -54,6 +54,7 @@ DUCKDB = Dialect(
     value_hash=_value_hash,
     about_distinct=_about_distinct,
     caseless=True,
+    bytes="the columns that a statement names: exactly in parquet files, about in tables",
     recodable=(
         (ValueKind.WHOLE, r"u?(tiny|small|big)?int(eger)?"),
         (ValueKind.DECIMAL, r"decimal\((1?\d|2[0-8]),\d+\)"),  # with more digits a remainder would be a float

@@ -28,7 +28,7 @@ from qidsql.engines.duckdb.types import value_kind
 from qidsql.engines.duckdb.view_functions import view_functions
 from qidsql.engines.private_folder import PrivateFolder, remove_name
 from qidsql.engines.table_names import find_table, no_schema
-from qidsql.engines.workers import PATIENCE, Worker
+from qidsql.engines.workers import Worker
 from qidsql.errors import (
     AccessError,
     QidsqlError,
@@ -47,8 +47,6 @@ IN_USE = (duckdb.ResourceInUseException,) if hasattr(duckdb, "ResourceInUseExcep
 
 class DuckDBSession:
     """One cursor, for one thread at a time."""
-
-    patience = PATIENCE
 
     def __init__(
         self, cursor: duckdb.DuckDBPyConnection, search_path: str, bits: Callable[[], int] = lambda: USUAL

@@ -6,6 +6,7 @@ qidsql gets neither the server's address nor a password.
 
 import json
 import re
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
@@ -21,7 +22,7 @@ from qidsql.engines.embedding import CatalogCache, HostConnection, HostError
 from qidsql.engines.postgres.dialect import POSTGRES
 from qidsql.engines.postgres.engine import PostgresEngine, PostgresSession, Server
 from qidsql.engines.postgres.errors import translate
-from qidsql.engines.workers import PATIENCE, Session
+from qidsql.engines.workers import Session
 from qidsql.errors import AccessError, QidsqlError, StatementError
 from qidsql.sql.statements import Row, integer
 from qidsql.sql.templates import fill
@@ -58,8 +59,6 @@ class FilesForbidden(psycopg.Error):
 
 class AttachedSession:
     """One connection to DuckDB, whose transaction uses one of DuckDB's connections to Postgres."""
-
-    patience = PATIENCE
 
     def __init__(self, connection: HostConnection, database: str) -> None:
         self._connection, self._database = connection, database
@@ -198,6 +197,8 @@ class AttachedEngine(PostgresEngine):
     `host` is the engine of the DuckDB, which is closed with this one. `typed` is the table as the caller wrote it,
     `inside` the same without the database.
     """
+
+    dialect = replace(POSTGRES, cancel=DUCKDB.cancel)  # its connections to the server cannot be cut
 
     def __init__(
         self, connection: HostConnection, host: Engine, database: str, typed: str, inside: str, cache: CatalogCache

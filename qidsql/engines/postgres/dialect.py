@@ -81,6 +81,9 @@ POSTGRES = Dialect(
         (ValueKind.TIMESTAMP, r"timestamp(\(\d\))? without time zone"),
     ),
     longest_name=63,
+    cancel=1.0,  # as the server notices that a connection is cut
+    timeout=True,
+    bytes="all pages of a table",
     opening=("BEGIN", SYSTEM_PATH),
     closing=("COMMIT",),
 )

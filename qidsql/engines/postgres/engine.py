@@ -31,7 +31,7 @@ from qidsql.engines.postgres.errors import not_connected, translate
 from qidsql.engines.postgres.lock_watch import LockWatch, hang_up
 from qidsql.engines.postgres.types import PATTERNS
 from qidsql.engines.table_names import find_table, no_schema
-from qidsql.engines.workers import OVER_NETWORK, Batch, Session, Work, Worker, end_sessions
+from qidsql.engines.workers import Batch, Session, Work, Worker, end_sessions
 from qidsql.errors import (
     AccessError,
     QidsqlError,
@@ -87,8 +87,6 @@ class Snapshot:
 
 class PostgresSession:
     """One connection in one transaction, or without `snapshot` one per statement. Read-only unless `writable`."""
-
-    patience = OVER_NETWORK
 
     def __init__(
         self,
@@ -197,7 +195,7 @@ class PostgresSession:
         """Cancels over a separate connection, with a short timeout, since the network may not respond."""
         with self._cancelling:
             try:
-                self.connection.cancel_safe(timeout=self.patience)
+                self.connection.cancel_safe(timeout=POSTGRES.cancel)
             except psycopg.Error:
                 self.hang_up()
 
@@ -395,7 +393,7 @@ class PostgresEngine(Engine):
             sessions, self._sessions = self._sessions, []
         for batch in list(self._batches):  # includes every batch that can use one of these sessions
             batch.fail(reason)
-        end_sessions(sessions)
+        end_sessions(sessions, self.dialect.cancel)
 
     def translate(self, error: Exception, purpose: str) -> QidsqlError:
         return translate(error, purpose)

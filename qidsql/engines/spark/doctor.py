@@ -1,15 +1,30 @@
 """Checks of a Spark Connect server before an audit: version, catalog, encryption, latency, snapshot."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qidsql.core.checks import Check, State
 from qidsql.engines.spark.address import Address
+from qidsql.wording.numbers import few
 
 RAN = r"Spark 4\.|Spark Connect server 0\.7\."  # Apache Spark 4.3.0, and Sail 0.7.2
 SLOW = 1.0  # seconds
 HERE = ("localhost", "127.0.0.1", "[::1]")
+
+
+# What statements need, and a statement that shows whether it is there.
+NEEDED = {
+    "GROUPING SETS": "SELECT GROUPING(id), COUNT(*) FROM RANGE(2) GROUP BY GROUPING SETS ((id), ())",
+    "XXHASH64 and MD5": "SELECT XXHASH64(id, id IS NULL) & 1, MD5('a') FROM RANGE(1)",
+    "APPROX_COUNT_DISTINCT": "SELECT APPROX_COUNT_DISTINCT(id) FROM RANGE(2)",
+    "INLINE(ARRAYS_ZIP(..))": "SELECT INLINE(ARRAYS_ZIP(ARRAY(1), ARRAY('a'))) AS (a, b)",
+    "DECIMAL(38, 0)": "SELECT SUM(CAST(id AS DECIMAL(38, 0)) * id) FROM RANGE(2)",
+    "window functions": "SELECT ROW_NUMBER() OVER (PARTITION BY id ORDER BY id) FROM RANGE(2)",
+    "BIT_COUNT": "SELECT BIT_COUNT(id) FROM RANGE(2)",
+    "EXPLAIN COST (for --max-bytes)": "EXPLAIN COST SELECT id FROM RANGE(2)",
+    "EXPLAIN EXTENDED (to find views that change)": "EXPLAIN EXTENDED SELECT id FROM RANGE(2)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +37,20 @@ class Introduction:
     user: str
 
 
-def checks(server: Address, found: Introduction, latency: float) -> Iterator[Check]:
-    """The checks, from what is known since connecting. No statement."""
+def checks(server: Address, found: Introduction, latency: float, missing: Sequence[str]) -> Iterator[Check]:
+    """The checks, from what is known since connecting, and what is missing of `NEEDED`. No statement."""
     tested = re.match(RAN, found.version) is not None
     yield Check(
         State.OK if tested else State.WARNING,
         f"{found.version}: {'ran in the tests of qidsql' if tested else 'not run in the tests of qidsql'}",
         "" if tested else "compare an audit of a small table with one by another engine first",
     )
+    if missing:
+        yield Check(
+            State.PROBLEM, f"the server lacks {few(missing)}", "statements that need it fail: use a newer server"
+        )
+    else:
+        yield Check(State.OK, f"the server has what statements need: {few(list(NEEDED))}")
     yield Check(
         State.OK, f"connected as {found.user}; names without a schema are those of {found.catalog}.{found.schema}"
     )

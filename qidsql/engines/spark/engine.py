@@ -21,14 +21,14 @@ from qidsql.engines.kind import ConnectOptions
 from qidsql.engines.spark.address import Address, address
 from qidsql.engines.spark.condition import parse_condition
 from qidsql.engines.spark.dialect import SPARK
-from qidsql.engines.spark.doctor import Introduction, checks
+from qidsql.engines.spark.doctor import NEEDED, Introduction, checks
 from qidsql.engines.spark.errors import not_there, translate, unreachable
 from qidsql.engines.spark.plans import planned_bytes
 from qidsql.engines.spark.session import ServerGone, SparkSession
 from qidsql.engines.spark.types import PATTERNS, column, width
 from qidsql.engines.table_names import find_table, parsed_name
 from qidsql.engines.workers import Session, Worker
-from qidsql.errors import QidsqlError, SnapshotLost, StatementError, Stopped, UnknownName, UsageError
+from qidsql.errors import AccessError, QidsqlError, SnapshotLost, StatementError, Stopped, UnknownName, UsageError
 from qidsql.sql.relation import rows_node, table_node
 from qidsql.sql.statements import Row
 
@@ -44,6 +44,7 @@ CHANGING = re.compile(
     r"|^[\W\d]*(Sample|MonotonicId|SparkPartitionId)\b",
     re.MULTILINE,
 )
+TIME = re.compile(r"\b(timestamp_now|now|current_timestamp|current_date|current_time|localtimestamp)\(")
 EACH_ITS_OWN = "each statement sees the data at its own moment"
 SAME_FILES = "every statement reads the same files; an error if one is added or removed meanwhile"
 ONE_VERSION = "every statement reads the same version of the table"
@@ -150,8 +151,9 @@ class SparkEngine(Engine):
     def _functions(self, name: TableName) -> ViewFunctions:
         """The functions that change in the plan of reading a table or view: its catalog does not say which it is."""
         rows = self._rows(f"EXPLAIN EXTENDED {_all_of(name)}", f"plan of {name}")
-        found = CHANGING.finditer("\n".join(str(row[0]) for row in rows))
-        return ViewFunctions(frozenset(next(filter(None, each.groups())) for each in found))
+        plan = "\n".join(str(row[0]) for row in rows)
+        changing = (next(filter(None, each.groups())) for each in CHANGING.finditer(plan))
+        return ViewFunctions(frozenset(changing), TIME.search(plan) is not None)
 
     def _newest_version(self, name: TableName) -> int | None:
         """The newest version of a Delta table; None of any other, and if the server does not find it."""
@@ -227,13 +229,23 @@ class SparkEngine(Engine):
         return Catalog(tuple(self._listed(name) for name in names if schema is None or name.schema == schema))
 
     def _listed(self, name: TableName) -> CatalogTable:
-        columns = tuple(_catalog_column(column(field)) for field in self._fields(name) or ())
+        try:
+            columns = tuple(_catalog_column(column(field)) for field in self._fields(name) or ())
+        except (StatementError, AccessError) as error:
+            return CatalogTable(name, "table", (), obstacle=str(error).replace(";", ","))
         return CatalogTable(name, "table", columns, obstacle=None if columns else f"{name} cannot be read")
 
     def examine(self, schema: str | None = None, role: str | None = None) -> Examination:
         if role is not None:
             raise UsageError("the rights of a Spark server are those of its catalog; ask there what a role may read")
-        return Examination(tuple(checks(self._server, self._introduction, self.latency)))
+        missing = [name for name, sql in NEEDED.items() if not self._runs(sql)]
+        return Examination(tuple(checks(self._server, self._introduction, self.latency, missing)))
+
+    def _runs(self, sql: str) -> bool:
+        try:
+            return bool(self._rows(sql, "check of the server"))
+        except StatementError:
+            return False
 
     def _only_read(self, *_: Any, **__: Any) -> NoReturn:
         raise UsageError(f"{self.label} is a Spark server, which is only read; --into takes a file")

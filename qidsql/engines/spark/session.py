@@ -20,7 +20,6 @@ import pyarrow.parquet as parquet
 
 from qidsql.engines.spark.address import Address
 from qidsql.engines.spark.messages import OPERATION, SERVICE, message_class
-from qidsql.engines.workers import OVER_NETWORK
 from qidsql.sql.statements import Row
 
 CONNECTING = 10.0  # seconds
@@ -43,8 +42,6 @@ class ServerGone(Exception):
 
 class SparkSession:
     """One session. A statement runs until it ends, `cancel` or `hang_up` is called, or its time is up."""
-
-    patience = OVER_NETWORK
 
     def __init__(self, address: Address, statement_seconds: float) -> None:
         self._seconds = statement_seconds

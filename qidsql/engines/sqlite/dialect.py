@@ -57,6 +57,7 @@ SQLITE = SQLiteDialect(
     value_hash=lambda value, number: _row_hash([value]),
     about_distinct=lambda value: exp.Count(this=exp.Distinct(expressions=[value.copy()]), big_int=True),
     caseless=True,
+    bytes="the whole file",
     own_hashes=True,
     recodable=((ValueKind.TEXT, r"text|clob|n?(var)?char(acter)?(\(\d+\))?"),),  # no dates, and no exact remainders
 )

@@ -34,8 +34,6 @@ WHY = {  # by SQLite's result codes
 class SQLiteSession:
     """The connection. Results with a float are an error: SQLite switches to floats when integers exceed 64 bits."""
 
-    patience = PATIENCE
-
     def __init__(self, path: Path) -> None:
         self._line = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro", PATIENCE, isolation_level=None, check_same_thread=False, uri=True
